@@ -1,0 +1,70 @@
+#include "base/cards.hpp"
+
+#include <algorithm>
+
+namespace base {
+
+PlugInText parse_plug_in(std::string_view whole)
+{
+    std::string_view text = trim(whole);
+    PlugInText plug_in;
+    const std::size_t bracket = text.find('[');
+    if (bracket != std::string_view::npos) {
+        if (!text.ends_with(']')) fail_usage("'", whole, "' has a [ without its ] at the end");
+        const std::string_view inside = text.substr(bracket + 1, text.size() - bracket - 2);
+        if (inside.find_first_of("[]") != std::string_view::npos) fail_usage("'", whole, "' has brackets in brackets");
+        for (const std::string& assignment : split(inside, ',')) {
+            const std::size_t equals = assignment.find('=');
+            if (equals == std::string::npos) fail_usage("'", assignment, "' in '", whole, "' is not name=value");
+            const std::string name{trim(std::string_view{assignment}.substr(0, equals))};
+            const std::string value{trim(std::string_view{assignment}.substr(equals + 1))};
+            if (!plug_in.options.emplace(name, value).second) fail_usage("'", whole, "' sets ", name, " twice");
+        }
+        text = text.substr(0, bracket);
+    }
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) {
+        plug_in.label = trim(text.substr(0, equals));
+        if (plug_in.label.empty()) fail_usage("'", whole, "' has an = without a label before it");
+        text = text.substr(equals + 1);
+    }
+    plug_in.name = trim(text);
+    const bool word = !plug_in.name.empty() &&
+                      plug_in.name.find_first_of(" \t\n[]()=;,|*\"'<>&") == std::string::npos &&
+                      plug_in.label.find_first_of(" \t\n[]()=;,|*\"'<>&") == std::string::npos;
+    if (!word) fail_usage("'", whole, "' is not a name with options, such as memory.stream[rate=4GiB/s]");
+    return plug_in;
+}
+
+Settings::Settings(const std::string& plug_in, std::span<const OptionCard> cards,
+                   const std::map<std::string, std::string>& given)
+    : plug_in_{plug_in}
+{
+    std::vector<std::string> known;
+    for (const OptionCard& card : cards) {
+        known.push_back(card.name);
+        values_[card.name] = card.default_text;
+    }
+    for (const auto& [name, value] : given) {
+        if (std::find(known.begin(), known.end(), name) == known.end()) {
+            const std::string right = known.empty() ? "it has none" : "it has " + join_words(known, ", ");
+            fail_usage(plug_in, " has no option '", name, "'; ", right);
+        }
+        values_[name] = value;
+        given_.push_back(name);
+    }
+}
+
+const std::string& Settings::text(const std::string& name) const
+{
+    const auto found = values_.find(name);
+    if (found == values_.end()) throw std::logic_error{plug_in_ + " asks for its option " + name + ", which is not on its card"};
+    return found->second;
+}
+
+bool Settings::given(const std::string& name) const
+{
+    return std::find(given_.begin(), given_.end(), name) != given_.end();
+}
+
+}  // namespace base

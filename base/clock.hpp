@@ -1,0 +1,33 @@
+// The one clock: CLOCK_MONOTONIC in ns, and what makes two clocks the same.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/units.hpp"
+
+namespace base {
+
+// CLOCK_MONOTONIC of this process's time namespace.
+std::int64_t now_ns();
+
+// CLOCK_REALTIME - CLOCK_MONOTONIC, read between two readings of the latter.
+std::int64_t realtime_offset_ns();
+
+// Sleeps until the absolute CLOCK_MONOTONIC time; returns early only if a signal arrives.
+void sleep_until_ns(std::int64_t deadline_ns);
+
+// Two processes with equal identities read the same clock. A time namespace shifts CLOCK_MONOTONIC but keeps the boot id,
+// so the namespace belongs to the identity.
+struct ClockIdentity {
+    std::string boot_id;
+    std::uint64_t time_namespace = 0;  // inode of /proc/self/ns/time; 0 where the kernel has none
+    std::string clock = "CLOCK_MONOTONIC";
+
+    bool operator==(const ClockIdentity&) const = default;
+    std::string text() const;  // "boot-id/inode/CLOCK_MONOTONIC"
+};
+
+ClockIdentity clock_identity();
+
+}  // namespace base

@@ -1,0 +1,160 @@
+#include "base/cpus.hpp"
+
+#include <hwloc.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include <sched.h>
+
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+namespace base {
+
+namespace {
+
+constexpr int largest_cpu = 65535;
+
+class KernelMask {
+   public:
+    KernelMask() : mask_{CPU_ALLOC(largest_cpu + 1)}
+    {
+        if (mask_ == nullptr) throw std::bad_alloc{};
+        CPU_ZERO_S(size(), mask_);
+    }
+    ~KernelMask() { CPU_FREE(mask_); }
+    KernelMask(const KernelMask&) = delete;
+    KernelMask& operator=(const KernelMask&) = delete;
+
+    static std::size_t size() { return CPU_ALLOC_SIZE(largest_cpu + 1); }
+    cpu_set_t* get() { return mask_; }
+
+   private:
+    cpu_set_t* mask_;
+};
+
+struct Topology {
+    Topology()
+    {
+        if (hwloc_topology_init(&handle) != 0 || hwloc_topology_load(handle) != 0)
+            fail("cannot read the machine's topology");
+    }
+    ~Topology() { hwloc_topology_destroy(handle); }
+    Topology(const Topology&) = delete;
+    Topology& operator=(const Topology&) = delete;
+    hwloc_topology_t handle = nullptr;
+};
+
+CpuSet cpus_of(hwloc_const_bitmap_t bitmap)
+{
+    CpuSet cpus;
+    for (int cpu = hwloc_bitmap_first(bitmap); cpu >= 0; cpu = hwloc_bitmap_next(bitmap, cpu)) cpus.insert(cpu);
+    return cpus;
+}
+
+}  // namespace
+
+CpuSet parse_cpus(std::string_view text)
+{
+    CpuSet cpus;
+    const auto number = [text](std::string_view word) {
+        int cpu = -1;
+        try {
+            cpu = parse<int>(word);
+        } catch (const UsageError&) {
+        }
+        if (cpu < 0 || cpu > largest_cpu) fail_usage("'", text, "' is not a list of CPUs, such as 0-3,8");
+        return cpu;
+    };
+    for (const std::string& part : split(text, ',')) {
+        const std::size_t dash = part.find('-');
+        const int first = number(std::string_view{part}.substr(0, dash));
+        const int last = dash == std::string::npos ? first : number(std::string_view{part}.substr(dash + 1));
+        if (last < first) fail_usage("'", part, "' counts backwards");
+        for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
+    }
+    if (cpus.empty()) fail_usage("'", text, "' names no CPU");
+    return cpus;
+}
+
+std::string format_cpus(const CpuSet& cpus)
+{
+    std::string text;
+    for (auto cpu = cpus.begin(); cpu != cpus.end();) {
+        const int first = *cpu;
+        int last = first;
+        while (++cpu != cpus.end() && *cpu == last + 1) ++last;
+        if (!text.empty()) text += ',';
+        text += std::to_string(first);
+        if (last > first) text += "-" + std::to_string(last);
+    }
+    return text;
+}
+
+CpuSet allowed_cpus()
+{
+    const CpuSet cpus = affinity_of(0);
+    if (cpus.empty()) fail("cannot read this process's CPU affinity");
+    return cpus;
+}
+
+CpuSet affinity_of(pid_t task)
+{
+    KernelMask mask;
+    CpuSet cpus;
+    if (sched_getaffinity(task, KernelMask::size(), mask.get()) != 0) return cpus;
+    for (int cpu = 0; cpu <= largest_cpu; ++cpu)
+        if (CPU_ISSET_S(static_cast<std::size_t>(cpu), KernelMask::size(), mask.get())) cpus.insert(cpu);
+    return cpus;
+}
+
+void check_cpus(const CpuSet& cpus)
+{
+    const CpuSet allowed = allowed_cpus();
+    for (const int cpu : cpus) {
+        if (allowed.contains(cpu)) continue;
+        const bool exists = std::filesystem::exists("/sys/devices/system/cpu/cpu" + std::to_string(cpu));
+        fail_usage("CPU ", cpu, exists ? " is not one this process may use; it may use " : " does not exist; there are ",
+                   format_cpus(allowed));
+    }
+}
+
+void bind_this_thread(const CpuSet& cpus)
+{
+    KernelMask mask;
+    for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), KernelMask::size(), mask.get());
+    check_errno(sched_setaffinity(0, KernelMask::size(), mask.get()), "bind to CPUs ", format_cpus(cpus));
+}
+
+std::vector<pid_t> threads_of_this_process()
+{
+    std::vector<pid_t> threads;
+    for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/task"})
+        threads.push_back(parse<int>(entry.path().filename().string()));
+    std::sort(threads.begin(), threads.end());
+    return threads;
+}
+
+std::vector<Core> physical_cores(const CpuSet& within)
+{
+    const Topology topology;
+    std::vector<Core> cores;
+    const int count = hwloc_get_nbobjs_by_type(topology.handle, HWLOC_OBJ_CORE);
+    const hwloc_obj_type_t type = count > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+    for (hwloc_obj_t object = hwloc_get_next_obj_by_type(topology.handle, type, nullptr); object != nullptr;
+         object = hwloc_get_next_obj_by_type(topology.handle, type, object)) {
+        Core core;
+        for (const int cpu : cpus_of(object->cpuset))
+            if (within.contains(cpu)) core.cpus.insert(cpu);
+        if (core.cpus.empty()) continue;
+        core.numa_node = std::max(0, hwloc_bitmap_first(object->nodeset));
+        const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology.handle, HWLOC_OBJ_PACKAGE, object);
+        core.package = package == nullptr ? 0 : static_cast<int>(package->logical_index);
+        cores.push_back(std::move(core));
+    }
+    return cores;
+}
+
+}  // namespace base

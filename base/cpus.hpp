@@ -1,0 +1,46 @@
+// CPUs: lists of them, the machine's physical cores (hwloc), and binding of threads.
+#pragma once
+
+#include <sys/types.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace base {
+
+// Logical CPU numbers as the kernel counts them.
+using CpuSet = std::set<int>;
+
+// "0-3,8" -> {0, 1, 2, 3, 8}. Throws UsageError for anything else, and for numbers over 65535.
+CpuSet parse_cpus(std::string_view text);
+std::string format_cpus(const CpuSet& cpus);
+
+// CPUs this process may run on (its affinity mask, which the cgroup has already cut).
+CpuSet allowed_cpus();
+
+// Affinity of a thread or process by id; empty if it is gone or hidden.
+CpuSet affinity_of(pid_t task);
+
+// Throws UsageError that names the first CPU that the machine lacks, or that this process may not use.
+void check_cpus(const CpuSet& cpus);
+
+// Binds the calling thread (threads it starts later inherit the mask). Throws std::system_error.
+void bind_this_thread(const CpuSet& cpus);
+
+// Every thread of this process, those that libraries started before main() included.
+std::vector<pid_t> threads_of_this_process();
+
+struct Core {
+    CpuSet cpus;  // its SMT siblings
+    int numa_node = 0;
+    int package = 0;
+};
+
+// The machine's physical cores in topology order, cut down to `within`; cores with no CPU in it are left out.
+std::vector<Core> physical_cores(const CpuSet& within);
+
+}  // namespace base

@@ -1,0 +1,144 @@
+#include "base/csv.hpp"
+
+#include <fstream>
+#include <sstream>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace base {
+
+namespace {
+
+std::string quoted(const std::string& text)
+{
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    return out + "\"";
+}
+
+// Splits the whole text into lines of cells; a quoted cell may hold commas and newlines.
+struct Parsed {
+    std::vector<std::vector<std::string>> lines;
+    std::vector<std::size_t> numbers;
+    bool cut_off = false;
+};
+
+Parsed parse_lines(const std::string& text)
+{
+    Parsed parsed;
+    std::vector<std::string> line;
+    std::string cell;
+    bool in_quotes = false;
+    std::size_t number = 1;
+    std::size_t begin = 1;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\n') ++number;
+        if (in_quotes) {
+            if (c != '"') {
+                cell += c;
+            } else if (i + 1 < text.size() && text[i + 1] == '"') {
+                cell += '"';
+                ++i;
+            } else {
+                in_quotes = false;
+            }
+        } else if (c == '"') {
+            in_quotes = true;
+        } else if (c == ',') {
+            line.push_back(std::move(cell));
+            cell.clear();
+        } else if (c == '\n') {
+            line.push_back(std::move(cell));
+            cell.clear();
+            parsed.lines.push_back(std::move(line));
+            parsed.numbers.push_back(begin);
+            line.clear();
+            begin = number;
+        } else if (c != '\r') {
+            cell += c;
+        }
+    }
+    parsed.cut_off = in_quotes || !cell.empty() || !line.empty();
+    return parsed;
+}
+
+}  // namespace
+
+CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns)
+    : path_{std::move(path)}, columns_{columns.size()}
+{
+    file_ = check_errno(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644), "create ",
+                        path_.string());
+    write(columns);
+}
+
+CsvWriter::~CsvWriter()
+{
+    if (file_ >= 0) ::close(file_);
+}
+
+void CsvWriter::write(const std::vector<std::string>& cells)
+{
+    if (cells.size() != columns_)
+        throw std::logic_error{join(path_.string(), " has ", columns_, " columns, not ", cells.size())};
+    std::string line;
+    for (const std::string& text : cells) {
+        if (!line.empty() || &text != &cells.front()) line += ',';
+        line += quoted(text);
+    }
+    line += '\n';
+    const auto written = check_errno(::write(file_, line.data(), line.size()), "write ", path_.string());
+    if (static_cast<std::size_t>(written) != line.size()) fail("cannot write ", path_.string(), ": the disk is full");
+}
+
+CsvTable::CsvTable(const std::filesystem::path& path) : path_{path}
+{
+    std::ifstream file{path, std::ios::binary};
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) fail("cannot read ", path.string());
+    Parsed parsed = parse_lines(text.str());
+    if (parsed.lines.empty()) fail(path.string(), " has no header");
+    cut_off_ = parsed.cut_off;
+    columns_ = std::move(parsed.lines.front());
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+        if (!index_.emplace(columns_[i], i).second) fail(path.string(), " has two columns '", columns_[i], "'");
+    for (std::size_t i = 1; i < parsed.lines.size(); ++i) {
+        if (parsed.lines[i].size() != columns_.size())
+            fail(path.string(), " line ", parsed.numbers[i], " has ", parsed.lines[i].size(), " cells, not ",
+                 columns_.size());
+        cells_.push_back(std::move(parsed.lines[i]));
+        lines_.push_back(parsed.numbers[i]);
+    }
+}
+
+const std::string& CsvTable::text(std::size_t row, const std::string& column) const
+{
+    const auto found = index_.find(column);
+    if (found == index_.end()) fail(path_.string(), " has no column '", column, "'");
+    return cells_.at(row).at(found->second);
+}
+
+template <class T>
+T CsvTable::get(std::size_t row, const std::string& column) const
+{
+    try {
+        return parse<T>(text(row, column));
+    } catch (const UsageError& error) {
+        fail(path_.string(), " line ", lines_.at(row), " column ", column, ": ", error.what());
+    }
+}
+
+template std::int64_t CsvTable::get(std::size_t, const std::string&) const;
+template double CsvTable::get(std::size_t, const std::string&) const;
+template int CsvTable::get(std::size_t, const std::string&) const;
+template std::string CsvTable::get(std::size_t, const std::string&) const;
+
+}  // namespace base

@@ -1,0 +1,76 @@
+// The kinds of failure and what they make a program return. One catch (...) in main() reports them all.
+#pragma once
+
+#include <cerrno>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace base {
+
+// What every program of ours returns.
+enum ExitCode : int {
+    exit_fine = 0,
+    exit_failed = 1,
+    exit_usage = 2,
+    exit_promise_not_kept = 3,  // ran, but a rate was not reached or noise did not cover the training
+    exit_unavailable = 77       // not possible on this machine
+};
+
+struct Error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// The user asked for something that makes no sense: exit code 2.
+struct UsageError : Error {
+    using Error::Error;
+};
+
+// This machine lacks what was asked for: exit code 77.
+struct Unavailable : Error {
+    using Error::Error;
+};
+
+template <class... Parts>
+std::string join(const Parts&... parts)
+{
+    std::ostringstream text;
+    (text << ... << parts);
+    return text.str();
+}
+
+template <class... Parts>
+[[noreturn]] void fail(const Parts&... parts)
+{
+    throw Error{join(parts...)};
+}
+
+template <class... Parts>
+[[noreturn]] void fail_usage(const Parts&... parts)
+{
+    throw UsageError{join(parts...)};
+}
+
+template <class... Parts>
+[[noreturn]] void unavailable(const Parts&... parts)
+{
+    throw Unavailable{join(parts...)};
+}
+
+// For calls that set errno: check_errno(::ftruncate(fd, size), "resize ", path) throws std::system_error if the result
+// is negative, and hands the result through otherwise.
+template <class Result, class... Parts>
+Result check_errno(Result result, const Parts&... parts)
+{
+    if (result < 0) {
+        const int code = errno;
+        throw std::system_error{code, std::generic_category(), join("cannot ", parts...)};
+    }
+    return result;
+}
+
+// To be called in main's catch (...): prints "program: why" as one line on stderr and returns the exit code.
+int report_failure(const char* program) noexcept;
+
+}  // namespace base

@@ -1,0 +1,34 @@
+// Seeded randomness that gives the same numbers with every compiler and library.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <utility>
+
+namespace base {
+
+// The engine is fixed by the standard; its distributions are not, so draws are ours.
+using Random = std::mt19937_64;
+
+// Uniform in 0 .. bound-1, without bias (rejection). bound > 0.
+inline std::uint64_t draw_below(Random& random, std::uint64_t bound)
+{
+    const std::uint64_t limit = Random::max() - Random::max() % bound;
+    std::uint64_t number = random();
+    while (number >= limit) number = random();
+    return number % bound;
+}
+
+// Uniform in [0, 1), 53 random bits.
+inline double draw_unit(Random& random) { return static_cast<double>(random() >> 11U) * 0x1.0p-53; }
+
+// Fisher-Yates.
+template <class T>
+void shuffle(Random& random, std::span<T> items)
+{
+    for (std::size_t left = items.size(); left > 1; --left)
+        std::swap(items[left - 1], items[static_cast<std::size_t>(draw_below(random, left))]);
+}
+
+}  // namespace base

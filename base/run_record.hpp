@@ -1,0 +1,30 @@
+// run.json: who, where, when and how, the same for every program of ours.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace base {
+
+constexpr int format_version = 1;  // of the CSVs and JSONs that stand beside a run record
+
+// host, clock identity, MONOTONIC-REALTIME difference, kernel, CPU model, CPUs, Slurm job, MPI environment, versions,
+// command line, git revision, start (REALTIME and MONOTONIC). Programs add their own members.
+nlohmann::ordered_json run_record(const std::string& program, int argc, char** argv);
+
+// The same without a command line of one's own: read from /proc/self/cmdline.
+nlohmann::ordered_json run_record(const std::string& program);
+
+// Short host name; SLURMD_NODENAME where virtual nodes share a host.
+std::string host_name();
+
+// This process's rank and the number of processes of its job step, from the launcher's environment (OpenMPI, PMIx, Slurm).
+struct JobRank {
+    int rank = 0;
+    int size = 1;
+    bool under_mpi = false;  // a launcher that MPI_Init can connect to
+};
+JobRank job_rank();
+
+}  // namespace base

@@ -1,0 +1,55 @@
+#include "base/stop.hpp"
+
+#include <csignal>
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace base {
+
+namespace {
+
+std::atomic<int> asked{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+constexpr int asked_by_program = -1;
+
+extern "C" void take_signal(int signal)
+{
+    int none = 0;
+    if (asked.compare_exchange_strong(none, signal)) return;
+    if (signal == SIGINT && none == SIGINT) _exit(128 + signal);
+}
+
+}  // namespace
+
+void stop_on_signals()
+{
+    struct sigaction action{};
+    action.sa_handler = take_signal;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+void stop_with_parent()
+{
+    const pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) request_stop();
+}
+
+bool stop_requested() { return asked.load(std::memory_order_relaxed) != 0; }
+
+int stop_signal()
+{
+    const int signal = asked.load();
+    return signal > 0 ? signal : 0;
+}
+
+void request_stop()
+{
+    int none = 0;
+    asked.compare_exchange_strong(none, asked_by_program);
+}
+
+}  // namespace base

@@ -1,0 +1,19 @@
+// Ending in good order: signals ask, work looks.
+#pragma once
+
+#include <atomic>
+
+namespace base {
+
+// SIGTERM, SIGINT and SIGHUP set the flag that stop_requested() reads; a second Ctrl-C ends the process at once.
+void stop_on_signals();
+
+// Asks the kernel to send SIGTERM when the parent dies (the parent at the time of the call). If it is dead already, the
+// flag is set at once.
+void stop_with_parent();
+
+bool stop_requested();
+int stop_signal();  // the signal that asked, 0 if none
+void request_stop();
+
+}  // namespace base

@@ -1,0 +1,70 @@
+#include "base/testing.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+
+extern char** environ;
+
+namespace testing {
+
+namespace {
+bool any_skipped = false;
+}
+
+void skip(const std::string& why)
+{
+    any_skipped = true;
+    std::printf("SKIPPED: %s\n", why.c_str());
+}
+
+bool skipped() { return any_skipped; }
+
+Scratch::Scratch()
+{
+    std::string name = (std::filesystem::temp_directory_path() / "crosstalk-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) base::fail("cannot create ", name);
+    path_ = name;
+}
+
+Scratch::~Scratch()
+{
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+Outcome run(const std::vector<std::string>& words)
+{
+    const Scratch scratch;
+    const std::string out = scratch / "out";
+    const std::string err = scratch / "err";
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    pid_t child = 0;
+    const int code = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (code != 0) throw std::system_error{code, std::generic_category(), "cannot run " + words.at(0)};
+
+    int status = 0;
+    base::check_errno(::waitpid(child, &status, 0), "wait for ", words.at(0));
+    Outcome outcome;
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    outcome.out = base::read_whole(out);
+    outcome.err = base::read_whole(err);
+    return outcome;
+}
+
+}  // namespace testing

@@ -1,0 +1,37 @@
+// What tests share: skipping with a reason, a scratch directory, running a real program.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace testing {
+
+// The case cannot run here: says why; the test program then exits 77. Return from the case after it.
+void skip(const std::string& why);
+bool skipped();
+
+// A directory of its own, removed at the end.
+class Scratch {
+   public:
+    Scratch();
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
+    const std::filesystem::path& path() const { return path_; }
+
+   private:
+    std::filesystem::path path_;
+};
+
+struct Outcome {
+    int status = -1;  // exit code, or 128 + signal
+    std::string out;
+    std::string err;
+};
+
+// Runs words[0] with its arguments and waits.
+Outcome run(const std::vector<std::string>& words);
+
+}  // namespace testing

@@ -1,0 +1,58 @@
+# What the house stands on. Each dependency found sets CROSSTALK_HAS_<NAME>; what is missing leaves its room out.
+
+include(CTest)
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
+find_package(nlohmann_json 3.11 REQUIRED)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+
+# house_find(NAME TARGET): remembers whether TARGET is there.
+macro(house_found name)
+  set(CROSSTALK_HAS_${name} ${${ARGV1}})
+endmacro()
+
+find_package(OTF2 MODULE QUIET)
+house_found(OTF2 OTF2_FOUND)
+
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI QUIET COMPONENTS C)
+house_found(MPI MPI_C_FOUND)
+
+pkg_check_modules(PAPI QUIET IMPORTED_TARGET papi)
+find_library(PAPI_SDE_LIBRARY sde)
+if(PAPI_FOUND AND PAPI_SDE_LIBRARY)
+  set(CROSSTALK_HAS_PAPI TRUE)
+endif()
+
+pkg_check_modules(URING QUIET IMPORTED_TARGET liburing)
+house_found(URING URING_FOUND)
+
+find_package(Eigen3 QUIET)
+house_found(EIGEN Eigen3_FOUND)
+
+find_package(Torch QUIET)
+house_found(TORCH Torch_FOUND)
+
+find_package(CUDAToolkit QUIET)
+house_found(CUDA CUDAToolkit_FOUND)
+
+find_package(doctest QUIET)
+house_found(DOCTEST doctest_FOUND)
+if(doctest_FOUND)
+  include(doctest)
+endif()
+
+find_package(benchmark QUIET)
+house_found(BENCHMARK benchmark_FOUND)
+
+# Debian's LibTorch and OpenMPI are not instrumented: what they leak or hide is not ours to report.
+if(CROSSTALK_SANITIZE)
+  set(CROSSTALK_TEST_ENVIRONMENT
+    "ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=1:abort_on_error=0"
+    "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0"
+    "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
+    "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+else()
+  set(CROSSTALK_TEST_ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+endif()

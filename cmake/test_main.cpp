@@ -1,0 +1,11 @@
+// main() of every test program: doctest's, but a case that called skip() makes the program exit 77.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include "base/testing.hpp"
+
+int main(int argc, char** argv)
+{
+    const int result = doctest::Context{argc, argv}.run();
+    return result == 0 && testing::skipped() ? 77 : result;
+}
