@@ -1,0 +1,38 @@
+// Which records a rank reads in which step: a new order every epoch, the same on all ranks, dealt out to them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ddl {
+
+struct Sampling {
+    std::int64_t batch = 8;  // samples of one rank and step
+    int rank = 0;
+    int ranks = 1;
+    std::uint64_t seed = 1;
+    bool shuffle = true;
+};
+
+// All ranks have the same number of steps: the incomplete global batch at the end of an epoch is left out (another one
+// each epoch, since the order is new).
+class Sampler {
+ public:
+    // Throws UsageError if a global batch (ranks x batch) has no room in the records, or the numbers make no sense.
+    Sampler(std::int64_t records, const Sampling& sampling);
+
+    std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
+
+    // Record numbers of this rank's batch in a step, counted from 0 over all epochs.
+    std::vector<std::int64_t> batch(std::int64_t step);
+
+ private:
+    void shuffle_for(std::int64_t epoch);
+
+    Sampling sampling_;
+    std::int64_t steps_per_epoch_ = 0;
+    std::int64_t epoch_ = -1;          // of the order
+    std::vector<std::int64_t> order_;  // all records
+};
+
+}  // namespace ddl
