@@ -58,7 +58,8 @@ Settings::Settings(const std::string& plug_in, std::span<const OptionCard> cards
 const std::string& Settings::text(const std::string& name) const
 {
     const auto found = values_.find(name);
-    if (found == values_.end()) throw std::logic_error{plug_in_ + " asks for its option " + name + ", which is not on its card"};
+    if (found == values_.end())
+        throw std::logic_error{plug_in_ + " asks for its option " + name + ", which is not on its card"};
     return found->second;
 }
 

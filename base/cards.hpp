@@ -1,6 +1,10 @@
-// Plug-ins on a shelf: each ends in its card (name, summary, options, factory); the shelf lists the cards. Names, --list,
-// help and the checking of options come from the cards.
+// Plug-ins on a shelf: each ends in its card (name, summary, options, factory); the shelf lists the cards. Names,
+// --list, help and the checking of options come from the cards.
 #pragma once
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 
 #include <map>
 #include <ostream>
@@ -8,10 +12,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/error.hpp"
-#include "base/units.hpp"
-#include "base/words.hpp"
 
 namespace base {
 
@@ -33,7 +33,7 @@ PlugInText parse_plug_in(std::string_view text);
 
 // The options of one plug-in: every card option has a value, given or default; no other is accepted.
 class Settings {
-   public:
+ public:
     Settings(const std::string& plug_in, std::span<const OptionCard> cards,
              const std::map<std::string, std::string>& given);
 
@@ -52,7 +52,7 @@ class Settings {
     bool given(const std::string& name) const;
     const std::map<std::string, std::string>& all() const { return values_; }
 
-   private:
+ private:
     std::string plug_in_;
     std::map<std::string, std::string> values_;
     std::vector<std::string> given_;
@@ -61,7 +61,7 @@ class Settings {
 // The shelf of one kind of plug-in. Card needs .name, .summary, .options (a range of OptionCard).
 template <class Card>
 class Shelf {
-   public:
+ public:
     // kind: "stressor"; program: the one whose --list shows all.
     Shelf(std::string kind, std::string program, std::vector<const Card*> cards)
         : kind_{std::move(kind)}, program_{std::move(program)}, cards_{std::move(cards)}
@@ -101,7 +101,7 @@ class Shelf {
         }
     }
 
-   private:
+ private:
     std::string kind_;
     std::string program_;
     std::vector<const Card*> cards_;

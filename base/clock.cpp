@@ -1,11 +1,11 @@
 #include "base/clock.hpp"
 
+#include "base/error.hpp"
+
 #include <fstream>
 
 #include <sys/stat.h>
 #include <time.h>
-
-#include "base/error.hpp"
 
 namespace base {
 
@@ -20,7 +20,10 @@ std::int64_t read_clock(clockid_t clock)
 
 }  // namespace
 
-std::int64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
+std::int64_t now_ns()
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
 
 std::int64_t realtime_offset_ns()
 {
@@ -39,13 +42,16 @@ void sleep_until_ns(std::int64_t deadline_ns)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
 }
 
-std::string ClockIdentity::text() const { return boot_id + "/" + std::to_string(time_namespace) + "/" + clock; }
+std::string ClockIdentity::text() const
+{
+    return boot_id + "/" + std::to_string(time_namespace) + "/" + clock;
+}
 
 ClockIdentity clock_identity()
 {
     ClockIdentity identity;
     std::ifstream{"/proc/sys/kernel/random/boot_id"} >> identity.boot_id;
-    struct stat status{};
+    struct stat status {};
     if (stat("/proc/self/ns/time", &status) == 0) identity.time_namespace = status.st_ino;
     return identity;
 }

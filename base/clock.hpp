@@ -1,10 +1,10 @@
 // The one clock: CLOCK_MONOTONIC in ns, and what makes two clocks the same.
 #pragma once
 
+#include "base/units.hpp"
+
 #include <cstdint>
 #include <string>
-
-#include "base/units.hpp"
 
 namespace base {
 
@@ -17,8 +17,8 @@ std::int64_t realtime_offset_ns();
 // Sleeps until the absolute CLOCK_MONOTONIC time; returns early only if a signal arrives.
 void sleep_until_ns(std::int64_t deadline_ns);
 
-// Two processes with equal identities read the same clock. A time namespace shifts CLOCK_MONOTONIC but keeps the boot id,
-// so the namespace belongs to the identity.
+// Two processes with equal identities read the same clock. A time namespace shifts CLOCK_MONOTONIC but keeps the boot
+// id, so the namespace belongs to the identity.
 struct ClockIdentity {
     std::string boot_id;
     std::uint64_t time_namespace = 0;  // inode of /proc/self/ns/time; 0 where the kernel has none

@@ -1,13 +1,13 @@
 #include "base/control_file.hpp"
 
+#include "base/error.hpp"
+
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/error.hpp"
 
 namespace base {
 
@@ -19,9 +19,9 @@ ControlFile ControlFile::open(const std::filesystem::path& run, const std::strin
 {
     const std::filesystem::path path = run / "control" / host;
     std::filesystem::create_directories(path.parent_path());
-    const int file = check_errno(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644), "open ",
-                                 path.string());
-    struct stat status{};
+    const int file =
+        check_errno(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644), "open ", path.string());
+    struct stat status {};
     void* memory = MAP_FAILED;
     const bool other_size = ::fstat(file, &status) == 0 && status.st_size != 0 && status.st_size != page_bytes;
     if (!other_size && ::ftruncate(file, page_bytes) == 0)

@@ -1,5 +1,5 @@
-// DIR/control/<host>: one mapped page through which noisegen asks training for a known delay, and training tells what it
-// is doing. Lock-free, and safe if either side is killed: a request ends by itself at on_until_ns.
+// DIR/control/<host>: one mapped page through which noisegen asks training for a known delay, and training tells what
+// it is doing. Lock-free, and safe if either side is killed: a request ends by itself at on_until_ns.
 #pragma once
 
 #include <atomic>
@@ -30,19 +30,21 @@ struct ControlPage {
 
     std::atomic<std::uint32_t> magic;
     std::atomic<std::uint32_t> version;
-    alignas(64) std::atomic<std::int64_t> on_until_ns;    // written by noisegen: delay is asked for until then (CLOCK_MONOTONIC)
-    alignas(64) std::atomic<std::uint64_t> acknowledged;  // written by training: counts the steps that looked at on_until_ns
-    std::atomic<std::uint64_t> delayed;                   // written by training: of those, the steps that delayed
-    alignas(64) std::atomic<std::uint64_t> step;          // written by training: the step it is in, from 0
-    std::atomic<std::uint32_t> phase;                     // written by training: a TrainingPhase
-    std::atomic<std::int64_t> updated_ns;                 // written by training: when it last wrote (CLOCK_MONOTONIC)
+    alignas(64)
+        std::atomic<std::int64_t> on_until_ns;  // written by noisegen: delay is asked for until then (CLOCK_MONOTONIC)
+    alignas(64)
+        std::atomic<std::uint64_t> acknowledged;  // written by training: counts the steps that looked at on_until_ns
+    std::atomic<std::uint64_t> delayed;           // written by training: of those, the steps that delayed
+    alignas(64) std::atomic<std::uint64_t> step;  // written by training: the step it is in, from 0
+    std::atomic<std::uint32_t> phase;             // written by training: a TrainingPhase
+    std::atomic<std::int64_t> updated_ns;         // written by training: when it last wrote (CLOCK_MONOTONIC)
 };
 static_assert(sizeof(ControlPage) <= 4096);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 // Several processes of a host may open the same file; whoever comes first creates it.
 class ControlFile {
-   public:
+ public:
     // Throws Error for a file of another version or size, std::system_error otherwise. A symlink is not followed.
     static ControlFile open(const std::filesystem::path& run, const std::string& host);
 
@@ -54,7 +56,7 @@ class ControlFile {
     ControlPage& page() { return *page_; }
     const ControlPage& page() const { return *page_; }
 
-   private:
+ private:
     explicit ControlFile(ControlPage* page) : page_{page} {}
     ControlPage* page_;
 };

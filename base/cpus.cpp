@@ -1,5 +1,8 @@
 #include "base/cpus.hpp"
 
+#include "base/error.hpp"
+#include "base/words.hpp"
+
 #include <hwloc.h>
 
 #include <algorithm>
@@ -8,9 +11,6 @@
 
 #include <sched.h>
 
-#include "base/error.hpp"
-#include "base/words.hpp"
-
 namespace base {
 
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr int largest_cpu = 65535;
 
 class KernelMask {
-   public:
+ public:
     KernelMask() : mask_{CPU_ALLOC(largest_cpu + 1)}
     {
         if (mask_ == nullptr) throw std::bad_alloc{};
@@ -31,7 +31,7 @@ class KernelMask {
     static std::size_t size() { return CPU_ALLOC_SIZE(largest_cpu + 1); }
     cpu_set_t* get() { return mask_; }
 
-   private:
+ private:
     cpu_set_t* mask_;
 };
 
@@ -116,7 +116,8 @@ void check_cpus(const CpuSet& cpus)
     for (const int cpu : cpus) {
         if (allowed.contains(cpu)) continue;
         const bool exists = std::filesystem::exists("/sys/devices/system/cpu/cpu" + std::to_string(cpu));
-        fail_usage("CPU ", cpu, exists ? " is not one this process may use; it may use " : " does not exist; there are ",
+        fail_usage("CPU ", cpu,
+                   exists ? " is not one this process may use; it may use " : " does not exist; there are ",
                    format_cpus(allowed));
     }
 }

@@ -1,14 +1,14 @@
 // CPUs: lists of them, the machine's physical cores (hwloc), and binding of threads.
 #pragma once
 
-#include <sys/types.h>
+#include "base/units.hpp"
 
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/units.hpp"
+#include <sys/types.h>
 
 namespace base {
 

@@ -1,12 +1,10 @@
 #include "base/csv.hpp"
 
-#include <fstream>
-#include <sstream>
+#include "base/error.hpp"
+#include "base/files.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
-
-#include "base/error.hpp"
 
 namespace base {
 
@@ -101,10 +99,7 @@ void CsvWriter::write(const std::vector<std::string>& cells)
 
 CsvTable::CsvTable(const std::filesystem::path& path) : path_{path}
 {
-    std::ifstream file{path, std::ios::binary};
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) fail("cannot read ", path.string());
-    Parsed parsed = parse_lines(text.str());
+    Parsed parsed = parse_lines(read_whole(path));
     if (parsed.lines.empty()) fail(path.string(), " has no header");
     cut_off_ = parsed.cut_off;
     columns_ = std::move(parsed.lines.front());

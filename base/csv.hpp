@@ -1,5 +1,8 @@
-// Plain CSV: header first, comma, quotes where needed (RFC 4180). Rows are flushed one by one: the file is the crash record.
+// Plain CSV: header first, comma, quotes where needed (RFC 4180). Rows are flushed one by one: the file is the crash
+// record.
 #pragma once
+
+#include "base/units.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -8,12 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/units.hpp"
-
 namespace base {
 
 class CsvWriter {
-   public:
+ public:
     // Creates the file (it must not exist yet, else std::system_error) and writes the header.
     CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns);
     ~CsvWriter();
@@ -28,16 +29,13 @@ class CsvWriter {
     }
     void write(const std::vector<std::string>& cells);
 
-   private:
+ private:
     static std::string cell(const std::string& text) { return text; }
     static std::string cell(const char* text) { return text; }
     static std::string cell(double number) { return format(number); }
     template <class Whole>
-        requires std::is_integral_v<Whole>
-    static std::string cell(Whole number)
-    {
-        return std::to_string(number);
-    }
+    requires std::is_integral_v<Whole>
+    static std::string cell(Whole number) { return std::to_string(number); }
 
     std::filesystem::path path_;
     std::size_t columns_ = 0;
@@ -46,7 +44,7 @@ class CsvWriter {
 
 // A whole file in memory. A last line without its newline (a killed writer) is dropped and remembered.
 class CsvTable {
-   public:
+ public:
     // Throws Error that names file and line for a missing file, a file without a header, rows of another width.
     explicit CsvTable(const std::filesystem::path& path);
 
@@ -60,7 +58,7 @@ class CsvTable {
     template <class T>
     T get(std::size_t row, const std::string& column) const;
 
-   private:
+ private:
     std::filesystem::path path_;
     std::vector<std::string> columns_;
     std::map<std::string, std::size_t> index_;

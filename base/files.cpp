@@ -1,12 +1,12 @@
 #include "base/files.hpp"
 
+#include "base/error.hpp"
+
 #include <fstream>
 #include <sstream>
 
 #include <fcntl.h>
 #include <unistd.h>
-
-#include "base/error.hpp"
 
 namespace base {
 
@@ -27,8 +27,8 @@ fs::path claim_part(const fs::path& run, const fs::path& part)
 void write_whole(const fs::path& path, std::string_view content)
 {
     const fs::path beside = path.string() + ".tmp" + std::to_string(::getpid());
-    const int file = check_errno(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "create ",
-                                 beside.string());
+    const int file =
+        check_errno(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "create ", beside.string());
     while (!content.empty()) {
         const ssize_t written = ::write(file, content.data(), content.size());
         if (written < 0) {
@@ -48,7 +48,8 @@ std::string read_whole(const fs::path& path)
     std::ifstream file{path, std::ios::binary};
     std::ostringstream text;
     if (!file || fs::is_directory(path)) fail("cannot read ", path.string());
-    if (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf())) fail("cannot read ", path.string());
+    if (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf()))
+        fail("cannot read ", path.string());
     return text.str();
 }
 

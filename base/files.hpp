@@ -7,7 +7,8 @@
 
 namespace base {
 
-// Creates `run`/`part` (and the run's directory). Throws UsageError if the part is already there: nothing is overwritten.
+// Creates `run`/`part` (and the run's directory). Throws UsageError if the part is already there: nothing is
+// overwritten.
 std::filesystem::path claim_part(const std::filesystem::path& run, const std::filesystem::path& part);
 
 // Writes beside the file and renames. Throws std::system_error; the old file stays if anything fails.

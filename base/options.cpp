@@ -1,12 +1,12 @@
 #include "base/options.hpp"
 
+#include "base/version.hpp"
+#include "base/words.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <sstream>
-
-#include "base/version.hpp"
-#include "base/words.hpp"
 
 namespace base {
 
@@ -16,7 +16,8 @@ Options::Options(std::string program, std::string summary)
     : program_{std::move(program)}, summary_{std::move(summary)}, described_{"Options", 110, 70}
 {
     described_.add_options()("help,h", "print this and end")("version", "print the version and end")(
-        "config", po::value<std::string>()->value_name("FILE.ini"), "read options from a file: name = value, one a line");
+        "config", po::value<std::string>()->value_name("FILE.ini"),
+        "read options from a file: name = value, one a line");
 }
 
 void Options::add_text(const std::string& name, const std::string& default_text, const std::string& help,
@@ -87,6 +88,7 @@ std::string Options::help() const
 
 bool Options::parse(int argc, char** argv)
 try {
+    values_.clear();
     po::options_description all;
     all.add(described_).add(hidden_);
     namespace style = po::command_line_style;

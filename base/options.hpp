@@ -1,26 +1,28 @@
-// Command-line options over Boost.Program_options: typed values with units, a config file, help with an example, and the
-// right word for a wrong one.
+// Command-line options over Boost.Program_options: typed values with units, a config file, help with an example, and
+// the right word for a wrong one.
 #pragma once
-
-#include <boost/program_options.hpp>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
 
+#include <boost/program_options.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
 namespace base {
 
 class Options {
-   public:
+ public:
     Options(std::string program, std::string summary);
 
     // The option's value goes to `variable`, whose present value is the default shown by --help. T as in parse<T>().
     template <class T>
     void add(const std::string& name, T& variable, const std::string& help)
     {
-        add_text(name, format(variable), help, [&variable](const std::string& text) { variable = parse<T>(text); });
+        add_text(name, format(variable), help,
+                 [&variable](const std::string& text) { variable = base::parse<T>(text); });
     }
 
     // May be given several times; each value is appended.
@@ -50,7 +52,7 @@ class Options {
 
     std::string help() const;
 
-   private:
+ private:
     void add_text(const std::string& name, const std::string& default_text, const std::string& help,
                   std::function<void(const std::string&)> take);
     std::vector<std::string> names() const;

@@ -1,11 +1,11 @@
 #include "base/progress.hpp"
 
+#include "base/clock.hpp"
+
 #include <algorithm>
 #include <cstdio>
 
 #include <unistd.h>
-
-#include "base/clock.hpp"
 
 namespace base {
 
@@ -27,7 +27,10 @@ Progress::~Progress()
     if (open_line_) std::fputc('\n', stderr);
 }
 
-bool Progress::due() const { return now_ns() >= next_ns_; }
+bool Progress::due() const
+{
+    return now_ns() >= next_ns_;
+}
 
 void Progress::show(double fraction, const std::string& detail)
 {
@@ -37,7 +40,8 @@ void Progress::show(double fraction, const std::string& detail)
         const int filled = static_cast<int>(fraction * bar_width);
         const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
                                 std::string(static_cast<std::size_t>(bar_width - filled), '.');
-        std::fprintf(stderr, "\r%s [%s] %3.0f%% %s\033[K", what_.c_str(), bar.c_str(), fraction * 100.0, detail.c_str());
+        std::fprintf(stderr, "\r%s [%s] %3.0f%% %s\033[K", what_.c_str(), bar.c_str(), fraction * 100.0,
+                     detail.c_str());
         open_line_ = true;
         next_ns_ = now_ns() + bar_period_ns;
     } else {

@@ -7,7 +7,7 @@
 namespace base {
 
 class Progress {
-   public:
+ public:
     explicit Progress(std::string what);
     ~Progress();  // ends the bar's line
     Progress(const Progress&) = delete;
@@ -19,7 +19,7 @@ class Progress {
     // Would show() print now? Lets a caller spare the making of the detail.
     bool due() const;
 
-   private:
+ private:
     std::string what_;
     bool terminal_ = false;
     bool open_line_ = false;

@@ -21,7 +21,10 @@ inline std::uint64_t draw_below(Random& random, std::uint64_t bound)
 }
 
 // Uniform in [0, 1), 53 random bits.
-inline double draw_unit(Random& random) { return static_cast<double>(random() >> 11U) * 0x1.0p-53; }
+inline double draw_unit(Random& random)
+{
+    return static_cast<double>(random() >> 11U) * 0x1.0p-53;
+}
 
 // Fisher-Yates.
 template <class T>

@@ -1,5 +1,10 @@
 #include "base/run_record.hpp"
 
+#include "base/clock.hpp"
+#include "base/cpus.hpp"
+#include "base/error.hpp"
+#include "base/version.hpp"
+
 #include <array>
 #include <cstdlib>
 #include <ctime>
@@ -8,11 +13,6 @@
 
 #include <sys/utsname.h>
 #include <unistd.h>
-
-#include "base/clock.hpp"
-#include "base/cpus.hpp"
-#include "base/error.hpp"
-#include "base/version.hpp"
 
 namespace base {
 
@@ -125,7 +125,8 @@ JobRank job_rank()
         const int step_tasks = number_or(variable("SLURM_STEP_NUM_TASKS"), 1);
         job = {number_or(pmix, 0), number_or(variable("SLURM_NTASKS"), step_tasks), true};
         if (step_tasks > 0) job.size = step_tasks;
-    } else if (const std::string slurm = variable("SLURM_PROCID"); !slurm.empty() && !variable("SLURM_STEP_ID").empty()) {
+    } else if (const std::string slurm = variable("SLURM_PROCID");
+               !slurm.empty() && !variable("SLURM_STEP_ID").empty()) {
         job = {number_or(slurm, 0), number_or(variable("SLURM_STEP_NUM_TASKS"), 1), false};
     }
     return job;

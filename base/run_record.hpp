@@ -19,7 +19,8 @@ nlohmann::ordered_json run_record(const std::string& program);
 // Short host name; SLURMD_NODENAME where virtual nodes share a host.
 std::string host_name();
 
-// This process's rank and the number of processes of its job step, from the launcher's environment (OpenMPI, PMIx, Slurm).
+// This process's rank and the number of processes of its job step, from the launcher's environment (OpenMPI, PMIx,
+// Slurm).
 struct JobRank {
     int rank = 0;
     int size = 1;

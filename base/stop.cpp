@@ -25,7 +25,7 @@ extern "C" void take_signal(int signal)
 
 void stop_on_signals()
 {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = take_signal;
     sigemptyset(&action.sa_mask);
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
@@ -38,7 +38,10 @@ void stop_with_parent()
     if (getppid() != parent) request_stop();
 }
 
-bool stop_requested() { return asked.load(std::memory_order_relaxed) != 0; }
+bool stop_requested()
+{
+    return asked.load(std::memory_order_relaxed) != 0;
+}
 
 int stop_signal()
 {

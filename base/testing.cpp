@@ -1,14 +1,14 @@
 #include "base/testing.hpp"
 
+#include "base/error.hpp"
+#include "base/files.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
-
-#include "base/error.hpp"
-#include "base/files.hpp"
 
 extern char** environ;
 
@@ -24,7 +24,10 @@ void skip(const std::string& why)
     std::printf("SKIPPED: %s\n", why.c_str());
 }
 
-bool skipped() { return any_skipped; }
+bool skipped()
+{
+    return any_skipped;
+}
 
 Scratch::Scratch()
 {

@@ -13,7 +13,7 @@ bool skipped();
 
 // A directory of its own, removed at the end.
 class Scratch {
-   public:
+ public:
     Scratch();
     ~Scratch();
     Scratch(const Scratch&) = delete;
@@ -21,7 +21,7 @@ class Scratch {
     std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
     const std::filesystem::path& path() const { return path_; }
 
-   private:
+ private:
     std::filesystem::path path_;
 };
 

@@ -1,12 +1,12 @@
 #include "base/units.hpp"
 
+#include "base/error.hpp"
+#include "base/words.hpp"
+
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
-
-#include "base/error.hpp"
-#include "base/words.hpp"
 
 namespace base {
 
@@ -17,13 +17,8 @@ struct Unit {
     double factor;
 };
 
-constexpr std::array<Unit, 7> time_units{{{"ns", 1.0},
-                                          {"us", 1e3},
-                                          {"ms", 1e6},
-                                          {"s", 1e9},
-                                          {"min", 60e9},
-                                          {"m", 60e9},
-                                          {"h", 3600e9}}};
+constexpr std::array<Unit, 7> time_units{
+    {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9}}};
 constexpr std::array<Unit, 9> byte_units{{{"B", 1.0},
                                           {"kB", 1e3},
                                           {"MB", 1e6},
@@ -55,7 +50,8 @@ double with_unit(std::string_view text, const Units& units, std::string_view wha
     for (const Unit& unit : units) {
         if (unit.name != text) continue;
         const double value = number * unit.factor;
-        if (value >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) fail_usage("'", whole, "' is too large");
+        if (value >= static_cast<double>(std::numeric_limits<std::int64_t>::max()))
+            fail_usage("'", whole, "' is too large");
         return value;
     }
     if (text.empty()) fail_usage("'", whole, "' lacks a unit of ", what, ", such as ", example);
@@ -118,9 +114,21 @@ Percent parse(std::string_view text)
     return {number};
 }
 
-template <> std::int64_t parse(std::string_view text) { return whole_number<std::int64_t>(text); }
-template <> int parse(std::string_view text) { return whole_number<int>(text); }
-template <> std::uint64_t parse(std::string_view text) { return whole_number<std::uint64_t>(text); }
+template <>
+std::int64_t parse(std::string_view text)
+{
+    return whole_number<std::int64_t>(text);
+}
+template <>
+int parse(std::string_view text)
+{
+    return whole_number<int>(text);
+}
+template <>
+std::uint64_t parse(std::string_view text)
+{
+    return whole_number<std::uint64_t>(text);
+}
 
 template <>
 double parse(std::string_view text)
@@ -142,7 +150,11 @@ bool parse(std::string_view text)
     fail_usage("'", text, "' is neither yes nor no");
 }
 
-template <> std::string parse(std::string_view text) { return std::string{trim(text)}; }
+template <>
+std::string parse(std::string_view text)
+{
+    return std::string{trim(text)};
+}
 
 namespace {
 
@@ -186,12 +198,33 @@ std::string format(Rate rate)
     return format(Bytes{std::llround(rate.per_second)}) + "/s";
 }
 
-std::string format(Percent percent) { return shortest(percent.value) + "%"; }
-std::string format(double number) { return shortest(number); }
-std::string format(std::int64_t number) { return std::to_string(number); }
-std::string format(int number) { return std::to_string(number); }
-std::string format(std::uint64_t number) { return std::to_string(number); }
-std::string format(bool truth) { return truth ? "yes" : "no"; }
-std::string format(const std::string& text) { return text; }
+std::string format(Percent percent)
+{
+    return shortest(percent.value) + "%";
+}
+std::string format(double number)
+{
+    return shortest(number);
+}
+std::string format(std::int64_t number)
+{
+    return std::to_string(number);
+}
+std::string format(int number)
+{
+    return std::to_string(number);
+}
+std::string format(std::uint64_t number)
+{
+    return std::to_string(number);
+}
+std::string format(bool truth)
+{
+    return truth ? "yes" : "no";
+}
+std::string format(const std::string& text)
+{
+    return text;
+}
 
 }  // namespace base

@@ -29,21 +29,31 @@ struct Percent {
     auto operator<=>(const Percent&) const = default;
 };
 
-// Each throws UsageError that names the text and shows a right one. `parse<T>(text)` for T = Nanoseconds (ns, us, ms, s, m,
-// min, h), Bytes (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), Rate, Percent, std::int64_t, int, std::uint64_t, double, bool,
-// std::string.
+// Each throws UsageError that names the text and shows a right one. `parse<T>(text)` for T = Nanoseconds (ns, us, ms,
+// s, m, min, h), Bytes (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), Rate, Percent, std::int64_t, int, std::uint64_t,
+// double, bool, std::string.
 template <class T>
 T parse(std::string_view text);
-template <> Nanoseconds parse(std::string_view text);
-template <> Bytes parse(std::string_view text);
-template <> Rate parse(std::string_view text);
-template <> Percent parse(std::string_view text);
-template <> std::int64_t parse(std::string_view text);
-template <> int parse(std::string_view text);
-template <> std::uint64_t parse(std::string_view text);
-template <> double parse(std::string_view text);
-template <> bool parse(std::string_view text);
-template <> std::string parse(std::string_view text);
+template <>
+Nanoseconds parse(std::string_view text);
+template <>
+Bytes parse(std::string_view text);
+template <>
+Rate parse(std::string_view text);
+template <>
+Percent parse(std::string_view text);
+template <>
+std::int64_t parse(std::string_view text);
+template <>
+int parse(std::string_view text);
+template <>
+std::uint64_t parse(std::string_view text);
+template <>
+double parse(std::string_view text);
+template <>
+bool parse(std::string_view text);
+template <>
+std::string parse(std::string_view text);
 
 // As short as exact: format(Bytes{67108864}) is "64MiB", format(1500ms) "1.5s".
 std::string format(Nanoseconds time);
@@ -57,6 +67,9 @@ std::string format(std::uint64_t number);
 std::string format(bool truth);
 std::string format(const std::string& text);
 
-inline double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+inline double seconds(Nanoseconds time)
+{
+    return std::chrono::duration<double>(time).count();
+}
 
 }  // namespace base

@@ -15,7 +15,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 
 std::string join_words(std::span<const std::string> words, std::string_view separator);
 
-// The known word nearest to the wrong one, or empty if none is near enough (Levenshtein distance <= a third of its length).
+// The known word nearest to the wrong one, or empty if none is near enough (Levenshtein distance <= a third of its
+// length).
 std::string nearest(std::string_view wrong, std::span<const std::string> known);
 
 // "; did you mean memory.stream?" or "".

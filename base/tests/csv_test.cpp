@@ -1,0 +1,74 @@
+// CSV out and in, cut-off files included.
+#include "base/csv.hpp"
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+using namespace base;
+
+TEST_CASE("rows come back as they were written")
+{
+    const testing::Scratch scratch;
+    {
+        CsvWriter csv{scratch / "t.csv", {"name", "count", "share"}};
+        csv.row("with, comma and \"quotes\"", 7, 0.25);
+        csv.row("two\nlines", -1, 1e-9);
+    }
+    const CsvTable table{scratch / "t.csv"};
+    REQUIRE(table.rows() == 2);
+    CHECK(table.text(0, "name") == "with, comma and \"quotes\"");
+    CHECK(table.get<std::int64_t>(1, "count") == -1);
+    CHECK(table.get<double>(1, "share") == 1e-9);
+    CHECK_FALSE(table.cut_off());
+}
+
+TEST_CASE("every row is on disk as soon as it is written")
+{
+    const testing::Scratch scratch;
+    CsvWriter csv{scratch / "t.csv", {"a"}};
+    csv.row(1);
+    CHECK(read_whole(scratch / "t.csv") == "a\n1\n");
+}
+
+TEST_CASE("a last line without its end is dropped and remembered")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "t.csv"} << "a,b\n1,2\n3,";
+    const CsvTable table{scratch / "t.csv"};
+    CHECK(table.rows() == 1);
+    CHECK(table.cut_off());
+}
+
+TEST_CASE("damaged tables are refused with file line and column")
+{
+    const testing::Scratch scratch;
+    const auto complaint = [&](const std::string& text) -> std::string {
+        std::ofstream{scratch / "t.csv"} << text;
+        try {
+            const CsvTable table{scratch / "t.csv"};
+            for (std::size_t row = 0; row < table.rows(); ++row) table.get<std::int64_t>(row, "a");
+        } catch (const Error& error) {
+            const std::string what = error.what();
+            return what.substr(what.find("t.csv"));
+        }
+        return "none";
+    };
+    CHECK(complaint("") == "t.csv has no header");
+    CHECK(complaint("a,b\n1\n") == "t.csv line 2 has 1 cells, not 2");
+    CHECK(complaint("b\n1\n") == "t.csv has no column 'a'");
+    CHECK(complaint("a,a\n") == "t.csv has two columns 'a'");
+    CHECK(complaint("a\n1\nx\n") == "t.csv line 3 column a: 'x' is not a whole number");
+}
+
+TEST_CASE("an existing file is never overwritten by a new table")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "t.csv"} << "precious";
+    CHECK_THROWS_AS(CsvWriter(scratch / "t.csv", {"a"}), std::system_error);
+    CHECK(read_whole(scratch / "t.csv") == "precious");
+}

@@ -1,0 +1,103 @@
+// The command line: typed values, a config file, and the right word for a wrong one.
+#include "base/options.hpp"
+
+#include "base/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+
+using namespace base;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A small program's options, parsed from words.
+struct Fixture {
+    Nanoseconds duration = 60s;
+    std::int64_t seed = 1;
+    bool dry_run = false;
+    std::string strategy = "ddp";
+    Options options{"noisegen", "reproducible stress"};
+
+    Fixture()
+    {
+        options.add("duration", duration, "how long");
+        options.add("seed", seed, "of the order of chips");
+        options.add_switch("dry-run", dry_run, "print the chip table and end");
+        options.add_choice("strategy", strategy, {"none", "naive", "ddp"}, "how gradients are exchanged");
+    }
+
+    bool parse(std::vector<std::string> words)
+    {
+        words.insert(words.begin(), "noisegen");
+        std::vector<char*> arguments;
+        for (std::string& word : words) arguments.push_back(word.data());
+        return options.parse(static_cast<int>(arguments.size()), arguments.data());
+    }
+
+    std::string complaint(const std::vector<std::string>& words)
+    {
+        try {
+            parse(words);
+        } catch (const UsageError& error) {
+            return error.what();
+        }
+        return "none";
+    }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "values are typed and defaults stay")
+{
+    CHECK(parse({"--duration", "1.5s", "--dry-run"}));
+    CHECK(duration == 1500ms);
+    CHECK(seed == 1);
+    CHECK(dry_run);
+    CHECK(options.given("duration"));
+    CHECK_FALSE(options.given("seed"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a wrong option gets the right one back")
+{
+    CHECK(complaint({"--duraton", "1s"}) ==
+          "no option '--duraton'; did you mean --duration? (noisegen --help shows all)");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a wrong value names its option")
+{
+    CHECK(complaint({"--duration", "fast"}) == "--duration: 'fast' is not a number with a unit, such as 1.5s");
+    CHECK(complaint({"--strategy", "dpp"}) == "--strategy: 'dpp' is none of none|naive|ddp; did you mean ddp?");
+}
+
+TEST_CASE_FIXTURE(Fixture, "stray words are refused")
+{
+    CHECK(complaint({"60s"}) == "takes options only, no other words (noisegen --help shows all)");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a config file supplies what the command line does not")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "run.ini"} << "duration = 5s\nseed = 7\n";
+    CHECK(parse({"--config", scratch / "run.ini", "--seed", "9"}));
+    CHECK(duration == 5s);
+    CHECK(seed == 9);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a missing config file and unknown words in it are usage errors")
+{
+    const testing::Scratch scratch;
+    CHECK(complaint({"--config", "nowhere.ini"}) == "cannot read the config file nowhere.ini");
+    std::ofstream{scratch / "run.ini"} << "sed = 7\n";
+    CHECK(complaint({"--config", scratch / "run.ini"}) ==
+          "no option '--sed'; did you mean --seed? (noisegen --help shows all)");
+}
+
+TEST_CASE_FIXTURE(Fixture, "help names every option with its default")
+{
+    const std::string help = options.help();
+    CHECK(help.find("--duration") != std::string::npos);
+    CHECK(help.find("(default 60s)") != std::string::npos);
+}
