@@ -1,8 +1,8 @@
 // main() of every test program: doctest's, but a case that called skip() makes the program exit 77.
 #define DOCTEST_CONFIG_IMPLEMENT
-#include <doctest/doctest.h>
-
 #include "base/testing.hpp"
+
+#include <doctest/doctest.h>
 
 int main(int argc, char** argv)
 {
