@@ -1,0 +1,33 @@
+// The processes of an MPI communicator as a team that writes one archive.
+#pragma once
+
+#include "trace-tools/otf2/team.hpp"
+
+#include <mpi.h>
+
+namespace otf2 {
+
+class MpiTeam : public Team {
+ public:
+    // Collective; between MPI_Init and MPI_Finalize. Works on a duplicate: never meets the program's own messages, and
+    // is never recorded. To be destroyed before MPI_Finalize.
+    explicit MpiTeam(MPI_Comm communicator);
+    ~MpiTeam() override;
+
+    int rank() const override { return rank_; }
+    int size() const override { return size_; }
+    std::vector<std::string> gather(const std::string& mine) override;
+    std::string broadcast(const std::string& of_rank_0) override;
+    void barrier() override;
+
+    // From ping-pongs with rank 0, the one of the smallest round trip: offset = rank 0's time - middle of the round
+    // trip. Its error is at most half the round trip.
+    ClockSample clock_sample(const std::string& clock_identity) override;
+
+ private:
+    MPI_Comm communicator_ = MPI_COMM_NULL;
+    int rank_ = 0;
+    int size_ = 1;
+};
+
+}  // namespace otf2

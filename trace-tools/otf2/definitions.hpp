@@ -1,0 +1,89 @@
+// Words that recorder and reader share: roles, paradigms, operations, types. Their numbers are OTF2's own; a newer
+// writer's number that is not listed here stays what it is, and text() calls it "unknown (number)".
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace otf2 {
+
+enum class Paradigm : std::uint8_t {
+    unknown = 0,
+    user = 1,
+    compiler = 2,
+    openmp = 3,
+    mpi = 4,
+    cuda = 5,
+    measurement_system = 6,
+    pthread = 7,
+    openacc = 18,
+    opencl = 19,
+    none = 22,
+    hip = 23
+};
+
+enum class RegionRole : std::uint8_t {
+    unknown = 0,
+    function = 1,
+    wrapper = 2,
+    loop = 3,
+    code = 4,
+    parallel = 5,
+    barrier = 15,
+    implicit_barrier = 16,
+    flush = 17,
+    one_to_all = 23,
+    all_to_one = 24,
+    all_to_all = 25,
+    collective_other = 26,
+    file_io = 27,
+    point_to_point = 28,
+    rma = 29,
+    data_transfer = 30,
+    artificial = 31
+};
+
+enum class LocationKind : std::uint8_t { unknown = 0, cpu_thread = 1, accelerator_stream = 2, metric = 3 };
+
+enum class Operation : std::uint8_t {
+    barrier = 0,
+    broadcast = 1,
+    gather = 2,
+    gatherv = 3,
+    scatter = 4,
+    scatterv = 5,
+    allgather = 6,
+    allgatherv = 7,
+    alltoall = 8,
+    alltoallv = 9,
+    allreduce = 11,
+    reduce = 12,
+    reduce_scatter = 13,
+    reduce_scatter_block = 16,
+    create_handle = 17,
+    destroy_handle = 18
+};
+
+// What an attribute or a metric holds. Recorded: these four; read: narrower numbers are widened to them, references of
+// all kinds become uint64.
+enum class Type : std::uint8_t { uint64 = 4, int64 = 8, real = 10, text = 11 };
+
+// How a metric's value relates to time: at its point, since the last one, until the next one, or summed since the
+// start.
+enum class MetricMode : std::uint8_t {
+    accumulated_start = 0,
+    absolute_point = 17,
+    absolute_last = 33,
+    absolute_next = 49
+};
+
+constexpr std::uint32_t no_root = UINT32_MAX;     // collectives without one
+constexpr std::uint64_t no_request = UINT64_MAX;  // blocking operations
+
+std::string text(Paradigm paradigm);
+std::string text(RegionRole role);
+std::string text(LocationKind kind);
+std::string text(Operation operation);
+std::string text(Type type);
+
+}  // namespace otf2

@@ -1,0 +1,130 @@
+// Reads any OTF2 archive (1.1 to 3.x): definitions as plain structs, events through a visitor, one at a time.
+//
+//     otf2::Reader reader{"train/trace/traces.otf2"};
+//     MyVisitor visitor{reader.archive()};
+//     reader.read(visitor);
+#pragma once
+
+#include "trace-tools/otf2/archive.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct OTF2_AttributeList_struct;
+
+namespace otf2 {
+
+struct At {
+    std::uint32_t location;  // index into Archive::locations
+    std::int64_t time_ns;
+};
+
+// A metric's value, in its type.
+struct MetricValue {
+    Type type = Type::uint64;
+    union {
+        std::uint64_t uint64;
+        std::int64_t int64;
+        double real;
+    };
+    double as_double() const
+    {
+        return type == Type::real    ? real
+               : type == Type::int64 ? static_cast<double>(int64)
+                                     : static_cast<double>(uint64);
+    }
+};
+
+// Attributes of the event at hand; valid during the visit only. Attributes are indices into Archive::attributes.
+class EventAttributes {
+ public:
+    std::size_t size() const;
+    // A whole number (negative ones wrap); empty if the event has no such attribute or it is no whole number.
+    std::optional<std::uint64_t> number(std::uint32_t attribute) const;
+    std::optional<double> real(std::uint32_t attribute) const;  // any number
+    std::optional<std::string_view> text(std::uint32_t attribute) const;
+
+ private:
+    friend class EventSource;
+    EventAttributes(const OTF2_AttributeList_struct* list, const class EventSource& source)
+        : list_{list}, source_{source}
+    {
+    }
+    const OTF2_AttributeList_struct* list_;
+    const class EventSource& source_;
+};
+
+struct CollectiveRecord {
+    Operation operation = Operation::barrier;
+    std::uint32_t communicator = nowhere;  // index into Archive::communicators
+    std::uint32_t root = no_root;
+    std::uint64_t sent_bytes = 0;
+    std::uint64_t received_bytes = 0;
+    std::uint64_t request = no_request;
+};
+
+struct MessageRecord {
+    std::uint32_t peer = 0;
+    std::uint32_t communicator = nowhere;
+    std::uint32_t tag = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t request = no_request;
+};
+
+// Override what you need. May throw: the exception comes out of read().
+class Visitor {
+ public:
+    virtual ~Visitor() = default;
+    virtual void enter(const At&, std::uint32_t /*region*/, const EventAttributes&) {}
+    virtual void leave(const At&, std::uint32_t /*region*/, const EventAttributes&) {}
+    virtual void metric(const At&, std::uint32_t /*metric*/, const MetricValue&) {}  // once for each member of a class
+    virtual void collective_begin(const At&) {}
+    virtual void collective_end(const At&, const CollectiveRecord&) {}
+    virtual void collective_request(const At&, std::uint64_t /*request*/) {}
+    virtual void collective_complete(const At&, const CollectiveRecord&) {}
+    virtual void send(const At&, const MessageRecord&) {}  // with a request: MPI_Isend
+    virtual void send_complete(const At&, std::uint64_t /*request*/) {}
+    virtual void receive_request(const At&, std::uint64_t /*request*/) {}
+    virtual void receive(const At&, const MessageRecord&) {}  // with a request: the completion of an MPI_Irecv
+    virtual void buffer_flush(const At&, std::int64_t /*end_ns*/) {}
+    virtual void other(const At&) {}  // every event of another kind
+};
+
+struct ReadOptions {
+    // Time stamps of each node's own clock, as they were taken, instead of the archive's common time.
+    bool undo_clock_offsets = false;
+};
+
+// Memory does not grow with the number of events: one chunk (the archive's, 1 MiB by default) for each location with
+// events.
+class Reader {
+ public:
+    // Throws Error, one clear line, if there is no archive, or not a whole one.
+    explicit Reader(std::filesystem::path anchor, ReadOptions options = {});
+
+    const Archive& archive() const { return archive_; }
+
+    // All events in the order of their time; ties by location. May be called again. Throws Error where the archive is
+    // cut off. Events that refer to nothing are left out and counted in problems().
+    void read(Visitor& visitor);
+
+    // All events of the first location, then all of the next one: faster.
+    void read_by_location(Visitor& visitor);
+
+    // Found by the last read(): references to nothing, locations whose events are missing or fewer than defined.
+    const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+    std::filesystem::path anchor_;
+    ReadOptions options_;
+    std::shared_ptr<const struct ReferenceTable> references_;  // OTF2's ids to indices
+    Archive archive_;
+    std::vector<std::string> problems_;
+};
+
+}  // namespace otf2

@@ -1,0 +1,40 @@
+// The processes that write one archive together. The recorder needs no more of MPI than this.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace otf2 {
+
+// offset_ns added to a time stamp of this process, taken near at_ns, gives the time of rank 0's clock.
+struct ClockSample {
+    std::int64_t at_ns = 0;
+    std::int64_t offset_ns = 0;
+    std::int64_t round_trip_ns = 0;  // of the ping-pong the offset comes from; 0 where both clocks are the same
+};
+
+// All but rank() and size() are collective: every process calls them in the same order.
+class Team {
+ public:
+    virtual ~Team() = default;
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+    virtual std::vector<std::string> gather(const std::string& mine) = 0;  // by rank on rank 0, empty elsewhere
+    virtual std::string broadcast(const std::string& of_rank_0) = 0;       // what rank 0 gave, everywhere
+    virtual void barrier() = 0;
+    virtual ClockSample clock_sample(const std::string& clock_identity) = 0;  // offset 0 where the identity is rank 0's
+};
+
+// One process alone.
+class SoloTeam : public Team {
+ public:
+    int rank() const override { return 0; }
+    int size() const override { return 1; }
+    std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
+    std::string broadcast(const std::string& of_rank_0) override { return of_rank_0; }
+    void barrier() override {}
+    ClockSample clock_sample(const std::string& clock_identity) override;
+};
+
+}  // namespace otf2
