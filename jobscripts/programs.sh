@@ -1,0 +1,33 @@
+# Finds Crosstalk's programs, and starts MPI jobs. To be sourced.
+# shellcheck shell=bash
+
+# Puts the programs' folder in front of PATH: CROSSTALK_BIN, or the one these scripts were installed or built with; else
+# PATH is searched as it is. Fails with a message unless every PROGRAM is found: find_programs PROGRAM...
+find_programs() {
+    local here folder program
+    here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+    for folder in "${CROSSTALK_BIN:-}" "$here/../../../bin" "$here/../build/release/bin"; do
+        if [[ -n $folder && -x $folder/noisegen ]]; then
+            PATH=$(cd "$folder" && pwd):$PATH
+            break
+        fi
+    done
+    for program in "$@"; do
+        command -v "$program" >/dev/null || {
+            echo "${0##*/}: no $program: build it, or set CROSSTALK_BIN to the folder that holds the programs" >&2
+            return 1
+        }
+    done
+}
+
+# mpi_run RANKS COMMAND...: on this machine, in place of the shell that calls it. Binding is ddl-train's own work. mpirun
+# ends with whoever started it, and its ranks get time to end in good order.
+mpi_run() {
+    local ranks=$1
+    shift
+    if ((EUID == 0)); then
+        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    fi
+    exec setpriv --pdeathsig TERM mpirun -n "$ranks" --oversubscribe --bind-to none \
+        --mca odls_base_sigkill_timeout 10 "$@"
+}

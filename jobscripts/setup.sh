@@ -1,0 +1,64 @@
+# What quickstart.sh and check.sh share: packages, real data, building. To be sourced from the top of the source tree.
+# shellcheck shell=bash disable=SC2034 # the lists are read by whoever sources this
+. jobscripts/guard.sh
+
+# What building needs, what the demonstration needs, and what only the checks need (Debian 12).
+packages_to_build=(
+    g++ cmake ninja-build pkg-config ccache git
+    libboost-program-options-dev libboost-math-dev libeigen3-dev nlohmann-json3-dev libhwloc-dev
+    libopen-trace-format2-dev libopenmpi-dev libpapi-dev liburing-dev libtorch-dev zlib1g-dev
+)
+packages_to_run=(openmpi-bin gnuplot-nox)
+packages_to_check=(clang-format doctest-dev libbenchmark-dev otf2-tools slurm-wlm munge)
+
+say() { echo "${0##*/}: $*" >&2; }
+
+# need_packages PACKAGE...: installs those that are missing. Not root: says which, and ends the script.
+need_packages() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        say "no Debian: cannot tell which packages are missing, going on with what is here"
+        return 0
+    fi
+    local package
+    local -a missing=()
+    for package in "$@"; do
+        [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+            missing+=("$package")
+    done
+    ((${#missing[@]} > 0)) || return 0
+    if ((EUID != 0)); then
+        say "these packages are missing; install them (or ask for them), then start again:"
+        echo "    apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
+        exit 1
+    fi
+    say "installing ${missing[*]}"
+    keep_services_down
+    export DEBIAN_FRONTEND=noninteractive
+    guard_run dpkg --configure -a # an earlier run may have been interrupted
+    guard_run apt-get -q -o DPkg::Lock::Timeout=120 update
+    guard_run apt-get -q -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "${missing[@]}"
+}
+
+# Installing munge and Slurm would start them as services, or try to where no service can start. The tests bring up
+# their own, so nothing is started; a machine that has a policy of its own keeps it.
+keep_services_down() {
+    local policy=/usr/sbin/policy-rc.d
+    [[ ! -e $policy ]] || return 0
+    guard_finally "rm -f $policy"
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod +x "$policy"
+}
+
+# No more jobs at once than the memory holds: compiling a file that includes Torch takes more than 1 GiB.
+limit_jobs() {
+    local fits
+    fits=$(awk '/^MemAvailable/ { print int($2 / 1500000) }' /proc/meminfo)
+    ((fits >= 1)) || fits=1
+    ((fits <= $(nproc))) || fits=$(nproc)
+    export CMAKE_BUILD_PARALLEL_LEVEL=$fits
+}
+
+# Real images for the training; without them (no network) it uses synthetic ones, and the scripts say so.
+fetch_digits() {
+    guard_run sh ddl-workloads/data/fetch_digits.sh >/dev/null
+}

@@ -1,0 +1,194 @@
+#!/usr/bin/env bash
+# A private Slurm on this machine, for tests: munge, slurmctld and several slurmd in one directory, no systemd, no root.
+#
+#   slurm-sandbox.sh up DIR [NODES]   starts it with NODES virtual nodes (default 1); fine if it runs already
+#   slurm-sandbox.sh env DIR          prints what to evaluate in order to use it: eval "$(slurm-sandbox.sh env DIR)"
+#   slurm-sandbox.sh status DIR       prints its nodes; exit code 1 if it is not up
+#   slurm-sandbox.sh down DIR         ends its jobs and daemons; the directory keeps the logs
+#
+# Its nodes share this machine's cores: it shows that placement, signals and exit codes work, never how fast anything is.
+# Exit codes: 0 fine, 1 failed, 2 wrong usage, 77 not possible here (no Slurm, or fewer than two cores).
+set -euo pipefail
+
+PATH=$PATH:/usr/sbin:/sbin
+
+say() { echo "slurm-sandbox: $*" >&2; }
+fail() { say "$2"; exit "$1"; }
+usage() { fail 2 "$1 (usage: slurm-sandbox.sh up DIR [NODES] | env DIR | status DIR | down DIR)"; }
+
+# A zombie is not alive: where process 1 reaps slowly, a killed daemon would look as if it still ran.
+alive() {
+    local state
+    state=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) || return 1
+    [[ -n $state && $state != Z && $state != X ]]
+}
+
+# The daemon's process id if it runs: daemon NAME
+daemon() {
+    local pid
+    pid=$(cat "$dir/run/$1.pid" 2>/dev/null) || return 1
+    [[ -n $pid ]] && alive "$pid" && echo "$pid"
+}
+
+# Waits until COMMAND works: await SECONDS COMMAND...
+await() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        ((SECONDS < end)) || return 1
+        sleep 0.1
+    done
+}
+
+# Ends a daemon in good order, and by force after ten seconds.
+end_daemon() {
+    local pid
+    pid=$(daemon "$1") || return 0
+    kill -TERM "$pid" 2>/dev/null || return 0
+    await 10 gone "$pid" || kill -KILL "$pid" 2>/dev/null || true
+}
+gone() { ! alive "$1"; }
+
+write_config() {
+    local nodes=$1 port=$2 user cores memory node
+    user=$(id -un)
+    cores=$(nproc)
+    memory=$(awk '/^MemTotal/ { print int($2 / 1024 / 2) }' /proc/meminfo)
+    mkdir -p "$dir"/{run,log,state,spool,scratch,etc}
+    chmod 755 "$dir" "$dir/run"
+    if [[ ! -s $dir/etc/munge.key ]]; then
+        (umask 077 && head -c 1024 /dev/urandom >"$dir/etc/munge.key")
+    fi
+    {
+        cat <<CONF
+ClusterName=crosstalk-sandbox
+SlurmctldHost=$(uname -n | cut -d. -f1)(127.0.0.1)
+SlurmctldPort=$port
+SlurmUser=$user
+SlurmdUser=$user
+AuthType=auth/munge
+AuthInfo=socket=$dir/run/munge.socket
+CredType=cred/munge
+StateSaveLocation=$dir/state
+SlurmctldPidFile=$dir/run/slurmctld.pid
+SlurmctldLogFile=$dir/log/slurmctld.log
+SlurmdSpoolDir=$dir/spool/%n
+SlurmdPidFile=$dir/run/slurmd-%n.pid
+SlurmdLogFile=$dir/log/slurmd-%n.log
+# Without a directory of its own per virtual node, the PMIx servers of one step fight over the same one.
+TmpFS=$dir/scratch/%n
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/filetxt
+JobCompLoc=$dir/log/jobs.txt
+JobAcctGatherType=jobacct_gather/none
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+KillWait=5
+SlurmctldTimeout=30
+SlurmdTimeout=60
+InactiveLimit=0
+SchedulerParameters=defer_batch,sched_interval=2
+CONF
+        for ((node = 1; node <= nodes; ++node)); do
+            mkdir -p "$dir/spool/n$node" "$dir/scratch/n$node"
+            echo "NodeName=n$node NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((port + node))" \
+                "CPUs=$cores Boards=1 SocketsPerBoard=1 CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=$memory"
+        done
+        echo "PartitionName=batch Nodes=n[1-$nodes] Default=YES OverSubscribe=NO MaxTime=INFINITE State=UP"
+        echo "PartitionName=shared Nodes=n[1-$nodes] OverSubscribe=FORCE:4 MaxTime=INFINITE State=UP"
+    } >"$dir/etc/slurm.conf"
+}
+
+all_nodes_idle() {
+    [[ $(sinfo -h -p batch -t idle -o %D) == "$1" ]]
+}
+
+start() {
+    local nodes=$1 port node program
+    for program in munged slurmctld slurmd srun sbatch; do
+        command -v "$program" >/dev/null || fail 77 "no Slurm here: $program is missing (Debian: slurm-wlm and munge)"
+    done
+    (($(nproc) >= 2)) || fail 77 "at least two cores are needed, one for each of two steps"
+    # Above the ports of services, below the ephemeral ones; the same directory always gets the same ports.
+    port=$((20000 + $(cksum <<<"$dir" | cut -d' ' -f1) % 10900))
+    ((${#dir} <= 85)) || fail 2 "'$dir' is too long a path for a socket in it"
+
+    export SLURM_CONF=$dir/etc/slurm.conf
+    if daemon slurmctld >/dev/null && scontrol ping >/dev/null 2>&1; then
+        [[ $(sinfo -h -p batch -o %D) == "$nodes" ]] || fail 1 "it is up with another number of nodes: take it down first"
+        say "is up already"
+        return
+    fi
+    stop # what is left of an earlier one
+    write_config "$nodes" "$port"
+    trap 'stop; say "could not start, see the logs in $dir/log"' EXIT
+
+    # --force: a directory whose parents belong to somebody else is fine for a cluster that nobody else uses.
+    munged --force --num-threads=2 --key-file="$dir/etc/munge.key" --socket="$dir/run/munge.socket" \
+        --pid-file="$dir/run/munged.pid" --log-file="$dir/log/munged.log" --seed-file="$dir/run/munge.seed" \
+        2>"$dir/log/munged.err" || { cat "$dir/log/munged.err" >&2; exit 1; }
+    await 5 test -S "$dir/run/munge.socket" || exit 1
+
+    slurmctld -i 2>"$dir/log/slurmctld.err" || { cat "$dir/log/slurmctld.err" >&2; exit 1; }
+    # A slurmd without a controller writes its pid file late, and nobody would find it again: so wait first.
+    await 14 scontrol ping || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
+    for ((node = 1; node <= nodes; ++node)); do
+        slurmd -N "n$node" 2>"$dir/log/slurmd-n$node.err" || { cat "$dir/log/slurmd-n$node.err" >&2; exit 1; }
+    done
+    await 20 all_nodes_idle "$nodes" || { sinfo >&2; exit 1; }
+    trap - EXIT
+    say "up with $nodes node(s) of $(nproc) cores"
+}
+
+stop() {
+    local file name
+    if [[ -f $dir/etc/slurm.conf ]] && daemon slurmctld >/dev/null; then
+        # Jobs first: the processes of a job outlive the slurmd that started them.
+        export SLURM_CONF=$dir/etc/slurm.conf
+        scancel --user="$(id -un)" 2>/dev/null || true
+        await 15 no_jobs || true
+    fi
+    for file in "$dir"/run/slurmd-*.pid "$dir"/run/slurmctld.pid "$dir"/run/munged.pid; do
+        [[ -e $file ]] || continue
+        name=${file##*/}
+        end_daemon "${name%.pid}"
+        rm -f "$file"
+    done
+}
+no_jobs() { [[ -z $(squeue -h) ]]; }
+
+(($# >= 1)) || usage "what to do?"
+case $1 in
+    --help | -h) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 0 ;;
+esac
+(($# >= 2)) || usage "which directory?"
+action=$1
+mkdir -p "$(dirname "$2")"
+dir=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
+
+case $action in
+    up)
+        nodes=${3:-1}
+        [[ $nodes =~ ^[1-9][0-9]?$ ]] || usage "'$nodes' is not a number of nodes from 1 to 99"
+        start "$nodes"
+        ;;
+    env)
+        [[ -f $dir/etc/slurm.conf ]] || fail 1 "no sandbox in $dir"
+        printf 'export SLURM_CONF=%q\n' "$dir/etc/slurm.conf"
+        ;;
+    status)
+        daemon slurmctld >/dev/null || fail 1 "not up in $dir"
+        export SLURM_CONF=$dir/etc/slurm.conf
+        scontrol ping >/dev/null 2>&1 || fail 1 "its controller does not answer"
+        sinfo -N -p batch
+        ;;
+    down)
+        stop
+        ;;
+    *) usage "'$action' is not an action" ;;
+esac
