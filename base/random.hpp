@@ -11,6 +11,13 @@ namespace base {
 // The engine is fixed by the standard; its distributions are not, so draws are ours.
 using Random = std::mt19937_64;
 
+// One stream of numbers for each `stream` of a seed: an epoch, an image, a block.
+inline Random random_stream(std::uint64_t seed, std::uint64_t stream)
+{
+    std::seed_seq mixed{seed, seed >> 32U, stream, stream >> 32U};  // takes the low 32 bits of each
+    return Random{mixed};
+}
+
 // Uniform in 0 .. bound-1, without bias (rejection). bound > 0.
 inline std::uint64_t draw_below(Random& random, std::uint64_t bound)
 {
