@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -20,7 +20,8 @@ struct Batch {
     std::int64_t samples = 0;
 };
 
-// Told what reader threads do; each call comes on the reader's own thread. To be bound and traced there.
+// Told what reader threads do, on the reader's own thread: the place to bind it and to record it. A read that fails has
+// no end; what an observer throws ends the loader.
 class ReaderObserver {
  public:
     virtual ~ReaderObserver() = default;
@@ -31,9 +32,9 @@ class ReaderObserver {
 };
 
 struct LoaderPlan {
-    std::filesystem::path file;  // DataSet::train
-    ImageShape shape;
-    Sampling sampling;  // batch, rank, ranks, seed, shuffle
+    std::filesystem::path file = {};  // DataSet::train
+    ImageShape shape = {};
+    Sampling sampling = {};  // batch, rank, ranks, seed, shuffle
     int readers = 1;
     int queue_batches = 4;  // at most so many are read ahead
     bool drop_page_cache = false;
@@ -53,7 +54,7 @@ class Loader {
     // a reader: a bad record, a failed read, the observer.
     Batch next();
 
-    // Ends the readers after the record at hand; next() then throws. The destructor does it too.
+    // Ends the readers after the record at hand and waits for it; next() then throws. The destructor does it too.
     void stop();
 
     const ImageShape& shape() const { return file_.shape(); }
@@ -65,7 +66,8 @@ class Loader {
     bool input_as_asked() const { return input_as_asked_; }
 
  private:
-    void read_batches(int reader);
+    void run_reader(int reader, const std::stop_token& stop) noexcept;
+    void read_batches(int reader, const std::stop_token& stop);
 
     RecordFile file_;
     Sampler sampler_;

@@ -15,7 +15,12 @@ namespace ddl {
 template <class Item>
 class OrderedQueue {
  public:
-    explicit OrderedQueue(int capacity) : slots_(static_cast<std::size_t>(capacity)) {}
+    // Throws UsageError for a capacity below 1.
+    explicit OrderedQueue(int capacity)
+    {
+        if (capacity < 1) base::fail_usage("a queue for ", capacity, " batches; at least 1 is needed");
+        slots_.resize(static_cast<std::size_t>(capacity));
+    }
 
     // A place in the order, 0, 1, 2.. Waits while `capacity` places are taken and not yet emptied; nothing once closed.
     std::optional<std::int64_t> ticket()
@@ -43,7 +48,7 @@ class OrderedQueue {
         std::unique_lock lock{mutex_};
         filled_.wait(lock, [&] { return closed_ || slot(taken_).has_value(); });
         if (failure_) std::rethrow_exception(failure_);
-        if (closed_) base::fail("the queue is closed");
+        if (closed_) base::fail("the loader is stopped");
         std::optional<Item> item;
         item.swap(slot(taken_));
         ++taken_;

@@ -67,6 +67,7 @@ class RecordFileWriter {
     std::filesystem::path unfinished_;
     ImageShape shape_;
     std::vector<std::uint8_t> buffer_;
+    std::int64_t records_ = 0;
     int file_ = -1;
 };
 

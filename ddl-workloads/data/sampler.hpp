@@ -21,6 +21,7 @@ class Sampler {
     // Throws UsageError if a global batch (ranks x batch) has no room in the records, or the numbers make no sense.
     Sampler(std::int64_t records, const Sampling& sampling);
 
+    const Sampling& sampling() const { return sampling_; }
     std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
 
     // Record numbers of this rank's batch in a step, counted from 0 over all epochs.

@@ -1,0 +1,160 @@
+// Record files: the CIFAR-10 binary form, and what is refused.
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/testing.hpp"
+#include "ddl-workloads/data/record_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace {
+
+using Record = std::vector<std::uint8_t>;
+
+// 1 label, 4 pixels.
+constexpr ddl::ImageShape tiny{.channels = 1, .height = 2, .width = 2, .classes = 10};
+
+std::string message_of(const auto& action)
+{
+    try {
+        action();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "";
+}
+
+void write(const std::filesystem::path& path, const ddl::ImageShape& shape, const std::vector<Record>& records)
+{
+    ddl::RecordFileWriter writer{path, shape};
+    for (const Record& record : records) writer.write(record);
+    writer.finish();
+}
+
+// Share of a file's pages that are in the page cache.
+double cached_share(const std::filesystem::path& path)
+{
+    const auto bytes = static_cast<std::size_t>(std::filesystem::file_size(path));
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> resident((bytes + page - 1) / page);
+    const int file = base::check_errno(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open ", path.string());
+    void* mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+    const int code = ::mincore(mapped, bytes, resident.data());
+    ::munmap(mapped, bytes);
+    ::close(file);
+    REQUIRE(code == 0);
+    double cached = 0.0;
+    for (const unsigned char state : resident) cached += state & 1U;
+    return cached / static_cast<double>(resident.size());
+}
+
+}  // namespace
+
+TEST_CASE("records come back as they were written")
+{
+    const testing::Scratch scratch;
+    write(scratch / "a.bin", tiny, {{3, 1, 2, 3, 4}, {9, 255, 0, 255, 0}});
+
+    const ddl::RecordFile file{scratch / "a.bin", tiny};
+    CHECK(file.records() == 2);
+    Record record(5);
+    file.read(1, record);
+    CHECK(record == Record{9, 255, 0, 255, 0});
+    file.read(0, record);
+    CHECK(record == Record{3, 1, 2, 3, 4});
+}
+
+TEST_CASE("the form on disk is that of CIFAR-10: 3073 bytes a record with the label first")
+{
+    const testing::Scratch scratch;
+    Record red(3073, 0);
+    red[0] = 7;
+    std::fill(red.begin() + 1, red.begin() + 1 + 1024, std::uint8_t{255});  // planes, red first
+    write(scratch / "a.bin", ddl::ImageShape{}, {red, red});
+
+    const std::string bytes = base::read_whole(scratch / "a.bin");
+    CHECK(bytes.size() == 2 * 3073);
+    CHECK(bytes[0] == 7);
+    CHECK(bytes[3073] == 7);
+    CHECK(bytes[1024] == '\xff');
+    CHECK(bytes[1025] == 0);
+}
+
+TEST_CASE("a label that is no class is refused with file and byte")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "bad.bin", std::string{"\x01....\x0a....", 10});
+
+    const ddl::RecordFile file{scratch / "bad.bin", tiny};
+    Record record(5);
+    file.read(0, record);
+    CHECK(message_of([&] { file.read(1, record); }) ==
+          (scratch / "bad.bin").string() + ", byte 5: label 10 is no class, there are 10");
+}
+
+TEST_CASE("a file that was cut off is refused when it is opened")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "cut.bin", "1234567");
+    CHECK(message_of([&] { ddl::RecordFile(scratch / "cut.bin", tiny); }) ==
+          (scratch / "cut.bin").string() + " is cut off or no record file: 7 bytes are not one or more records of 5");
+    base::write_whole(scratch / "empty.bin", "");
+    CHECK_THROWS_AS(ddl::RecordFile(scratch / "empty.bin", tiny), base::Error);
+}
+
+TEST_CASE("a file that becomes shorter while it is read gives an error with file and byte")
+{
+    const testing::Scratch scratch;
+    write(scratch / "a.bin", tiny, {{1, 1, 1, 1, 1}, {2, 2, 2, 2, 2}});
+    const ddl::RecordFile file{scratch / "a.bin", tiny};
+    std::filesystem::resize_file(scratch / "a.bin", 7);
+
+    Record record(5);
+    CHECK(message_of([&] { file.read(1, record); }) ==
+          (scratch / "a.bin").string() + " ends at byte 7, inside record 1");
+}
+
+TEST_CASE("a missing record file and a folder in its place are refused")
+{
+    const testing::Scratch scratch;
+    CHECK_THROWS_AS(ddl::RecordFile(scratch / "none.bin", tiny), std::system_error);
+    CHECK_THROWS_AS(ddl::RecordFile(scratch.path(), tiny), base::Error);
+}
+
+TEST_CASE("shapes that fit no record file are refused")
+{
+    const testing::Scratch scratch;
+    CHECK_THROWS_AS(ddl::RecordFileWriter(scratch / "a.bin", ddl::ImageShape{.classes = 257}), base::UsageError);
+    CHECK_THROWS_AS(ddl::RecordFileWriter(scratch / "a.bin", ddl::ImageShape{.height = 0}), base::UsageError);
+}
+
+TEST_CASE("a record file appears only when it is complete")
+{
+    const testing::Scratch scratch;
+    {
+        ddl::RecordFileWriter writer{scratch / "a.bin", tiny};
+        writer.write(Record{1, 1, 1, 1, 1});
+        CHECK_THROWS_AS(writer.write(Record{10, 1, 1, 1, 1}), base::Error);
+        CHECK_THROWS_AS(writer.write(Record{1, 1}), base::Error);
+    }
+    CHECK(std::filesystem::is_empty(scratch.path()));
+}
+
+TEST_CASE("read uncached a record file leaves no page in the page cache")
+{
+    const testing::Scratch scratch;
+    write(scratch / "a.bin", ddl::ImageShape{}, std::vector<Record>(40, Record(3073, 1)));
+    ddl::RecordFile file{scratch / "a.bin", ddl::ImageShape{}};
+    if (!file.read_uncached()) return testing::skip("the scratch directory lives in memory");
+
+    Record record(3073);
+    for (std::int64_t number = 0; number < file.records(); ++number) file.read(number, record);
+    CHECK(cached_share(scratch / "a.bin") == 0.0);
+
+    const ddl::RecordFile cached{scratch / "a.bin", ddl::ImageShape{}};
+    for (std::int64_t number = 0; number < cached.records(); ++number) cached.read(number, record);
+    CHECK(cached_share(scratch / "a.bin") == 1.0);
+}
