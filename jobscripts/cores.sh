@@ -1,10 +1,11 @@
 # Which cores a training and its noise get on this machine. To be sourced.
 # shellcheck shell=bash
 
-# Prints one line per physical core that this process may use: its CPUs, separated by commas. Neighbours stand together.
+# allowed_cores [CPUS]: one line per physical core among CPUS (default: all that this process may use), with its CPUs
+# separated by commas. Neighbours stand together.
 allowed_cores() {
-    local allowed
-    allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+    local allowed=${1:-}
+    [[ -n $allowed ]] || allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
     lscpu --parse=CPU,CORE,SOCKET,NODE | sort -t, -k4,4n -k3,3n -k2,2n -k1,1n | awk -F, -v allowed="$allowed" '
         BEGIN {
             ranges = split(allowed, range, ",")
@@ -30,7 +31,7 @@ allowed_cores() {
 split_cores() {
     local -a cores
     local i
-    mapfile -t cores < <(allowed_cores)
+    mapfile -t cores < <(allowed_cores "")
     ((${#cores[@]} > 0)) || { echo "cannot find out which CPUs may be used" >&2; return 1; }
     train_cpus='' noise_cpus='' train_cores=0 noise_cores=0
     for ((i = 0; i < ${#cores[@]}; ++i)); do

@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# A training and its noise side by side on this machine, without Slurm: one run directory, ended by the report.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/guard.sh"
+. "$here/programs.sh"
+. "$here/cores.sh"
+
+help() {
+    cat <<'TEXT'
+local.sh: a training and its noise side by side on this machine, without Slurm
+
+  local.sh --out DIR [option...] [-- further options of ddl-train]
+
+  --out DIR              the run's directory: DIR/train, DIR/noise, DIR/report, DIR/log
+  --model MODEL          what is trained                    [resnet18[width=32]]
+  --data DATA            its input                          [digits]
+  --strategy STRATEGY    how ranks share gradients          [ddp]
+  --ranks N              ranks of the training              [2]
+  --duration SECONDS     length of the training             [150]
+  --schedule SCHEDULE    what noise does, as noisegen has it, or `auto`: every stressor, placebo and control delay as a
+                         rotation, or as a factorial where each stressor can have a core of its own    [auto]
+  --control-delay DELAY  length of the known delay: a time, or a share of a quiet step, which a short training finds
+                         out first; 0 for none              [5%]
+  --seed N               of the schedule                    [1]
+  --budget PERCENT       what the training may lose         [1%]
+  --train-cpus LIST      CPUs of the training               [half of the physical cores]
+  --noise-cpus LIST      CPUs of the noise                  [the other half]
+
+Example: local.sh --out run1 --model 'emulated[compute=80ms]' --data synthetic --duration 60
+
+Exit codes: 0 fine, 1 a program failed, 2 wrong usage, 3 noise did not cover the training. Programs are looked for in
+CROSSTALK_BIN, beside these scripts, and on PATH.
+TEXT
+}
+
+say() { echo "local.sh: $*" >&2; }
+fail() { say "$2"; exit "$1"; }
+
+# ------------------------------------------------------------------------------------------------ options
+out='' model='resnet18[width=32]' data=digits strategy=ddp ranks=2 duration=150 schedule=auto control_delay=5%
+seed=1 budget=1% given_train_cpus='' given_noise_cpus=''
+more=()
+while (($# > 0)); do
+    case $1 in
+        --help | -h) help; exit 0 ;;
+        --) shift; more=("$@"); break ;;
+        --out | --model | --data | --strategy | --ranks | --duration | --schedule | --control-delay | --seed | \
+            --budget | --train-cpus | --noise-cpus)
+            (($# >= 2)) || fail 2 "$1 needs a value"
+            case $1 in
+                --out) out=$2 ;;
+                --model) model=$2 ;;
+                --data) data=$2 ;;
+                --strategy) strategy=$2 ;;
+                --ranks) ranks=$2 ;;
+                --duration) duration=${2%s} ;;
+                --schedule) schedule=$2 ;;
+                --control-delay) control_delay=$2 ;;
+                --seed) seed=$2 ;;
+                --budget) budget=$2 ;;
+                --train-cpus) given_train_cpus=$2 ;;
+                --noise-cpus) given_noise_cpus=$2 ;;
+            esac
+            shift 2
+            ;;
+        *) fail 2 "no option '$1' (local.sh --help shows all)" ;;
+    esac
+done
+[[ -n $out ]] || fail 2 "--out is needed (local.sh --help shows all)"
+[[ $ranks =~ ^[1-9][0-9]{0,3}$ ]] || fail 2 "--ranks: '$ranks' is not a number of ranks"
+[[ $duration =~ ^[1-9][0-9]{0,6}$ ]] || fail 2 "--duration: '$duration' is not a number of whole seconds"
+for part in train noise report; do
+    [[ ! -e $out/$part ]] || fail 2 "$out/$part is there already: give another directory"
+done
+find_programs setpriv mpirun noisegen ddl-train interference || exit 1
+
+# ------------------------------------------------------------------------------------------------ who runs where
+split_cores || exit 1
+if [[ -n $given_train_cpus ]]; then
+    train_cpus=$given_train_cpus
+    train_cores=$(allowed_cores "$train_cpus" | wc -l)
+fi
+if [[ -n $given_noise_cpus ]]; then
+    noise_cpus=$given_noise_cpus
+    noise_cores=$(allowed_cores "$noise_cpus" | wc -l)
+fi
+train_place=(--cpus "$train_cpus")
+if ((train_cores < ranks)); then
+    # A rank that waits must leave the core to the one it waits for.
+    train_place+=(--progress yield)
+    say "$ranks ranks share $train_cores core(s): each step takes as long as theirs one after the other"
+fi
+noise_place=(--cpus "$noise_cpus")
+if [[ $noise_cpus == "$train_cpus" ]]; then
+    noise_place+=(--share)
+    say "noise and training share their only core: this measures what sharing a core costs, which idle cores don't"
+else
+    noise_place+=(--avoid "$train_cpus")
+fi
+if [[ $schedule == auto ]]; then
+    # A factorial needs a core for each of its three stressors, or "on" would not be the same treatment every time.
+    design=rotation
+    ((noise_cores < 3)) || design=factorial
+    schedule="$design(memory.stream, network.exchange, io.write, placebo, control.delay; chip=auto)"
+fi
+say "training on CPUs $train_cpus, noise on $noise_cpus: $schedule"
+
+# ------------------------------------------------------------------------------------------------ what is started
+guard_begin
+mkdir -p "$out/log"
+training_options=(--model "$model" --data "$data" --strategy "$strategy" "${train_place[@]}" "${more[@]}")
+noise_options=(--schedule "$schedule" --seed "$seed" "${noise_place[@]}")
+
+# Nobody should wait for a training only to read that the schedule is malformed.
+noisegen "${noise_options[@]}" --duration "${duration}s" --dry-run >"$out/log/chips.txt" || exit $?
+
+
+# The median step of a short training without noise, in ns: sets quiet_step_ns.
+measure_quiet_step() {
+    local scratch
+    scratch=$(mktemp -d)
+    guard_finally "rm -rf '$scratch'"
+    guard_run mpi_run "$ranks" ddl-train "${training_options[@]}" --steps 24 --out "$scratch/run" \
+        >"$out/log/quiet_step.log" 2>&1 || failed training "$out/log/quiet_step.log"
+    quiet_step_ns=$(awk -F, '$1 == 0 && $2 >= 8 { print $4 - $3 }' "$scratch/run/train/steps.csv" | sort -n | sed -n 8p)
+}
+
+# failed WHO LOG: ends the script, with the last words of who failed.
+failed() {
+    say "$1 failed, its last words (all of them: $2):"
+    tail -n 5 "$2" >&2
+    exit 1
+}
+
+running() { kill -0 "$1" 2>/dev/null; }
+
+# Steps that all ranks have taken.
+steps_taken() {
+    local rows=0
+    [[ ! -f $out/train/steps.csv ]] || rows=$(wc -l <"$out/train/steps.csv")
+    echo $((rows > 0 ? (rows - 1) / ranks : 0))
+}
+
+# ------------------------------------------------------------------------------------------------ the known delay
+if [[ $control_delay == *% ]]; then
+    say "finding out how long a quiet step takes"
+    measure_quiet_step
+    control_delay=$(awk -v step="$quiet_step_ns" -v percent="${control_delay%\%}" \
+        'BEGIN { printf "%.0fus", step * percent / 100 / 1000 }')
+    say "a quiet step takes $((quiet_step_ns / 1000)) us; the control delay is $control_delay"
+fi
+
+# ------------------------------------------------------------------------------------------------ training and noise
+mpi_run "$ranks" ddl-train "${training_options[@]}" --duration "${duration}s" --control-delay "$control_delay" \
+    --out "$out" >"$out/log/training.log" 2>&1 </dev/null &
+training=$!
+until (($(steps_taken) >= 5)); do
+    running $training || failed training "$out/log/training.log"
+    sleep 0.2
+done
+
+# Noise gets a limit of its own only so that it cannot outlive a script that was killed for long.
+noisegen "${noise_options[@]}" --duration "$((duration + 600))s" --out "$out" >"$out/log/noise.log" 2>&1 </dev/null &
+noise=$!
+
+noise_ended_early=no
+next=$SECONDS
+while running $training; do
+    if [[ $noise_ended_early == no ]] && ! running $noise; then
+        noise_ended_early=yes
+        say "noise ended before the training:"
+        tail -n 3 "$out/log/noise.log" >&2
+    fi
+    if ((SECONDS >= next)); then
+        say "$SECONDS s, $(steps_taken) steps"
+        next=$((next + 10))
+    fi
+    sleep 0.5
+done
+guard_wait $training || failed training "$out/log/training.log"
+
+# SIGTERM lets noise finish its trace.
+! running $noise || kill -TERM $noise
+noise_status=0
+guard_wait $noise || noise_status=$?
+
+# ------------------------------------------------------------------------------------------------ proof and report
+# Both stamp the same clock. Noise begins once the training has warmed up, and must then last longer than the training.
+covered() {
+    awk -F, '
+        FNR == 1 { for (i = 1; i <= NF; ++i) column[FILENAME, $i] = i; next }
+        {
+            begin = $column[FILENAME, "begin_ns"] + 0
+            end = $column[FILENAME, "end_ns"] + 0
+            who = FILENAME ~ /steps.csv$/ ? "training" : "noise"
+            if (!(who in first) || begin < first[who]) first[who] = begin
+            if (!(who in last) || end > last[who]) last[who] = end
+        }
+        END {
+            if (!("noise" in first)) { print "noise recorded nothing"; exit 1 }
+            length_s = (last["training"] - first["training"]) / 1e9
+            late_s = (first["noise"] - first["training"]) / 1e9
+            early_s = (last["training"] - last["noise"]) / 1e9
+            printf "training took %.1f s; noise began %.1f s after it and ended %.1f s %s its end\n", \
+                length_s, late_s, early_s < 0 ? -early_s : early_s, early_s <= 0 ? "after" : "before"
+            exit !(early_s <= 0 && late_s <= length_s / 2)
+        }' "$out/train/steps.csv" "$out"/noise/*/noise.csv
+}
+
+status=0
+if ((noise_status != 0 && noise_status != 3)); then
+    say "noise failed ($noise_status):"
+    tail -n 3 "$out/log/noise.log" >&2
+    status=3
+fi
+covered >"$out/log/coverage.txt" 2>&1 || status=3
+say "$(cat "$out/log/coverage.txt")"
+((status == 0)) || say "noise did not cover the training"
+
+guard_run interference analyse "$out" --budget "$budget" || {
+    analysis=$?
+    ((analysis == 3)) || fail "$analysis" "the analysis failed"
+    status=3
+}
+say "report: $out/report/index.html"
+exit $status
