@@ -4,8 +4,8 @@
 
 namespace ddl {
 
-extern const DataSetCard digits;
-extern const DataSetCard synthetic;
+extern const DataSetCard digits_data;
+extern const DataSetCard synthetic_data;
 
 namespace {
 
@@ -38,7 +38,7 @@ void check_room(const DataSet& set, std::int64_t images)
 
 const base::Shelf<DataSetCard>& data_sets()
 {
-    static const base::Shelf<DataSetCard> shelf{"data set", "ddl-train", {&digits, &synthetic}};
+    static const base::Shelf<DataSetCard> shelf{"data set", "ddl-train", {&digits_data, &synthetic_data}};
     return shelf;
 }
 

@@ -112,7 +112,7 @@ std::vector<Digit> read_digits(const fs::path& file)
     return digits;
 }
 
-extern const DataSetCard digits{
+extern const DataSetCard digits_data{
     .name = "digits",
     .summary = "1797 real handwritten digits, 8x8 enlarged to 3x32x32, 10 classes",
     .options = {{"file", "auto", "digits.csv.gz; auto: $CROSSTALK_DIGITS, python3-sklearn's, the user's cache"}},

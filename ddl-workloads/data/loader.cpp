@@ -2,6 +2,8 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
+
 namespace ddl {
 
 namespace {
@@ -16,8 +18,10 @@ std::vector<std::uint8_t> room_for_record(const RecordFile& file)
 void append(Batch& batch, std::span<const std::uint8_t> record)
 {
     batch.labels.push_back(record[0]);
-    for (const std::uint8_t pixel : record.subspan(1))
-        batch.images.push_back(static_cast<float>(pixel) / 127.5F - 1.0F);
+    const std::size_t before = batch.images.size();
+    batch.images.resize(before + record.size() - 1);  // and not push_back: this loop becomes vector instructions
+    std::transform(record.begin() + 1, record.end(), batch.images.begin() + static_cast<std::ptrdiff_t>(before),
+                   [](std::uint8_t pixel) { return static_cast<float>(pixel) / 127.5F - 1.0F; });
     ++batch.samples;
 }
 
@@ -30,7 +34,7 @@ Loader::Loader(const LoaderPlan& plan)
       observer_{plan.observer != nullptr ? plan.observer : &nobody}
 {
     if (plan.readers < 1) base::fail_usage(plan.readers, " readers; at least 1 is needed");
-    if (plan.drop_page_cache) input_as_asked_ = file_.read_uncached();
+    if (plan.drop_page_cache) drops_page_cache_ = file_.read_uncached();
     try {
         for (int reader = 0; reader < plan.readers; ++reader)
             readers_.emplace_back([this, reader](const std::stop_token& stop) { run_reader(reader, stop); });

@@ -62,8 +62,9 @@ class Loader {
     std::int64_t records() const { return file_.records(); }
     int queue_depth() const { return queue_.depth(); }  // batches that wait to be taken
     std::int64_t bytes_read() const { return bytes_read_; }
-    // False if the page cache was to be dropped but the file lives in memory (tmpfs): input is then no I/O.
-    bool input_as_asked() const { return input_as_asked_; }
+    // False if it was not asked for, or is impossible because the file lives in memory (tmpfs): no I/O reaches a
+    // device.
+    bool drops_page_cache() const { return drops_page_cache_; }
 
  private:
     void run_reader(int reader, const std::stop_token& stop) noexcept;
@@ -73,7 +74,7 @@ class Loader {
     Sampler sampler_;
     OrderedQueue<Batch> queue_;
     ReaderObserver* observer_;
-    bool input_as_asked_ = true;
+    bool drops_page_cache_ = false;
     std::atomic<std::int64_t> bytes_read_ = 0;
     std::vector<std::jthread> readers_;
 };

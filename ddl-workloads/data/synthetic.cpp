@@ -61,7 +61,7 @@ std::int64_t whole(const base::Settings& settings, const std::string& name, std:
 
 }  // namespace
 
-extern const DataSetCard synthetic{
+extern const DataSetCard synthetic_data{
     .name = "synthetic",
     .summary = "a random pattern for each class, hidden in noise: learnable, of any size",
     .options = {{"samples", "5120", "images in all; every fifth of a class is held out"},
@@ -79,7 +79,7 @@ extern const DataSetCard synthetic{
                               .classes = whole(settings, "classes", 256)};
         },
     .make = [](const base::Settings& settings) -> std::unique_ptr<ImageSource> {
-        return std::make_unique<Synthetic>(synthetic.shape(settings), whole(settings, "samples", 1'000'000'000),
+        return std::make_unique<Synthetic>(synthetic_data.shape(settings), whole(settings, "samples", 1'000'000'000),
                                            static_cast<float>(settings.get<base::Percent>("noise").fraction()),
                                            settings.get<std::uint64_t>("seed"));
     },

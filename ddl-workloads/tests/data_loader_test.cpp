@@ -194,6 +194,7 @@ TEST_CASE("with the page cache dropped the loader reads the same")
     plan.drop_page_cache = true;
     plan.readers = 2;
     ddl::Loader dropped{plan};
+    CHECK_FALSE(cached.drops_page_cache());
     CHECK(labels_of(dropped, 40) == labels_of(cached, 40));
 }
 
