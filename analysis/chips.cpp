@@ -1,0 +1,108 @@
+#include "analysis/chips.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace analysis {
+
+Design parse_design(const std::string& text)
+{
+    if (text == "sequence") return Design::sequence;
+    if (text == "rotation") return Design::rotation;
+    if (text == "factorial") return Design::factorial;
+    base::fail("'", text, "' is no design of a schedule (sequence, rotation, factorial)");
+}
+
+std::string text(Design design)
+{
+    switch (design) {
+        case Design::rotation: return "rotation";
+        case Design::factorial: return "factorial";
+        case Design::sequence: break;
+    }
+    return "sequence";
+}
+
+std::string Treatment::name() const
+{
+    if (on.empty()) return "quiet";
+    std::string name;
+    for (const Assigned& factor : on) {
+        if (!name.empty()) name += "+";
+        name += factor.factor;
+        if (!factor.level.empty()) name += "[" + factor.level + "]";
+    }
+    return name;
+}
+
+namespace {
+
+// The shortest period of the labels, or their number if they never repeat.
+std::size_t period(const std::vector<std::size_t>& labels)
+{
+    for (std::size_t length = 1; 2 * length <= labels.size(); ++length) {
+        bool repeats = true;
+        for (std::size_t i = length; repeats && i < labels.size(); ++i) repeats = labels[i] == labels[i - length];
+        if (repeats) return length;
+    }
+    return labels.size();
+}
+
+std::vector<int> blocks_of_sequence(const std::vector<std::size_t>& labels, std::size_t treatments)
+{
+    std::vector<int> blocks(labels.size(), 0);
+    const std::size_t length = period(labels);
+    if (length < labels.size()) {
+        for (std::size_t i = 0; i < labels.size(); ++i) blocks[i] = static_cast<int>(i / length);
+        return blocks;
+    }
+    int block = 0;
+    std::set<std::size_t> seen;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (seen.size() == treatments) {
+            ++block;
+            seen.clear();
+        }
+        blocks[i] = block;
+        seen.insert(labels[i]);
+    }
+    return blocks;
+}
+
+std::vector<int> blocks_as_planned(std::span<const Chip> chips)
+{
+    std::vector<int> blocks;
+    for (std::size_t i = 0; i < chips.size(); ++i) {
+        if (i == 0) blocks.push_back(0);
+        else blocks.push_back(blocks.back() + (chips[i].block == chips[i - 1].block ? 0 : 1));
+    }
+    return blocks;
+}
+
+}  // namespace
+
+Experiment experiment(Design design, std::span<const Chip> chips)
+{
+    if (chips.empty()) base::fail("the noise assigned no chip at all");
+    Experiment plan;
+    plan.design = design;
+    plan.treatments.push_back({});
+    bool any_quiet = false;
+    for (const Chip& chip : chips) {
+        any_quiet = any_quiet || chip.on.empty();
+        const Treatment treatment{chip.on};
+        const auto known = std::find(plan.treatments.begin(), plan.treatments.end(), treatment);
+        plan.treatment_of.push_back(static_cast<std::size_t>(known - plan.treatments.begin()));
+        if (known == plan.treatments.end()) plan.treatments.push_back(treatment);
+    }
+    if (!any_quiet) base::fail("the noise was never quiet: there is nothing to compare with");
+    if (plan.treatments.size() == 1) base::fail("the noise was always quiet: there is nothing to measure");
+    plan.block_of = design == Design::sequence ? blocks_of_sequence(plan.treatment_of, plan.treatments.size())
+                                               : blocks_as_planned(chips);
+    plan.blocks = plan.block_of.back() + 1;
+    return plan;
+}
+
+}  // namespace analysis

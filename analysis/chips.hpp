@@ -1,0 +1,57 @@
+// The chip table: which treatment was assigned when, job-wide. A chip is one stretch of one treatment.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// A factor that is on, at one of its levels.
+struct Assigned {
+    std::string factor;    // its label
+    std::string level;     // empty if it has no levels
+    std::string stressor;  // "memory.stream"
+
+    bool operator==(const Assigned&) const = default;
+};
+
+struct Chip {
+    std::int64_t block = 0;
+    std::int64_t begin_ns = 0;  // on the node's clock
+    std::int64_t end_ns = 0;
+    std::vector<Assigned> on;  // sorted by factor; empty: quiet
+};
+
+// How the order of chips was made. Only randomised orders justify a re-randomisation test.
+enum class Design { sequence, rotation, factorial };
+
+// "sequence", "rotation", "factorial". Throws Error for another word.
+Design parse_design(const std::string& text);
+std::string text(Design design);
+
+// What is on together. Treatment 0 is always quiet.
+struct Treatment {
+    std::vector<Assigned> on;
+
+    bool operator==(const Treatment&) const = default;
+    std::string name() const;  // "quiet", "mem", "mem[rate=4GiB/s]+net"
+};
+
+// The plan behind the chips, without times: equal on all nodes of the job.
+struct Experiment {
+    Design design = Design::sequence;
+    std::vector<Treatment> treatments;       // the first is quiet
+    std::vector<std::size_t> treatment_of;   // by chip
+    std::vector<int> block_of;               // by chip, 0 .. blocks-1
+    int blocks = 0;
+
+    bool randomised() const { return design != Design::sequence; }
+};
+
+// Numbers treatments in order of appearance after quiet. In a sequence each repetition is a block; if it never repeats, a
+// block ends as soon as it has seen every treatment. Throws Error if no chip is quiet, or nothing else was assigned.
+Experiment experiment(Design design, std::span<const Chip> chips);
+
+}  // namespace analysis

@@ -1,0 +1,120 @@
+// effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+
+#include "analysis/analyse.hpp"
+#include "analysis/simulation.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/options.hpp"
+#include "base/progress.hpp"
+
+namespace {
+
+struct Condition {
+    std::vector<double> effects_percent;  // the first is the placebo
+    double deviation;
+    double autocorrelation;
+};
+
+const std::vector<Condition> conditions{
+    {{0.0, 0.0, 1.0, 3.0}, 0.03, 0.3},    {{0.0, 0.0, 1.0, 3.0}, 0.06, 0.5},    {{0.0, 30.0, 50.0, 100.0}, 0.03, 0.3},
+    {{0.0, 30.0, 50.0, 100.0}, 0.06, 0.5}, {{0.0, 1.0, 30.0, 100.0}, 0.15, 0.8},
+};
+
+struct Tally {
+    double truth = 0.0;
+    double sum = 0.0;
+    double squares = 0.0;
+    double covered = 0.0;
+    double half_width = 0.0;
+    double p_alarms = 0.0;
+    double runs = 0.0;
+};
+
+std::vector<Tally> tally(const Condition& condition, int runs, int draws, base::Random& random, base::Progress& progress,
+                         double from, double share)
+{
+    const analysis::Simulation what{.effects_percent = condition.effects_percent,
+                                    .deviation = condition.deviation,
+                                    .autocorrelation = condition.autocorrelation};
+    analysis::Rules rules;
+    rules.by_rank = false;
+    rules.draws.count = draws;
+    std::vector<Tally> tallies(condition.effects_percent.size());
+    for (int run = 0; run < runs; ++run) {
+        analysis::SimulatedRun simulated = analysis::simulate(what, random);
+        analysis::DesignedRun designed;
+        designed.plan = analysis::experiment(analysis::Design::rotation, simulated.chips);
+        designed.steps = std::move(simulated.steps);
+        designed.chips.push_back(std::move(simulated.chips));
+        rules.draws.seed = random();
+        const analysis::Analysis result = analysis::analyse(designed, rules);
+        for (std::size_t f = 0; f < tallies.size(); ++f) {
+            const analysis::Effect* effect =
+                analysis::find(result.effects, base::join("f", f), "", analysis::Kind::alone, "step");
+            const analysis::Interval interval = effect->percent.interval(0.95);
+            Tally& of = tallies[f];
+            of.truth = condition.effects_percent[f];
+            of.sum += effect->percent.value;
+            of.squares += effect->percent.value * effect->percent.value;
+            of.covered += interval.contains(of.truth) ? 1.0 : 0.0;
+            of.half_width += interval.half_width();
+            of.p_alarms += effect->p <= 0.05 ? 1.0 : 0.0;
+            of.runs += 1.0;
+        }
+        progress.show(from + share * (run + 1.0) / runs, base::join("run ", run + 1, " of ", runs));
+    }
+    return tallies;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    int runs = 200;
+    int draws = 999;
+    std::uint64_t seed = 1;
+    std::string csv;
+    base::Options options{"effects-simulation", "how well the estimator recovers known effects (rotation of four factors, "
+                                                "the first a placebo; 120 s, chips of 1 s, steps of 100 ms)"};
+    options.add("runs", runs, "simulated runs of each condition");
+    options.add("draws", draws, "of each re-randomisation test");
+    options.add("seed", seed, "of the simulation");
+    options.add("csv", csv, "also write the table to this file");
+    options.example("effects-simulation --runs 2000 --csv simulation.csv");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (runs < 2) base::fail_usage("--runs: at least 2");
+
+    std::unique_ptr<base::CsvWriter> table;
+    if (!csv.empty())
+        table = std::make_unique<base::CsvWriter>(
+            csv, std::vector<std::string>{"deviation_percent", "autocorrelation", "true_percent", "mean_percent",
+                                          "standard_error_percent", "coverage_95", "half_width_percent", "rejected_p05",
+                                          "runs", "seed"});
+    base::Random random{seed};
+    base::Progress progress{"effects-simulation"};
+    std::cout << "  noise  autocorr.   truth %   mean %  +- its error  coverage of 95 %  half width  p <= 0.05\n"
+              << std::fixed;
+    for (std::size_t c = 0; c < conditions.size(); ++c) {
+        const Condition& condition = conditions[c];
+        const auto count = static_cast<double>(conditions.size());
+        for (const Tally& of : tally(condition, runs, draws, random, progress, static_cast<double>(c) / count, 1.0 / count)) {
+            const double mean = of.sum / of.runs;
+            const double error = std::sqrt(std::max(0.0, of.squares / of.runs - mean * mean) / (of.runs - 1.0));
+            std::cout << std::setprecision(0) << std::setw(5) << 100.0 * condition.deviation << " %" << std::setprecision(1)
+                      << std::setw(11) << condition.autocorrelation << std::setw(10) << of.truth << std::setprecision(3)
+                      << std::setw(9) << mean << std::setw(14) << error << std::setw(18) << of.covered / of.runs
+                      << std::setprecision(2) << std::setw(12) << of.half_width / of.runs << std::setprecision(3)
+                      << std::setw(11) << of.p_alarms / of.runs << "\n";
+            if (table)
+                table->row(100.0 * condition.deviation, condition.autocorrelation, of.truth, mean, error,
+                           of.covered / of.runs, of.half_width / of.runs, of.p_alarms / of.runs, runs, seed);
+        }
+    }
+} catch (...) {
+    return base::report_failure("effects-simulation");
+}

@@ -1,0 +1,129 @@
+#include "analysis/exposure.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace analysis {
+
+Overlaps exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Chip> chips)
+{
+    Overlaps overlaps;
+    if (end_ns <= begin_ns) return overlaps;
+    const auto length = static_cast<double>(end_ns - begin_ns);
+    auto chip = std::partition_point(chips.begin(), chips.end(), [&](const Chip& c) { return c.end_ns <= begin_ns; });
+    for (; chip != chips.end() && chip->begin_ns < end_ns; ++chip) {
+        const std::int64_t covered = std::min(end_ns, chip->end_ns) - std::max(begin_ns, chip->begin_ns);
+        if (covered > 0)
+            overlaps.push_back(
+                {static_cast<std::size_t>(chip - chips.begin()), static_cast<double>(covered) / length});
+    }
+    return overlaps;
+}
+
+double exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Chip> chips, const std::string& factor)
+{
+    double share = 0.0;
+    for (const Overlap& overlap : exposure(begin_ns, end_ns, chips))
+        for (const Assigned& on : chips[overlap.chip].on)
+            if (on.factor == factor) share += overlap.share;
+    return share;
+}
+
+std::string text(LeftOut reason)
+{
+    switch (reason) {
+        case LeftOut::warm_up: return "warm-up";
+        case LeftOut::not_covered: return "not covered by noise";
+        case LeftOut::guard: return "guard";
+        case LeftOut::half_delayed: return "straddles the control delay";
+        case LeftOut::outlier: return "outlier";
+        case LeftOut::block_incomplete: return "block incomplete";
+        case LeftOut::no: break;
+    }
+    return "";
+}
+
+namespace {
+
+constexpr double whole = 1.0 - 1e-6;  // shares are quotients of integers below 2^53
+
+double covered(const Overlaps& overlaps)
+{
+    double sum = 0.0;
+    for (const Overlap& overlap : overlaps) sum += overlap.share;
+    return sum;
+}
+
+bool is_control_delay(const Treatment& treatment)
+{
+    return std::any_of(treatment.on.begin(), treatment.on.end(),
+                       [](const Assigned& on) { return on.stressor == "control.delay"; });
+}
+
+bool half_delayed(const Overlaps& overlaps, const Experiment& plan)
+{
+    double delayed = 0.0;
+    for (const Overlap& overlap : overlaps)
+        if (is_control_delay(plan.treatments[plan.treatment_of[overlap.chip]])) delayed += overlap.share;
+    return delayed > 0.0 && delayed < whole;
+}
+
+bool in_guard(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const Chip> chips, base::Nanoseconds guard)
+{
+    return !overlaps.empty() && begin_ns - chips[overlaps.front().chip].begin_ns < guard.count();
+}
+
+LeftOut judge(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const Chip> chips, const Experiment& plan,
+              const ExposureRules& rules)
+{
+    if (covered(overlaps) < whole) return LeftOut::not_covered;
+    if (in_guard(begin_ns, overlaps, chips, rules.guard)) return LeftOut::guard;
+    if (half_delayed(overlaps, plan)) return LeftOut::half_delayed;
+    return LeftOut::no;
+}
+
+Overlaps mean_over_ranks(const std::vector<std::vector<Overlaps>>& ranks, std::size_t step)
+{
+    if (ranks.size() == 1) return ranks.front()[step];
+    std::map<std::size_t, double> sums;
+    for (const auto& rank : ranks)
+        for (const Overlap& overlap : rank[step]) sums[overlap.chip] += overlap.share;
+    Overlaps mean;
+    for (const auto& [chip, sum] : sums) mean.push_back({chip, sum / static_cast<double>(ranks.size())});
+    return mean;
+}
+
+int block_of(const Overlaps& overlaps, const Experiment& plan)
+{
+    const auto most = std::max_element(overlaps.begin(), overlaps.end(),
+                                       [](const Overlap& a, const Overlap& b) { return a.share < b.share; });
+    return most == overlaps.end() ? -1 : plan.block_of[most->chip];
+}
+
+}  // namespace
+
+Exposures expose(const StepTable& steps, std::span<const std::vector<Chip>> chips, const Experiment& plan,
+                 const ExposureRules& rules)
+{
+    const std::size_t count = steps.numbers.size();
+    Exposures exposures;
+    exposures.left_out.assign(count, LeftOut::no);
+    for (std::size_t r = 0; r < steps.ranks.size(); ++r) {
+        const RankSteps& rank = steps.ranks[r];
+        std::vector<Overlaps>& overlaps = exposures.ranks.emplace_back(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            overlaps[i] = exposure(rank.begin_ns[i], rank.end_ns[i], chips[r]);
+            const LeftOut reason = steps.numbers[i] < rules.warm_up_steps
+                                       ? LeftOut::warm_up
+                                       : judge(rank.begin_ns[i], overlaps[i], chips[r], plan, rules);
+            if (exposures.left_out[i] == LeftOut::no) exposures.left_out[i] = reason;
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        exposures.job.push_back(mean_over_ranks(exposures.ranks, i));
+        exposures.block.push_back(block_of(exposures.job.back(), plan));
+    }
+    return exposures;
+}
+
+}  // namespace analysis

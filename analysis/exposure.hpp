@@ -1,0 +1,53 @@
+// Exposure: the share of each step during which each chip's treatment was assigned, and which steps may be used.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/chips.hpp"
+#include "analysis/steps.hpp"
+#include "base/units.hpp"
+
+namespace analysis {
+
+// A step's share of time in one chip.
+struct Overlap {
+    std::size_t chip = 0;
+    double share = 0.0;  // 0 to 1
+};
+
+// In order of chips; the shares of a step add up to one unless chips leave a part of it uncovered.
+using Overlaps = std::vector<Overlap>;
+
+// Chips in order of time and disjoint. A step without length has no shares.
+Overlaps exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Chip> chips);
+
+// Share of the step under a factor, whatever else was on: the sum over chips that assigned it.
+double exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Chip> chips, const std::string& factor);
+
+// Why a step takes no part in the estimate.
+enum class LeftOut { no, warm_up, not_covered, guard, half_delayed, outlier, block_incomplete };
+std::string text(LeftOut reason);  // empty for no
+
+struct ExposureRules {
+    std::int64_t warm_up_steps = 10;
+    base::Nanoseconds guard{0};  // steps that begin so soon after a chip's begin are left out
+};
+
+struct Exposures {
+    std::vector<std::vector<Overlaps>> ranks;  // [rank][step]
+    std::vector<Overlaps> job;                 // [step], the mean over ranks
+    std::vector<int> block;                    // [step], of the chip with the largest share; -1 if none
+    std::vector<LeftOut> left_out;             // [step], the same for all ranks
+};
+
+// chips[r]: the job's chip table with times on the clock of rank r's node.
+// A step that straddles a chip is kept (dropping it would select against long steps), with two exceptions: where chips do
+// not cover it, and where it straddles a border of a chip of control.delay: that delay falls on whole steps, those that
+// begin inside the chip, so a share of time says nothing about it.
+Exposures expose(const StepTable& steps, std::span<const std::vector<Chip>> chips, const Experiment& plan,
+                 const ExposureRules& rules);
+
+}  // namespace analysis

@@ -1,0 +1,59 @@
+#include "analysis/inference.hpp"
+
+#include <boost/math/distributions/students_t.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace analysis {
+
+Interval Mean::interval(double confidence) const
+{
+    const double half = t_quantile(confidence, degrees_of_freedom) * standard_error;
+    return {value - half, value + half};
+}
+
+double Mean::p_value() const
+{
+    if (standard_error == 0.0) return value == 0.0 ? 1.0 : 0.0;
+    return t_test_p(value / standard_error, degrees_of_freedom);
+}
+
+Mean mean_of(const Eigen::VectorXd& values)
+{
+    const auto count = static_cast<double>(values.size());
+    const double mean = values.mean();
+    const double variance = (values.array() - mean).square().sum() / (count - 1.0);
+    return {mean, std::sqrt(variance / count), count - 1.0};
+}
+
+double t_quantile(double confidence, double degrees_of_freedom)
+{
+    const boost::math::students_t distribution{degrees_of_freedom};
+    return boost::math::quantile(boost::math::complement(distribution, (1.0 - confidence) / 2.0));
+}
+
+double t_test_p(double t, double degrees_of_freedom)
+{
+    if (!std::isfinite(t)) return 0.0;
+    const boost::math::students_t distribution{degrees_of_freedom};
+    return 2.0 * boost::math::cdf(boost::math::complement(distribution, std::abs(t)));
+}
+
+std::vector<double> holm(const std::vector<double>& p)
+{
+    std::vector<std::size_t> order(p.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+    std::vector<double> adjusted(p.size());
+    double largest = 0.0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        largest = std::max(largest, std::min(1.0, p[order[i]] * static_cast<double>(p.size() - i)));
+        adjusted[order[i]] = largest;
+    }
+    return adjusted;
+}
+
+}  // namespace analysis
