@@ -148,13 +148,12 @@ TEST_CASE("read uncached a record file leaves no page in the page cache")
     const testing::Scratch scratch;
     write(scratch / "a.bin", ddl::ImageShape{}, std::vector<Record>(40, Record(3073, 1)));
     ddl::RecordFile file{scratch / "a.bin", ddl::ImageShape{}};
+    const auto cached_after_reading = [&] {
+        Record record(3073);
+        for (std::int64_t number = 0; number < file.records(); ++number) file.read(number, record);
+        return cached_share(scratch / "a.bin");
+    };
+    if (cached_after_reading() < 1.0) return testing::skip("this file system's page cache cannot be seen");
     if (!file.read_uncached()) return testing::skip("the scratch directory lives in memory");
-
-    Record record(3073);
-    for (std::int64_t number = 0; number < file.records(); ++number) file.read(number, record);
-    CHECK(cached_share(scratch / "a.bin") == 0.0);
-
-    const ddl::RecordFile cached{scratch / "a.bin", ddl::ImageShape{}};
-    for (std::int64_t number = 0; number < cached.records(); ++number) cached.read(number, record);
-    CHECK(cached_share(scratch / "a.bin") == 1.0);
+    CHECK(cached_after_reading() == 0.0);
 }
