@@ -16,6 +16,7 @@ class MpiTeam : public Team {
 
     int rank() const override { return rank_; }
     int size() const override { return size_; }
+    std::string process_name() const override { return "MPI Rank " + std::to_string(rank_); }
     std::vector<std::string> gather(const std::string& mine) override;
     std::string broadcast(const std::string& of_rank_0) override;
     void barrier() override;

@@ -96,9 +96,14 @@ class Recorder;
 
 // The events of one location. Used by one thread at a time; takes no lock. Time stamps must not decrease. An event that
 // cannot be written (disk full, time stamp too small) never disturbs the caller: the location stops recording, and
-// Recorder::finish() fails and tells why. Without a time the event happens now.
+// Recorder::finish() fails and tells why. Without a time the event happens now. One that
+// Recorder::location() did not make records nothing.
 class LocationRecorder {
  public:
+    LocationRecorder() = default;
+    LocationRecorder(const LocationRecorder&) = delete;
+    LocationRecorder& operator=(const LocationRecorder&) = delete;
+
     void enter(RegionRef region, Attributes attributes = {})
     {
         if (writer_ != nullptr) write_enter(region, base::now_ns(), attributes);
@@ -147,7 +152,6 @@ class LocationRecorder {
 
  private:
     friend class Recorder;
-    LocationRecorder() = default;
 
     void write_enter(RegionRef region, std::int64_t time_ns, Attributes attributes);
     void write_leave(RegionRef region, std::int64_t time_ns, Attributes attributes);
@@ -168,8 +172,8 @@ class LocationRecorder {
 // same gives the same.
 class Recorder {
  public:
-    // Collective over the team. process: the location group's name; empty: "MPI Rank <n>" in a team of several, else
-    // the program's name. Throws Error if the directory or directory + ".tmp" is already there or cannot be made.
+    // Collective over the team. process: the location group's name; empty: the team's ("MPI Rank <n>", or the
+    // program's). Throws Error if the directory or directory + ".tmp" is already there or cannot be made.
     explicit Recorder(const std::filesystem::path& directory, std::unique_ptr<Team> team = std::make_unique<SoloTeam>(),
                       std::string process = "");
 
@@ -200,8 +204,8 @@ class Recorder {
     // communicators.
     void speaks_mpi(const LocationRecorder& location);
 
-    // A property of the archive, "crosstalk::seed"; rank 0's count. Any text. OTF2 keeps the names in capital letters;
-    // Archive::property() does not mind.
+    // A property of the archive, "crosstalk::seed"; rank 0's count. The name needs its "::", the value is any text but
+    // an empty one. OTF2 keeps the names in capital letters; Archive::property() does not mind.
     void property(const std::string& name, const std::string& value);
 
     // A property of this process's location group.

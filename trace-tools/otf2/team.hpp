@@ -14,12 +14,13 @@ struct ClockSample {
     std::int64_t round_trip_ns = 0;  // of the ping-pong the offset comes from; 0 where both clocks are the same
 };
 
-// All but rank() and size() are collective: every process calls them in the same order.
+// All but rank(), size() and process_name() are collective: every process calls them in the same order.
 class Team {
  public:
     virtual ~Team() = default;
     virtual int rank() const = 0;
     virtual int size() const = 0;
+    virtual std::string process_name() const = 0;                          // what this process is called in the archive
     virtual std::vector<std::string> gather(const std::string& mine) = 0;  // by rank on rank 0, empty elsewhere
     virtual std::string broadcast(const std::string& of_rank_0) = 0;       // what rank 0 gave, everywhere
     virtual void barrier() = 0;
@@ -31,6 +32,7 @@ class SoloTeam : public Team {
  public:
     int rank() const override { return 0; }
     int size() const override { return 1; }
+    std::string process_name() const override;  // the program's
     std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
     std::string broadcast(const std::string& of_rank_0) override { return of_rank_0; }
     void barrier() override {}

@@ -1,0 +1,132 @@
+#include "trace-tools/mpi/mpi_team.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace otf2 {
+
+namespace {
+
+constexpr int ping_pongs = 100;
+constexpr int tag = 0;
+
+template <class... Parts>
+void check(int code, const Parts&... parts)
+{
+    if (code == MPI_SUCCESS) return;
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    PMPI_Error_string(code, text.data(), &length);
+    base::fail("cannot ", parts..., ": ", text.data());
+}
+
+// MPI counts in int.
+int count_of(const std::string& bytes)
+{
+    if (bytes.size() > INT32_MAX) base::fail("definitions of ", bytes.size(), " bytes are too many for MPI");
+    return static_cast<int>(bytes.size());
+}
+
+// Rank 0's side: answers each message with its time.
+void answer(MPI_Comm communicator, int rank)
+{
+    for (int i = 0; i < ping_pongs; ++i) {
+        check(PMPI_Recv(nullptr, 0, MPI_BYTE, rank, tag, communicator, MPI_STATUS_IGNORE), "compare clocks");
+        const std::int64_t now_ns = base::now_ns();
+        check(PMPI_Send(&now_ns, 1, MPI_INT64_T, rank, tag, communicator), "compare clocks");
+    }
+}
+
+ClockSample ask(MPI_Comm communicator)
+{
+    ClockSample best{.round_trip_ns = INT64_MAX};
+    for (int i = 0; i < ping_pongs; ++i) {
+        std::int64_t theirs_ns = 0;
+        const std::int64_t before_ns = base::now_ns();
+        check(PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, communicator), "compare clocks");
+        check(PMPI_Recv(&theirs_ns, 1, MPI_INT64_T, 0, tag, communicator, MPI_STATUS_IGNORE), "compare clocks");
+        const std::int64_t round_trip_ns = base::now_ns() - before_ns;
+        if (round_trip_ns >= best.round_trip_ns) continue;
+        const std::int64_t middle_ns = before_ns + round_trip_ns / 2;
+        best = {.at_ns = middle_ns, .offset_ns = theirs_ns - middle_ns, .round_trip_ns = round_trip_ns};
+    }
+    return best;
+}
+
+}  // namespace
+
+MpiTeam::MpiTeam(MPI_Comm communicator)
+{
+    check(PMPI_Comm_dup(communicator, &communicator_), "duplicate a communicator for the trace");
+    PMPI_Comm_rank(communicator_, &rank_);
+    PMPI_Comm_size(communicator_, &size_);
+}
+
+MpiTeam::~MpiTeam()
+{
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (finalized == 0) PMPI_Comm_free(&communicator_);
+}
+
+std::vector<std::string> MpiTeam::gather(const std::string& mine)
+{
+    const auto size = static_cast<std::size_t>(size_);
+    const int my_count = count_of(mine);
+    std::vector<int> counts(size);
+    check(PMPI_Gather(&my_count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, communicator_), "gather definitions");
+    std::vector<int> places(size);
+    std::string all;
+    if (rank_ == 0) {
+        std::size_t total = 0;
+        for (std::size_t rank = 0; rank < size; ++rank) {
+            places[rank] = static_cast<int>(total);
+            total += static_cast<std::size_t>(counts[rank]);
+            if (total > INT32_MAX) base::fail("definitions of all ranks are too many for MPI");
+        }
+        all.resize(total);
+    }
+    check(PMPI_Gatherv(mine.data(), my_count, MPI_CHAR, all.data(), counts.data(), places.data(), MPI_CHAR, 0,
+                       communicator_),
+          "gather definitions");
+    std::vector<std::string> parts;
+    if (rank_ == 0)
+        for (std::size_t rank = 0; rank < size; ++rank)
+            parts.push_back(all.substr(static_cast<std::size_t>(places[rank]), static_cast<std::size_t>(counts[rank])));
+    return parts;
+}
+
+std::string MpiTeam::broadcast(const std::string& of_rank_0)
+{
+    std::string bytes = of_rank_0;
+    int count = rank_ == 0 ? count_of(bytes) : 0;
+    check(PMPI_Bcast(&count, 1, MPI_INT, 0, communicator_), "broadcast definitions");
+    bytes.resize(static_cast<std::size_t>(count));
+    check(PMPI_Bcast(bytes.data(), count, MPI_CHAR, 0, communicator_), "broadcast definitions");
+    return bytes;
+}
+
+void MpiTeam::barrier()
+{
+    check(PMPI_Barrier(communicator_), "wait for the other processes of the trace");
+}
+
+ClockSample MpiTeam::clock_sample(const std::string& clock_identity)
+{
+    std::vector<char> same(static_cast<std::size_t>(size_));
+    const std::vector<std::string> identities = gather(clock_identity);
+    for (std::size_t rank = 0; rank < identities.size(); ++rank) same[rank] = identities[rank] == clock_identity;
+    check(PMPI_Bcast(same.data(), size_, MPI_CHAR, 0, communicator_), "compare clocks");
+    ClockSample sample{.at_ns = base::now_ns(), .offset_ns = 0, .round_trip_ns = 0};
+    for (int rank = 1; rank < size_; ++rank) {
+        if (same[static_cast<std::size_t>(rank)] != 0) continue;
+        if (rank_ == 0) answer(communicator_, rank);
+        if (rank_ == rank) sample = ask(communicator_);
+    }
+    return sample;
+}
+
+}  // namespace otf2

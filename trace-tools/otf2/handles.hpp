@@ -1,0 +1,53 @@
+// OTF2's handles close themselves, its failing calls read like the message they make, and it keeps off stderr.
+// Includes OTF2: for the sources of this room, not for its public headers.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <otf2/otf2.h>
+
+#include <memory>
+#include <utility>
+
+namespace otf2 {
+
+// What close() returns is of no interest where a handle dies; who needs to know closes by hand.
+template <auto close>
+struct Closer {
+    template <class Object>
+    void operator()(Object* object) const noexcept
+    {
+        close(object);
+    }
+};
+template <class Object, auto close>
+using Handle = std::unique_ptr<Object, Closer<close>>;
+
+using ReaderHandle = Handle<OTF2_Reader, OTF2_Reader_Close>;
+using ArchiveHandle = Handle<OTF2_Archive, OTF2_Archive_Close>;
+using AttributeListHandle = Handle<OTF2_AttributeList, OTF2_AttributeList_Delete>;
+using IdMapHandle = Handle<OTF2_IdMap, OTF2_IdMap_Free>;
+
+// To be called before anything else of OTF2: it prints its errors otherwise. Cheap after the first time.
+void keep_otf2_quiet();
+
+// "File exists", for the code of a failed call.
+const char* describe(OTF2_ErrorCode code);
+
+// check(OTF2_Reader_SelectLocation(reader, id), "select ", name) throws base::Error "cannot select main: why".
+template <class... Parts>
+void check(OTF2_ErrorCode code, const Parts&... parts)
+{
+    if (code != OTF2_SUCCESS) base::fail("cannot ", parts..., ": ", describe(code));
+}
+
+// For calls that return an object or nothing; OTF2 told the reason to its error handler only.
+OTF2_ErrorCode last_error();
+template <class Object, class... Parts>
+Object* check(Object* object, const Parts&... parts)
+{
+    if (object == nullptr) base::fail("cannot ", parts..., ": ", describe(last_error()));
+    return object;
+}
+
+}  // namespace otf2

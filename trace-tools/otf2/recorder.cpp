@@ -1,0 +1,307 @@
+#include "trace-tools/otf2/recorder.hpp"
+
+#include "base/run_record.hpp"
+#include "base/version.hpp"
+#include "trace-tools/otf2/collectives.hpp"
+#include "trace-tools/otf2/definition_writer.hpp"
+#include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/locking.hpp"
+#include "trace-tools/otf2/recorded.hpp"
+
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <system_error>
+
+namespace otf2 {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t event_chunk_bytes = 1 << 20;
+constexpr std::uint64_t definition_chunk_bytes = 4 << 20;
+
+OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
+{
+    return OTF2_FLUSH;
+}
+
+// OTF2 records a BufferFlush event that ends then.
+OTF2_TimeStamp flushed_at(void*, OTF2_FileType, OTF2_LocationRef)
+{
+    return static_cast<OTF2_TimeStamp>(base::now_ns());
+}
+
+// Runs on rank 0 what may throw there, and lets it throw on every rank: nobody waits for a rank that has given up.
+template <class Work>
+void on_rank_0(Team& team, const Work& work)
+{
+    std::string failure;
+    if (team.rank() == 0) {
+        try {
+            work();
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+    }
+    failure = team.broadcast(failure);
+    if (!failure.empty()) throw base::Error{failure};
+}
+
+void make_room(const fs::path& directory, const fs::path& beside)
+{
+    for (const fs::path& path : {directory, beside})
+        if (fs::exists(path)) base::fail("cannot record into ", path.string(), ": it is already there");
+    if (!directory.parent_path().empty()) fs::create_directories(directory.parent_path());
+}
+
+fs::path beside(const fs::path& directory)
+{
+    return directory.string() + ".tmp";
+}
+
+// Numbers that no other rank takes, without asking them.
+std::uint64_t location_number(int rank, std::size_t index)
+{
+    return (std::uint64_t{index} << 32U) | static_cast<std::uint32_t>(rank);
+}
+
+void move_into_place(const fs::path& from, const fs::path& to)
+{
+    if (std::rename(from.c_str(), to.c_str()) != 0)
+        throw std::system_error{errno, std::generic_category(), "cannot put the trace at " + to.string()};
+}
+
+}  // namespace
+
+struct Recorder::State {
+    fs::path directory;
+    std::unique_ptr<Team> team;
+    ArchiveHandle archive;
+
+    std::mutex mutex;  // guards what follows
+    ProcessRecord record;
+    Table<std::string> texts;
+    Table<RegionRow> regions;
+    Table<AttributeRow> attributes;
+    Table<MetricRow> metrics;
+    std::map<CommunicatorKey, CommunicatorRef> communicators;
+    std::deque<LocationRecorder> locations;  // a deque's elements stay where they are
+    std::vector<AttributeListHandle> attribute_lists;
+    std::vector<OTF2_EvtWriter*> writers;
+
+    // The first failure counts; the steps after it are still taken, for other processes may wait in them.
+    void attempt(const std::function<void()>& step)
+    {
+        try {
+            step();
+        } catch (const std::exception& error) {
+            if (record.failure.empty()) record.failure = error.what();
+        }
+    }
+
+    void close_events();
+    std::vector<ProcessRecord> gather_records();
+    void write_definitions(const std::vector<ProcessRecord>& records, const Unified& unified, const Numbering& mine);
+};
+
+Recorder::Recorder() = default;
+
+Recorder Recorder::off()
+{
+    return {};
+}
+
+Recorder::Recorder(const fs::path& directory, std::unique_ptr<Team> team, std::string process)
+    : state_{std::make_unique<State>()}
+{
+    keep_otf2_quiet();
+    State& state = *state_;
+    state.directory = directory;
+    state.team = std::move(team);
+    on_rank_0(*state.team, [&] { make_room(directory, beside(directory)); });
+
+    state.record.process = process.empty() ? state.team->process_name() : std::move(process);
+    state.record.host = base::host_name();
+    state.record.clock_identity = base::clock_identity().text();
+    state.record.realtime_minus_monotonic_start_ns = base::realtime_offset_ns();
+    state.record.clock_samples.push_back(state.team->clock_sample(state.record.clock_identity));
+
+    state.archive.reset(
+        check(OTF2_Archive_Open(beside(directory).c_str(), "traces", OTF2_FILEMODE_WRITE, event_chunk_bytes,
+                                definition_chunk_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
+              "create an archive in ", directory.string()));
+    OTF2_Archive* archive = state.archive.get();
+    static const OTF2_FlushCallbacks flushing{.otf2_pre_flush = always_flush, .otf2_post_flush = flushed_at};
+    check(OTF2_Archive_SetFlushCallbacks(archive, &flushing, nullptr), "set up the archive");
+    lock_with_mutexes(archive);
+    use_team(archive, *state.team);
+    check(OTF2_Archive_SetCreator(archive, ("crosstalk " + base::version()).c_str()), "set up the archive");
+    check(OTF2_Archive_OpenEvtFiles(archive), "create files in ", directory.string());
+}
+
+Recorder::~Recorder()
+{
+    // Closing would wait for the other processes and write an anchor. Neither is wanted from one that has given up:
+    // what it holds stays until the process ends.
+    static auto& given_up = *new std::vector<OTF2_Archive*>;
+    if (state_ && state_->archive) given_up.push_back(state_->archive.release());
+}
+
+RegionRef Recorder::region(const std::string& name, RegionRole role, Paradigm paradigm)
+{
+    if (!on()) return {};
+    const std::lock_guard lock{state_->mutex};
+    return {state_->regions.number({.name = name, .role = role, .paradigm = paradigm})};
+}
+
+AttributeRef Recorder::attribute(const std::string& name, Type type, const std::string& description)
+{
+    if (!on()) return {};
+    const std::lock_guard lock{state_->mutex};
+    return {state_->attributes.number({.name = name, .description = description, .type = type}), type};
+}
+
+TextRef Recorder::text(const std::string& text)
+{
+    if (!on()) return {};
+    const std::lock_guard lock{state_->mutex};
+    return {state_->texts.number(text)};
+}
+
+MetricRef Recorder::metric(const std::string& name, const std::string& unit, Type type, MetricMode mode,
+                           const std::string& description)
+{
+    if (!on()) return {};
+    const std::lock_guard lock{state_->mutex};
+    return {
+        state_->metrics.number({.name = name, .unit = unit, .description = description, .type = type, .mode = mode}),
+        type};
+}
+
+CommunicatorRef Recorder::communicator(CommunicatorKey key, const std::vector<int>& members, const std::string& name)
+{
+    if (!on()) return {};
+    const std::lock_guard lock{state_->mutex};
+    const auto number = static_cast<std::uint32_t>(state_->communicators.size());
+    const auto [place, added] = state_->communicators.try_emplace(key, CommunicatorRef{number});
+    if (added)
+        state_->record.communicators.push_back(
+            {.maker = key.maker,
+             .number = key.number,
+             .members = members,
+             .name = name.empty() ? base::join("communicator ", key.maker, ".", key.number) : name});
+    return place->second;
+}
+
+LocationRecorder& Recorder::location(const std::string& name, LocationKind kind)
+{
+    static LocationRecorder nowhere_to_record;
+    if (!on()) return nowhere_to_record;
+    State& state = *state_;
+    const std::lock_guard lock{state.mutex};
+    const std::uint64_t id = location_number(state.team->rank(), state.locations.size());
+    OTF2_EvtWriter* writer = check(OTF2_Archive_GetEvtWriter(state.archive.get(), id), "record on ", name);
+    state.attribute_lists.emplace_back(check(OTF2_AttributeList_New(), "record on ", name));
+    LocationRecorder& location = state.locations.emplace_back();
+    location.recorder_ = this;
+    location.id_ = id;
+    location.attributes_ = state.attribute_lists.back().get();
+    location.writer_ = writer;
+    state.writers.push_back(writer);
+    state.record.locations.push_back({.id = id, .name = name, .kind = kind});
+    return location;
+}
+
+void Recorder::speaks_mpi(const LocationRecorder& location)
+{
+    if (!on()) return;
+    const std::lock_guard lock{state_->mutex};
+    if (state_->record.mpi_locations.empty()) state_->record.mpi_locations.push_back(location.id_);
+}
+
+void Recorder::property(const std::string& name, const std::string& value)
+{
+    if (!on()) return;
+    const std::lock_guard lock{state_->mutex};
+    state_->record.properties[name] = value;
+}
+
+void Recorder::process_property(const std::string& name, const std::string& value)
+{
+    if (!on()) return;
+    const std::lock_guard lock{state_->mutex};
+    state_->record.process_properties[name] = value;
+}
+
+void Recorder::State::close_events()
+{
+    for (std::size_t i = 0; i < locations.size(); ++i) {
+        LocationRecorder& location = locations[i];
+        LocationRow& row = record.locations[i];
+        row.first_ns = location.first_ns_;
+        row.last_ns = location.last_ns_;
+        location.writer_ = nullptr;  // an event from now on is lost, not a crash
+        attempt([&] {
+            check(static_cast<OTF2_ErrorCode>(location.failure_), "record on ", row.name);
+            check(OTF2_EvtWriter_GetNumberOfEvents(writers[i], &row.events), "count the events of ", row.name);
+            check(OTF2_Archive_CloseEvtWriter(archive.get(), writers[i]), "write the last events of ", row.name);
+        });
+    }
+    attempt([&] { check(OTF2_Archive_CloseEvtFiles(archive.get()), "write events"); });
+}
+
+std::vector<ProcessRecord> Recorder::State::gather_records()
+{
+    record.texts = texts.rows();
+    record.regions = regions.rows();
+    record.attributes = attributes.rows();
+    record.metrics = metrics.rows();
+    record.realtime_minus_monotonic_end_ns = base::realtime_offset_ns();
+    record.clock_samples.push_back(team->clock_sample(record.clock_identity));
+    std::vector<ProcessRecord> records;
+    for (const std::string& bytes : team->gather(to_bytes(record))) records.push_back(record_from_bytes(bytes));
+    return records;
+}
+
+void Recorder::State::write_definitions(const std::vector<ProcessRecord>& records, const Unified& unified,
+                                        const Numbering& mine)
+{
+    attempt([&] { check(OTF2_Archive_OpenDefFiles(archive.get()), "create definition files"); });
+    for (const LocationRow& location : record.locations)
+        attempt([&] { write_local_definitions(archive.get(), location.id, mine, record.clock_samples); });
+    attempt([&] { check(OTF2_Archive_CloseDefFiles(archive.get()), "write local definitions"); });
+    if (team->rank() == 0) {
+        attempt([&] { write_global_definitions(archive.get(), records, unified); });
+        for (const auto& [name, value] : record.properties)
+            attempt([&] {
+                check(OTF2_Archive_SetProperty(archive.get(), name.c_str(), value.c_str(), true), "set property ",
+                      name);
+            });
+    }
+    attempt([&] { check(OTF2_Archive_Close(archive.release()), "close the archive"); });
+}
+
+void Recorder::finish()
+{
+    if (!on()) return;
+    State& state = *state_;
+    Team& team = *state.team;
+    state.close_events();
+    const std::vector<ProcessRecord> records = state.gather_records();
+    const Unified unified = unify(records);
+    const std::vector<Numbering> numberings = numberings_from_bytes(team.broadcast(to_bytes(unified.numberings)));
+    state.write_definitions(records, unified, numberings.at(static_cast<std::size_t>(team.rank())));
+
+    const std::vector<std::string> failures = team.gather(state.record.failure);
+    on_rank_0(team, [&] {
+        for (const std::string& failure : failures)
+            if (!failure.empty()) base::fail("no trace ", state.directory.string(), ": ", failure);
+        move_into_place(beside(state.directory), state.directory);
+    });
+}
+
+}  // namespace otf2
