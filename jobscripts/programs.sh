@@ -1,13 +1,14 @@
 # Finds Crosstalk's programs, and starts MPI jobs. To be sourced.
 # shellcheck shell=bash
 
-# Puts the programs' folder in front of PATH: CROSSTALK_BIN, or the one these scripts were installed or built with; else
-# PATH is searched as it is. Fails with a message unless every PROGRAM is found: find_programs PROGRAM...
+# find_programs PROGRAM...: puts the programs' folder in front of PATH, and fails with a message unless all are found. The
+# folder is CROSSTALK_BIN, else the one these scripts were installed or built with, else PATH has them.
 find_programs() {
     local here folder program
     here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-    for folder in "${CROSSTALK_BIN:-}" "$here/../../../bin" "$here/../build/release/bin"; do
-        if [[ -n $folder && -x $folder/noisegen ]]; then
+    for folder in "$here/../build/release/bin" "$here/../../../bin"; do
+        [[ -z ${CROSSTALK_BIN:-} ]] || folder=$CROSSTALK_BIN
+        if [[ -x $folder/noisegen ]]; then
             PATH=$(cd "$folder" && pwd):$PATH
             break
         fi

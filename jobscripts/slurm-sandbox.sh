@@ -131,14 +131,14 @@ start() {
     # --force: a directory whose parents belong to somebody else is fine for a cluster that nobody else uses.
     munged --force --num-threads=2 --key-file="$dir/etc/munge.key" --socket="$dir/run/munge.socket" \
         --pid-file="$dir/run/munged.pid" --log-file="$dir/log/munged.log" --seed-file="$dir/run/munge.seed" \
-        2>"$dir/log/munged.err" || { cat "$dir/log/munged.err" >&2; exit 1; }
+        >/dev/null 2>"$dir/log/munged.err" || { cat "$dir/log/munged.err" >&2; exit 1; }
     await 5 test -S "$dir/run/munge.socket" || exit 1
 
-    slurmctld -i 2>"$dir/log/slurmctld.err" || { cat "$dir/log/slurmctld.err" >&2; exit 1; }
+    slurmctld -i >/dev/null 2>"$dir/log/slurmctld.err" || { cat "$dir/log/slurmctld.err" >&2; exit 1; }
     # A slurmd without a controller writes its pid file late, and nobody would find it again: so wait first.
     await 14 scontrol ping || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
     for ((node = 1; node <= nodes; ++node)); do
-        slurmd -N "n$node" 2>"$dir/log/slurmd-n$node.err" || { cat "$dir/log/slurmd-n$node.err" >&2; exit 1; }
+        slurmd -N "n$node" >/dev/null 2>"$dir/log/slurmd-n$node.err" || { cat "$dir/log/slurmd-n$node.err" >&2; exit 1; }
     done
     await 20 all_nodes_idle "$nodes" || { sinfo >&2; exit 1; }
     trap - EXIT

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# co_schedule_test.sh covered|ends_early|never_ready: co-schedule.sbatch as a real job of the Slurm sandbox.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
+[[ -f ${CROSSTALK_SANDBOX_NOTE:?} ]] || skip "no Slurm here"
+needs noisegen ddl-train trace-info
+eval "$("$jobscripts/slurm-sandbox.sh" env "$(cat "$CROSSTALK_SANDBOX_NOTE")")"
+
+mkdir "$scratch/io"
+out=$scratch/run
+mapfile -t cores < <(allowed_cores)
+export CROSSTALK_TRAIN_CPUS=${cores[0]} CROSSTALK_NOISE_CPUS=${cores[1]} CROSSTALK_OUT=$out
+export CROSSTALK_MODEL=$tiny_model CROSSTALK_DATA=$tiny_data CROSSTALK_DURATION=12s CROSSTALK_CONTROL_DELAY=1ms
+# Virtual nodes share their cores: ranks of different nodes must be as polite as ranks of one.
+export CROSSTALK_TRAINING_OPTIONS="--progress yield" CROSSTALK_RANKS_PER_NODE=1
+CROSSTALK_SCHEDULE=$(tiny_schedule_in "$scratch/io")
+export CROSSTALK_SCHEDULE
+
+nodes=1 expected=0
+case $1 in
+    covered) nodes=2 ;;
+    ends_early) expected=3 && export CROSSTALK_NOISE_DURATION=3s ;;
+    never_ready) expected=2 && export CROSSTALK_SCHEDULE="rotation(memory.strem; chip=1s)" ;;
+esac
+run sbatch --wait --nodes="$nodes" --output="$scratch/job.log" "$jobscripts/co-schedule.sbatch"
+[[ $status == "$expected" ]] || broken "the job ends with $expected" \
+    "$status: $(cat "$scratch/job.log"; tail -n 20 "$out"/log/*.log)"
+check "the status file says the same" grep -q "\"exit_code\": $expected" "$out/status.json"
+check "nothing of the job is left" within 15 test -z "$(squeue -h)"
+
+case $1 in
+    covered)
+        check "two nodes made noise" test "$(find "$out"/noise -name noise.csv | wc -l)" = 2
+        for archive in "$out"/train/trace/traces.otf2 "$out"/noise/*/trace/traces.otf2; do
+            check "$archive is sound" trace-info "$archive"
+        done
+        check "training was bound" grep -q "cpu-bind=MASK.*mask.*training\|cpu-bind=MASK" "$out/log/training.log"
+        ;;
+    ends_early) check "it names the node" grep -q "did not cover the training on n1" "$scratch/job.log" ;;
+    never_ready) check "it says where to look" grep -q "noise.log" "$out/status.json" ;;
+esac

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# What a guarded script starts ends with it: daemons in sessions of their own, and guarded scripts it started itself.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+
+cat >"$scratch/inner" <<SCRIPT
+set -euo pipefail
+. "$jobscripts/guard.sh"
+guard_begin
+guard_finally "touch '$scratch/inner_cleaned'"
+setsid sleep 1000 &
+guard_run sleep 1000
+SCRIPT
+cat >"$scratch/outer" <<SCRIPT
+set -euo pipefail
+. "$jobscripts/guard.sh"
+guard_begin
+guard_finally "touch '$scratch/outer_cleaned'"
+(setsid sleep 1000 &)
+case \$1 in
+    wait) guard_run bash "$scratch/inner" ;;
+    fail) bash "$scratch/inner" & while ((\$(guard_processes | wc -l) < 4)); do sleep 0.1; done; guard_run false ;;
+esac
+SCRIPT
+sleepers() { (($(with_variable CROSSTALK_TEST=guard | wc -l) >= $1)); }
+
+for signal in INT TERM HUP; do
+    rm -f "$scratch"/*_cleaned
+    # A shell starts what runs in the background with Ctrl-C ignored, a terminal does not: so it is put back.
+    CROSSTALK_TEST=guard env --default-signal=INT bash "$scratch/outer" wait 2>/dev/null &
+    outer=$!
+    check "everything starts" within 10 sleepers 5
+    kill -"$signal" "$outer"
+    status=0
+    wait "$outer" || status=$?
+    check "the exit code tells of SIG$signal" test "$status" = $((128 + $(kill -l "$signal")))
+    check "nothing runs after SIG$signal" none_with_variable CROSSTALK_TEST=guard
+    check "both cleaned up after SIG$signal" test -e "$scratch/inner_cleaned" -a -e "$scratch/outer_cleaned"
+done
+
+rm -f "$scratch"/*_cleaned
+status=0
+CROSSTALK_TEST=guard bash "$scratch/outer" fail 2>/dev/null || status=$?
+check "a failure keeps its exit code" test "$status" = 1
+check "nothing runs after a failure" none_with_variable CROSSTALK_TEST=guard
+check "a failure cleans up too" test -e "$scratch/outer_cleaned"

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# local.sh tells by its exit code: 3 if noise ended before the training did, 2 before anything starts if the schedule is
+# malformed; stopped half way it leaves nothing running.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
+needs setpriv mpirun noisegen ddl-train interference gnuplot
+mkdir "$scratch/io"
+tiny=(--model "$tiny_model" --data "$tiny_data" --control-delay 1ms --schedule "$(tiny_schedule_in "$scratch/io")")
+
+run "$jobscripts/local.sh" --out "$scratch/bad" "${tiny[@]}" --schedule "rotation(memory.strem; chip=1s)"
+check "a malformed schedule is wrong usage" test "$status" = 2
+check "the right word is offered" grep -q "memory.stream" "$scratch/err"
+check "nothing was trained" test ! -e "$scratch/bad/train"
+
+export CROSSTALK_TEST=$scratch.local
+"$jobscripts/local.sh" --out "$scratch/early" "${tiny[@]}" --duration 12s 2>"$scratch/early.log" &
+script=$!
+noise_began() { (($(cat "$scratch/early"/noise/*/noise.csv 2>/dev/null | wc -l) > 20)); }
+check "noise begins" within 60 noise_began
+for pid in $(with_variable "CROSSTALK_TEST=$scratch.local"); do
+    [[ $(cat "/proc/$pid/comm" 2>/dev/null) != noisegen ]] || kill -TERM "$pid"
+done
+status=0
+wait "$script" || status=$?
+[[ $status == 3 ]] || broken "noise that ends early makes exit code 3" "$status: $(cat "$scratch/early.log")"
+check "it says so" grep -q "did not cover the training" "$scratch/early.log"
+check "nothing runs afterwards" none_with_variable "CROSSTALK_TEST=$scratch.local"
+
+"$jobscripts/local.sh" --out "$scratch/stopped" "${tiny[@]}" --duration 60s 2>"$scratch/stopped.log" &
+script=$!
+check "the training takes steps" within 60 rows_reach "$scratch/stopped/train/steps.csv" 20
+kill -TERM "$script"
+status=0
+wait "$script" || status=$?
+check "a script that is stopped says so" test "$status" = 143
+check "nothing runs afterwards" none_with_variable "CROSSTALK_TEST=$scratch.local"

@@ -1,0 +1,87 @@
+# What the tests of scripts share: a scratch directory, running a command and looking at what it said, skipping. To be
+# sourced; everything a test starts ends with it.
+# shellcheck shell=bash source-path=SCRIPTDIR/..
+jobscripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$jobscripts/guard.sh"
+. "$jobscripts/programs.sh"
+. "$jobscripts/cores.sh"
+
+guard_begin
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/crosstalk-test.XXXXXX")
+guard_finally "rm -rf '$scratch'"
+
+skip() {
+    echo "SKIPPED: $1"
+    exit 77
+}
+
+# needs PROGRAM...: or the test is skipped.
+needs() { find_programs "$@" 2>"$scratch/needs" || skip "$(cat "$scratch/needs")"; }
+
+# check SENTENCE COMMAND...: the sentence is what should be true, and is if COMMAND succeeds.
+check() {
+    local sentence=$1
+    shift
+    "$@" >"$scratch/check.log" 2>&1 || broken "$sentence" "$(cat "$scratch/check.log")"
+}
+
+broken() {
+    echo "NOT TRUE: $1"
+    [[ -z ${2:-} ]] || echo "$2"
+    exit 1
+}
+
+# run COMMAND...: leaves its exit code in $status, and what it said in $scratch/out and $scratch/err.
+run() {
+    status=0
+    guard_run "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+}
+
+# refused STATUS WORDS COMMAND...: COMMAND ends with STATUS and says why in one line that holds WORDS.
+refused() {
+    local expected=$1 words=$2
+    shift 2
+    run "$@"
+    ((status == expected)) || broken "'$*' ends with $expected" "it ended with $status: $(cat "$scratch/err")"
+    (($(wc -l <"$scratch/err") == 1)) || broken "'$*' says why in one line" "$(cat "$scratch/err")"
+    grep -q -- "$words" "$scratch/err" || broken "'$*' says '$words'" "$(cat "$scratch/err")"
+}
+
+# within SECONDS COMMAND...: COMMAND succeeds at last.
+within() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        ((SECONDS < end)) || return 1
+        sleep 0.1
+    done
+}
+
+rows_of() { # without the header; 0 if there is none yet
+    local rows=0
+    [[ ! -f $1 ]] || rows=$(wc -l <"$1")
+    echo $((rows > 0 ? rows - 1 : 0))
+}
+rows_reach() { (($(rows_of "$1") >= $2)); }
+
+# A CSV that ends with a whole row, all rows as long as the header.
+whole_csv() {
+    [[ -s $1 && -z $(tail -c 1 "$1") ]] && awk -F, 'NR == 1 { width = NF } NF != width { exit 1 }' "$1"
+}
+
+# An archive that is complete, or refused with one clear line.
+sound_or_refused() {
+    run trace-info "$1"
+    ((status == 0)) || { ((status == 1)) && (($(wc -l <"$scratch/err") == 1)); }
+}
+
+# with_variable NAME=VALUE: the ids of the processes that were started with it.
+with_variable() {
+    local file
+    # shellcheck disable=SC2013 # process ids hold no blanks
+    for file in $(env -u "${1%%=*}" grep -lsz -- "^$1\$" /proc/[0-9]*/environ); do
+        file=${file#/proc/}
+        echo "${file%/environ}"
+    done
+}
+none_with_variable() { [[ -z $(with_variable "$1") ]]; }

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Wrong usage of the scripts: exit code 2, one line that says what is wrong, nothing destroyed.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+cd "$scratch"
+
+refused 2 "no option '--modle'" "$jobscripts/local.sh" --modle mlp
+refused 2 "out is needed" "$jobscripts/local.sh"
+refused 2 "model needs a value" "$jobscripts/local.sh" --out run --model
+refused 2 "'two' is not a number of ranks" "$jobscripts/local.sh" --out run --ranks two
+refused 2 "'soon' is not a number of whole seconds" "$jobscripts/local.sh" --out run --duration soon
+mkdir -p run/noise
+echo precious >run/noise/file
+refused 2 "run/noise is there already" "$jobscripts/local.sh" --out run
+check "the earlier run is untouched" grep -q precious run/noise/file
+
+refused 2 "what to do" "$jobscripts/slurm-sandbox.sh"
+refused 2 "which directory" "$jobscripts/slurm-sandbox.sh" up
+refused 2 "'fly' is not an action" "$jobscripts/slurm-sandbox.sh" fly box
+refused 2 "'0' is not a number of nodes" "$jobscripts/slurm-sandbox.sh" up box 0
+refused 1 "no sandbox in" "$jobscripts/slurm-sandbox.sh" env box
+refused 1 "not up in" "$jobscripts/slurm-sandbox.sh" status box
+check "nothing was made" test ! -e box
+
+refused 2 "no option '--run'" "$jobscripts/controls.sh" --run 3
+refused 2 "no victim 'vgg'" "$jobscripts/controls.sh" --victim vgg
+refused 2 "'many' is not a number of runs" "$jobscripts/controls.sh" --runs many
+
+for script in local.sh slurm-sandbox.sh controls.sh; do
+    run "$jobscripts/$script" --help
+    check "$script --help ends well" test "$status" = 0
+    check "$script --help prints something" test -s "$scratch/out"
+done
