@@ -27,6 +27,7 @@ struct At {
 // A metric's value, in its type.
 struct MetricValue {
     Type type = Type::uint64;
+    std::uint8_t member = 0;  // which of the event's values, from 0
     union {
         std::uint64_t uint64;
         std::int64_t int64;
@@ -120,6 +121,9 @@ class Reader {
     const std::vector<std::string>& problems() const { return problems_; }
 
  private:
+    class Pass;
+    void pass(Visitor& visitor, void (Pass::*how)());
+
     std::filesystem::path anchor_;
     ReadOptions options_;
     std::shared_ptr<const struct ReferenceTable> references_;  // OTF2's ids to indices
