@@ -1,0 +1,136 @@
+#include "noisegen/limits.hpp"
+
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+namespace noisegen {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The number in a one-line file; none for "max", an absent file, or anything else.
+std::optional<std::int64_t> number_in(const fs::path& path)
+{
+    std::ifstream file{path};
+    std::int64_t number = 0;
+    if (file >> number) return number;
+    return {};
+}
+
+// "name 123" or "name: 123 kB" in a file of such lines, times `unit`.
+std::int64_t entry(const fs::path& path, std::string_view name, std::int64_t unit)
+{
+    std::ifstream file{path};
+    for (std::string line; std::getline(file, line);) {
+        if (!line.starts_with(name)) continue;
+        std::istringstream words{line.substr(name.size())};
+        std::int64_t number = 0;
+        if (words >> number) return number * unit;
+    }
+    return 0;
+}
+
+struct CgroupFiles {
+    std::string mount;
+    std::string limit;
+    std::string usage;
+    std::string droppable;  // in memory.stat
+};
+const CgroupFiles version_1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                            "total_inactive_file "};
+const CgroupFiles version_2{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file "};
+
+// The least that the cgroup `group` and its parents have left. In a container the group's path may lead nowhere; then
+// the mount's root is the container's own group.
+std::int64_t left_in_cgroup(const fs::path& root, const CgroupFiles& files, const fs::path& group, std::int64_t left)
+{
+    const fs::path mount = root / files.mount;
+    fs::path at = mount / group.relative_path();
+    while (true) {
+        const auto limit = number_in(at / files.limit);
+        const auto usage = number_in(at / files.usage);
+        if (limit && usage)
+            left = std::min(left,
+                            std::max<std::int64_t>(0, *limit - *usage + entry(at / "memory.stat", files.droppable, 1)));
+        if (at == mount || at.empty() || !at.has_relative_path()) return left;
+        at = at.parent_path();
+    }
+}
+
+}  // namespace
+
+base::Bytes available_memory(const fs::path& root)
+{
+    std::int64_t left = entry(root / "proc/meminfo", "MemAvailable:", 1024);
+    std::ifstream groups{root / "proc/self/cgroup"};
+    for (std::string line; std::getline(groups, line);) {  // "4:memory:/job_7" or "0::/job_7"
+        const std::size_t first = line.find(':');
+        const std::size_t second = line.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1);
+        const std::vector<std::string> names = base::split(controllers, ',');
+        const bool memory = std::find(names.begin(), names.end(), "memory") != names.end();
+        if (memory) left = left_in_cgroup(root, version_1, line.substr(second + 1), left);
+        if (controllers.empty()) left = left_in_cgroup(root, version_2, line.substr(second + 1), left);
+    }
+    return {left};
+}
+
+base::Bytes free_disk(const fs::path& directory)
+{
+    struct statvfs status {};
+    base::check_errno(::statvfs(directory.c_str(), &status), "look at ", directory.string());
+    return {static_cast<std::int64_t>(status.f_bavail) * static_cast<std::int64_t>(status.f_frsize)};
+}
+
+base::Bytes last_level_cache(int cpu)
+{
+    std::int64_t largest = 0;
+    for (int index = 0;; ++index) {
+        const fs::path path = base::join("/sys/devices/system/cpu/cpu", cpu, "/cache/index", index, "/size");
+        std::ifstream file{path};
+        std::int64_t kib = 0;
+        if (!(file >> kib)) break;  // "32768K"
+        largest = std::max(largest, kib * 1024);
+    }
+    return {largest > 0 ? largest : 32 * 1024 * 1024};
+}
+
+void check_demands(const std::vector<Demand>& demands, const Limits& limits)
+{
+    std::int64_t memory = 0;
+    std::map<dev_t, std::int64_t> disk;
+    for (const Demand& demand : demands) {
+        const auto instances = static_cast<std::int64_t>(demand.instances);
+        memory += demand.needs.memory.count * instances;
+        if (demand.needs.disk.count == 0) continue;
+        const fs::path& directory = demand.needs.directory;
+        struct stat status {};
+        if (::stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+            base::fail_usage(demand.stressor, "[directory]: there is no directory ", directory.string());
+        std::int64_t& here = disk[status.st_dev];
+        here += demand.needs.disk.count * instances;
+        const base::Bytes free = free_disk(directory);
+        if (static_cast<double>(here) > limits.max_disk.fraction() * static_cast<double>(free.count))
+            base::fail_usage(demand.stressor, " takes ", base::format(base::Bytes{here}), " of disk, more than ",
+                             base::format(limits.max_disk), " of the ", free.count / 1'000'000, " MB free in ",
+                             directory.string(), " (--max-disk)");
+    }
+    const base::Bytes available = available_memory();
+    if (static_cast<double>(memory) > limits.max_memory.fraction() * static_cast<double>(available.count))
+        base::fail_usage("the stressors take ", base::format(base::Bytes{memory}), " of memory, more than ",
+                         base::format(limits.max_memory), " of the ", available.count / 1'000'000,
+                         " MB available (--max-memory)");
+}
+
+}  // namespace noisegen

@@ -1,0 +1,36 @@
+// What this machine has to give, and the refusal to take the last of it.
+#pragma once
+
+#include "noisegen/stressor.hpp"
+
+#include <filesystem>
+#include <vector>
+
+namespace noisegen {
+
+// Memory that can be taken without swapping: MemAvailable, cut by what the process's cgroup and its parents have left
+// (v1 and v2; page cache that can be dropped counts as left). `root` stands for / in tests.
+base::Bytes available_memory(const std::filesystem::path& root = "/");
+
+// Throws std::system_error for a directory that is not there.
+base::Bytes free_disk(const std::filesystem::path& directory);
+
+// The largest cache of the CPU; 32 MiB where the kernel does not tell.
+base::Bytes last_level_cache(int cpu);
+
+// What one stressor takes in this process: its needs times the CPUs it runs on.
+struct Demand {
+    std::string stressor;
+    Needs needs;
+    std::size_t instances = 1;
+};
+
+struct Limits {
+    base::Percent max_memory{50.0};  // of what is available
+    base::Percent max_disk{50.0};    // of what is free, each file system by itself
+};
+
+// Throws UsageError that says what was asked for, what there is and which option decides.
+void check_demands(const std::vector<Demand>& demands, const Limits& limits);
+
+}  // namespace noisegen

@@ -1,0 +1,53 @@
+// What noise leaves behind: noise.csv row by row as phases end, and the OTF2 archive at the end.
+#pragma once
+
+#include "base/csv.hpp"
+#include "noisegen/team.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+
+#include <filesystem>
+#include <mutex>
+#include <vector>
+
+namespace noisegen {
+
+class Records {
+ public:
+    // In `part`, the directory of this noise process. Tables and schedule must outlive it.
+    Records(const std::filesystem::path& part, const Schedule& schedule, std::uint64_t seed,
+            const std::vector<int>& cpus);
+
+    // One row, and one region on the CPU's location. Called by the CPU's thread.
+    void phase(std::size_t cpu_index, const PhaseDone& done);
+
+    // Writes the schedule as executed between the two times (chips at their assigned times, the last one cut) and
+    // finishes the archive. No thread may be recording any more. Throws if anything could not be written.
+    void finish(const std::vector<Chip>& table, std::int64_t start_ns, std::int64_t joined_ns, std::int64_t ended_ns);
+
+ private:
+    otf2::RegionRef region(std::optional<std::size_t> dose) const;
+
+    const Schedule& schedule_;
+    const std::vector<int>& cpus_;
+    std::string host_;
+    std::mutex mutex_;  // of the CSV
+    base::CsvWriter csv_;
+    otf2::Recorder recorder_;
+    otf2::AttributeRef block_;
+    otf2::AttributeRef chip_;
+    otf2::AttributeRef level_;
+    otf2::AttributeRef stressor_;
+    otf2::MetricRef bytes_;
+    otf2::MetricRef operations_;
+    otf2::MetricRef requested_;
+    otf2::RegionRef quiet_;
+    otf2::TextRef no_level_;
+    otf2::TextRef no_stressor_;
+    std::vector<otf2::RegionRef> regions_;  // by dose
+    std::vector<otf2::TextRef> levels_;     // by dose
+    std::vector<otf2::TextRef> stressors_;  // by dose
+    otf2::LocationRecorder* chips_ = nullptr;
+    std::vector<otf2::LocationRecorder*> locations_;  // by CPU
+};
+
+}  // namespace noisegen

@@ -1,0 +1,300 @@
+#include "noisegen/runner.hpp"
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "base/progress.hpp"
+#include "base/run_record.hpp"
+#include "base/stop.hpp"
+#include "noisegen/chip_length.hpp"
+#include "noisegen/chip_table.hpp"
+#include "noisegen/job_plan.hpp"
+#include "noisegen/records.hpp"
+#include "noisegen/team.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+
+#include <unistd.h>
+
+namespace noisegen {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t tick_ns = 50'000'000;
+constexpr std::int64_t look_around_ns = 5'000'000'000;
+constexpr base::Nanoseconds chip_without_training{1'000'000'000};
+constexpr base::Nanoseconds training_patience{20'000'000'000};
+
+void note(const std::string& text)
+{
+    std::cerr << "noisegen: " + text + "\n";
+}
+
+std::string dose_text(const Dose& dose)
+{
+    return dose.level.empty() ? dose.factor : dose.factor + "[" + dose.level + "]";
+}
+
+std::string rate_text(double per_second, base::Rate::Of of)
+{
+    return base::format(base::Rate{std::round(per_second), of});
+}
+
+// "3.2 GB/s": for the eye, not for files.
+std::string speed_text(double bytes_per_s)
+{
+    std::ostringstream text;
+    text.precision(3);
+    if (bytes_per_s >= 1e9)
+        text << bytes_per_s / 1e9 << " GB/s";
+    else
+        text << bytes_per_s / 1e6 << " MB/s";
+    return text.str();
+}
+
+std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs)
+{
+    std::vector<Demand> all;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const auto& [card, settings] = schedule.stressors[i];
+        all.push_back({card->name, card->needs(settings), runs[i].size()});
+    }
+    return all;
+}
+
+base::Nanoseconds measured_chip(const fs::path& control_run)
+{
+    const auto step = measure_step(control_run, base::host_name(), training_patience);
+    if (!step) {
+        note("chip=auto: no training moves its step counter in " + (control_run / "control").string() + "; taking 1s");
+        return chip_without_training;
+    }
+    const base::Nanoseconds chip = chip_of(*step);
+    note("chip=auto: a step takes " + base::format(base::Nanoseconds{step->count() / 1000 * 1000}) + ", a chip " +
+         base::format(chip));
+    return chip;
+}
+
+// Processes that came to a noise CPU after the start; each is told once.
+class Watch {
+ public:
+    Watch(const Request& request)
+        : avoid_{request.avoid}, cpus_{request.cpus}, off_{request.share}, next_ns_{base::now_ns() + look_around_ns}
+    {
+    }
+
+    void look()
+    {
+        if (off_ || base::now_ns() < next_ns_) return;
+        next_ns_ = base::now_ns() + look_around_ns;
+        for (const Neighbour& neighbour : neighbours(avoid_)) {
+            base::CpuSet both;
+            std::set_intersection(cpus_.begin(), cpus_.end(), neighbour.cpus.begin(), neighbour.cpus.end(),
+                                  std::inserter(both, both.end()));
+            if (both.empty() || !told_.insert(neighbour.pid).second) continue;
+            note(base::join(neighbour.name, " (", neighbour.pid, ") may now run on noise CPUs ",
+                            base::format_cpus(both)));
+            found_.push_back({{"at_ns", base::now_ns()},
+                              {"pid", neighbour.pid},
+                              {"name", neighbour.name},
+                              {"cpus", base::format_cpus(both)}});
+        }
+    }
+
+    const nlohmann::ordered_json& found() const { return found_; }
+
+ private:
+    const Avoid& avoid_;
+    const base::CpuSet& cpus_;
+    bool off_;
+    std::int64_t next_ns_;
+    std::set<pid_t> told_;
+    nlohmann::ordered_json found_ = nlohmann::ordered_json::array();
+};
+
+const Chip& chip_at(const std::vector<Chip>& table, base::Nanoseconds at)
+{
+    const auto after = std::upper_bound(table.begin(), table.end(), at,
+                                        [](base::Nanoseconds time, const Chip& chip) { return time < chip.begin; });
+    return after == table.begin() ? table.front() : *std::prev(after);
+}
+
+// Until the table's end or a reason to stop; returns the reason.
+std::string supervise(const Request& request, const std::vector<Chip>& table, std::int64_t start_ns, Team& team,
+                      Watch& watch)
+{
+    const Schedule& schedule = request.schedule;
+    const bool speaks = base::job_rank().rank == 0;
+    const pid_t parent = ::getppid();
+    base::Progress progress{"noisegen"};
+    std::int64_t last_ns = base::now_ns();
+    std::uint64_t last_bytes = 0;
+    std::string reason;
+    while (reason.empty()) {
+        for (const auto& [dose, share] : team.newly_short())
+            note(base::join(dose_text(schedule.doses[dose]), " does not reach its rate: ", std::round(share * 100.0),
+                            "% of ", base::format(*schedule.doses[dose].rate)));
+        if (speaks && progress.due()) {
+            const std::int64_t now = base::now_ns();
+            const std::uint64_t bytes = team.bytes();
+            const base::Nanoseconds at{std::max<std::int64_t>(0, now - start_ns)};
+            const Chip& chip = chip_at(table, at);
+            const double speed = static_cast<double>(bytes - last_bytes) * 1e9 / static_cast<double>(now - last_ns);
+            progress.show(
+                base::seconds(at) / base::seconds(request.duration),
+                base::join("block ", chip.block, ", ", text(schedule, chip.treatment), ", ", speed_text(speed)));
+            last_ns = now;
+            last_bytes = bytes;
+        }
+        watch.look();
+        if (team.failed())
+            reason = "failure";
+        else if (::getppid() != parent)
+            reason = "parent died";
+        else if (base::stop_requested())
+            reason =
+                base::stop_signal() == 0 ? "parent died" : std::string{"signal "} + ::strsignal(base::stop_signal());
+        else if (team.done())
+            reason = "duration";
+        else
+            base::sleep_until_ns(base::now_ns() + tick_ns);
+    }
+    return reason;
+}
+
+// Of all CPUs together, of what was asked for; 1 if no rate was.
+double reached(const Dose& dose, const DoseTotal& total)
+{
+    if (!dose.rate || total.requested_per_s == 0.0) return 1.0;
+    const bool bytes = dose.rate->of == base::Rate::Of::bytes;
+    return (bytes ? total.bytes_per_s() : total.operations_per_s()) / total.requested_per_s;
+}
+
+nlohmann::ordered_json dose_record(const Schedule& schedule, const Dose& dose, const DoseTotal& total)
+{
+    nlohmann::ordered_json record;
+    record["factor"] = dose.factor;
+    record["level"] = dose.level;
+    record["stressor"] = schedule.stressors[dose.stressor].card->name;
+    record["phases"] = total.phases;
+    record["cpus"] = total.cpus;
+    record["on_s"] = total.cpus == 0 ? 0.0 : static_cast<double>(total.on_ns) * 1e-9 / static_cast<double>(total.cpus);
+    record["requested_per_s"] = total.requested_per_s;
+    record["bytes_per_s"] = total.bytes_per_s();
+    record["operations_per_s"] = total.operations_per_s();
+    record["rate_reached"] = reached(dose, total) >= rate_kept;
+    return record;
+}
+
+nlohmann::ordered_json stressor_record(const Configured& stressor, const std::vector<int>& cpus, const std::string& how)
+{
+    nlohmann::ordered_json record;
+    record["name"] = stressor.card->name;
+    record["options"] = stressor.settings.all();
+    record["cpus"] = base::format_cpus({cpus.begin(), cpus.end()});
+    record["how"] = how;
+    return record;
+}
+
+void print(std::ostream& out, const Schedule& schedule, const std::vector<DoseTotal>& totals)
+{
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+        const Dose& dose = schedule.doses[i];
+        const DoseTotal& total = totals[i];
+        out << dose_text(dose) << ": " << total.phases << (total.phases == 1 ? " phase" : " phases");
+        if (total.work.bytes > 0) out << ", " << speed_text(total.bytes_per_s());
+        if (total.work.operations > 0)
+            out << ", " << base::format(std::round(total.operations_per_s())) << " operations/s";
+        if (dose.rate) out << " (asked for " << base::format(*dose.rate) << ")";
+        out << "\n";
+    }
+}
+
+}  // namespace
+
+int run(Request request)
+{
+    Schedule& schedule = request.schedule;
+    const base::JobRank job = base::job_rank();
+    const std::vector<std::vector<int>> runs = divide(schedule, request.cpus);
+    const std::vector<int> cpus{request.cpus.begin(), request.cpus.end()};
+    check_demands(demands(schedule, runs), request.limits);
+    const fs::path noise = request.out / "noise";
+    const fs::path part =
+        base::claim_part(request.out, fs::path{"noise"} / base::join(base::host_name(), ".", job.rank));
+
+    // Threads of MPI and of this program stay off the training's CPUs too.
+    base::bind_this_thread(request.cpus);
+    Team team{schedule, {.cpus = cpus, .runs = runs, .control_run = request.control_run, .job = job}};
+
+    const bool automatic = schedule.needs_chip();
+    const base::Nanoseconds lead{job.size > 1 ? 1'000'000'000 : 50'000'000};
+    JobPlan proposal{.schedule = schedule.text,
+                     .seed = request.seed,
+                     .duration = request.duration,
+                     .chip = automatic ? measured_chip(request.control_run) : base::Nanoseconds{},
+                     .start_realtime_ns = 0};
+    const std::int64_t realtime = base::realtime_offset_ns();
+    proposal.start_realtime_ns = base::now_ns() + realtime + lead.count();
+    const JobPlan plan = agree(noise, proposal);
+    if (automatic) schedule.set_chip(plan.chip);
+    const std::vector<Chip> table = chip_table(schedule, request.seed, request.duration);
+    const std::int64_t start_ns = plan.start_realtime_ns - realtime;
+
+    nlohmann::ordered_json& record = request.record;
+    record["schedule"] = schedule.text;
+    record["design"] = name(schedule.design);
+    record["seed"] = request.seed;
+    record["factors"] = schedule.factors();
+    record["duration_ns"] = request.duration.count();
+    if (automatic) record["chip_ns"] = plan.chip.count();
+    record["cpus"] = base::format_cpus(request.cpus);
+    record["avoided_cpus"] = base::format_cpus(cpus_of(request.avoid, neighbours(request.avoid)));
+    record["shared_on_purpose"] = request.share;
+    record["max_memory_percent"] = request.limits.max_memory.value;
+    record["max_disk_percent"] = request.limits.max_disk.value;
+    record["begin_ns"] = start_ns;
+    record["exit"] = {{"reason", "running, or killed"}};
+    base::write_whole(part / "noise.json", record.dump(2) + "\n");
+
+    Records records{part, schedule, request.seed, cpus};
+    Watch watch{request};
+    const std::int64_t joined_ns = base::now_ns();
+    team.start(table, start_ns, [&records](std::size_t cpu, const PhaseDone& done) { records.phase(cpu, done); });
+    const std::string reason = supervise(request, table, start_ns, team, watch);
+    const std::int64_t ended_ns = std::min(base::now_ns(), start_ns + table.back().end.count());
+    team.stop();
+    records.finish(table, start_ns, joined_ns, ended_ns);
+
+    const std::vector<DoseTotal> totals = team.totals();
+    const std::vector<std::string> notes = team.notes();
+    int code = base::exit_fine;
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+        const double share = reached(schedule.doses[i], totals[i]);
+        if (totals[i].phases == 0 || share >= rate_kept) continue;
+        note(base::join("rate not reached: ", dose_text(schedule.doses[i]), " had ", std::round(share * 100.0), "% of ",
+                        rate_text(totals[i].requested_per_s, schedule.doses[i].rate->of)));
+        code = base::exit_promise_not_kept;
+    }
+
+    record["end_ns"] = ended_ns;
+    record["realtime_minus_monotonic_end_ns"] = base::realtime_offset_ns();
+    record["joined_late"] = joined_ns > start_ns;
+    record["worst_lateness_ns"] = team.worst_lateness_ns();
+    record["stressors"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        record["stressors"].push_back(stressor_record(schedule.stressors[i], runs[i], notes[i]));
+    record["doses"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < totals.size(); ++i)
+        record["doses"].push_back(dose_record(schedule, schedule.doses[i], totals[i]));
+    record["overlaps"] = watch.found();
+    record["exit"] = {{"reason", reason}, {"code", code}};
+    base::write_whole(part / "noise.json", record.dump(2) + "\n");
+    if (job.rank == 0) print(std::cout, schedule, totals);
+    return code;
+}
+
+}  // namespace noisegen

@@ -1,0 +1,31 @@
+// One noise process from the claim of its directory to its last record.
+#pragma once
+
+#include "noisegen/limits.hpp"
+#include "noisegen/placement.hpp"
+#include "noisegen/schedule.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace noisegen {
+
+struct Request {
+    Schedule schedule;
+    std::uint64_t seed = 1;
+    base::Nanoseconds duration{60'000'000'000};
+    base::CpuSet cpus;
+    Avoid avoid;
+    bool share = false;
+    Limits limits;
+    std::filesystem::path out;          // the run's directory
+    std::filesystem::path control_run;  // the run whose control file asks the training and tells its steps
+    nlohmann::ordered_json record;      // base::run_record()
+};
+
+// Returns at the end of the duration, or about a tenth of a second after the program was asked to stop, with the exit
+// code: 3 if a rate was not reached. Results go to stdout (rank 0), notes to stderr.
+int run(Request request);
+
+}  // namespace noisegen

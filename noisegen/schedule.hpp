@@ -1,0 +1,79 @@
+// The schedule language: what stresses when, parsed once into plain structs. See DESIGN section 2; nothing here knows
+// time or CPUs of the machine.
+#pragma once
+
+#include "noisegen/stressor.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace noisegen {
+
+// A stressor with its checked options, whatever its rate: what is made once per CPU.
+struct Configured {
+    const StressorCard* card = nullptr;
+    base::Settings settings;
+};
+
+// A factor at one of its levels: what is on in a chip.
+struct Dose {
+    std::string factor;              // its label, by default the stressor's name
+    std::string level;               // "rate=4GiB/s"; empty if the factor has one level only
+    std::size_t stressor = 0;        // index into Schedule::stressors
+    std::optional<base::Rate> rate;  // of the whole process; absent: as fast as it goes
+};
+
+// What is on together: indices into Schedule::doses. Nothing: quiet.
+using Treatment = std::vector<std::size_t>;
+
+// Phases one after the other, repeated; each repetition is a block.
+struct Sequence {
+    struct Phase {
+        Treatment treatment;
+        base::Nanoseconds length;
+    };
+    std::vector<Phase> phases;
+};
+
+// One draw per slot; all of it is one block.
+struct RandomSlots {
+    struct Share {
+        Treatment treatment;
+        base::Percent percent;
+    };
+    std::vector<Share> shares;  // add up to 100 %
+    base::Nanoseconds slot;
+};
+
+// Blocks that hold each treatment once (quiet: as often as it is listed), each block in a random order of its own.
+struct Blocks {
+    std::vector<Treatment> treatments;
+    std::optional<base::Nanoseconds> chip;  // absent: chip=auto, to be measured
+};
+
+struct Schedule {
+    enum class Design { sequence, rotation, factorial };
+    std::string text;
+    Design design = Design::sequence;
+    std::vector<Configured> stressors;
+    std::vector<Dose> doses;
+    std::variant<Sequence, RandomSlots, Blocks> order;
+
+    // Labels in the order of the text, each once; quiet is none.
+    std::vector<std::string> factors() const;
+    // The stressors that a factorial gives CPUs of their own.
+    std::vector<std::size_t> with_own_cpus() const;
+    // With the length measured for chip=auto.
+    void set_chip(base::Nanoseconds length);
+    bool needs_chip() const;
+};
+
+std::string name(Schedule::Design design);
+
+// Throws UsageError for anything that is not a schedule, and says which word is wrong.
+Schedule parse_schedule(std::string_view text);
+
+}  // namespace noisegen

@@ -1,0 +1,22 @@
+#include "noisegen/shelf.hpp"
+
+namespace noisegen {
+
+extern const StressorCard quiet;
+extern const StressorCard placebo;
+extern const StressorCard cpu_spin;
+extern const StressorCard memory_stream;
+extern const StressorCard network_exchange;
+extern const StressorCard io_write;
+extern const StressorCard control_delay;
+
+const base::Shelf<StressorCard>& stressors()
+{
+    static const base::Shelf<StressorCard> shelf{
+        "stressor",
+        "noisegen",
+        {&quiet, &placebo, &cpu_spin, &memory_stream, &network_exchange, &io_write, &control_delay}};
+    return shelf;
+}
+
+}  // namespace noisegen

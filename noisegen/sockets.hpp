@@ -1,0 +1,53 @@
+// TCP sockets that never block, closed by themselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace noisegen {
+
+class Socket {
+ public:
+    Socket() = default;
+    explicit Socket(int descriptor) : descriptor_{descriptor} {}
+    ~Socket();
+    Socket(Socket&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
+    Socket& operator=(Socket&& other) noexcept
+    {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+
+    bool open() const { return descriptor_ >= 0; }
+    int descriptor() const { return descriptor_; }
+
+    // What went through now, 0 if nothing could. None: the other side is gone.
+    std::optional<std::size_t> send(const char* data, std::size_t size);
+    std::optional<std::size_t> receive(char* data, std::size_t size);
+
+ private:
+    int descriptor_ = -1;
+};
+
+// Numeric addresses of a host, as the other side of accept() shows them. Throws Error for an unknown host.
+std::vector<std::string> addresses_of(const std::string& host);
+
+// On all interfaces, or on loopback only; port 0 lets the kernel choose. Not open if the port is taken.
+Socket listen_on(std::uint16_t port, bool loopback_only);
+std::uint16_t port_of(const Socket& socket);
+
+// None at the moment, or the connection and who it comes from.
+struct Accepted {
+    Socket socket;
+    std::string address;
+};
+std::optional<Accepted> accept_from(const Socket& listener);
+
+// One attempt; waits up to a second. Not open if nobody listens there.
+Socket connect_to(const std::string& host, std::uint16_t port);
+
+}  // namespace noisegen

@@ -1,0 +1,39 @@
+#include "noisegen/stop_bell.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+
+#include <ctime>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace noisegen {
+
+StopBell::StopBell() : event_{base::check_errno(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "make an event")} {}
+
+StopBell::~StopBell()
+{
+    ::close(event_);
+}
+
+void StopBell::ring()
+{
+    rung_ = true;
+    ::eventfd_write(event_, 1);
+}
+
+bool StopBell::sleep_until(std::int64_t deadline_ns) const
+{
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    while (true) {
+        const std::int64_t left = deadline_ns - base::now_ns();
+        if (left <= 0) return !rung();
+        pollfd event{event_, POLLIN, 0};
+        const timespec patience{left / second_ns, left % second_ns};
+        if (::ppoll(&event, 1, &patience, nullptr) == 1) return false;
+    }
+}
+
+}  // namespace noisegen

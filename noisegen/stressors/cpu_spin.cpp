@@ -1,0 +1,38 @@
+// Multiplications in registers: keeps a core busy (clock frequency, power, a sibling hardware thread) without memory.
+#include "base/clock.hpp"
+#include "noisegen/stressor.hpp"
+
+namespace noisegen {
+
+namespace {
+
+class CpuSpin final : public Stressor {
+ public:
+    Work step() override
+    {
+        const std::int64_t end = base::now_ns() + 1'000'000;
+        while (base::now_ns() < end)
+            for (int i = 0; i < 1000; ++i) {
+                for (double& x : chains_) x = x * 0.999999 + 1e-9;
+                asm volatile("" : "+m"(chains_));  // the result counts as used
+            }
+        return {.bytes = 0, .operations = 1};
+    }
+
+ private:
+    double chains_[4] = {1.0, 2.0, 3.0, 4.0};  // independent, so that the multiplier is never idle
+};
+
+}  // namespace
+
+extern const StressorCard cpu_spin{
+    .name = "cpu.spin",
+    .summary = "arithmetic in registers; an operation is a millisecond of it",
+    .options = {rate_option("500/s: half of one CPU")},
+    .counts_operations = true,
+    .make = [](const base::Settings&, const Place&) -> std::unique_ptr<Stressor> {
+        return std::make_unique<CpuSpin>();
+    },
+};
+
+}  // namespace noisegen

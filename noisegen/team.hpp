@@ -1,0 +1,129 @@
+// One thread per noise CPU, bound to it: works off the chip table at absolute times and tells what it did, phase by
+// phase.
+#pragma once
+
+#include "noisegen/chip_table.hpp"
+#include "noisegen/stop_bell.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <latch>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace noisegen {
+
+// What a noise CPU did in one chip.
+struct PhaseDone {
+    const Chip* chip = nullptr;
+    std::optional<std::size_t> dose;  // what was assigned to this CPU; none: quiet
+    std::int64_t begin_ns = 0;        // when it really began and ended
+    std::int64_t end_ns = 0;
+    double requested_per_s = 0.0;  // of this CPU, in the unit of the dose's rate; 0: as fast as it goes
+    Work work;
+};
+
+// A dose on one CPU over the whole run.
+struct DoseTotal {
+    std::uint64_t phases = 0;
+    std::int64_t on_ns = 0;
+    Work work;
+    double requested_per_s = 0.0;
+    std::size_t cpus = 0;  // that ran it
+
+    // Achieved by all these CPUs together while the dose was on.
+    double bytes_per_s() const { return per_second(work.bytes); }
+    double operations_per_s() const { return per_second(work.operations); }
+
+ private:
+    double per_second(std::uint64_t amount) const
+    {
+        return on_ns == 0 ? 0.0
+                          : static_cast<double>(amount) * static_cast<double>(cpus) * 1e9 / static_cast<double>(on_ns);
+    }
+};
+
+// A rate counts as reached from this share of it on.
+constexpr double rate_kept = 0.95;
+
+class Team {
+ public:
+    struct Setup {
+        std::vector<int> cpus;               // one thread each
+        std::vector<std::vector<int>> runs;  // by stressor: its CPUs (divide())
+        std::filesystem::path control_run;
+        base::JobRank job;
+    };
+
+    // Makes the shared parts of the stressors, then in each thread its instances, and waits for them. Throws what any
+    // of them throws. The schedule must outlive the team.
+    Team(const Schedule& schedule, Setup setup);
+    ~Team();  // stops
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    // Called by the noise threads after each phase, with the index of the CPU.
+    using OnPhase = std::function<void(std::size_t, const PhaseDone&)>;
+
+    // The table must outlive the team.
+    void start(const std::vector<Chip>& table, std::int64_t start_ns, OnPhase on_phase);
+
+    // Has every thread come to the table's end (or failed)?
+    bool done() const { return working_.load() == 0; }
+    bool failed() const { return failed_.load(); }
+
+    // Ends the stress, waits for all threads and throws what one of them threw.
+    void stop();
+
+    std::uint64_t bytes() const;  // so far, of all CPUs; phases still going on included
+
+    // Doses that do not reach their rate: the share reached on the first CPU that noticed. Each is told once, about a
+    // second of its stress after it begins.
+    std::vector<std::pair<std::size_t, double>> newly_short();
+
+    // After stop(): by dose, all CPUs together (time: the sum over CPUs).
+    std::vector<DoseTotal> totals() const;
+    // After stop(): how late chips began, at worst, in ns.
+    std::int64_t worst_lateness_ns() const;
+    // How each stressor worked on its first CPU, by stressor; empty if it has nothing to tell. After stop().
+    std::vector<std::string> notes() const;
+
+ private:
+    struct Worker;
+    void work(Worker& worker);
+    void run_phases(Worker& worker);
+    PhaseDone run_phase(Worker& worker, const Chip& chip);
+    std::optional<std::size_t> dose_of(const Worker& worker, const Chip& chip) const;
+    void stress(Worker& worker, Stressor& stressor, const Dose& dose, std::int64_t deadline_ns, PhaseDone& done);
+    void fail(std::exception_ptr error);
+
+    const Schedule& schedule_;
+    Setup setup_;
+    std::vector<std::unique_ptr<Shared>> shared_;
+    StopBell bell_;
+    std::latch made_;
+    std::promise<bool> go_;
+    std::shared_future<bool> going_;
+    const std::vector<Chip>* table_ = nullptr;
+    std::int64_t start_ns_ = 0;
+    OnPhase on_phase_;
+    std::atomic<std::size_t> working_;
+    std::atomic<bool> failed_ = false;
+    std::mutex mutex_;  // of the error and the notes
+    std::exception_ptr error_;
+    std::vector<std::string> notes_;
+    std::vector<std::atomic<float>> short_;  // by dose: the share reached, 0 while all is well
+    std::vector<bool> told_;
+    bool started_ = false;
+    std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace noisegen
