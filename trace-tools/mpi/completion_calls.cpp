@@ -1,0 +1,174 @@
+// MPI's waits and tests, recorded: what they complete is told right before they end. A test that completes nothing is
+// not recorded at all.
+#include "trace-tools/mpi/recorded_call.hpp"
+#include "trace-tools/mpi/requests.hpp"
+
+#include <array>
+
+namespace otf2 {
+
+namespace {
+
+using Requests = std::vector<MPI_Request>;
+
+// MPI overwrites the handles it completes.
+Requests copy(int count, const MPI_Request* requests)
+{
+    return {requests, requests + count};
+}
+
+// What the caller gave, or room of our own: a receive's record needs its status.
+class Statuses {
+ public:
+    Statuses(int count, MPI_Status* given) : given_{given}
+    {
+        if (given == MPI_STATUSES_IGNORE || given == MPI_STATUS_IGNORE) own_.resize(static_cast<std::size_t>(count));
+    }
+    MPI_Status* get() { return own_.empty() ? given_ : own_.data(); }
+
+ private:
+    MPI_Status* given_;
+    std::vector<MPI_Status> own_;
+};
+
+void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request request, const MPI_Status& status)
+{
+    const std::optional<Pending> pending = take(request);
+    if (pending && location != nullptr) record_completion(*location, time_ns, *pending, status);
+}
+
+// Is there anything to do beside the call itself?
+bool of_interest()
+{
+    return recording_location() != nullptr || any_pending();
+}
+
+// The call as a region that began at begin_ns, and in it what it completed: positions in `before`, and the statuses in
+// the same order.
+void tell(const MpiFunction& function, std::int64_t begin_ns, const Requests& before, int count, const int* positions,
+          const MPI_Status* statuses)
+{
+    LocationRecorder* location = recording_location();
+    std::optional<RecordedCall> recorded;
+    if (location != nullptr) recorded.emplace(*location, function, begin_ns);
+    for (int i = 0; i < count; ++i) {
+        const auto position = static_cast<std::size_t>(positions != nullptr ? positions[i] : i);
+        complete(location, recorded ? recorded->end_ns() : 0, before[position], statuses[i]);
+    }
+}
+
+}  // namespace
+
+}  // namespace otf2
+
+using namespace otf2;
+
+extern "C" {
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status)
+{
+    static const MpiFunction function{"MPI_Wait", RegionRole::point_to_point};
+    if (!of_interest()) return PMPI_Wait(request, status);
+    const Requests before = copy(1, request);
+    Statuses statuses{1, status};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Wait(request, statuses.get());
+    tell(function, begin_ns, before, code == MPI_SUCCESS ? 1 : 0, nullptr, statuses.get());
+    return code;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* given)
+{
+    static const MpiFunction function{"MPI_Waitall", RegionRole::point_to_point};
+    if (!of_interest()) return PMPI_Waitall(count, requests, given);
+    const Requests before = copy(count, requests);
+    Statuses statuses{count, given};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Waitall(count, requests, statuses.get());
+    tell(function, begin_ns, before, code == MPI_SUCCESS ? count : 0, nullptr, statuses.get());
+    return code;
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status)
+{
+    static const MpiFunction function{"MPI_Waitany", RegionRole::point_to_point};
+    if (!of_interest()) return PMPI_Waitany(count, requests, index, status);
+    const Requests before = copy(count, requests);
+    Statuses statuses{1, status};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Waitany(count, requests, index, statuses.get());
+    const bool some = code == MPI_SUCCESS && *index != MPI_UNDEFINED;
+    tell(function, begin_ns, before, some ? 1 : 0, index, statuses.get());
+    return code;
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status* given)
+{
+    static const MpiFunction function{"MPI_Waitsome", RegionRole::point_to_point};
+    if (!of_interest()) return PMPI_Waitsome(count, requests, done, indices, given);
+    const Requests before = copy(count, requests);
+    Statuses statuses{count, given};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Waitsome(count, requests, done, indices, statuses.get());
+    const bool some = code == MPI_SUCCESS && *done != MPI_UNDEFINED;
+    tell(function, begin_ns, before, some ? *done : 0, indices, statuses.get());
+    return code;
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
+{
+    static const MpiFunction function{"MPI_Test", RegionRole::point_to_point};
+    if (!of_interest()) return PMPI_Test(request, flag, status);
+    const Requests before = copy(1, request);
+    Statuses statuses{1, status};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Test(request, flag, statuses.get());
+    if (code == MPI_SUCCESS && *flag != 0) tell(function, begin_ns, before, 1, nullptr, statuses.get());
+    return code;
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status* given)
+{
+    static const MpiFunction function{"MPI_Testall", RegionRole::point_to_point};
+    if (!of_interest()) return PMPI_Testall(count, requests, flag, given);
+    const Requests before = copy(count, requests);
+    Statuses statuses{count, given};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Testall(count, requests, flag, statuses.get());
+    if (code == MPI_SUCCESS && *flag != 0) tell(function, begin_ns, before, count, nullptr, statuses.get());
+    return code;
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status)
+{
+    static const MpiFunction function{"MPI_Testany", RegionRole::point_to_point};
+    if (!of_interest()) return PMPI_Testany(count, requests, index, flag, status);
+    const Requests before = copy(count, requests);
+    Statuses statuses{1, status};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Testany(count, requests, index, flag, statuses.get());
+    if (code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED)
+        tell(function, begin_ns, before, 1, index, statuses.get());
+    return code;
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status* given)
+{
+    static const MpiFunction function{"MPI_Testsome", RegionRole::point_to_point};
+    if (!of_interest()) return PMPI_Testsome(count, requests, done, indices, given);
+    const Requests before = copy(count, requests);
+    Statuses statuses{count, given};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Testsome(count, requests, done, indices, statuses.get());
+    if (code == MPI_SUCCESS && *done != MPI_UNDEFINED && *done > 0)
+        tell(function, begin_ns, before, *done, indices, statuses.get());
+    return code;
+}
+
+int MPI_Request_free(MPI_Request* request)
+{
+    take(*request);  // its completion will never be seen
+    return PMPI_Request_free(request);
+}
+
+}  // extern "C"

@@ -1,0 +1,71 @@
+// One MPI call as events: its region from entry to exit, on the location of the calling thread.
+#pragma once
+
+#include "trace-tools/mpi/known_communicator.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+
+#include <mpi.h>
+
+#include <optional>
+
+namespace otf2 {
+
+// A call's name and what kind of call it is. One static object for each wrapper.
+class MpiFunction {
+ public:
+    MpiFunction(const char* name, RegionRole role);
+    RegionRef region(Recorder& recorder) const;  // looked up once a thread and location
+
+ private:
+    const char* name_;
+    RegionRole role_;
+    std::size_t index_;
+};
+
+// The location of this thread's MPI calls; null if they are not recorded.
+LocationRecorder* recording_location();
+
+// Empty for one that is not known across ranks.
+std::optional<CommunicatorRef> communicator_of(LocationRecorder& location, MPI_Comm communicator);
+
+std::uint64_t bytes_of(std::int64_t count, MPI_Datatype type);
+std::uint64_t bytes_of(const int* counts, MPI_Comm communicator, MPI_Datatype type);
+int size_of(MPI_Comm communicator);
+int rank_in(MPI_Comm communicator);
+
+// From here to the brace; location must not be null. The times of both ends are for records inside.
+class RecordedCall {
+ public:
+    RecordedCall(LocationRecorder& location, const MpiFunction& function)
+        : RecordedCall{location, function.region(location.recorder()), base::now_ns()}
+    {
+    }
+    RecordedCall(LocationRecorder& location, const MpiFunction& function, std::int64_t begin_ns)
+        : RecordedCall{location, function.region(location.recorder()), begin_ns}
+    {
+    }
+    ~RecordedCall() { location_.leave(region_, end_ns()); }
+    RecordedCall(const RecordedCall&) = delete;
+    RecordedCall& operator=(const RecordedCall&) = delete;
+
+    std::int64_t begin_ns() const { return begin_ns_; }
+    std::int64_t end_ns()  // the time of the first call
+    {
+        if (!end_ns_) end_ns_ = base::now_ns();
+        return *end_ns_;
+    }
+
+ private:
+    RecordedCall(LocationRecorder& location, RegionRef region, std::int64_t begin_ns)
+        : location_{location}, region_{region}, begin_ns_{begin_ns}
+    {
+        location_.enter(region_, begin_ns_);
+    }
+
+    LocationRecorder& location_;
+    RegionRef region_;
+    std::int64_t begin_ns_;
+    std::optional<std::int64_t> end_ns_;
+};
+
+}  // namespace otf2

@@ -1,0 +1,72 @@
+#include "trace-tools/mpi/requests.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+namespace otf2 {
+
+namespace {
+
+std::mutex mutex;
+std::unordered_map<MPI_Request, Pending> table;  // guarded by mutex
+std::atomic<std::size_t> pending_count{0};
+
+}  // namespace
+
+bool any_pending()
+{
+    return pending_count.load(std::memory_order_relaxed) > 0;
+}
+
+std::uint64_t new_request_id()
+{
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
+void remember(MPI_Request request, const Pending& pending)
+{
+    if (request == MPI_REQUEST_NULL) return;
+    const std::lock_guard lock{mutex};
+    table.insert_or_assign(request, pending);
+    pending_count = table.size();
+}
+
+std::optional<Pending> take(MPI_Request request)
+{
+    if (!any_pending()) return {};
+    const std::lock_guard lock{mutex};
+    const auto found = table.find(request);
+    if (found == table.end()) return {};
+    const Pending pending = found->second;
+    table.erase(found);
+    pending_count = table.size();
+    return pending;
+}
+
+void record_completion(LocationRecorder& location, std::int64_t time_ns, const Pending& pending,
+                       const MPI_Status& status)
+{
+    if (const auto* collective = std::get_if<PendingCollective>(&pending.operation)) {
+        location.collective_complete(time_ns, collective->what, pending.id);
+        return;
+    }
+    if (std::holds_alternative<PendingSend>(pending.operation)) {
+        location.send_complete(time_ns, pending.id);
+        return;
+    }
+    int cancelled = 0;
+    PMPI_Test_cancelled(&status, &cancelled);
+    if (cancelled != 0 || status.MPI_SOURCE < 0) return;  // nothing came; MPI_PROC_NULL is below 0
+    int bytes = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &bytes);
+    location.receive_complete(time_ns,
+                              {.peer = static_cast<std::uint32_t>(status.MPI_SOURCE),
+                               .communicator = std::get<PendingReceive>(pending.operation).communicator,
+                               .tag = static_cast<std::uint32_t>(status.MPI_TAG),
+                               .bytes = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0},
+                              pending.id);
+}
+
+}  // namespace otf2
