@@ -1,8 +1,8 @@
 // Counters of our own that PAPI's tools can see: PAPI's software-defined events (SDE). Present where PAPI is.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,23 +11,20 @@ namespace otf2 {
 // Was this built with PAPI?
 bool counters_available();
 
-// A named monotone counter, published as the PAPI event "sde:::<library>::<name>" (library: "crosstalk"). Adding is an
-// atomic add, at any time from any thread. Works as a plain counter without PAPI.
+// A named monotone counter, published as the PAPI event "sde:::crosstalk::<name>". Adding is an atomic add, at any time
+// from any thread. Works as a plain counter without PAPI. One of a name for the whole process: publishing it again
+// gives the same one (PAPI 7.0 reads freed memory if a counter is published again after it was withdrawn).
 class PublishedCounter {
  public:
     explicit PublishedCounter(const std::string& name, const std::string& description = "");
-    ~PublishedCounter();
-    PublishedCounter(const PublishedCounter&) = delete;
-    PublishedCounter& operator=(const PublishedCounter&) = delete;
 
-    void add(std::uint64_t amount);
-    std::uint64_t value() const;
+    void add(std::uint64_t amount) { value_->fetch_add(amount, std::memory_order_relaxed); }
+    std::uint64_t value() const { return value_->load(std::memory_order_relaxed); }
     const std::string& event() const { return event_; }  // PAPI's name of it
 
  private:
     std::string event_;
-    struct State;
-    std::unique_ptr<State> state_;
+    std::atomic<std::uint64_t>* value_;  // lives as long as the process
 };
 
 // Reads PAPI events by name, presets and hardware events as well as published counters. Throws base::Unavailable
