@@ -1,0 +1,33 @@
+#include "ddl-workloads/control_delay.hpp"
+
+#include "ddl-workloads/waiting.hpp"
+
+namespace ddl {
+
+ControlDelay::ControlDelay(base::Nanoseconds delay, base::ControlPage* page, Transport& transport)
+    : delay_ns_{delay.count()}, page_{page}, transport_{transport}
+{
+}
+
+void ControlDelay::wait(PhaseClock& clock)
+{
+    transport_.barrier().get();
+    clock.enter(Phase::control_delay);
+    if (page_ != nullptr) page_->acknowledged.fetch_add(1, std::memory_order_relaxed);
+    if (transport_.rank() == 0) {
+        delay_if_asked();
+        clock.leave();
+    }
+    transport_.barrier().get();
+    clock.leave();
+}
+
+void ControlDelay::delay_if_asked()
+{
+    const std::int64_t now = base::now_ns();
+    if (page_ == nullptr || page_->on_until_ns.load(std::memory_order_acquire) <= now) return;
+    page_->delayed.fetch_add(1, std::memory_order_relaxed);
+    sleep_through(now + delay_ns_);
+}
+
+}  // namespace ddl

@@ -1,0 +1,104 @@
+#include "ddl-workloads/instruments.hpp"
+
+namespace ddl {
+
+Instruments::Instruments(const InstrumentPlan& plan, Transport& transport) : transport_{transport}
+{
+    const auto start = [this, &plan](Link& link) {
+        recorder_.reset(plan.trace.empty() ? new otf2::Recorder(otf2::Recorder::off())
+                                           : new otf2::Recorder(plan.trace, link.team()));
+    };
+    transport.post(start).get();
+    define(plan.readers);
+    clock_ = std::make_unique<PhaseClock>(*recorder_, *main_, plan.page);
+    transport.post([this](Link& link) { link.record(exchanges_); }).get();
+    transport.observe(this);
+}
+
+Instruments::~Instruments()
+{
+    if (recorder_ && recorder_->on()) static_cast<void>(recorder_.release());
+}
+
+void Instruments::define(int readers)
+{
+    otf2::Recorder& recorder = *recorder_;
+    main_ = &recorder.location("main");
+    exchanges_ = &recorder.location("transport");
+    for (int reader = 0; reader < readers; ++reader)
+        readers_.push_back(&recorder.location("reader " + std::to_string(reader)));
+
+    bucket_ready_ = recorder.region("bucket_ready");
+    bucket_exchange_ = recorder.region("bucket_exchange");
+    read_ = recorder.region("read", otf2::RegionRole::file_io);
+    step_ = recorder.attribute("step", otf2::Type::uint64, "number of the training step, from 0");
+    bucket_ = recorder.attribute("bucket", otf2::Type::uint64, "number of the bucket in its step, from 0");
+    bytes_ = recorder.attribute("bytes", otf2::Type::uint64, "gradients in the bucket");
+
+    using otf2::MetricMode;
+    using otf2::Type;
+    loss_metric_ = recorder.metric("loss", "", Type::real, MetricMode::absolute_point, "of this rank's batch");
+    queue_metric_ =
+        recorder.metric("queue_depth", "batches", Type::uint64, MetricMode::absolute_point, "batches read ahead");
+    read_metric_ =
+        recorder.metric("bytes_read", "B", Type::uint64, MetricMode::accumulated_start, "input read from files");
+    if (otf2::counters_available())
+        papi_ = std::make_unique<otf2::CounterReader>(std::vector<std::string>{reduced_.event()});
+    reduced_metric_ = recorder.metric("bytes_reduced", "B", Type::uint64, MetricMode::accumulated_start,
+                                      papi_ ? "PAPI " + reduced_.event() : "gradients averaged over the ranks");
+}
+
+void Instruments::bucket_ready(BucketTag tag, std::int64_t at_ns)
+{
+    main_->enter(bucket_ready_, at_ns, {{step_, tag.step}, {bucket_, tag.bucket}});
+    main_->leave(bucket_ready_, at_ns);
+}
+
+std::int64_t Instruments::bytes_reduced()
+{
+    return papi_ ? papi_->read().front() : static_cast<std::int64_t>(reduced_.value());
+}
+
+void Instruments::sample(const Sample& sample)
+{
+    const std::int64_t now = base::now_ns();
+    if (sample.loss) main_->metric(loss_metric_, *sample.loss, now);
+    main_->metric(queue_metric_, sample.queue_depth, now);
+    main_->metric(read_metric_, sample.bytes_read, now);
+    main_->metric(reduced_metric_, bytes_reduced(), now);
+}
+
+void Instruments::exchange_begins(BucketTag tag, std::int64_t bytes)
+{
+    exchange_bytes_ = bytes;
+    exchanges_->enter(bucket_exchange_, {{step_, tag.step}, {bucket_, tag.bucket}, {bytes_, bytes}});
+}
+
+void Instruments::exchange_ends()
+{
+    exchanges_->leave(bucket_exchange_);
+    reduced_.add(static_cast<std::uint64_t>(exchange_bytes_));
+}
+
+void Instruments::read_begins(int reader)
+{
+    readers_.at(static_cast<std::size_t>(reader))->enter(read_);
+}
+
+void Instruments::read_ends(int reader, std::int64_t bytes)
+{
+    readers_.at(static_cast<std::size_t>(reader))->leave(read_, {{bytes_, bytes}});
+}
+
+void Instruments::finish()
+{
+    transport_.observe(nullptr);
+    const auto end = [this](Link& link) {
+        link.record(nullptr);
+        if (recorder_->on()) recorder_->finish();
+        recorder_.reset();
+    };
+    transport_.post(end).get();
+}
+
+}  // namespace ddl

@@ -1,0 +1,82 @@
+// What a rank records: its trace (main thread, transport, readers), its control page, the metrics of every tenth step.
+#pragma once
+
+#include "base/control_file.hpp"
+#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/phases.hpp"
+#include "ddl-workloads/transports/transport.hpp"
+#include "trace-tools/otf2/counters.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+struct InstrumentPlan {
+    std::filesystem::path trace;        // directory of the archive; empty: no trace
+    base::ControlPage* page = nullptr;  // null: none is kept by this rank
+    int readers = 1;
+};
+
+class Instruments : public ExchangeObserver, public ReaderObserver {
+ public:
+    // Collective: the archive is one of all ranks. From here on the transport's exchanges are recorded.
+    Instruments(const InstrumentPlan& plan, Transport& transport);
+    // Without finish() the trace's communicator is left alone: a rank that failed must not talk to the others.
+    ~Instruments() override;
+
+    PhaseClock& clock() { return *clock_; }
+    otf2::Recorder& recorder() { return *recorder_; }
+    otf2::LocationRecorder& main() { return *main_; }
+
+    // A bucket's gradients are complete on this rank. Main thread.
+    void bucket_ready(BucketTag tag, std::int64_t at_ns = base::now_ns());
+
+    // Every tenth step. Main thread.
+    struct Sample {
+        std::optional<double> loss;
+        int queue_depth = 0;
+        std::int64_t bytes_read = 0;
+    };
+    void sample(const Sample& sample);
+
+    // Collective; no reader may be left. Then the archive is there.
+    void finish();
+
+    void exchange_begins(BucketTag tag, std::int64_t bytes) override;
+    void exchange_ends() override;
+    void read_begins(int reader) override;
+    void read_ends(int reader, std::int64_t bytes) override;
+
+ private:
+    void define(int readers);
+    std::int64_t bytes_reduced();
+
+    Transport& transport_;
+    std::unique_ptr<otf2::Recorder> recorder_;
+    otf2::LocationRecorder* main_ = nullptr;
+    otf2::LocationRecorder* exchanges_ = nullptr;
+    std::vector<otf2::LocationRecorder*> readers_;
+    std::unique_ptr<PhaseClock> clock_;
+
+    otf2::RegionRef bucket_ready_;
+    otf2::RegionRef bucket_exchange_;
+    otf2::RegionRef read_;
+    otf2::AttributeRef step_;
+    otf2::AttributeRef bucket_;
+    otf2::AttributeRef bytes_;
+    otf2::MetricRef loss_metric_;
+    otf2::MetricRef queue_metric_;
+    otf2::MetricRef read_metric_;
+    otf2::MetricRef reduced_metric_;
+
+    otf2::PublishedCounter reduced_{"bytes_reduced", "gradient bytes averaged over the ranks"};
+    std::unique_ptr<otf2::CounterReader> papi_;
+    std::int64_t exchange_bytes_ = 0;  // of the exchange at hand; transport thread
+};
+
+}  // namespace ddl

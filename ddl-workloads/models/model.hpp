@@ -1,0 +1,100 @@
+// What is trained: a plug-in that computes; when its gradients are exchanged is the strategy's business.
+#pragma once
+
+#include "base/cards.hpp"
+#include "ddl-workloads/data/loader.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+class Transport;
+
+// Gradients that are exchanged together.
+struct Bucket {
+    std::uint64_t index = 0;
+    std::span<float> gradients;
+    bool last = false;  // of this step
+};
+
+// Starts the exchange of a bucket that is complete on this rank. The future is ready when its gradients are the mean
+// over all ranks; right before that `done`, if any, is called on the transport thread.
+using StartExchange = std::function<std::future<void>(const Bucket& bucket, std::function<void()> done)>;
+
+// How large buckets may grow, as in PyTorch's DistributedDataParallel: a small first one, so that the exchange starts
+// early.
+struct BucketCaps {
+    std::int64_t first_bytes = 1 << 20;
+    std::int64_t bytes = 25 << 20;
+};
+
+// Used by the main thread. A step is take, forward, backward, update.
+class Model {
+ public:
+    virtual ~Model() = default;
+
+    // Memory that ranks must agree on at the start: parameters, and what the model learns beside them (running means).
+    virtual std::vector<std::span<std::byte>> parameters() = 0;
+    virtual std::vector<std::span<std::byte>> statistics() { return {}; }
+    virtual std::int64_t parameter_count() const = 0;
+
+    // To be called once, after ranks agree on the parameters: from then on backward() cuts its gradients into buckets,
+    // calls `start` for each as soon as it is complete, in the same order on all ranks, and returns when all are done.
+    virtual void exchange_in_buckets(const BucketCaps& caps, Transport& transport, StartExchange start) = 0;
+
+    // The batch goes to where the model computes.
+    virtual void take(Batch batch) = 0;
+    virtual void forward() = 0;
+    virtual void backward() = 0;
+    virtual void update() = 0;
+
+    // Complete after backward(), one span a tensor, in the same order on all ranks.
+    virtual std::vector<std::span<float>> gradients() = 0;
+
+    // Of the last forward(); a model that does not learn has none.
+    virtual std::optional<double> loss() const { return std::nullopt; }
+
+    // How many of the batch's images it takes for what they are. Only for models with a loss. Changes nothing.
+    virtual std::int64_t count_correct(const Batch&) { return 0; }
+
+    // For the run record: versions, threads that are really in effect.
+    virtual nlohmann::ordered_json describe() const { return nlohmann::ordered_json::object(); }
+};
+
+struct OptimizerPlan {
+    std::string name = "sgd";  // or "adamw"
+    double learning_rate = 0.05;
+    double momentum = 0.9;  // of sgd
+    double weight_decay = 5e-4;
+};
+
+struct ModelPlan {
+    ImageShape shape;
+    OptimizerPlan optimizer;
+    std::uint64_t seed = 1;
+    int rank = 0;
+    int local_rank = 0;
+    int threads = 1;
+};
+
+struct ModelCard {
+    std::string name;
+    std::string summary;
+    std::vector<base::OptionCard> options;
+    std::unique_ptr<Model> (*make)(const base::Settings& settings, const ModelPlan& plan);
+};
+
+// All models: those that need no Torch, and the given ones (torch_models() of ddl-torch, where it is built).
+base::Shelf<ModelCard> model_shelf(std::vector<const ModelCard*> more);
+
+}  // namespace ddl

@@ -1,0 +1,163 @@
+#include "ddl-workloads/models/torch/torch_model.hpp"
+
+#include "base/error.hpp"
+#include "ddl-workloads/strategies/torch/reducer.hpp"
+
+#include <utility>
+#include <vector>
+
+// Debian's LibTorch computes matrix products with OpenBLAS, which has threads of its own. Other LibTorches lack these.
+extern "C" void openblas_set_num_threads(int threads) __attribute__((weak));
+extern "C" int openblas_get_num_threads() __attribute__((weak));
+
+namespace ddl {
+
+namespace {
+
+void limit_threads(int threads)
+{
+    at::set_num_threads(threads);
+    at::set_num_interop_threads(1);
+    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
+}
+
+std::span<std::byte> bytes(const torch::Tensor& tensor)
+{
+    if (!tensor.is_contiguous()) base::fail("a tensor of the model is not in one piece");
+    return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+std::vector<std::span<std::byte>> bytes(const std::vector<torch::Tensor>& tensors)
+{
+    std::vector<std::span<std::byte>> all;
+    for (const torch::Tensor& tensor : tensors) all.push_back(bytes(tensor));
+    return all;
+}
+
+std::unique_ptr<torch::optim::Optimizer> optimizer(const std::vector<torch::Tensor>& parameters,
+                                                   const OptimizerPlan& plan)
+{
+    using namespace torch::optim;
+    if (plan.name == "adamw")
+        return std::make_unique<AdamW>(parameters, AdamWOptions(plan.learning_rate).weight_decay(plan.weight_decay));
+    return std::make_unique<SGD>(
+        parameters, SGDOptions(plan.learning_rate).momentum(plan.momentum).weight_decay(plan.weight_decay));
+}
+
+class TorchModel : public Model {
+ public:
+    TorchModel(std::shared_ptr<Network> network, const ModelPlan& plan)
+        : shape_{plan.shape},
+          network_{std::move(network)},
+          parameters_{network_->parameters()},
+          optimizer_{optimizer(parameters_, plan.optimizer)}
+    {
+    }
+
+    std::vector<std::span<std::byte>> parameters() override { return bytes(parameters_); }
+    std::vector<std::span<std::byte>> statistics() override { return bytes(network_->buffers()); }
+
+    std::int64_t parameter_count() const override
+    {
+        std::int64_t count = 0;
+        for (const torch::Tensor& parameter : parameters_) count += parameter.numel();
+        return count;
+    }
+
+    void exchange_in_buckets(const BucketCaps& caps, Transport& transport, StartExchange start) override
+    {
+        reducer_ = make_reducer(parameters_, caps, transport, std::move(start));
+    }
+
+    void take(Batch batch) override
+    {
+        batch_ = std::move(batch);
+        images_ = images_of(batch_);
+        labels_ = labels_of(batch_);
+    }
+
+    void forward() override
+    {
+        if (reducer_) reducer_->before_forward();
+        loss_ = torch::nn::functional::cross_entropy(network_->forward(images_), labels_);
+        loss_value_ = loss_.item<double>();
+    }
+
+    void backward() override
+    {
+        if (reducer_) reducer_->before_backward();
+        loss_.backward();
+        loss_.reset();
+    }
+
+    void update() override
+    {
+        optimizer_->step();
+        for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+    }
+
+    std::vector<std::span<float>> gradients() override
+    {
+        std::vector<std::span<float>> all;
+        for (const torch::Tensor& parameter : parameters_) {
+            const torch::Tensor& gradient = parameter.grad();
+            if (!gradient.is_non_overlapping_and_dense()) base::fail("a gradient is not in one piece");
+            all.emplace_back(gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel()));
+        }
+        return all;
+    }
+
+    std::optional<double> loss() const override { return loss_value_; }
+
+    std::int64_t count_correct(const Batch& batch) override
+    {
+        const torch::NoGradGuard no_gradients;
+        network_->eval();
+        const torch::Tensor guesses = network_->forward(images_of(batch)).argmax(1);
+        network_->train();
+        return guesses.eq(labels_of(batch)).sum().item<std::int64_t>();
+    }
+
+    nlohmann::ordered_json describe() const override
+    {
+        nlohmann::ordered_json json;
+        json["torch"] = TORCH_VERSION;
+        json["torch_threads"] = at::get_num_threads();
+        if (openblas_get_num_threads != nullptr) json["openblas_threads"] = openblas_get_num_threads();
+        return json;
+    }
+
+ private:
+    // Views: the batch must live as long. LibTorch wants memory that could be written to, but does not write.
+    torch::Tensor images_of(const Batch& batch) const
+    {
+        return torch::from_blob(const_cast<float*>(batch.images.data()),
+                                {batch.samples, shape_.channels, shape_.height, shape_.width});
+    }
+    static torch::Tensor labels_of(const Batch& batch)
+    {
+        return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {batch.samples}, torch::kInt64);
+    }
+
+    ImageShape shape_;
+    std::shared_ptr<Network> network_;
+    std::vector<torch::Tensor> parameters_;
+    std::unique_ptr<torch::optim::Optimizer> optimizer_;
+    std::unique_ptr<Reducer> reducer_;
+    Batch batch_;
+    torch::Tensor images_;
+    torch::Tensor labels_;
+    torch::Tensor loss_;
+    std::optional<double> loss_value_;
+};
+
+}  // namespace
+
+std::unique_ptr<Model> torch_model(const std::function<std::shared_ptr<Network>()>& build, const ModelPlan& plan)
+{
+    limit_threads(plan.threads);
+    torch::manual_seed(plan.seed);
+    return std::make_unique<TorchModel>(build(), plan);
+}
+
+}  // namespace ddl

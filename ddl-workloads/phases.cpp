@@ -1,0 +1,107 @@
+#include "ddl-workloads/phases.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace ddl {
+
+namespace {
+
+std::size_t column(Phase phase)
+{
+    const auto found = std::find(phases.begin(), phases.end(), phase);
+    if (found == phases.end()) throw std::logic_error{"a time of no phase"};
+    return static_cast<std::size_t>(found - phases.begin());
+}
+
+}  // namespace
+
+std::string text(Phase phase)
+{
+    switch (phase) {
+        case Phase::none:
+            return "none";
+        case Phase::load:
+            return "load";
+        case Phase::to_device:
+            return "to_device";
+        case Phase::forward:
+            return "forward";
+        case Phase::backward:
+            return "backward";
+        case Phase::wait_exchange:
+            return "wait_exchange";
+        case Phase::update:
+            return "update";
+        case Phase::checkpoint:
+            return "checkpoint";
+        case Phase::control_delay:
+            return "control_delay";
+        case Phase::other:
+            break;
+    }
+    return "other";
+}
+
+std::int64_t& StepTimes::of(Phase phase)
+{
+    return phase_ns[column(phase)];
+}
+std::int64_t StepTimes::of(Phase phase) const
+{
+    return phase_ns[column(phase)];
+}
+
+PhaseClock::PhaseClock(otf2::Recorder& recorder, otf2::LocationRecorder& location, base::ControlPage* page)
+    : location_{location},
+      page_{page},
+      step_region_{recorder.region("step")},
+      step_attribute_{recorder.attribute("step", otf2::Type::uint64, "number of the training step, from 0")}
+{
+    for (const Phase phase : phases)
+        if (phase != Phase::other) regions_[column(phase)] = recorder.region(text(phase));
+}
+
+void PhaseClock::begin_step(std::uint64_t step, std::int64_t at_ns)
+{
+    times_ = StepTimes{.step = step, .begin_ns = at_ns};
+    since_ns_ = at_ns;
+    location_.enter(step_region_, at_ns, {{step_attribute_, step}});
+    if (page_ != nullptr) page_->step.store(step, std::memory_order_relaxed);
+    cut(Phase::other, at_ns);
+}
+
+void PhaseClock::enter(Phase phase, std::int64_t at_ns)
+{
+    leave(at_ns);
+    cut(phase, at_ns);
+    location_.enter(regions_[column(phase)], at_ns);
+}
+
+void PhaseClock::leave(std::int64_t at_ns)
+{
+    if (phase_ == Phase::other) return;
+    location_.leave(regions_[column(phase_)], at_ns);
+    cut(Phase::other, at_ns);
+}
+
+StepTimes PhaseClock::end_step(std::int64_t at_ns)
+{
+    leave(at_ns);
+    cut(Phase::none, at_ns);
+    times_.end_ns = at_ns;
+    location_.leave(step_region_, at_ns);
+    return times_;
+}
+
+void PhaseClock::cut(Phase next, std::int64_t at_ns)
+{
+    if (phase_ != Phase::none) times_.of(phase_) += at_ns - since_ns_;
+    phase_ = next;
+    since_ns_ = at_ns;
+    if (page_ == nullptr) return;
+    page_->phase.store(static_cast<std::uint32_t>(next), std::memory_order_relaxed);
+    page_->updated_ns.store(at_ns, std::memory_order_release);
+}
+
+}  // namespace ddl

@@ -1,0 +1,63 @@
+// The phases of a training step: they partition it exactly, in the trace as in steps.csv.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/control_file.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+using Phase = base::TrainingPhase;
+
+// In the order of the columns of steps.csv.
+constexpr std::array phases{Phase::load,       Phase::to_device,     Phase::forward,
+                            Phase::backward,   Phase::wait_exchange, Phase::update,
+                            Phase::checkpoint, Phase::control_delay, Phase::other};
+
+std::string text(Phase phase);
+
+// Times in ns on CLOCK_MONOTONIC. The phases' times add up to end - begin.
+struct StepTimes {
+    std::uint64_t step = 0;
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    std::array<std::int64_t, phases.size()> phase_ns{};
+
+    std::int64_t& of(Phase phase);
+    std::int64_t of(Phase phase) const;
+};
+
+// Cuts a step into phases with one reading of the clock at each cut: what one phase loses the next one gains. Time in
+// no phase is `other`. Each cut goes to the trace and to the control page. Used by the main thread.
+class PhaseClock {
+ public:
+    // page may be null: nobody is told.
+    PhaseClock(otf2::Recorder& recorder, otf2::LocationRecorder& location, base::ControlPage* page);
+
+    void begin_step(std::uint64_t step, std::int64_t at_ns = base::now_ns());
+    // Ends the phase that was, if any.
+    void enter(Phase phase, std::int64_t at_ns = base::now_ns());
+    void leave(std::int64_t at_ns = base::now_ns());
+    StepTimes end_step(std::int64_t at_ns = base::now_ns());
+
+    std::uint64_t step() const { return times_.step; }
+
+ private:
+    void cut(Phase next, std::int64_t at_ns);
+
+    otf2::LocationRecorder& location_;
+    base::ControlPage* page_;
+    otf2::RegionRef step_region_;
+    otf2::AttributeRef step_attribute_;
+    std::array<otf2::RegionRef, phases.size()> regions_{};
+    StepTimes times_;
+    Phase phase_ = Phase::none;
+    std::int64_t since_ns_ = 0;
+};
+
+}  // namespace ddl

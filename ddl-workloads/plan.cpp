@@ -1,0 +1,116 @@
+#include "ddl-workloads/plan.hpp"
+
+#include "base/options.hpp"
+#include "base/run_record.hpp"
+#include "ddl-workloads/data/data_set.hpp"
+
+#include <iostream>
+
+namespace ddl {
+
+namespace {
+
+constexpr double sgd_rate = 0.05;
+constexpr double adamw_rate = 0.001;
+
+void list(const base::Shelf<ModelCard>& models)
+{
+    models.list(std::cout);
+    data_sets().list(std::cout);
+    strategies().list(std::cout);
+    links().list(std::cout);
+}
+
+// Wrong names and options are found here, before any rank waits for another.
+template <class Shelf>
+void check_name(const Shelf& shelf, const std::string& text)
+{
+    const base::PlugInText plug_in = base::parse_plug_in(text);
+    shelf.settings(shelf.find(plug_in.name), plug_in.options);
+}
+
+template <class Number>
+void check_at_least(Number least, Number value, const char* option)
+{
+    if (value < least) base::fail_usage(option, " must be at least ", least, ", not ", value);
+}
+
+void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
+{
+    check_name(models, plan.model);
+    check_name(data_sets(), plan.data);
+    check_name(strategies(), plan.strategy);
+    check_name(links(), plan.transport);
+    check_at_least<std::int64_t>(1, plan.batch, "--batch");
+    check_at_least<std::int64_t>(0, plan.steps, "--steps");
+    check_at_least<std::int64_t>(0, plan.epochs, "--epochs");
+    check_at_least(1, plan.threads, "--threads");
+    check_at_least(1, plan.readers, "--readers");
+    check_at_least(1, plan.queue, "--queue");
+    if (plan.duration.count() < 0) base::fail_usage("--duration must not be negative");
+    if (plan.control_delay.count() < 0) base::fail_usage("--control-delay must not be negative");
+    if (plan.out.empty()) base::fail_usage("--out DIR is needed: where the results go");
+}
+
+}  // namespace
+
+std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<ModelCard>& models)
+{
+    TrainingPlan plan;
+    plan.transport = base::job_rank().under_mpi ? "mpi" : "self";
+    std::string progress = format(plan.progress);
+    std::string rate;
+    std::string cpus;
+    std::string trace = "on";
+    std::string out;
+    std::string data_directory;
+    bool list_all = false;
+
+    base::Options options{"ddl-train", "data-parallel training with named phases, traced"};
+    options.add("model", plan.model, "what is trained, with its options: resnet18[width=32]");
+    options.add("data", plan.data, "what it is trained on");
+    options.add("strategy", plan.strategy, "how ranks exchange gradients");
+    options.add("transport", plan.transport, "what carries the exchange; mpi under mpirun and srun, else self");
+    options.add("progress", progress, "how the transport thread waits: spin, yield or sleep=50us");
+    options.add_choice("optimizer", plan.optimizer.name, {"sgd", "adamw"}, "how parameters are updated");
+    options.add("lr", rate, "learning rate; if not given 0.05 for sgd, 0.001 for adamw");
+    options.add("momentum", plan.optimizer.momentum, "of sgd");
+    options.add("weight-decay", plan.optimizer.weight_decay, "of the optimizer");
+    options.add("batch", plan.batch, "samples of one rank and step");
+    options.add("steps", plan.steps, "end after so many; with no end given: 100");
+    options.add("epochs", plan.epochs, "end after so many passes over the data");
+    options.add("duration", plan.duration, "end after so long");
+    options.add("seed", plan.seed, "of initial parameters and the order of the data");
+    options.add("threads", plan.threads, "of each rank's computing, OpenBLAS and OpenMP included");
+    options.add("cpus", cpus,
+                "bind every thread: dealt out to the ranks of a node, by whole cores where there are enough");
+    options.add("readers", plan.readers, "threads of each rank that read input");
+    options.add("queue", plan.queue, "batches that are read ahead");
+    options.add_switch("drop-page-cache", plan.drop_page_cache, "read input from the device, not from the page cache");
+    options.add("data-dir", data_directory, "where the data set is written and read; if not given DIR/data");
+    options.add("control-delay", plan.control_delay, "delay a step by so long while the control file asks for it");
+    options.add_choice("trace", trace, {"on", "off"}, "record an OTF2 trace");
+    options.add("out", out, "directory of the run; the training's part is DIR/train");
+    options.add_switch("list", list_all, "show all models, data sets, strategies and transports, and end");
+    options.example("mpirun -n 2 ddl-train --model resnet18[width=32] --strategy ddp --steps 500 --cpus 0-1 --out DIR");
+    options.example(
+        "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
+    if (!options.parse(argc, argv)) return std::nullopt;
+    if (list_all) {
+        list(models);
+        return std::nullopt;
+    }
+
+    plan.progress = parse_progress(progress);
+    const double usual_rate = plan.optimizer.name == "sgd" ? sgd_rate : adamw_rate;
+    plan.optimizer.learning_rate = rate.empty() ? usual_rate : base::parse<double>(rate);
+    if (!cpus.empty()) plan.cpus = base::parse_cpus(cpus);
+    plan.trace = trace == "on";
+    plan.out = out;
+    plan.data_directory = data_directory.empty() ? plan.out / "data" : std::filesystem::path{data_directory};
+    if (plan.steps == 0 && plan.epochs == 0 && plan.duration.count() == 0) plan.steps = 100;
+    check(plan, models);
+    return plan;
+}
+
+}  // namespace ddl

@@ -1,0 +1,46 @@
+// What ddl-train was asked to do, checked.
+#pragma once
+
+#include "base/cpus.hpp"
+#include "base/units.hpp"
+#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/strategies/strategy.hpp"
+#include "ddl-workloads/transports/link.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace ddl {
+
+struct TrainingPlan {
+    std::string model = "mlp";
+    std::string data = "digits";
+    std::string strategy = "ddp";
+    std::string transport = "mpi";
+    Progress progress;
+    OptimizerPlan optimizer;
+
+    std::int64_t batch = 8;  // samples of one rank and step
+    std::int64_t steps = 0;  // each of these three: 0 for no such end; the first one reached counts
+    std::int64_t epochs = 0;
+    base::Nanoseconds duration{0};
+    std::uint64_t seed = 1;
+
+    int threads = 1;
+    std::optional<base::CpuSet> cpus;
+    int readers = 1;
+    int queue = 4;
+    bool drop_page_cache = false;
+    std::filesystem::path data_directory;  // empty: out/data
+
+    base::Nanoseconds control_delay{0};  // 0: no control
+    bool trace = true;
+    std::filesystem::path out;
+};
+
+// Empty if --help, --version or --list was asked for and has been printed. Throws UsageError.
+std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<ModelCard>& models);
+
+}  // namespace ddl

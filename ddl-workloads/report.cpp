@@ -1,0 +1,101 @@
+#include "ddl-workloads/report.hpp"
+
+#include "base/clock.hpp"
+#include "base/cpus.hpp"
+#include "base/run_record.hpp"
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace ddl {
+
+namespace {
+
+double per_step_ms(std::int64_t ns, std::int64_t steps)
+{
+    return steps == 0 ? 0.0 : static_cast<double>(ns) / 1e6 / static_cast<double>(steps);
+}
+
+std::string name_of_thread(pid_t thread)
+{
+    std::ifstream file{"/proc/self/task/" + std::to_string(thread) + "/comm"};
+    std::string name;
+    std::getline(file, name);
+    return name;
+}
+
+}  // namespace
+
+void StepSums::add(const StepTimes& times)
+{
+    ++steps;
+    ns += times.end_ns - times.begin_ns;
+    for (std::size_t i = 0; i < phase_ns.size(); ++i) phase_ns[i] += times.phase_ns[i];
+}
+
+nlohmann::ordered_json to_json(const StepSums& sums, std::int64_t samples_per_step)
+{
+    nlohmann::ordered_json json;
+    json["steps"] = sums.steps;
+    json["mean_step_ms"] = per_step_ms(sums.ns, sums.steps);
+    const double seconds = static_cast<double>(sums.ns) / 1e9;
+    json["samples_per_s"] = seconds > 0.0 ? static_cast<double>(sums.steps * samples_per_step) / seconds : 0.0;
+    for (std::size_t i = 0; i < phases.size(); ++i)
+        json["phases_ms"][text(phases[i])] = per_step_ms(sums.phase_ns[i], sums.steps);
+    return json;
+}
+
+nlohmann::ordered_json to_json(const TrainingPlan& plan)
+{
+    nlohmann::ordered_json json;
+    json["model"] = plan.model;
+    json["data"] = plan.data;
+    json["strategy"] = plan.strategy;
+    json["optimizer"] = {{"name", plan.optimizer.name},
+                         {"learning_rate", plan.optimizer.learning_rate},
+                         {"momentum", plan.optimizer.momentum},
+                         {"weight_decay", plan.optimizer.weight_decay}};
+    json["batch"] = plan.batch;
+    json["seed"] = plan.seed;
+    json["threads"] = plan.threads;
+    json["cpus"] = plan.cpus ? base::format_cpus(*plan.cpus) : "";
+    json["readers"] = plan.readers;
+    json["queue"] = plan.queue;
+    json["drop_page_cache"] = plan.drop_page_cache;
+    json["data_directory"] = plan.data_directory.string();
+    json["control_delay_ns"] = plan.control_delay.count();
+    json["trace"] = plan.trace;
+    return json;
+}
+
+std::string checksum(const std::vector<std::span<std::byte>>& memory)
+{
+    constexpr std::uint64_t offset = 0xcbf29ce484222325;
+    constexpr std::uint64_t prime = 0x100000001b3;
+    std::uint64_t hash = offset;
+    for (const std::span<std::byte> bytes : memory)
+        for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * prime;
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
+    return digits.data();
+}
+
+nlohmann::ordered_json process_record(int rank)
+{
+    nlohmann::ordered_json json;
+    json["rank"] = rank;
+    json["host"] = base::host_name();
+    json["pid"] = ::getpid();
+    json["clock_identity"] = base::clock_identity().text();
+    json["cpus"] = base::format_cpus(base::allowed_cpus());
+    for (const pid_t thread : base::threads_of_this_process())
+        json["thread_cpus"].push_back({{"thread", thread},
+                                       {"name", name_of_thread(thread)},
+                                       {"cpus", base::format_cpus(base::affinity_of(thread))}});
+    return json;
+}
+
+}  // namespace ddl

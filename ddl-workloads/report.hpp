@@ -1,0 +1,38 @@
+// What a training says about itself: the result line on stdout, and run.json.
+#pragma once
+
+#include "ddl-workloads/phases.hpp"
+#include "ddl-workloads/plan.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+// Sums over the steps of one rank.
+struct StepSums {
+    std::int64_t steps = 0;
+    std::int64_t ns = 0;
+    std::array<std::int64_t, phases.size()> phase_ns{};
+
+    void add(const StepTimes& times);
+};
+
+// Means per step in ms, of the whole and of each phase, and samples/s of all ranks.
+nlohmann::ordered_json to_json(const StepSums& sums, std::int64_t samples_per_step);
+
+nlohmann::ordered_json to_json(const TrainingPlan& plan);
+
+// FNV-1a, 64 bits, over all bytes in order: equal for equal parameters, bit for bit. Sixteen hexadecimal digits.
+std::string checksum(const std::vector<std::span<std::byte>>& memory);
+
+// This process: host, clock, CPUs, each of its threads by name with the CPUs it is bound to.
+nlohmann::ordered_json process_record(int rank);
+
+}  // namespace ddl

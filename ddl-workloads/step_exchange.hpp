@@ -1,0 +1,44 @@
+// What ranks tell each other once a step, beside the step: whether to stop, and how the step before went. So all of
+// them end after the same step, whichever is asked to, and rank 0 can write down the steps of all while they go on.
+#pragma once
+
+#include "ddl-workloads/phases.hpp"
+#include "ddl-workloads/transports/transport.hpp"
+
+#include <cstdint>
+#include <future>
+#include <vector>
+
+namespace ddl {
+
+// A later one outweighs an earlier one.
+enum class Stop : std::int64_t { no = 0, time_is_up = 1, signal = 2 };
+
+struct StepNews {
+    Stop wish = Stop::no;
+    std::int64_t complete_steps = 0;  // 0: no times yet
+    StepTimes last;                   // of the last complete step
+};
+
+// The strongest wish of any rank.
+Stop agreed(const std::vector<StepNews>& news);
+
+class StepExchange {
+ public:
+    explicit StepExchange(Transport& transport);
+
+    // Sends this rank's news; returns those of all ranks, by rank, that were sent one call earlier (none the first
+    // time). Waits only for ranks that are a whole step behind.
+    std::vector<StepNews> next(const StepNews& mine);
+
+    // The news that are still under way.
+    std::vector<StepNews> settle();
+
+ private:
+    Transport& transport_;
+    StepNews mine_;
+    std::vector<StepNews> all_;
+    std::future<void> pending_;
+};
+
+}  // namespace ddl

@@ -1,0 +1,39 @@
+// After backward one gradient tensor after the other, each waited for: nothing overlaps.
+#include "ddl-workloads/strategies/strategy.hpp"
+
+namespace ddl {
+
+namespace {
+
+class OneByOne : public Strategy {
+ public:
+    OneByOne(Transport& transport, Instruments& instruments) : transport_{transport}, instruments_{instruments} {}
+
+    void backward(Model& model, PhaseClock& clock) override
+    {
+        clock.enter(Phase::backward);
+        model.backward();
+        const std::vector<std::span<float>> gradients = model.gradients();
+        for (std::size_t i = 0; i < gradients.size(); ++i) instruments_.bucket_ready({clock.step(), i});
+        clock.enter(Phase::wait_exchange);
+        for (std::size_t i = 0; i < gradients.size(); ++i) transport_.average(gradients[i], {clock.step(), i}).get();
+    }
+
+ private:
+    Transport& transport_;
+    Instruments& instruments_;
+};
+
+}  // namespace
+
+extern const StrategyCard naive_strategy;
+const StrategyCard naive_strategy{
+    .name = "naive",
+    .summary = "after backward one tensor after the other, nothing overlaps",
+    .options = {},
+    .make = [](const base::Settings&, Transport& transport, Instruments& instruments) -> std::unique_ptr<Strategy> {
+        return std::make_unique<OneByOne>(transport, instruments);
+    },
+};
+
+}  // namespace ddl

@@ -1,0 +1,31 @@
+// No exchange at all: each rank trains a model of its own. The bound that no exchange can beat.
+#include "ddl-workloads/strategies/strategy.hpp"
+
+namespace ddl {
+
+namespace {
+
+class NoExchange : public Strategy {
+ public:
+    void backward(Model& model, PhaseClock& clock) override
+    {
+        clock.enter(Phase::backward);
+        model.backward();
+        clock.enter(Phase::wait_exchange);
+    }
+};
+
+}  // namespace
+
+extern const StrategyCard none_strategy;
+const StrategyCard none_strategy{
+    .name = "none",
+    .summary = "no exchange: each rank trains alone",
+    .synchronous = false,
+    .options = {},
+    .make = [](const base::Settings&, Transport&, Instruments&) -> std::unique_ptr<Strategy> {
+        return std::make_unique<NoExchange>();
+    },
+};
+
+}  // namespace ddl

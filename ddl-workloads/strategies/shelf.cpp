@@ -1,0 +1,16 @@
+#include "ddl-workloads/strategies/strategy.hpp"
+
+namespace ddl {
+
+extern const StrategyCard none_strategy;
+extern const StrategyCard naive_strategy;
+extern const StrategyCard ddp_strategy;
+
+const base::Shelf<StrategyCard>& strategies()
+{
+    static const base::Shelf<StrategyCard> shelf{
+        "strategy", "ddl-train", {&none_strategy, &naive_strategy, &ddp_strategy}};
+    return shelf;
+}
+
+}  // namespace ddl

@@ -1,0 +1,37 @@
+// How ranks exchange gradients: a plug-in that owns the time between the end of forward and the update.
+#pragma once
+
+#include "base/cards.hpp"
+#include "ddl-workloads/instruments.hpp"
+#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/transports/transport.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+class Strategy {
+ public:
+    virtual ~Strategy() = default;
+
+    // Once, when the ranks agree on the model's parameters.
+    virtual void attach(Model&) {}
+
+    // The phases backward and wait_exchange: afterwards the gradients are what the update shall use.
+    virtual void backward(Model& model, PhaseClock& clock) = 0;
+};
+
+struct StrategyCard {
+    std::string name;
+    std::string summary;
+    bool synchronous = true;  // all ranks end with the same parameters
+    std::vector<base::OptionCard> options;
+    std::unique_ptr<Strategy> (*make)(const base::Settings& settings, Transport& transport, Instruments& instruments);
+};
+
+const base::Shelf<StrategyCard>& strategies();
+
+}  // namespace ddl

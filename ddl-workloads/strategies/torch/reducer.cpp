@@ -1,0 +1,131 @@
+#include "ddl-workloads/strategies/torch/reducer.hpp"
+
+#include "base/error.hpp"
+#include "ddl-workloads/transports/transport.hpp"
+
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+using FuturePointer = c10::intrusive_ptr<c10::ivalue::Future>;
+
+// What the reducer asks of a process group beside the exchange of buckets: rank, size, and rank 0's word on which
+// parameter goes into which bucket.
+class TransportGroup : public c10d::ProcessGroup {
+ public:
+    explicit TransportGroup(Transport& transport)
+        : ProcessGroup{transport.rank(), transport.size()}, transport_{transport}
+    {
+    }
+
+    const std::string getBackendName() const override { return "crosstalk"; }
+
+    c10::intrusive_ptr<c10d::Work> broadcast(std::vector<at::Tensor>& tensors,
+                                             const c10d::BroadcastOptions& options) override
+    {
+        for (at::Tensor& tensor : tensors) {
+            if (!tensor.is_contiguous()) base::fail("a tensor to broadcast is not in one piece");
+            const std::span<std::byte> bytes{static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+            transport_.broadcast(bytes, static_cast<int>(options.rootRank)).get();
+        }
+        auto future = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+        future->markCompleted(tensors);
+        return c10d::Work::create_from_future(future);
+    }
+
+ private:
+    Transport& transport_;
+};
+
+// Called by the reducer whenever a bucket is complete on this rank, on the thread of backward().
+class StartHook : public c10d::CommHookInterface {
+ public:
+    explicit StartHook(StartExchange start) : start_{std::move(start)} {}
+
+    FuturePointer runHook(c10d::GradBucket& bucket) override
+    {
+        const at::Tensor gradients = bucket.getBuffer();
+        auto averaged = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
+        const Bucket ours{.index = bucket.getIndex(),
+                          .gradients = {gradients.data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
+                          .last = bucket.isLast()};
+        start_(ours, [averaged, gradients] { averaged->markCompleted(gradients); });
+        return averaged;
+    }
+
+    at::Tensor parseHookResult(const c10::IValue& result) override { return result.toTensor(); }
+
+ private:
+    StartExchange start_;
+};
+
+// Buckets in the order in which backward will probably complete them: that of the parameters, backwards.
+std::vector<std::vector<std::size_t>> bucket_assignment(const std::vector<torch::Tensor>& parameters,
+                                                        const BucketCaps& caps)
+{
+    const std::vector<std::size_t> limits{static_cast<std::size_t>(caps.first_bytes),
+                                          static_cast<std::size_t>(caps.bytes)};
+    auto [buckets, bucket_limits] = c10d::compute_bucket_assignment_by_size(parameters, limits);
+    std::reverse(buckets.begin(), buckets.end());
+    return buckets;
+}
+
+// The constructor's parameters differ between versions of LibTorch: 1.13 also wants a limit for each bucket.
+template <class Real>
+std::unique_ptr<Real> construct(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
+                                c10::intrusive_ptr<c10d::ProcessGroup> group)
+{
+    using Buckets = std::vector<std::vector<std::size_t>>;
+    using Limits = std::vector<std::size_t>;
+    using Names = std::unordered_map<std::size_t, std::string>;
+    Buckets buckets = bucket_assignment(parameters, caps);
+    const std::vector<bool> dense(parameters.size(), false);
+    if constexpr (std::is_constructible_v<Real, std::vector<torch::Tensor>, Buckets, Limits,
+                                          c10::intrusive_ptr<c10d::ProcessGroup>, std::vector<bool>, std::int64_t, bool,
+                                          bool, Names, std::int64_t>) {
+        const Limits limits(buckets.size(), static_cast<std::size_t>(caps.bytes));
+        return std::make_unique<Real>(parameters, std::move(buckets), limits, std::move(group), dense, caps.bytes,
+                                      false, false, Names{}, caps.first_bytes);
+    } else {
+        return std::make_unique<Real>(parameters, std::move(buckets), std::move(group), dense, caps.bytes, false, false,
+                                      Names{}, caps.first_bytes);
+    }
+}
+
+class C10dReducer : public Reducer {
+ public:
+    C10dReducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps, Transport& transport,
+                StartExchange start)
+        : real_{construct<c10d::Reducer>(parameters, caps, c10::make_intrusive<TransportGroup>(transport))}
+    {
+        real_->register_comm_hook(std::make_unique<StartHook>(std::move(start)));
+    }
+
+    void before_forward() override
+    {
+        real_->rebuild_buckets();  // once, after the first step: in the order in which gradients really became ready
+        real_->prepare_for_forward();
+    }
+
+    void before_backward() override { real_->prepare_for_backward({}); }
+
+ private:
+    std::unique_ptr<c10d::Reducer> real_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
+                                      Transport& transport, StartExchange start)
+{
+    return std::make_unique<C10dReducer>(parameters, caps, transport, std::move(start));
+}
+
+}  // namespace ddl

@@ -1,0 +1,28 @@
+// The real c10d::Reducer of PyTorch's DistributedDataParallel, over our transport.
+#pragma once
+
+#include "ddl-workloads/models/model.hpp"
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <vector>
+
+namespace ddl {
+
+class Transport;
+
+class Reducer {
+ public:
+    virtual ~Reducer() = default;
+    // Before each forward(), and between forward() and backward(). During backward() buckets are then started as soon
+    // as they are complete, and the gradients are averaged when it returns.
+    virtual void before_forward() = 0;
+    virtual void before_backward() = 0;
+};
+
+// Parameters must be equal on all ranks by now.
+std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
+                                      Transport& transport, StartExchange start);
+
+}  // namespace ddl

@@ -1,0 +1,275 @@
+#include "ddl-workloads/training.hpp"
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "base/run_record.hpp"
+#include "base/stop.hpp"
+#include "ddl-workloads/placement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+constexpr std::uint64_t steps_of_a_sample = 10;
+constexpr std::int64_t batch_of_an_evaluation = 64;
+
+base::PlugInText strategy_name(const TrainingPlan& plan)
+{
+    return base::parse_plug_in(plan.strategy);
+}
+
+}  // namespace
+
+Training::Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& models, Transport& transport)
+    : plan_{plan},
+      models_{models},
+      transport_{transport},
+      strategy_card_{strategies().find(strategy_name(plan).name)},
+      data_{data_set(plan.data, plan.data_directory)},
+      directory_{plan.out / "train"}
+{
+}
+
+// --------------------------------------------------------------------------------------------------------- preparing
+
+void Training::prepare()
+{
+    if (transport_.rank() == 0) claim();
+    transport_.barrier().get();
+
+    const LocalRank local = local_rank();
+    if (local.rank == 0) control_.emplace(base::ControlFile::open(plan_.out, base::host_name()));
+    base::ControlPage* const page = control_ ? &control_->page() : nullptr;
+    instruments_ = std::make_unique<Instruments>(
+        InstrumentPlan{.trace = plan_.trace ? directory_ / "trace" : std::filesystem::path{},
+                       .page = page,
+                       .readers = plan_.readers},
+        transport_);
+    make_loader();
+    make_model({.shape = data_.shape,
+                .optimizer = plan_.optimizer,
+                .seed = plan_.seed,
+                .rank = transport_.rank(),
+                .local_rank = local.rank,
+                .threads = plan_.threads});
+    if (plan_.control_delay.count() > 0) control_delay_.emplace(plan_.control_delay, page, transport_);
+    exchange_.emplace(transport_);
+    if (transport_.rank() == 0) write_record(nullptr);
+}
+
+void Training::claim()
+{
+    base::claim_part(plan_.out, "train");
+    rows_.emplace(directory_ / "steps.csv");
+    progress_.emplace("training");
+    write_data_set(data_);
+}
+
+void Training::make_loader()
+{
+    const Sampling sampling{
+        .batch = plan_.batch, .rank = transport_.rank(), .ranks = transport_.size(), .seed = plan_.seed};
+    loader_ = std::make_unique<Loader>(LoaderPlan{.file = data_.train,
+                                                  .shape = data_.shape,
+                                                  .sampling = sampling,
+                                                  .readers = plan_.readers,
+                                                  .queue_batches = plan_.queue,
+                                                  .drop_page_cache = plan_.drop_page_cache,
+                                                  .observer = instruments_.get()});
+    if (plan_.drop_page_cache && !loader_->drops_page_cache() && transport_.rank() == 0)
+        std::fprintf(stderr, "ddl-train: %s is in memory (tmpfs): its input is no I/O\n", data_.train.c_str());
+}
+
+void Training::make_model(const ModelPlan& plan)
+{
+    const base::PlugInText model = base::parse_plug_in(plan_.model);
+    const ModelCard& card = models_.find(model.name);
+    model_ = card.make(models_.settings(card, model.options), plan);
+    agree(model_->parameters());
+
+    const base::PlugInText strategy = strategy_name(plan_);
+    strategy_ = strategy_card_.make(strategies().settings(strategy_card_, strategy.options), transport_, *instruments_);
+    strategy_->attach(*model_);
+}
+
+void Training::agree(const std::vector<std::span<std::byte>>& memory)
+{
+    for (const std::span<std::byte> bytes : memory) transport_.broadcast(bytes, 0).get();
+}
+
+// ------------------------------------------------------------------------------------------------------------- steps
+
+void Training::run()
+{
+    begun_ns_ = base::now_ns();
+    for (std::uint64_t step = 0; stop_ == Stop::no && !is_last(step); ++step) {
+        take_step(step);
+        if (ends_epoch(step) && stop_ == Stop::no) evaluate();
+    }
+    write_rows(exchange_->settle());
+    exchange_->next(news_);
+    write_rows(exchange_->settle());
+    loader_->stop();
+    // A launcher that sent the signal kills soon: then the trace comes first, and nothing else.
+    if (stop_ != Stop::signal && evaluated_after_ != sums_.steps) evaluate();
+    instruments_->finish();
+}
+
+void Training::take_step(std::uint64_t step)
+{
+    PhaseClock& clock = instruments_->clock();
+    clock.begin_step(step);
+    news_.wish = wish();
+    const std::vector<StepNews> news = exchange_->next(news_);
+    stop_ = agreed(news);
+    write_rows(news);
+    if (control_delay_) control_delay_->wait(clock);
+
+    clock.enter(Phase::load);
+    Batch batch = loader_->next();
+    clock.enter(Phase::to_device);
+    model_->take(std::move(batch));
+    clock.enter(Phase::forward);
+    model_->forward();
+    strategy_->backward(*model_, clock);
+    clock.enter(Phase::update);
+    model_->update();
+    clock.leave();
+
+    if (step % steps_of_a_sample == 0) sample();
+    show_progress();
+    news_.last = clock.end_step();
+    ++news_.complete_steps;
+    sums_.add(news_.last);
+}
+
+void Training::write_rows(const std::vector<StepNews>& news)
+{
+    if (!rows_) return;
+    for (std::size_t rank = 0; rank < news.size(); ++rank)
+        if (news[rank].complete_steps > 0) rows_->add(static_cast<int>(rank), news[rank].last);
+}
+
+void Training::sample()
+{
+    instruments_->sample(
+        {.loss = model_->loss(), .queue_depth = loader_->queue_depth(), .bytes_read = loader_->bytes_read()});
+}
+
+void Training::show_progress()
+{
+    if (!progress_ || !progress_->due()) return;
+    const double seconds = base::seconds(base::Nanoseconds{base::now_ns() - begun_ns_});
+    const auto steps = static_cast<double>(sums_.steps);
+    double fraction = 0.0;
+    if (plan_.steps > 0) fraction = std::max(fraction, steps / static_cast<double>(plan_.steps));
+    if (plan_.epochs > 0)
+        fraction = std::max(fraction, steps / static_cast<double>(plan_.epochs * loader_->steps_per_epoch()));
+    if (plan_.duration.count() > 0) fraction = std::max(fraction, seconds / base::seconds(plan_.duration));
+
+    std::array<char, 96> detail{};
+    const auto step_ms = static_cast<double>(sums_.ns) / 1e6 / std::max(steps, 1.0);
+    std::snprintf(detail.data(), detail.size(), "step %lld, %.1f ms a step", static_cast<long long>(sums_.steps),
+                  step_ms);
+    const auto length = std::char_traits<char>::length(detail.data());
+    if (const std::optional<double> loss = model_->loss())
+        std::snprintf(detail.data() + length, detail.size() - length, ", loss %.3f", *loss);
+    progress_->show(fraction, detail.data());
+}
+
+Stop Training::wish() const
+{
+    if (base::stop_requested()) return Stop::signal;
+    const bool late = plan_.duration.count() > 0 && base::now_ns() - begun_ns_ >= plan_.duration.count();
+    return late ? Stop::time_is_up : Stop::no;
+}
+
+bool Training::is_last(std::uint64_t step) const
+{
+    const auto done = static_cast<std::int64_t>(step);
+    return (plan_.steps > 0 && done >= plan_.steps) ||
+           (plan_.epochs > 0 && done >= plan_.epochs * loader_->steps_per_epoch());
+}
+
+bool Training::ends_epoch(std::uint64_t step) const
+{
+    return plan_.epochs > 0 && (static_cast<std::int64_t>(step) + 1) % loader_->steps_per_epoch() == 0;
+}
+
+// -------------------------------------------------------------------------------------------------------- evaluating
+
+// On the images kept apart, dealt out to the ranks. Ranks keep running means of their own; here those of rank 0 count.
+void Training::evaluate()
+{
+    evaluated_after_ = sums_.steps;
+    if (!model_->loss()) return;
+    const otf2::Scope scope{instruments_->main(), instruments_->recorder().region("evaluate")};
+    agree(model_->statistics());
+    const RecordFile file{data_.held_out, data_.shape};
+    const auto rank = static_cast<std::size_t>(transport_.rank());
+    const auto ranks = static_cast<std::size_t>(transport_.size());
+    const std::vector<Batch> batches = read_all(file, batch_of_an_evaluation);
+    std::int64_t correct = 0;
+    for (std::size_t i = rank; i < batches.size(); i += ranks) correct += model_->count_correct(batches[i]);
+
+    std::int64_t all_correct = 0;
+    for (const std::string& text : transport_.gather(std::to_string(correct)).get())
+        all_correct += base::parse<std::int64_t>(text);
+    if (transport_.rank() != 0) return;
+    accuracy_ = static_cast<double>(all_correct) / static_cast<double>(file.records());
+    const auto epoch = sums_.steps / loader_->steps_per_epoch();
+    std::fprintf(stderr, "ddl-train: epoch %lld: loss %.4f, accuracy on held-out images %.2f %%\n",
+                 static_cast<long long>(epoch), model_->loss().value_or(0.0), 100.0 * *accuracy_);
+}
+
+// ---------------------------------------------------------------------------------------------------------- reporting
+
+nlohmann::ordered_json Training::result()
+{
+    nlohmann::ordered_json mine = process_record(transport_.rank());
+    mine["computing"] = model_->describe();
+    mine["checksum"] = checksum(model_->parameters());
+    const std::vector<std::string> texts = transport_.gather(mine.dump()).get();
+    if (transport_.rank() != 0) return nullptr;
+
+    nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
+    for (const std::string& text : texts) ranks.push_back(nlohmann::ordered_json::parse(text));
+    for (const auto& rank : ranks) ranks_agree_ = ranks_agree_ && rank["checksum"] == mine["checksum"];
+
+    nlohmann::ordered_json result = to_json(sums_, transport_.size() * plan_.batch);
+    result["loss"] = model_->loss() ? nlohmann::ordered_json(*model_->loss()) : nullptr;
+    result["accuracy"] = accuracy_ ? nlohmann::ordered_json(*accuracy_) : nullptr;
+    result["parameters"] = model_->parameter_count();
+    result["checksum"] = mine["checksum"];
+    result["ranks_agree"] = ranks_agree_;
+    result["bytes_read"] = loader_->bytes_read();
+    result["bytes_averaged"] = transport_.bytes_averaged();
+    result["stopped_by_signal"] = stop_ == Stop::signal;
+
+    nlohmann::ordered_json recorded = result;
+    recorded["each_rank"] = std::move(ranks);
+    write_record(recorded);
+    return result;
+}
+
+// Once at the begin, so that a killed training has one, and once with the result.
+void Training::write_record(const nlohmann::ordered_json& result)
+{
+    nlohmann::ordered_json record = base::run_record("ddl-train");
+    record["ranks"] = transport_.size();
+    record["training"] = to_json(plan_);
+    record["training"]["shape"] = {data_.shape.channels, data_.shape.height, data_.shape.width};
+    record["training"]["steps_per_epoch"] = loader_->steps_per_epoch();
+    record["training"]["drops_page_cache"] = loader_->drops_page_cache();
+    record["transport"] = transport_.description();
+    record["result"] = result;
+    base::write_whole(directory_ / "run.json", record.dump(2) + "\n");
+}
+
+}  // namespace ddl

@@ -1,0 +1,88 @@
+// One rank's training from its first step to its last: parts, step loop, evaluation, records.
+#pragma once
+
+#include "base/progress.hpp"
+#include "ddl-workloads/control_delay.hpp"
+#include "ddl-workloads/data/data_set.hpp"
+#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/instruments.hpp"
+#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/plan.hpp"
+#include "ddl-workloads/report.hpp"
+#include "ddl-workloads/step_exchange.hpp"
+#include "ddl-workloads/step_rows.hpp"
+#include "ddl-workloads/strategies/strategy.hpp"
+#include "ddl-workloads/transports/transport.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ddl {
+
+// Its parts are used by other threads: if a call throws, the job must be aborted before this is destroyed.
+class Training {
+ public:
+    Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& models, Transport& transport);
+
+    // Collective. Claims DIR/train (on rank 0; throws UsageError if it is there), writes the data set, makes the parts,
+    // and lets all ranks agree on rank 0's parameters.
+    void prepare();
+
+    // Collective. Trains until one of the plan's ends, or until some rank gets a signal; finishes the trace.
+    void run();
+
+    // Collective, after run(). On rank 0 the result (also in DIR/train/run.json), elsewhere null.
+    nlohmann::ordered_json result();
+
+    // Whether ranks ended as the strategy promises: with the same parameters if it is synchronous. Rank 0, after
+    // result().
+    bool promise_kept() const { return !strategy_card_.synchronous || ranks_agree_; }
+
+ private:
+    void claim();
+    void make_model(const ModelPlan& plan);
+    void make_loader();
+    void agree(const std::vector<std::span<std::byte>>& memory);
+    void write_record(const nlohmann::ordered_json& result);
+
+    void take_step(std::uint64_t step);
+    void write_rows(const std::vector<StepNews>& news);
+    void sample();
+    void show_progress();
+    Stop wish() const;
+    bool is_last(std::uint64_t step) const;
+    bool ends_epoch(std::uint64_t step) const;
+    void evaluate();
+
+    TrainingPlan plan_;
+    const base::Shelf<ModelCard>& models_;
+    Transport& transport_;
+    const StrategyCard& strategy_card_;
+    DataSet data_;
+    std::filesystem::path directory_;  // DIR/train
+
+    std::optional<base::ControlFile> control_;
+    std::unique_ptr<Instruments> instruments_;
+    std::unique_ptr<Loader> loader_;
+    std::unique_ptr<Model> model_;
+    std::unique_ptr<Strategy> strategy_;
+    std::optional<ControlDelay> control_delay_;
+    std::optional<StepExchange> exchange_;
+    std::optional<StepRows> rows_;            // rank 0
+    std::optional<base::Progress> progress_;  // rank 0
+
+    std::int64_t begun_ns_ = 0;
+    Stop stop_ = Stop::no;
+    StepNews news_;
+    StepSums sums_;
+    std::int64_t evaluated_after_ = 0;  // steps
+    std::optional<double> accuracy_;    // rank 0
+    bool ranks_agree_ = true;
+};
+
+}  // namespace ddl

@@ -1,0 +1,84 @@
+// What carries the exchange between ranks: the calls of one library, made on the transport thread and nowhere else.
+#pragma once
+
+#include "base/cards.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+// The plug-in. Every call but ask_abort() comes on the transport thread, which also made the link and will destroy it;
+// collective calls come in the same order on all ranks and return when this rank's part is done.
+class Link {
+ public:
+    virtual ~Link() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+
+    // In place, element by element over all ranks; every rank ends with the same bits.
+    virtual void sum(std::span<float> values) = 0;
+
+    // What every rank gave, in rank order, to every rank: all.size() is ranks x mine.size().
+    virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+
+    virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+    virtual void barrier() = 0;
+
+    // On rank 0 the texts of all ranks in rank order, elsewhere nothing.
+    virtual std::vector<std::string> gather(const std::string& text) = 0;
+
+    // The ranks as a team that writes one trace; to be destroyed before the link.
+    virtual std::unique_ptr<otf2::Team> team() = 0;
+
+    // From here on the library's calls are events of that location; null: no longer.
+    virtual void record(otf2::LocationRecorder* location) = 0;
+
+    // Ends all ranks of the job at once with this exit code.
+    [[noreturn]] virtual void abort(int code) noexcept = 0;
+
+    // For the run record: library, version, progress policy that is really in effect.
+    virtual nlohmann::ordered_json describe() const = 0;
+
+    // From any thread: a call that waits for other ranks shall give up waiting and abort().
+    void ask_abort(int code) noexcept { abort_code_ = code; }
+
+ protected:
+    int abort_code() const noexcept { return abort_code_; }
+
+ private:
+    std::atomic<int> abort_code_ = 0;  // 0: go on
+};
+
+// How the transport thread waits for others: `spin` polls, `yield` gives the CPU away between polls, `sleep` rests.
+struct Progress {
+    enum class Policy { spin, yield, sleep };
+    Policy policy = Policy::yield;
+    base::Nanoseconds rest{50'000};  // of `sleep`
+
+    void pause() const;
+};
+
+// "spin", "yield", "sleep", "sleep=50us". Throws UsageError.
+Progress parse_progress(const std::string& text);
+std::string format(const Progress& progress);
+
+struct LinkCard {
+    std::string name;
+    std::string summary;
+    std::vector<base::OptionCard> options;
+    std::unique_ptr<Link> (*make)(const base::Settings& settings, const Progress& progress);
+};
+
+const base::Shelf<LinkCard>& links();
+
+}  // namespace ddl

@@ -1,0 +1,195 @@
+// MPI: nonblocking collectives, polled by the transport thread as the progress policy says.
+#include "base/error.hpp"
+#include "ddl-workloads/transports/link.hpp"
+#include "trace-tools/mpi/mpi_team.hpp"
+#include "trace-tools/mpi/record_mpi.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include <unistd.h>
+
+namespace ddl {
+
+namespace {
+
+constexpr std::size_t largest_count = 1U << 30U;  // elements of one call; MPI counts with int
+
+void check(int code, const char* call)
+{
+    if (code == MPI_SUCCESS) return;
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(code, text.data(), &length);
+    base::fail(call, ": ", text.data());
+}
+
+// Whether the library itself gives the CPU away while it waits: mpirun switches that on where ranks outnumber slots.
+std::string yield_when_idle()
+{
+    int index = 0;
+    int provided = 0;
+    std::string answer = "unknown";
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return answer;
+    MPI_T_cvar_handle handle = nullptr;
+    int count = 0;
+    if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
+        MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
+        int value = 0;
+        if (count == 1 && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS) answer = value != 0 ? "yes" : "no";
+        MPI_T_cvar_handle_free(&handle);
+    }
+    MPI_T_finalize();
+    return answer;
+}
+
+std::string library_version()
+{
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    const std::string whole{text.data(), static_cast<std::size_t>(length)};
+    return whole.substr(0, whole.find(','));
+}
+
+class MpiLink : public Link {
+ public:
+    explicit MpiLink(const Progress& progress) : progress_{progress}
+    {
+        int provided = 0;
+        check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+        if (provided < MPI_THREAD_FUNNELED)
+            base::unavailable("this MPI allows no thread of a rank but its first to call it");
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+        MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    }
+
+    ~MpiLink() override { MPI_Finalize(); }
+
+    int rank() const override { return rank_; }
+    int size() const override { return size_; }
+
+    void sum(std::span<float> values) override
+    {
+        if (values.empty())
+            finish([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); }, "MPI_Ibarrier");
+        while (!values.empty()) {
+            const std::span<float> part = values.first(std::min(values.size(), largest_count));
+            finish(
+                [part](MPI_Request* request) {
+                    return MPI_Iallreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_FLOAT, MPI_SUM,
+                                          MPI_COMM_WORLD, request);
+                },
+                "MPI_Iallreduce");
+            values = values.subspan(part.size());
+        }
+    }
+
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
+    {
+        const int bytes = static_cast<int>(mine.size());
+        finish(
+            [mine, all, bytes](MPI_Request* request) {
+                return MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD,
+                                      request);
+            },
+            "MPI_Iallgather");
+    }
+
+    void broadcast(std::span<std::byte> bytes, int root) override
+    {
+        while (!bytes.empty()) {
+            const std::span<std::byte> part = bytes.first(std::min(bytes.size(), largest_count));
+            finish(
+                [part, root](MPI_Request* request) {
+                    return MPI_Ibcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, root, MPI_COMM_WORLD,
+                                      request);
+                },
+                "MPI_Ibcast");
+            bytes = bytes.subspan(part.size());
+        }
+    }
+
+    void barrier() override
+    {
+        finish([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); }, "MPI_Ibarrier");
+    }
+
+    std::vector<std::string> gather(const std::string& text) override
+    {
+        barrier();  // waits as the progress policy says; what follows does not wait
+        const int length = static_cast<int>(text.size());
+        const std::size_t ranks = rank_ == 0 ? static_cast<std::size_t>(size_) : 0;
+        std::vector<int> lengths(ranks);
+        check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
+        std::vector<int> begins(ranks);
+        std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
+        std::string all(ranks == 0 ? 0 : static_cast<std::size_t>(begins.back() + lengths.back()), '\0');
+        check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), begins.data(), MPI_CHAR, 0,
+                          MPI_COMM_WORLD),
+              "MPI_Gatherv");
+        std::vector<std::string> texts;
+        for (std::size_t i = 0; i < ranks; ++i)
+            texts.push_back(all.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(lengths[i])));
+        return texts;
+    }
+
+    std::unique_ptr<otf2::Team> team() override { return std::make_unique<otf2::MpiTeam>(MPI_COMM_WORLD); }
+
+    void record(otf2::LocationRecorder* location) override
+    {
+        if (location != nullptr)
+            otf2::record_mpi_here(*location);
+        else
+            otf2::record_mpi_no_more();
+    }
+
+    void abort(int code) noexcept override
+    {
+        MPI_Abort(MPI_COMM_WORLD, code);
+        _exit(code);
+    }
+
+    nlohmann::ordered_json describe() const override
+    {
+        return {{"name", "mpi"},
+                {"library", library_version()},
+                {"progress", format(progress_)},
+                {"mpi_yield_when_idle", yield_when_idle()}};
+    }
+
+ private:
+    template <class Start>
+    void finish(Start start, const char* call)
+    {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(start(&request), call);
+        for (int done = 0; done == 0;) {
+            check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+            if (done != 0) return;
+            if (abort_code() != 0) abort(abort_code());
+            progress_.pause();
+        }
+    }
+
+    Progress progress_;
+    int rank_ = 0;
+    int size_ = 1;
+};
+
+}  // namespace
+
+extern const LinkCard mpi_link;
+const LinkCard mpi_link{
+    .name = "mpi",
+    .summary = "the ranks of an MPI job",
+    .options = {},
+    .make = [](const base::Settings&, const Progress& progress) -> std::unique_ptr<Link> {
+        return std::make_unique<MpiLink>(progress);
+    },
+};
+
+}  // namespace ddl

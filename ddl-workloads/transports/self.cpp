@@ -1,0 +1,42 @@
+// One process alone, without MPI: every exchange is done as soon as it is asked for.
+#include "ddl-workloads/transports/link.hpp"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+namespace ddl {
+
+namespace {
+
+class SelfLink : public Link {
+ public:
+    int rank() const override { return 0; }
+    int size() const override { return 1; }
+    void sum(std::span<float>) override {}
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
+    {
+        std::copy(mine.begin(), mine.end(), all.begin());
+    }
+    void broadcast(std::span<std::byte>, int) override {}
+    void barrier() override {}
+    std::vector<std::string> gather(const std::string& text) override { return {text}; }
+    std::unique_ptr<otf2::Team> team() override { return std::make_unique<otf2::SoloTeam>(); }
+    void record(otf2::LocationRecorder*) override {}
+    void abort(int code) noexcept override { _exit(code); }
+    nlohmann::ordered_json describe() const override { return {{"name", "self"}}; }
+};
+
+}  // namespace
+
+extern const LinkCard self_link;
+const LinkCard self_link{
+    .name = "self",
+    .summary = "one process alone, without MPI",
+    .options = {},
+    .make = [](const base::Settings&, const Progress&) -> std::unique_ptr<Link> {
+        return std::make_unique<SelfLink>();
+    },
+};
+
+}  // namespace ddl

@@ -1,0 +1,146 @@
+#include "ddl-workloads/transports/transport.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <unistd.h>
+
+namespace ddl {
+
+namespace {
+constexpr std::chrono::seconds abort_patience{2};
+}
+
+Transport::Transport(std::function<std::unique_ptr<Link>()> connect)
+{
+    std::promise<void> connected;
+    thread_ = std::thread{[this, connect = std::move(connect), &connected] { work(connect, connected); }};
+    try {
+        connected.get_future().get();
+    } catch (...) {
+        thread_.join();
+        throw;
+    }
+}
+
+Transport::~Transport()
+{
+    {
+        const std::lock_guard lock{mutex_};
+        closing_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+}
+
+void Transport::work(const std::function<std::unique_ptr<Link>()>& connect, std::promise<void>& connected)
+{
+    std::unique_ptr<Link> link;
+    try {
+        link = connect();
+        link_ = link.get();
+        rank_ = link->rank();
+        size_ = link->size();
+        description_ = link->describe();
+    } catch (...) {
+        connected.set_exception(std::current_exception());
+        return;
+    }
+    connected.set_value();
+    while (std::optional<Call> call = next()) (*call)(*link);
+    const std::lock_guard lock{mutex_};
+    link_ = nullptr;
+}
+
+std::optional<Transport::Call> Transport::next()
+{
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return abort_code_ != 0 || closing_ || !line_.empty(); });
+    if (abort_code_ != 0) link_->abort(abort_code_);
+    if (line_.empty()) return std::nullopt;
+    Call call = std::move(line_.front());
+    line_.pop_front();
+    return call;
+}
+
+std::future<void> Transport::post(std::function<void(Link&)> function)
+{
+    Call call{std::move(function)};
+    std::future<void> done = call.get_future();
+    {
+        const std::lock_guard lock{mutex_};
+        line_.push_back(std::move(call));
+    }
+    changed_.notify_one();
+    return done;
+}
+
+std::future<void> Transport::average(std::span<float> values, BucketTag tag, std::function<void()> done)
+{
+    return post([this, values, tag, done = std::move(done)](Link& link) {
+        const auto bytes = static_cast<std::int64_t>(values.size_bytes());
+        if (observer_ != nullptr) observer_->exchange_begins(tag, bytes);
+        link.sum(values);
+        if (observer_ != nullptr) observer_->exchange_ends();
+        const float share = 1.0F / static_cast<float>(size_);
+        if (size_ > 1)
+            for (float& value : values) value *= share;
+        bytes_averaged_ += bytes;
+        if (done) done();
+    });
+}
+
+std::future<void> Transport::all_gather(std::span<const std::byte> mine, std::span<std::byte> all)
+{
+    return post([mine, all](Link& link) { link.all_gather(mine, all); });
+}
+
+std::future<void> Transport::broadcast(std::span<std::byte> bytes, int root)
+{
+    return post([bytes, root](Link& link) { link.broadcast(bytes, root); });
+}
+
+std::future<void> Transport::barrier()
+{
+    return post([](Link& link) { link.barrier(); });
+}
+
+std::future<std::vector<std::string>> Transport::gather(std::string text)
+{
+    const auto texts = std::make_shared<std::promise<std::vector<std::string>>>();
+    post([text = std::move(text), texts](Link& link) {
+        try {
+            texts->set_value(link.gather(text));
+        } catch (...) {
+            texts->set_exception(std::current_exception());
+        }
+    });
+    return texts->get_future();
+}
+
+void Transport::observe(ExchangeObserver* observer)
+{
+    post([this, observer](Link&) { observer_ = observer; }).get();
+}
+
+void Transport::abort(int code) noexcept
+{
+    {
+        const std::lock_guard lock{mutex_};
+        abort_code_ = code;
+        if (link_ != nullptr) link_->ask_abort(code);
+    }
+    changed_.notify_one();
+    std::this_thread::sleep_for(abort_patience);
+    _exit(code);
+}
+
+std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress)
+{
+    const base::PlugInText plug_in = base::parse_plug_in(text);
+    const LinkCard& card = links().find(plug_in.name);
+    const base::Settings settings = links().settings(card, plug_in.options);
+    return [&card, settings, progress] { return card.make(settings, progress); };
+}
+
+}  // namespace ddl

@@ -1,0 +1,94 @@
+// The transport thread of a rank: a first-in first-out line of exchanges, done one after the other over a link.
+#pragma once
+
+#include "ddl-workloads/transports/link.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace ddl {
+
+// What an exchange belongs to, for the trace.
+struct BucketTag {
+    std::uint64_t step = 0;
+    std::uint64_t bucket = 0;
+};
+
+// Told of exchanges, on the transport thread, right before and after the link's calls.
+class ExchangeObserver {
+ public:
+    virtual ~ExchangeObserver() = default;
+    virtual void exchange_begins(BucketTag /*tag*/, std::int64_t /*bytes*/) {}
+    virtual void exchange_ends() {}
+};
+
+class Transport {
+ public:
+    // Starts the thread; `connect` runs there (and so does MPI_Init). Throws what connect throws.
+    explicit Transport(std::function<std::unique_ptr<Link>()> connect);
+    // Does what is in the line, then disconnects.
+    ~Transport();
+    Transport(const Transport&) = delete;
+    Transport& operator=(const Transport&) = delete;
+
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    const nlohmann::ordered_json& description() const { return description_; }
+    std::int64_t bytes_averaged() const { return bytes_averaged_; }
+
+    // Each joins the line and returns at once; the future throws what the call threw. Memory behind a span must stay
+    // until the future is ready.
+
+    // The mean over all ranks, in place: the sum times 1/ranks, for every strategy the same arithmetic. `done`, if any,
+    // is called on the transport thread before the future becomes ready.
+    std::future<void> average(std::span<float> values, BucketTag tag, std::function<void()> done = {});
+    std::future<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all);
+    std::future<void> broadcast(std::span<std::byte> bytes, int root);
+    std::future<void> barrier();
+    std::future<std::vector<std::string>> gather(std::string text);
+
+    // Anything else that must be done by the thread that owns the link, such as MPI calls of the trace recorder.
+    std::future<void> post(std::function<void(Link&)> call);
+
+    // From now on (in the line's order); null: no longer. The observer must outlive that.
+    void observe(ExchangeObserver* observer);
+
+    // This rank failed: the whole job ends with `code`, so that no rank waits for a dead one. Does not return.
+    [[noreturn]] void abort(int code) noexcept;
+
+ private:
+    using Call = std::packaged_task<void(Link&)>;
+
+    void work(const std::function<std::unique_ptr<Link>()>& connect, std::promise<void>& connected);
+    std::optional<Call> next();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Call> line_;
+    bool closing_ = false;
+    std::atomic<int> abort_code_ = 0;
+
+    Link* link_ = nullptr;  // lives on the thread's stack from connected to closed
+    int rank_ = 0;
+    int size_ = 1;
+    nlohmann::ordered_json description_;
+    ExchangeObserver* observer_ = nullptr;  // of the transport thread
+    std::atomic<std::int64_t> bytes_averaged_ = 0;
+    std::thread thread_;
+};
+
+// Makes the link that a text such as "mpi" names. Throws UsageError.
+std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress);
+
+}  // namespace ddl
