@@ -194,6 +194,7 @@ nlohmann::ordered_json stressor_record(const Configured& stressor, const std::ve
     nlohmann::ordered_json record;
     record["name"] = stressor.card->name;
     record["options"] = stressor.settings.all();
+    record["options"].erase("rate");  // is told with the doses
     record["cpus"] = base::format_cpus({cpus.begin(), cpus.end()});
     record["how"] = how;
     return record;

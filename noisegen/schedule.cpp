@@ -341,9 +341,10 @@ std::vector<base::Rate> ramp_rates(const std::string& range, std::int64_t steps)
 {
     const std::size_t dots = range.find("..");
     if (dots == std::string::npos) base::fail_usage("ramp: rate=", range, " is no range, such as 0..16GiB/s");
-    const auto last = base::parse<base::Rate>(range.substr(dots + 2));
+    auto last = base::parse<base::Rate>(range.substr(dots + 2));
     auto first = base::parse<base::Rate>(range.substr(0, dots));
-    if (first.per_second == 0.0) first.of = last.of;
+    if (first.per_second == 0.0) first.of = last.of;  // zero needs no unit
+    if (last.per_second == 0.0) last.of = first.of;
     if (first.of != last.of) base::fail_usage("ramp: rate=", range, " has bytes at one end, operations at the other");
     std::vector<base::Rate> rates;
     for (std::int64_t i = 0; i < steps; ++i) {

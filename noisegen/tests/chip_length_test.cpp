@@ -1,0 +1,45 @@
+// chip=auto: ten steps of a training that publishes its steps.
+#include "noisegen/chip_length.hpp"
+
+#include "base/control_file.hpp"
+#include "base/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+TEST_CASE("a chip holds ten steps rounded up to a tenth of a second")
+{
+    CHECK(noisegen::chip_of(45ms) == 500ms);
+    CHECK(noisegen::chip_of(50ms) == 500ms);
+    CHECK(noisegen::chip_of(51ms) == 600ms);
+    CHECK(noisegen::chip_of(1ms) == 200ms);
+    CHECK(noisegen::chip_of(2s) == 20s);
+}
+
+TEST_CASE("the step of a training is measured through the control file")
+{
+    const testing::Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch.path(), "here");
+    std::atomic<bool> stop = false;
+    std::thread training{[&] {
+        while (!stop) {
+            ++control.page().step;
+            std::this_thread::sleep_for(20ms);
+        }
+    }};
+    const auto step = noisegen::measure_step(scratch.path(), "here", 20s);
+    stop = true;
+    training.join();
+    REQUIRE(step.has_value());
+    CHECK(*step >= 20ms);
+}
+
+TEST_CASE("without a training there is no step")
+{
+    const testing::Scratch scratch;
+    CHECK(!noisegen::measure_step(scratch.path(), "here", 100ms).has_value());
+}

@@ -1,0 +1,76 @@
+// Noise processes of one run agree through a file.
+#include "noisegen/job_plan.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+using namespace std::chrono_literals;
+using noisegen::agree;
+using noisegen::JobPlan;
+
+namespace {
+
+JobPlan proposal()
+{
+    return {"M1S1", 1, 60s, 0s, base::now_ns() + base::realtime_offset_ns()};
+}
+
+}  // namespace
+
+TEST_CASE("who comes second takes the first one's start")
+{
+    const testing::Scratch scratch;
+    const JobPlan first = agree(scratch.path(), proposal());
+    JobPlan later = proposal();
+    later.start_realtime_ns += 5'000'000'000;
+    CHECK(agree(scratch.path(), later).start_realtime_ns == first.start_realtime_ns);
+    CHECK(std::distance(std::filesystem::directory_iterator{scratch.path()}, {}) == 1);
+}
+
+TEST_CASE("a measured chip length is the first one's for all")
+{
+    const testing::Scratch scratch;
+    JobPlan mine = proposal();
+    mine.chip = 700ms;
+    agree(scratch.path(), mine);
+    mine.chip = 900ms;
+    CHECK(agree(scratch.path(), mine).chip == 700ms);
+}
+
+TEST_CASE("another schedule or seed or duration in the same run is refused")
+{
+    const testing::Scratch scratch;
+    agree(scratch.path(), proposal());
+    JobPlan other = proposal();
+    other.schedule = "M2S2";
+    CHECK_THROWS_WITH_AS(agree(scratch.path(), other), doctest::Contains("the schedule M1S1"), base::UsageError);
+    other = proposal();
+    other.seed = 2;
+    CHECK_THROWS_WITH_AS(agree(scratch.path(), other), doctest::Contains("the seed 1"), base::UsageError);
+    other = proposal();
+    other.duration = 1s;
+    CHECK_THROWS_WITH_AS(agree(scratch.path(), other), doctest::Contains("the duration"), base::UsageError);
+}
+
+TEST_CASE("a plan that is over is refused")
+{
+    const testing::Scratch scratch;
+    JobPlan old = proposal();
+    old.start_realtime_ns -= 61'000'000'000;
+    agree(scratch.path(), old);
+    CHECK_THROWS_WITH_AS(agree(scratch.path(), proposal()), doctest::Contains("over already"), base::UsageError);
+}
+
+TEST_CASE("a broken plan gives a message")
+{
+    for (const char* text : {"", "{", "[]", "{\"schedule\": 3}", "\xff\xfe"}) {
+        const testing::Scratch scratch;
+        std::ofstream{scratch / "plan.json"} << text;
+        CHECK_THROWS_WITH_AS(agree(scratch.path(), proposal()), doctest::Contains("not a plan"), base::Error);
+    }
+}

@@ -1,0 +1,419 @@
+// The real program: its records, its ends, its refusals.
+#include "base/control_file.hpp"
+#include "base/cpus.hpp"
+#include "base/csv.hpp"
+#include "base/run_record.hpp"
+#include "noisegen/shelf.hpp"
+#include "noisegen/tests/child.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <dirent.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Child;
+using testing::eventually;
+using testing::Outcome;
+using testing::Scratch;
+
+const std::string program = CROSSTALK_BIN "/noisegen";
+// All stressors that stress, small enough for any machine.
+const std::string tiny_memory = "memory.stream[bytes=2MiB]";
+const std::string tiny_io = "io.write[size=1MiB,block=64KiB]";
+
+std::string cpu()
+{
+    return std::to_string(*base::allowed_cpus().rbegin());
+}
+
+Outcome run_noisegen(std::vector<std::string> words)
+{
+    words.insert(words.begin(), program);
+    return testing::run(words);
+}
+
+fs::path part(const Scratch& scratch, int rank = 0)
+{
+    return scratch / "run" / "noise" / (base::host_name() + "." + std::to_string(rank));
+}
+
+nlohmann::json record(const fs::path& part)
+{
+    return nlohmann::json::parse(base::read_whole(part / "noise.json"));
+}
+
+std::vector<std::string> long_run(const Scratch& scratch, const std::string& schedule)
+{
+    return {program, "--schedule", schedule, "--cpus", cpu(), "--duration", "10min", "--out", scratch / "run"};
+}
+
+bool has_rows(const fs::path& csv, std::size_t rows)
+{
+    return fs::exists(csv) && base::CsvTable{csv}.rows() >= rows;
+}
+
+// Files in the directory, and files without a name there that a living process holds.
+bool leaves_nothing(const fs::path& directory)
+{
+    return fs::is_empty(directory);
+}
+
+struct Refusal {
+    std::vector<std::string> words;
+    std::string told;
+};
+
+}  // namespace
+
+TEST_CASE("list and help and dry run need nothing but words")
+{
+    const Outcome list = run_noisegen({"--list"});
+    CHECK(list.status == 0);
+    for (const std::string& name : noisegen::stressors().names())
+        CHECK(list.out.find("  " + name) != std::string::npos);
+    CHECK(run_noisegen({"--help"}).out.find("rotation(A, B, placebo; chip=1s)") != std::string::npos);
+    const std::vector<std::string> words{
+        "--schedule", "rotation(memory.stream,placebo)", "--duration", "20s", "--seed", "9", "--dry-run"};
+    const Outcome first = run_noisegen(words);
+    CHECK(first.status == 0);
+    CHECK(std::count(first.out.begin(), first.out.end(), '\n') == 21);
+    CHECK(first.out == run_noisegen(words).out);
+}
+
+TEST_CASE("each stressor on the shelf runs and is on record")
+{
+    const Scratch scratch;
+    fs::create_directory(scratch / "io");
+    std::string schedule;
+    for (const std::string& name : noisegen::stressors().names()) {
+        std::string options;
+        if (name == "memory.stream") options = "[bytes=2MiB]";
+        if (name == "io.write") options = "[size=1MiB,block=64KiB,directory=" + (scratch / "io").string() + "]";
+        schedule += name + options + " 150ms; ";
+    }
+    const std::size_t phases = noisegen::stressors().names().size();
+    const Outcome outcome = run_noisegen({"--schedule", schedule, "--cpus", cpu(), "--duration",
+                                          std::to_string(150 * phases) + "ms", "--out", scratch / "run"});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const base::CsvTable csv{part(scratch) / "noise.csv"};
+    CHECK(csv.columns() == std::vector<std::string>{"phase", "block", "chip", "factor", "stressor", "level", "cpu",
+                                                    "host", "begin_ns", "end_ns", "requested", "bytes", "operations"});
+    REQUIRE(csv.rows() == phases);
+    for (std::size_t row = 0; row < csv.rows(); ++row) {
+        const std::string& stressor = csv.text(row, "stressor");
+        CAPTURE(stressor);
+        CHECK(csv.get<std::int64_t>(row, "phase") == static_cast<std::int64_t>(row));
+        CHECK(csv.text(row, "cpu") == cpu());
+        CHECK(csv.text(row, "host") == base::host_name());
+        CHECK(csv.get<std::int64_t>(row, "end_ns") > csv.get<std::int64_t>(row, "begin_ns"));
+        const auto& card = noisegen::stressors().find(stressor);
+        CHECK((csv.get<std::int64_t>(row, "bytes") > 0) == card.counts_bytes);
+        CHECK((csv.get<std::int64_t>(row, "operations") > 0) == card.counts_operations);
+    }
+    CHECK(leaves_nothing(scratch / "io"));
+    const auto json = record(part(scratch));
+    CHECK(json.at("exit").at("reason") == "duration");
+    CHECK(json.at("design") == "sequence");
+    CHECK(json.at("cpus") == cpu());
+    CHECK(json.at("doses").size() == phases - 1);
+}
+
+TEST_CASE("the archive covers the schedule and otf2-print reads it")
+{
+    const Scratch scratch;
+    const Outcome outcome = run_noisegen({"--schedule", "rotation(cpu.spin,placebo,control.delay;chip=100ms)", "--cpus",
+                                          cpu(), "--duration", "1500ms", "--out", scratch / "run"});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    if (testing::run({"sh", "-c", "command -v otf2-print"}).status != 0) {
+        testing::skip("otf2-print (package otf2-tools) is not installed");
+        return;
+    }
+    const std::string archive = part(scratch) / "trace/traces.otf2";
+    const Outcome events = testing::run({"otf2-print", archive});
+    CHECK(events.status == 0);
+    CHECK(events.err == "");
+    const auto count = [&events](const std::string& line) {
+        std::size_t found = 0;
+        for (std::size_t at = events.out.find(line); at != std::string::npos; at = events.out.find(line, at + 1))
+            ++found;
+        return found;
+    };
+    CHECK(count("\nENTER ") == 30);
+    CHECK(count("\nLEAVE ") == 30);
+    CHECK(count("\nMETRIC ") == 45);
+    const Outcome definitions = testing::run({"otf2-print", "-G", archive});
+    for (const std::string word : {"\"schedule\"", "crosstalk::factors", "crosstalk::clock_identity"})
+        CHECK(definitions.out.find(word) != std::string::npos);
+    CHECK(definitions.out.find("\"cpu " + cpu() + "\"") != std::string::npos);
+}
+
+TEST_CASE("SIGTERM ends it in good order")
+{
+    const Scratch scratch;
+    fs::create_directory(scratch / "io");
+    const std::string io = "io.write[size=1MiB,block=64KiB,directory=" + (scratch / "io").string() + "]";
+    Child child{long_run(scratch, tiny_memory + " 50ms; " + io + " 50ms; quiet 10s")};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 2); }));
+    child.signal(SIGTERM);
+    CHECK(child.wait() == 0);
+    CHECK(leaves_nothing(scratch / "io"));
+    CHECK(fs::exists(part(scratch) / "trace/traces.otf2"));
+    CHECK(record(part(scratch)).at("exit").at("reason").get<std::string>().starts_with("signal"));
+    const base::CsvTable csv{part(scratch) / "noise.csv"};
+    REQUIRE(csv.rows() == 3);
+    CHECK(csv.text(2, "factor") == "quiet");
+    CHECK(csv.get<std::int64_t>(2, "end_ns") - csv.get<std::int64_t>(2, "begin_ns") < 10'000'000'000);
+}
+
+TEST_CASE("SIGINT and SIGHUP end it too")
+{
+    for (const int signal : {SIGINT, SIGHUP}) {
+        const Scratch scratch;
+        Child child{long_run(scratch, "cpu.spin 20ms")};
+        REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 1); }));
+        child.signal(signal);
+        CHECK(child.wait() == 0);
+        CHECK(fs::exists(part(scratch) / "trace/traces.otf2"));
+    }
+}
+
+TEST_CASE("kill -9 leaves rows that can be read and no scratch file and no archive")
+{
+    const Scratch scratch;
+    fs::create_directory(scratch / "io");
+    Child child{long_run(scratch, "io.write[size=1MiB,block=64KiB,directory=" + (scratch / "io").string() + "] 50ms")};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 3); }));
+    child.signal(SIGKILL);
+    CHECK(child.wait() == 128 + SIGKILL);
+    CHECK(leaves_nothing(scratch / "io"));
+    CHECK(base::CsvTable{part(scratch) / "noise.csv"}.rows() >= 3);
+    CHECK(!fs::exists(part(scratch) / "trace/traces.otf2"));
+    CHECK(record(part(scratch)).at("exit").at("reason") == "running, or killed");
+}
+
+TEST_CASE("it ends with its parent")
+{
+    const Scratch scratch;
+    // The shell waits for noisegen, is killed, and so leaves it behind.
+    std::string line;
+    for (const std::string& word : long_run(scratch, "cpu.spin 20ms")) line += "'" + word + "' ";
+    Child shell{{"sh", "-c", line + "; true"}};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 1); }));
+    shell.signal(SIGKILL);
+    shell.wait();
+    CHECK(eventually([&] { return fs::exists(part(scratch) / "trace/traces.otf2"); }));
+    CHECK(eventually([&] { return record(part(scratch)).at("exit").at("reason") == "parent died"; }));
+}
+
+TEST_CASE("two processes of a job change chips together")
+{
+    const Scratch scratch;
+    const auto words = [&](int rank) {
+        return std::vector<std::string>{"env",
+                                        "OMPI_COMM_WORLD_RANK=" + std::to_string(rank),
+                                        "OMPI_COMM_WORLD_SIZE=2",
+                                        program,
+                                        "--schedule",
+                                        "rotation(cpu.spin,placebo;chip=200ms)",
+                                        "--cpus",
+                                        cpu(),
+                                        "--duration",
+                                        "2s",
+                                        "--seed",
+                                        "4",
+                                        "--out",
+                                        scratch / "run"};
+    };
+    Child first{words(0)};
+    Child second{words(1)};
+    CHECK(first.wait() == 0);
+    CHECK(second.wait() == 0);
+    const auto a = record(part(scratch, 0));
+    const auto b = record(part(scratch, 1));
+    // Both turned the same real time into their own reading of the same clock.
+    const auto difference = a.at("begin_ns").get<std::int64_t>() - b.at("begin_ns").get<std::int64_t>();
+    CHECK(std::abs(difference) < 10'000'000);
+    const base::CsvTable csv_a{part(scratch, 0) / "noise.csv"};
+    const base::CsvTable csv_b{part(scratch, 1) / "noise.csv"};
+    REQUIRE(csv_a.rows() == 10);
+    REQUIRE(csv_b.rows() == 10);
+    for (std::size_t row = 0; row < 10; ++row) CHECK(csv_a.text(row, "factor") == csv_b.text(row, "factor"));
+}
+
+TEST_CASE("the control delay asks the training and lets go at the end of each chip")
+{
+    const Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    Child child{long_run(scratch, "control.delay 300ms; quiet 300ms")};
+    CHECK(eventually([&] { return control.page().on_until_ns.load() > 0; }));
+    CHECK(eventually([&] { return control.page().on_until_ns.load() == 0; }));
+    ++control.page().acknowledged;
+    CHECK(eventually([&] { return control.page().on_until_ns.load() > 0; }));
+    ++control.page().acknowledged;
+    child.signal(SIGTERM);
+    CHECK(child.wait() == 0);
+    CHECK(control.page().on_until_ns.load() == 0);
+}
+
+TEST_CASE("a rate out of reach is told and returned as a promise not kept")
+{
+    const Scratch scratch;
+    const Outcome outcome = run_noisegen({"--schedule", "memory.stream[bytes=2MiB,rate=900TiB/s] 500ms", "--cpus",
+                                          cpu(), "--duration", "1500ms", "--out", scratch / "run"});
+    CHECK(outcome.status == 3);
+    CHECK(outcome.err.find("does not reach its rate") != std::string::npos);
+    CHECK(outcome.err.find("rate not reached: memory.stream") != std::string::npos);
+    CHECK(record(part(scratch)).at("doses").at(0).at("rate_reached") == false);
+    CHECK(record(part(scratch)).at("exit").at("code") == 3);
+}
+
+TEST_CASE("in a factorial each CPU runs its own stressor")
+{
+    if (base::allowed_cpus().size() < 2) {
+        testing::skip("a factorial of two needs two CPUs");
+        return;
+    }
+    const Scratch scratch;
+    const auto allowed = base::allowed_cpus();
+    const std::string two = std::to_string(*allowed.begin()) + "," + std::to_string(*std::next(allowed.begin()));
+    const Outcome outcome = run_noisegen({"--schedule", "factorial(cpu.spin," + tiny_memory + ";chip=100ms)", "--cpus",
+                                          two, "--duration", "400ms", "--out", scratch / "run"});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const base::CsvTable csv{part(scratch) / "noise.csv"};
+    REQUIRE(csv.rows() == 8);
+    std::set<std::pair<int, std::string>> pairs;
+    for (std::size_t row = 0; row < csv.rows(); ++row) pairs.emplace(csv.get<int>(row, "cpu"), csv.text(row, "factor"));
+    const int spins = *allowed.begin();
+    const int streams = *std::next(allowed.begin());
+    CHECK(pairs == std::set<std::pair<int, std::string>>{
+                       {spins, "cpu.spin"}, {spins, "quiet"}, {streams, "memory.stream"}, {streams, "quiet"}});
+}
+
+TEST_CASE("network noise runs between MPI ranks and all of them end well")
+{
+    if (testing::run({"sh", "-c", "command -v mpirun"}).status != 0) {
+        testing::skip("mpirun is not installed");
+        return;
+    }
+    const Scratch scratch;
+    const Outcome outcome =
+        testing::run({"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
+                      program, "--schedule", "network.exchange[bytes=64KiB] 200ms; quiet 100ms", "--cpus", cpu(),
+                      "--share", "--duration", "1s", "--out", scratch / "run"});
+    INFO(outcome.err);
+    if (outcome.err.find("without MPI") != std::string::npos) {
+        testing::skip("built without MPI");
+        return;
+    }
+    REQUIRE(outcome.status == 0);
+    for (const int rank : {0, 1}) {
+        const auto json = record(part(scratch, rank));
+        CHECK(json.at("stressors").at(0).at("how").get<std::string>().starts_with("MPI, ring of 2 ranks"));
+        CHECK(json.at("doses").at(0).at("bytes_per_s").get<double>() > 0.0);
+        CHECK(fs::exists(part(scratch, rank) / "trace/traces.otf2"));
+    }
+}
+
+TEST_CASE("noise ends when mpirun is killed")
+{
+    if (testing::run({"sh", "-c", "command -v mpirun"}).status != 0) {
+        testing::skip("mpirun is not installed");
+        return;
+    }
+    const Scratch scratch;
+    std::vector<std::string> words{"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none"};
+    for (const std::string& word : long_run(scratch, "network.exchange[bytes=64KiB] 50ms; quiet 50ms"))
+        words.push_back(word);
+    words.emplace_back("--share");
+    Child mpirun{words};
+    REQUIRE(eventually([&] { return has_rows(part(scratch, 0) / "noise.csv", 2); }));
+    REQUIRE(eventually([&] { return has_rows(part(scratch, 1) / "noise.csv", 2); }));
+    const auto pids = {record(part(scratch, 0)).at("pid").get<int>(), record(part(scratch, 1)).at("pid").get<int>()};
+    mpirun.signal(SIGKILL);
+    mpirun.wait();
+    for (const int pid : pids) CHECK(eventually([pid] { return ::kill(pid, 0) != 0; }));
+}
+
+TEST_CASE("bad input is refused with one line and nothing is left behind")
+{
+    const Scratch scratch;
+    const std::string out = scratch / "run";
+    const std::string one = cpu();
+    const std::vector<Refusal> refusals{
+        {{"--schedule", "memory.strem 1s", "--cpus", one, "--out", out}, "did you mean memory.stream?"},
+        {{"--schedule", "memory.stream 1s quiet", "--cpus", one, "--out", out}, "noisegen: "},
+        {{"--schedule", "memory.stream 0s", "--cpus", one, "--out", out}, "length zero"},
+        {{"--schedule", "rotation(cpu.spin", "--cpus", one, "--out", out}, "rotation(...)"},
+        {{"--schedule", "C1S1", "--cpus", "60000", "--out", out}, "CPU 60000 does not exist"},
+        {{"--schedule", "C1S1", "--cpus", "x", "--out", out}, "list of CPUs"},
+        {{"--schedule", "C1S1", "--cpus", one, "--avoid", one + "-" + one, "--out", out}, "to be avoided"},
+        {{"--schedule", "C1S1", "--cpus", one, "--avoid", one, "--out", out}, "to be avoided"},
+        {{"--schedule", "C1S1", "--out", out}, "nothing is known to be busy"},
+        {{"--schedule", "C1S1", "--cpus", one}, "lacks --out"},
+        {{"--cpus", one, "--out", out}, "lacks --schedule"},
+        {{"--schedule", "C1S1", "--cpus", one, "--out", out, "--duration", "0s"}, "--duration"},
+        {{"--schedule", "C1S1", "--cpus", one, "--out", out, "--duration", "5"}, "unit of time"},
+        {{"--schedule", "C1S1", "--cpus", one, "--out", out, "--sed", "5"}, "did you mean --seed?"},
+        {{"--schedule", "factorial(cpu.spin,memory.stream)", "--cpus", one, "--out", out}, "use rotation(...)"},
+        {{"--schedule", "memory.stream[bytes=900TiB] 1s", "--cpus", one, "--out", out}, "--max-memory"},
+        {{"--schedule", "io.write[size=900TiB] 1s", "--cpus", one, "--out", out}, "--max-disk"},
+        {{"--schedule", "io.write[directory=/nowhere/at/all] 1s", "--cpus", one, "--out", out}, "no directory"},
+    };
+    for (const Refusal& refusal : refusals) {
+        CAPTURE(refusal.words);
+        const Outcome outcome = run_noisegen(refusal.words);
+        INFO(outcome.err);
+        CHECK(outcome.status == 2);
+        CHECK(outcome.out == "");
+        CHECK(outcome.err.starts_with("noisegen: "));
+        CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+        CHECK(outcome.err.find(refusal.told) != std::string::npos);
+        CHECK(!fs::exists(out));
+    }
+}
+
+TEST_CASE("an earlier record is never overwritten")
+{
+    const Scratch scratch;
+    const std::vector<std::string> words{"--schedule", "cpu.spin 50ms", "--cpus", cpu(),
+                                         "--duration", "100ms",         "--out",  scratch / "run"};
+    REQUIRE(run_noisegen(words).status == 0);
+    const std::string before = base::read_whole(part(scratch) / "noise.csv");
+    const Outcome again = run_noisegen(words);
+    CHECK(again.status == 2);
+    CHECK(again.err.find("is already there") != std::string::npos);
+    CHECK(base::read_whole(part(scratch) / "noise.csv") == before);
+}
+
+TEST_CASE("idle CPUs are those that no avoided process is bound to")
+{
+    if (base::allowed_cpus().size() < 2) {
+        testing::skip("needs a busy and an idle CPU");
+        return;
+    }
+    const auto cores = base::physical_cores(base::allowed_cpus());
+    if (cores.size() < 2) {
+        testing::skip("needs two physical cores");
+        return;
+    }
+    const Child busy{{"taskset", "-c", base::format_cpus(cores.front().cpus), "sleep", "60"}};
+    REQUIRE(eventually([&] { return base::affinity_of(busy.pid()) == cores.front().cpus; }));
+    const Scratch scratch;
+    const Outcome outcome =
+        run_noisegen({"--schedule", "cpu.spin 50ms", "--cpus", "idle", "--avoid", "pid:" + std::to_string(busy.pid()),
+                      "--duration", "100ms", "--out", scratch / "run"});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    base::CpuSet idle = base::allowed_cpus();
+    for (const int used : cores.front().cpus) idle.erase(used);
+    CHECK(base::parse_cpus(record(part(scratch)).at("cpus").get<std::string>()) == idle);
+}
