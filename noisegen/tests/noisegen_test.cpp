@@ -3,6 +3,7 @@
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
 #include "base/run_record.hpp"
+#include "noisegen/mpi_exchange.hpp"
 #include "noisegen/shelf.hpp"
 #include "noisegen/tests/child.hpp"
 
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <set>
 
-#include <dirent.h>
 
 namespace {
 
@@ -62,6 +62,22 @@ bool has_rows(const fs::path& csv, std::size_t rows)
 bool leaves_nothing(const fs::path& directory)
 {
     return fs::is_empty(directory);
+}
+
+// Ranks that share CPUs must yield. MPI unloads its plug-ins at the end, so that LeakSanitizer cannot tell their leaks
+// from ours: it is off here.
+const std::vector<std::string> on_two_ranks{"env",       "ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0",
+                                            "mpirun",    "-n",
+                                            "2",         "--oversubscribe",
+                                            "--bind-to", "none",
+                                            "--mca",     "mpi_yield_when_idle",
+                                            "1"};
+
+bool mpi_can_run()
+{
+    const bool installed = testing::run({"sh", "-c", "command -v mpirun"}).status == 0;
+    if (!installed || !noisegen::mpi_available()) testing::skip("no mpirun, or built without MPI");
+    return installed && noisegen::mpi_available();
 }
 
 struct Refusal {
@@ -150,7 +166,7 @@ TEST_CASE("the archive covers the schedule and otf2-print reads it")
     CHECK(count("\nLEAVE ") == 30);
     CHECK(count("\nMETRIC ") == 45);
     const Outcome definitions = testing::run({"otf2-print", "-G", archive});
-    for (const std::string word : {"\"schedule\"", "crosstalk::factors", "crosstalk::clock_identity"})
+    for (const std::string word : {"\"schedule\"", "crosstalk::clock_identity", "\"achieved bytes\""})
         CHECK(definitions.out.find(word) != std::string::npos);
     CHECK(definitions.out.find("\"cpu " + cpu() + "\"") != std::string::npos);
 }
@@ -300,20 +316,17 @@ TEST_CASE("in a factorial each CPU runs its own stressor")
 
 TEST_CASE("network noise runs between MPI ranks and all of them end well")
 {
-    if (testing::run({"sh", "-c", "command -v mpirun"}).status != 0) {
-        testing::skip("mpirun is not installed");
-        return;
-    }
+    if (!mpi_can_run()) return;
     const Scratch scratch;
-    const Outcome outcome =
-        testing::run({"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-                      program, "--schedule", "network.exchange[bytes=64KiB] 200ms; quiet 100ms", "--cpus", cpu(),
-                      "--share", "--duration", "1s", "--out", scratch / "run"});
+    std::vector<std::string> words = on_two_ranks;
+    const std::vector<std::string> more{
+        program,        "--schedule", "network.exchange[bytes=64KiB] 200ms; quiet 100ms",
+        "--cpus",       cpu(),        "--share",
+        "--duration",   "1s",         "--out",
+        scratch / "run"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = testing::run(words);
     INFO(outcome.err);
-    if (outcome.err.find("without MPI") != std::string::npos) {
-        testing::skip("built without MPI");
-        return;
-    }
     REQUIRE(outcome.status == 0);
     for (const int rank : {0, 1}) {
         const auto json = record(part(scratch, rank));
@@ -325,12 +338,9 @@ TEST_CASE("network noise runs between MPI ranks and all of them end well")
 
 TEST_CASE("noise ends when mpirun is killed")
 {
-    if (testing::run({"sh", "-c", "command -v mpirun"}).status != 0) {
-        testing::skip("mpirun is not installed");
-        return;
-    }
+    if (!mpi_can_run()) return;
     const Scratch scratch;
-    std::vector<std::string> words{"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none"};
+    std::vector<std::string> words = on_two_ranks;
     for (const std::string& word : long_run(scratch, "network.exchange[bytes=64KiB] 50ms; quiet 50ms"))
         words.push_back(word);
     words.emplace_back("--share");
