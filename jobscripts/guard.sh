@@ -11,7 +11,7 @@
 # script may start another one), because each script adds its own to the list it inherited.
 
 guard_commands=()
-guard_grace_s=12 # mpirun is given 10 s to end its ranks in good order
+guard_grace_s=8 # mpirun gives its ranks 2 s to end in good order
 
 guard_begin() {
     guard_mark="$$.$RANDOM$RANDOM"

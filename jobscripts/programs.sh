@@ -22,7 +22,8 @@ find_programs() {
 }
 
 # mpi_run RANKS COMMAND...: on this machine, in place of the shell that calls it. Binding is ddl-train's own work. mpirun
-# ends with whoever started it, and its ranks get time to end in good order.
+# ends with whoever started it. Its ranks get two seconds to end in good order: if one was killed, the others wait for it
+# in vain, and should not live on for long.
 mpi_run() {
     local ranks=$1
     shift
@@ -30,5 +31,5 @@ mpi_run() {
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     fi
     exec setpriv --pdeathsig TERM mpirun -n "$ranks" --oversubscribe --bind-to none \
-        --mca odls_base_sigkill_timeout 10 "$@"
+        --mca odls_base_sigkill_timeout 2 "$@"
 }

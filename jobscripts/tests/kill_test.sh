@@ -39,7 +39,8 @@ case $victim in
 esac
 job=training
 [[ $victim != noisegen ]] || job=noise
-check "after five seconds nothing of the $job runs" within 5 none_with_variable "CROSSTALK_TEST=$scratch.$job"
+within 5 none_with_variable "CROSSTALK_TEST=$scratch.$job" ||
+    broken "after five seconds nothing of the $job runs" "$(described "$(with_variable "CROSSTALK_TEST=$scratch.$job")")"
 
 # The other job does not fall with it, and ends in good order when asked to.
 if [[ $victim == noisegen ]]; then

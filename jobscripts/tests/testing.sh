@@ -49,10 +49,10 @@ refused() {
 
 # within SECONDS COMMAND...: COMMAND succeeds at last.
 within() {
-    local end=$((SECONDS + $1))
+    local end_us=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
     shift
     until "$@"; do
-        ((SECONDS < end)) || return 1
+        ((${EPOCHREALTIME/[.,]/} < end_us)) || return 1
         sleep 0.1
     done
 }
@@ -85,3 +85,11 @@ with_variable() {
     done
 }
 none_with_variable() { [[ -z $(with_variable "$1") ]]; }
+
+# described PIDS: what they are, for messages.
+described() {
+    local pid
+    for pid in $1; do
+        echo "$pid $(sed -n 's/^State:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null): $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+    done
+}
