@@ -1,8 +1,8 @@
 #include "analysis/analyse.hpp"
 
-#include <algorithm>
-
 #include "base/error.hpp"
+
+#include <algorithm>
 
 namespace analysis {
 
@@ -18,7 +18,10 @@ std::vector<int> blocks_of(const Exposures& exposures, Keep keep)
     return block;
 }
 
-bool is_used(LeftOut reason) { return reason == LeftOut::no; }
+bool is_used(LeftOut reason)
+{
+    return reason == LeftOut::no;
+}
 
 std::vector<std::string> measure_names(const StepTable& steps)
 {
@@ -84,8 +87,8 @@ std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Exposures& 
         if (effect.phase != "outliers" || effect.kind != Kind::alone) continue;
         const Treatment treatment{{{effect.factor, effect.level, effect.stressor}}};
         const auto found = std::find(run.plan.treatments.begin(), run.plan.treatments.end(), treatment);
-        rates.push_back(rate(static_cast<std::size_t>(found - run.plan.treatments.begin()), effect.factor, effect.level,
-                             effect.p));
+        rates.push_back(
+            rate(static_cast<std::size_t>(found - run.plan.treatments.begin()), effect.factor, effect.level, effect.p));
     }
     return rates;
 }
@@ -117,13 +120,14 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     series.measures.rightCols(run.extra_ms.cols()) = run.extra_ms;
     const Fit job_fit = fit(result.exposures.job, block, series.measures, run.plan);
     for (Effect& effect : effects(series, block, job_fit, run.plan, rules.draws)) {
-        const bool extra = std::find(run.extra_names.begin(), run.extra_names.end(), effect.phase) != run.extra_names.end();
+        const bool extra =
+            std::find(run.extra_names.begin(), run.extra_names.end(), effect.phase) != run.extra_names.end();
         (extra ? result.extra_effects : result.effects).push_back(std::move(effect));
     }
     for (Effect& effect : median_effects(series, block, run.plan)) result.extra_effects.push_back(std::move(effect));
     result.blocks = static_cast<int>(job_fit.blocks.size());
     result.dropped_blocks = job_fit.dropped;
-    for (const BlockMeans& kept : job_fit.blocks) result.quiet_step_ms += kept.mean_ms(0, 0) / result.blocks;
+    result.quiet_step_ms = job_fit.quiet_step_ms();
 
     for (std::size_t r = 0; rules.by_rank && r < run.steps.ranks.size(); ++r) {
         const RankSteps& rank = run.steps.ranks[r];

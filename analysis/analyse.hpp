@@ -1,16 +1,16 @@
 // The analysis of one designed run: exposure, outliers, effects. Everything between reading and reporting.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "analysis/chips.hpp"
 #include "analysis/effects.hpp"
 #include "analysis/exposure.hpp"
 #include "analysis/outliers.hpp"
 #include "analysis/steps.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace analysis {
 
@@ -42,12 +42,12 @@ struct OutlierRate {
 struct Analysis {
     Exposures exposures;  // with outliers and steps of incomplete blocks left out
     Outliers outliers;
-    int blocks = 0;          // that hold every treatment
-    int dropped_blocks = 0;  // that lack one
+    int blocks = 0;              // that hold every treatment
+    int dropped_blocks = 0;      // that lack one
     double block_minutes = 0.0;  // mean length
     double quiet_step_ms = 0.0;
-    std::vector<Effect> effects;         // step and phases, job first, then each rank; p_holm set
-    std::vector<Effect> extra_effects;   // of the extra measures, and of the median step; job only
+    std::vector<Effect> effects;             // step and phases, job first, then each rank; p_holm set
+    std::vector<Effect> extra_effects;       // of the extra measures, and of the median step; job only
     std::vector<OutlierRate> outlier_rates;  // quiet first
     std::map<LeftOut, std::size_t> counts;   // steps by why they were left out; LeftOut::no: used
     double covered_share = 0.0;              // of the training's time after warm-up, on the rank with the least

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace analysis {
 
@@ -18,9 +19,12 @@ Design parse_design(const std::string& text)
 std::string text(Design design)
 {
     switch (design) {
-        case Design::rotation: return "rotation";
-        case Design::factorial: return "factorial";
-        case Design::sequence: break;
+        case Design::rotation:
+            return "rotation";
+        case Design::factorial:
+            return "factorial";
+        case Design::sequence:
+            break;
     }
     return "sequence";
 }
@@ -75,10 +79,25 @@ std::vector<int> blocks_as_planned(std::span<const Chip> chips)
 {
     std::vector<int> blocks;
     for (std::size_t i = 0; i < chips.size(); ++i) {
-        if (i == 0) blocks.push_back(0);
-        else blocks.push_back(blocks.back() + (chips[i].block == chips[i - 1].block ? 0 : 1));
+        if (i == 0)
+            blocks.push_back(0);
+        else
+            blocks.push_back(blocks.back() + (chips[i].block == chips[i - 1].block ? 0 : 1));
     }
     return blocks;
+}
+
+bool is_control(const Treatment& treatment)
+{
+    return treatment.on.size() == 1 &&
+           (treatment.on.front().stressor == "placebo" || treatment.on.front().stressor == "control.delay");
+}
+
+// Quiet, single factors by name, combinations, controls: the order of every table.
+bool comes_before(const Treatment& a, const Treatment& b)
+{
+    const auto key = [](const Treatment& t) { return std::tuple{is_control(t), t.on.size(), t.name()}; };
+    return key(a) < key(b);
 }
 
 }  // namespace
@@ -93,12 +112,16 @@ Experiment experiment(Design design, std::span<const Chip> chips)
     for (const Chip& chip : chips) {
         any_quiet = any_quiet || chip.on.empty();
         const Treatment treatment{chip.on};
-        const auto known = std::find(plan.treatments.begin(), plan.treatments.end(), treatment);
-        plan.treatment_of.push_back(static_cast<std::size_t>(known - plan.treatments.begin()));
-        if (known == plan.treatments.end()) plan.treatments.push_back(treatment);
+        if (std::find(plan.treatments.begin(), plan.treatments.end(), treatment) == plan.treatments.end())
+            plan.treatments.push_back(treatment);
     }
     if (!any_quiet) base::fail("the noise was never quiet: there is nothing to compare with");
     if (plan.treatments.size() == 1) base::fail("the noise was always quiet: there is nothing to measure");
+    std::sort(plan.treatments.begin(), plan.treatments.end(), comes_before);
+    for (const Chip& chip : chips) {
+        const auto known = std::find(plan.treatments.begin(), plan.treatments.end(), Treatment{chip.on});
+        plan.treatment_of.push_back(static_cast<std::size_t>(known - plan.treatments.begin()));
+    }
     plan.block_of = design == Design::sequence ? blocks_of_sequence(plan.treatment_of, plan.treatments.size())
                                                : blocks_as_planned(chips);
     plan.blocks = plan.block_of.back() + 1;

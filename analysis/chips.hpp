@@ -42,16 +42,17 @@ struct Treatment {
 // The plan behind the chips, without times: equal on all nodes of the job.
 struct Experiment {
     Design design = Design::sequence;
-    std::vector<Treatment> treatments;       // the first is quiet
-    std::vector<std::size_t> treatment_of;   // by chip
-    std::vector<int> block_of;               // by chip, 0 .. blocks-1
+    std::vector<Treatment> treatments;      // the first is quiet
+    std::vector<std::size_t> treatment_of;  // by chip
+    std::vector<int> block_of;              // by chip, 0 .. blocks-1
     int blocks = 0;
 
     bool randomised() const { return design != Design::sequence; }
 };
 
-// Numbers treatments in order of appearance after quiet. In a sequence each repetition is a block; if it never repeats, a
-// block ends as soon as it has seen every treatment. Throws Error if no chip is quiet, or nothing else was assigned.
+// Numbers treatments: quiet, single factors by name, combinations, controls. In a sequence each repetition is a block;
+// if it never repeats, a block ends as soon as it has seen every treatment. Throws Error if no chip is quiet, or
+// nothing else was assigned.
 Experiment experiment(Design design, std::span<const Chip> chips);
 
 }  // namespace analysis

@@ -102,9 +102,12 @@ std::optional<Contrast> interaction(const Experiment& plan, const Assigned& a, c
 std::string text(Kind kind)
 {
     switch (kind) {
-        case Kind::average: return "average";
-        case Kind::interaction: return "interaction";
-        case Kind::alone: break;
+        case Kind::average:
+            return "average";
+        case Kind::interaction:
+            return "interaction";
+        case Kind::alone:
+            break;
     }
     return "alone";
 }

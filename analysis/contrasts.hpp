@@ -1,13 +1,13 @@
 // Contrasts: which treatments to compare for the effect of a factor, alone, on average, or in interaction.
 #pragma once
 
+#include "analysis/chips.hpp"
+
 #include <Eigen/Dense>
 
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "analysis/chips.hpp"
 
 namespace analysis {
 
@@ -21,8 +21,8 @@ struct Contrast {
     Kind kind = Kind::alone;
     Eigen::VectorXd weights;  // [treatment]; effect = weights . means
 
-    // Treatments that would be the same if the factor had no effect: (with it, without it). What the re-randomisation test
-    // exchanges. Empty for an interaction, where no effect of the whole does not make treatments equal.
+    // Treatments that would be the same if the factor had no effect: (with it, without it). What the re-randomisation
+    // test exchanges. Empty for an interaction, where no effect of the whole does not make treatments equal.
     std::vector<std::pair<std::size_t, std::size_t>> exchangeable;
 };
 

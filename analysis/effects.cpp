@@ -1,24 +1,21 @@
 #include "analysis/effects.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "base/error.hpp"
+
+#include <algorithm>
+#include <map>
 
 namespace analysis {
 
 namespace {
 
-// The mean effect over blocks as percent of the mean quiet step. Both share the blocks' drift, so the spread is that of
-// effect - ratio x quiet, not of the effect by itself (the usual standard error of a ratio of means).
-void set_percent(Effect& effect, const Eigen::VectorXd& by_block, const Eigen::VectorXd& quiet_by_block)
+// The effect as percent of the mean quiet step. Both share the blocks' drift, so the spread is that of
+// effect - ratio x quiet, not of the effect by itself (the usual standard error of a ratio).
+void set_percent(Effect& effect, const Pooled& difference, const Pooled& quiet)
 {
-    const double quiet = quiet_by_block.mean();
-    const double ratio = by_block.mean() / quiet;
-    const Mean residual = mean_of(100.0 / quiet * (by_block - ratio * quiet_by_block));
+    const double ratio = difference.value / quiet.value;
+    const Mean residual = mean_of(100.0 / quiet.value * (difference.influence - ratio * quiet.influence));
     effect.percent = {100.0 * ratio, residual.standard_error, residual.degrees_of_freedom};
-    effect.block_deviation = residual.standard_error * std::sqrt(static_cast<double>(by_block.size()));
 }
 
 std::int64_t steps_under(const Contrast& contrast, const std::vector<Overlaps>& overlaps, const std::vector<int>& block,
@@ -31,13 +28,9 @@ std::int64_t steps_under(const Contrast& contrast, const std::vector<Overlaps>& 
     return steps;
 }
 
-// [treatment]: contrast by block of one measure.
-Eigen::VectorXd by_block(const std::vector<BlockMeans>& blocks, const Eigen::VectorXd& weights, Eigen::Index measure)
+Eigen::VectorXd only_quiet(const Experiment& plan)
 {
-    Eigen::VectorXd values(static_cast<Eigen::Index>(blocks.size()));
-    for (Eigen::Index b = 0; b < values.size(); ++b)
-        values[b] = weights.dot(blocks[static_cast<std::size_t>(b)].mean_ms.col(measure));
-    return values;
+    return Eigen::VectorXd::Unit(static_cast<Eigen::Index>(plan.treatments.size()), 0);
 }
 
 Effect effect_of(const Contrast& contrast, const std::string& phase, int rank)
@@ -92,9 +85,7 @@ std::vector<Effect> effects(const Series& series, const std::vector<int>& block,
                             const Draws& draws)
 {
     check_blocks(fit.blocks.size(), plan.blocks);
-    Eigen::VectorXd only_quiet = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(plan.treatments.size()));
-    only_quiet[0] = 1.0;
-    const Eigen::VectorXd quiet_step = by_block(fit.blocks, only_quiet, 0);
+    const Pooled quiet_step = pooled(fit.blocks, only_quiet(plan), 0);
     std::vector<Effect> all;
     for (const Contrast& contrast : contrasts(plan)) {
         const bool exchange = plan.randomised() && !contrast.exchangeable.empty() && draws.count > 0;
@@ -105,7 +96,7 @@ std::vector<Effect> effects(const Series& series, const std::vector<int>& block,
         for (std::size_t m = 0; m < series.names.size(); ++m) {
             const auto measure = static_cast<Eigen::Index>(m);
             Effect& effect = all.emplace_back(effect_of(contrast, series.names[m], series.rank));
-            set_percent(effect, by_block(fit.blocks, contrast.weights, measure), quiet_step);
+            set_percent(effect, pooled(fit.blocks, contrast.weights, measure), quiet_step);
             effect.p = exchange ? p[measure] : effect.percent.p_value();
             effect.steps = steps;
         }
@@ -119,15 +110,13 @@ std::vector<Effect> median_effects(const Series& series, const std::vector<int>&
     std::vector<BlockMeans> blocks;
     for (std::size_t b = 0; b < steps.size(); ++b) {
         const Eigen::MatrixXd medians = block_medians(steps[b], series, plan);
-        if (medians.size() > 0) blocks.push_back({static_cast<int>(b), medians});
+        if (medians.size() > 0) blocks.push_back({static_cast<int>(b), medians, Eigen::VectorXd::Ones(medians.rows())});
     }
     std::vector<Effect> all;
     if (blocks.size() < 2) return all;
-    Eigen::VectorXd only_quiet = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(plan.treatments.size()));
-    only_quiet[0] = 1.0;
     for (const Contrast& contrast : contrasts(plan)) {
         Effect& effect = all.emplace_back(effect_of(contrast, "median step", series.rank));
-        set_percent(effect, by_block(blocks, contrast.weights, 0), by_block(blocks, only_quiet, 0));
+        set_percent(effect, pooled(blocks, contrast.weights, 0), pooled(blocks, only_quiet(plan), 0));
         effect.p = effect.percent.p_value();
         effect.steps = steps_under(contrast, *series.overlaps, block, plan);
     }

@@ -1,16 +1,16 @@
 // Effects: what each factor costs the step, each phase and each rank, with intervals over blocks.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "analysis/contrasts.hpp"
 #include "analysis/estimator.hpp"
 #include "analysis/exposure.hpp"
 #include "analysis/inference.hpp"
 #include "analysis/outliers.hpp"
 #include "analysis/rerandomise.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace analysis {
 
@@ -23,11 +23,10 @@ struct Effect {
     std::string phase;     // a phase, "step", or another measure's name
     int rank = all_ranks;
     Kind kind = Kind::alone;
-    Mean percent;             // of the rank's quiet mean step
-    double block_deviation = 0.0;  // percent: standard deviation of the effect from block to block
-    double p = 1.0;           // re-randomisation, or t test where the order was not random or labels cannot be exchanged
-    double p_holm = 1.0;      // over factors x phases of the same rank
-    std::int64_t steps = 0;   // used, and mostly under a treatment with the factor
+    Mean percent;            // of the rank's quiet mean step
+    double p = 1.0;          // re-randomisation, or t test where the order was not random or labels cannot be exchanged
+    double p_holm = 1.0;     // over factors x phases of the same rank
+    std::int64_t steps = 0;  // used, and mostly under a treatment with the factor
 };
 
 // One rank's times, or the job's.

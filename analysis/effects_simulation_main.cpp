@@ -1,16 +1,16 @@
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
-#include <algorithm>
-#include <cmath>
-#include <iomanip>
-#include <iostream>
-#include <memory>
-
 #include "analysis/analyse.hpp"
 #include "analysis/simulation.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
 #include "base/progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <memory>
 
 namespace {
 
@@ -21,7 +21,7 @@ struct Condition {
 };
 
 const std::vector<Condition> conditions{
-    {{0.0, 0.0, 1.0, 3.0}, 0.03, 0.3},    {{0.0, 0.0, 1.0, 3.0}, 0.06, 0.5},    {{0.0, 30.0, 50.0, 100.0}, 0.03, 0.3},
+    {{0.0, 0.0, 1.0, 3.0}, 0.03, 0.3},     {{0.0, 0.0, 1.0, 3.0}, 0.06, 0.5},    {{0.0, 30.0, 50.0, 100.0}, 0.03, 0.3},
     {{0.0, 30.0, 50.0, 100.0}, 0.06, 0.5}, {{0.0, 1.0, 30.0, 100.0}, 0.15, 0.8},
 };
 
@@ -35,8 +35,8 @@ struct Tally {
     double runs = 0.0;
 };
 
-std::vector<Tally> tally(const Condition& condition, int runs, int draws, base::Random& random, base::Progress& progress,
-                         double from, double share)
+std::vector<Tally> tally(const Condition& condition, int runs, int draws, base::Random& random,
+                         base::Progress& progress, double from, double share)
 {
     const analysis::Simulation what{.effects_percent = condition.effects_percent,
                                     .deviation = condition.deviation,
@@ -79,8 +79,9 @@ try {
     int draws = 999;
     std::uint64_t seed = 1;
     std::string csv;
-    base::Options options{"effects-simulation", "how well the estimator recovers known effects (rotation of four factors, "
-                                                "the first a placebo; 120 s, chips of 1 s, steps of 100 ms)"};
+    base::Options options{"effects-simulation",
+                          "how well the estimator recovers known effects (rotation of four factors, "
+                          "the first a placebo; 120 s, chips of 1 s, steps of 100 ms)"};
     options.add("runs", runs, "simulated runs of each condition");
     options.add("draws", draws, "of each re-randomisation test");
     options.add("seed", seed, "of the simulation");
@@ -102,14 +103,15 @@ try {
     for (std::size_t c = 0; c < conditions.size(); ++c) {
         const Condition& condition = conditions[c];
         const auto count = static_cast<double>(conditions.size());
-        for (const Tally& of : tally(condition, runs, draws, random, progress, static_cast<double>(c) / count, 1.0 / count)) {
+        for (const Tally& of :
+             tally(condition, runs, draws, random, progress, static_cast<double>(c) / count, 1.0 / count)) {
             const double mean = of.sum / of.runs;
             const double error = std::sqrt(std::max(0.0, of.squares / of.runs - mean * mean) / (of.runs - 1.0));
-            std::cout << std::setprecision(0) << std::setw(5) << 100.0 * condition.deviation << " %" << std::setprecision(1)
-                      << std::setw(11) << condition.autocorrelation << std::setw(10) << of.truth << std::setprecision(3)
-                      << std::setw(9) << mean << std::setw(14) << error << std::setw(18) << of.covered / of.runs
-                      << std::setprecision(2) << std::setw(12) << of.half_width / of.runs << std::setprecision(3)
-                      << std::setw(11) << of.p_alarms / of.runs << "\n";
+            std::cout << std::setprecision(0) << std::setw(5) << 100.0 * condition.deviation << " %"
+                      << std::setprecision(1) << std::setw(11) << condition.autocorrelation << std::setw(10) << of.truth
+                      << std::setprecision(3) << std::setw(9) << mean << std::setw(14) << error << std::setw(18)
+                      << of.covered / of.runs << std::setprecision(2) << std::setw(12) << of.half_width / of.runs
+                      << std::setprecision(3) << std::setw(11) << of.p_alarms / of.runs << "\n";
             if (table)
                 table->row(100.0 * condition.deviation, condition.autocorrelation, of.truth, mean, error,
                            of.covered / of.runs, of.half_width / of.runs, of.p_alarms / of.runs, runs, seed);

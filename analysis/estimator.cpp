@@ -14,20 +14,42 @@ std::vector<BlockMeans> fit_blocks(const Eigen::MatrixXd& shares, const Eigen::M
 {
     std::vector<BlockMeans> blocks;
     for (std::size_t b = 0; b < steps.size(); ++b) {
-        const Eigen::MatrixXd means = block_means(shares(steps[b], Eigen::all), measures(steps[b], Eigen::all));
-        if (means.size() > 0) blocks.push_back({static_cast<int>(b), means});
+        const Eigen::MatrixXd here = shares(steps[b], Eigen::all);
+        const Eigen::MatrixXd means = block_means(here, measures(steps[b], Eigen::all));
+        if (means.size() > 0) blocks.push_back({static_cast<int>(b), means, here.colwise().sum()});
     }
     return blocks;
 }
 
 Eigen::VectorXd mean_steps(const std::vector<BlockMeans>& blocks)
 {
-    Eigen::VectorXd sum = Eigen::VectorXd::Zero(blocks.front().mean_ms.rows());
-    for (const BlockMeans& block : blocks) sum += block.mean_ms.col(0);
-    return sum / static_cast<double>(blocks.size());
+    const Eigen::Index treatments = blocks.front().mean_ms.rows();
+    Eigen::VectorXd means(treatments);
+    for (Eigen::Index t = 0; t < treatments; ++t)
+        means[t] = pooled(blocks, Eigen::VectorXd::Unit(treatments, t), 0).value;
+    return means;
 }
 
 }  // namespace
+
+Pooled pooled(const std::vector<BlockMeans>& blocks, const Eigen::VectorXd& weights, Eigen::Index measure)
+{
+    const auto count = static_cast<double>(blocks.size());
+    Eigen::VectorXd work = Eigen::VectorXd::Zero(weights.size());
+    Eigen::VectorXd time = work;
+    for (const BlockMeans& block : blocks) {
+        work += block.work;
+        time += block.work.cwiseProduct(block.mean_ms.col(measure));
+    }
+    const Eigen::VectorXd means = time.cwiseQuotient(work);
+    Pooled pooled{weights.dot(means), Eigen::VectorXd(static_cast<Eigen::Index>(blocks.size()))};
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        const Eigen::VectorXd share = blocks[b].work.cwiseQuotient(work) * count;
+        pooled.influence[static_cast<Eigen::Index>(b)] =
+            weights.dot(share.cwiseProduct(blocks[b].mean_ms.col(measure) - means));
+    }
+    return pooled;
+}
 
 Eigen::MatrixXd time_shares(std::span<const Overlaps> overlaps, std::span<const std::size_t> labels,
                             std::size_t treatments)

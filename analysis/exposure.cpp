@@ -14,8 +14,7 @@ Overlaps exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Ch
     for (; chip != chips.end() && chip->begin_ns < end_ns; ++chip) {
         const std::int64_t covered = std::min(end_ns, chip->end_ns) - std::max(begin_ns, chip->begin_ns);
         if (covered > 0)
-            overlaps.push_back(
-                {static_cast<std::size_t>(chip - chips.begin()), static_cast<double>(covered) / length});
+            overlaps.push_back({static_cast<std::size_t>(chip - chips.begin()), static_cast<double>(covered) / length});
     }
     return overlaps;
 }
@@ -32,13 +31,20 @@ double exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Chip
 std::string text(LeftOut reason)
 {
     switch (reason) {
-        case LeftOut::warm_up: return "warm-up";
-        case LeftOut::not_covered: return "not covered by noise";
-        case LeftOut::guard: return "guard";
-        case LeftOut::half_delayed: return "straddles the control delay";
-        case LeftOut::outlier: return "outlier";
-        case LeftOut::block_incomplete: return "block incomplete";
-        case LeftOut::no: break;
+        case LeftOut::warm_up:
+            return "warm-up";
+        case LeftOut::not_covered:
+            return "not covered by noise";
+        case LeftOut::guard:
+            return "guard";
+        case LeftOut::half_delayed:
+            return "straddles the control delay";
+        case LeftOut::outlier:
+            return "outlier";
+        case LeftOut::block_incomplete:
+            return "block incomplete";
+        case LeftOut::no:
+            break;
     }
     return "";
 }

@@ -1,14 +1,14 @@
 // Exposure: the share of each step during which each chip's treatment was assigned, and which steps may be used.
 #pragma once
 
+#include "analysis/chips.hpp"
+#include "analysis/steps.hpp"
+#include "base/units.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "analysis/chips.hpp"
-#include "analysis/steps.hpp"
-#include "base/units.hpp"
 
 namespace analysis {
 
@@ -44,9 +44,9 @@ struct Exposures {
 };
 
 // chips[r]: the job's chip table with times on the clock of rank r's node.
-// A step that straddles a chip is kept (dropping it would select against long steps), with two exceptions: where chips do
-// not cover it, and where it straddles a border of a chip of control.delay: that delay falls on whole steps, those that
-// begin inside the chip, so a share of time says nothing about it.
+// A step that straddles a chip is kept (dropping it would select against long steps), with two exceptions: where chips
+// do not cover it, and where it straddles a border of a chip of control.delay: that delay falls on whole steps, those
+// that begin inside the chip, so a share of time says nothing about it.
 Exposures expose(const StepTable& steps, std::span<const std::vector<Chip>> chips, const Experiment& plan,
                  const ExposureRules& rules);
 

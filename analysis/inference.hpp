@@ -30,8 +30,8 @@ Mean mean_of(const Eigen::VectorXd& values);
 double t_quantile(double confidence, double degrees_of_freedom);
 double t_test_p(double t, double degrees_of_freedom);
 
-// Holm's step-down: adjusted p-values, in the order given. Each hypothesis with p <= alpha is rejected with a chance of any
-// false rejection of at most alpha.
+// Holm's step-down: adjusted p-values, in the order given. Each hypothesis with p <= alpha is rejected with a chance of
+// any false rejection of at most alpha.
 std::vector<double> holm(const std::vector<double>& p);
 
 }  // namespace analysis

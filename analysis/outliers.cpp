@@ -22,11 +22,14 @@ double median(std::vector<double>& values)
     return (*middle + *std::max_element(values.begin(), middle)) / 2.0;
 }
 
-std::size_t index(Eigen::Index i) { return static_cast<std::size_t>(i); }
+std::size_t index(Eigen::Index i)
+{
+    return static_cast<std::size_t>(i);
+}
 
 // Medians of wholly covered steps, by block and treatment; where a window holds none, of the whole run.
-Eigen::MatrixXd centres(const Eigen::VectorXd& step_ms, std::span<const Overlaps> overlaps,
-                        std::span<const int> block, const Experiment& plan)
+Eigen::MatrixXd centres(const Eigen::VectorXd& step_ms, std::span<const Overlaps> overlaps, std::span<const int> block,
+                        const Experiment& plan)
 {
     const std::size_t treatments = plan.treatments.size();
     const auto blocks = static_cast<std::size_t>(plan.blocks);
@@ -70,7 +73,10 @@ double mixed_centre(const Overlaps& overlaps, int block, const Eigen::MatrixXd& 
 
 }  // namespace
 
-std::size_t Outliers::count() const { return std::accumulate(of.begin(), of.end(), std::size_t{0}); }
+std::size_t Outliers::count() const
+{
+    return std::accumulate(of.begin(), of.end(), std::size_t{0});
+}
 
 std::size_t main_treatment(const Overlaps& overlaps, const Experiment& plan)
 {

@@ -1,9 +1,9 @@
 #include "analysis/rerandomise.hpp"
 
+#include "base/random.hpp"
+
 #include <algorithm>
 #include <numeric>
-
-#include "base/random.hpp"
 
 namespace analysis {
 
@@ -143,9 +143,10 @@ Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::sp
         const std::vector<Labels> possible =
             orders(exchangeable(contrast, kept.block, plan), plan.treatment_of, random);
         // Transposed: a draw reads one column.
-        Eigen::MatrixXd effects = effects_by_order(contrast, possible, work, steps[static_cast<std::size_t>(kept.block)],
-                                                   measures, plan.treatments.size())
-                                      .transpose();
+        Eigen::MatrixXd effects =
+            effects_by_order(contrast, possible, work, steps[static_cast<std::size_t>(kept.block)], measures,
+                             plan.treatments.size())
+                .transpose();
         if (effects.cols() > 0) blocks.push_back(std::move(effects));
     }
     if (blocks.empty()) return Eigen::VectorXd::Ones(measures.cols());

@@ -1,13 +1,13 @@
 // The re-randomisation test: had the design drawn another order of treatments, how often would the effect be as large?
 #pragma once
 
+#include "analysis/contrasts.hpp"
+#include "analysis/estimator.hpp"
+
 #include <Eigen/Dense>
 
 #include <cstdint>
 #include <span>
-
-#include "analysis/contrasts.hpp"
-#include "analysis/estimator.hpp"
 
 namespace analysis {
 
@@ -16,10 +16,10 @@ struct Draws {
     std::uint64_t seed = 1;
 };
 
-// p-value of a contrast for each measure, two-sided. Within each block the labels of treatments that would be equal under
-// the null hypothesis are exchanged as the design could have drawn them; the statistic is Student's t over blocks. Exact up
-// to the number of draws, and it holds one factor's null hypothesis whatever the others do. Labels that an exchange would
-// make inestimable are not drawn.
+// p-value of a contrast for each measure, two-sided. Within each block the labels of treatments that would be equal
+// under the null hypothesis are exchanged as the design could have drawn them; the statistic is Student's t over
+// blocks. Exact up to the number of draws, and it holds one factor's null hypothesis whatever the others do. Labels
+// that an exchange would make inestimable are not drawn.
 Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::span<const Overlaps> overlaps,
                                std::span<const int> block, const Eigen::MatrixXd& measures, const Experiment& plan,
                                const Draws& draws);

@@ -1,11 +1,11 @@
 #include "analysis/simulation.hpp"
 
+#include "base/error.hpp"
+
 #include <cmath>
 #include <numbers>
 #include <numeric>
 #include <span>
-
-#include "base/error.hpp"
 
 namespace analysis {
 
@@ -31,8 +31,7 @@ std::vector<Chip> rotation(const Simulation& what, base::Random& random)
         base::shuffle(random, std::span{order});
         for (const std::size_t factor : order) {
             Chip& chip = chips.emplace_back(Chip{block, time_ns, time_ns + chip_ns, {}});
-            if (factor < factors)
-                chip.on.push_back({base::join("f", factor), "", "simulated"});
+            if (factor < factors) chip.on.push_back({base::join("f", factor), "", "simulated"});
             time_ns += chip_ns;
         }
     }
@@ -63,7 +62,8 @@ SimulatedRun simulate(const Simulation& what, base::Random& random)
     run.chips = rotation(what, random);
     std::vector<double> slowdown;
     for (const Chip& chip : run.chips)
-        slowdown.push_back(chip.on.empty() ? 1.0 : 1.0 + what.effects_percent[std::stoul(chip.on[0].factor.substr(1))] / 100.0);
+        slowdown.push_back(
+            chip.on.empty() ? 1.0 : 1.0 + what.effects_percent[std::stoul(chip.on[0].factor.substr(1))] / 100.0);
 
     run.steps.phases = {"compute", "exchange"};
     RankSteps& rank = run.steps.ranks.emplace_back();

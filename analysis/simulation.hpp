@@ -1,17 +1,17 @@
 // Simulated runs with known effects: what the estimator is checked against.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "analysis/chips.hpp"
 #include "analysis/steps.hpp"
 #include "base/random.hpp"
 
+#include <cstdint>
+#include <vector>
+
 namespace analysis {
 
-// A rotation of factors, one chip each and quiet ceil(sqrt(factors)) times in every block, and a training whose steps have
-// what real ones have: drift, autocorrelation, outliers, and no regard for chip borders.
+// A rotation of factors, one chip each and quiet ceil(sqrt(factors)) times in every block, and a training whose steps
+// have what real ones have: drift, autocorrelation, outliers, and no regard for chip borders.
 struct Simulation {
     std::vector<double> effects_percent;  // by factor: true slowdown of a step wholly under it
     double step_ms = 100.0;               // quiet

@@ -1,0 +1,20 @@
+// Where a factor's effect comes from: the phase that carries it, and own slowdown, waiting or transfer behind it.
+#pragma once
+
+#include "analysis/analyse.hpp"
+
+#include <string>
+
+namespace analysis {
+
+struct Cause {
+    std::string phase;     // that carries most of the effect; empty if none was found
+    std::string sentence;  // for an operator
+};
+
+// Of an effect on the job's step. With recorded buckets the step's delay is split into compute that got slower on the
+// last rank, transfer that got slower, and the rest; the rank is named by when its own buckets were ready (a phase that
+// waits shows up on the wrong rank). Without them the phase alone is named.
+Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence);
+
+}  // namespace analysis

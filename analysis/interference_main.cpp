@@ -1,0 +1,213 @@
+// interference: what noise cost a training, from traces to a verdict an operator can act on.
+#include "analysis/join.hpp"
+#include "analysis/report/comparison_report.hpp"
+#include "analysis/report/terminal.hpp"
+#include "analysis/report/write.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/options.hpp"
+#include "base/run_record.hpp"
+#include "base/version.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Settings {
+    base::Percent budget{1.0};
+    base::Percent confidence{95.0};
+    std::int64_t warm_up = 10;
+    base::Nanoseconds guard{0};
+    int draws = 9999;
+    std::uint64_t seed = 1;
+    std::string clock_offset;
+};
+
+void add_settings(base::Options& options, Settings& settings)
+{
+    options.add("budget", settings.budget, "slowdown of a step that is still affordable");
+    options.add("warmup", settings.warm_up, "steps to leave out at the training's start");
+    options.add("guard", settings.guard, "leave out steps that begin so soon after noise changed");
+    options.add("confidence", settings.confidence, "of the intervals");
+    options.add("draws", settings.draws, "of the re-randomisation test");
+    options.add("seed", settings.seed, "of the re-randomisation test");
+    options.add("clock-offset", settings.clock_offset,
+                "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock");
+}
+
+void check(const Settings& settings)
+{
+    if (settings.confidence.value < 50.0 || settings.confidence.value >= 100.0)
+        base::fail_usage("--confidence: from 50% to less than 100%");
+    if (settings.budget.value <= 0.0) base::fail_usage("--budget: must be more than 0%");
+    if (settings.warm_up < 0) base::fail_usage("--warmup: a number of steps");
+    if (settings.draws < 0 || settings.draws > 10'000'000) base::fail_usage("--draws: from 0 to ten million");
+}
+
+std::optional<std::int64_t> clock_offset(const Settings& settings)
+{
+    if (settings.clock_offset.empty()) return std::nullopt;
+    const bool negative = settings.clock_offset.starts_with('-');
+    const auto size = base::parse<base::Nanoseconds>(settings.clock_offset.substr(negative ? 1 : 0));
+    return negative ? -size.count() : size.count();
+}
+
+// The record beside an archive DIR/trace/traces.otf2: DIR/name. It only adds to the report, so a bad one is as good as
+// none.
+analysis::Record record_beside(const fs::path& archive, const std::string& what, const std::string& name)
+{
+    analysis::Record record{what, archive, nullptr};
+    for (const fs::path& folder : {archive.parent_path().parent_path(), archive.parent_path()}) {
+        std::error_code ignored;
+        if (!fs::is_regular_file(folder / name, ignored)) continue;
+        record.json = nlohmann::ordered_json::parse(base::read_whole(folder / name), nullptr, false);
+        if (record.json.is_discarded()) record.json = nullptr;
+        break;
+    }
+    return record;
+}
+
+int report(const fs::path& train, const std::vector<fs::path>& noises, const fs::path& out, const Settings& settings)
+{
+    check(settings);
+    if (fs::exists(out)) base::fail_usage(out.string(), " is already there; give another --out, or move it away");
+    const analysis::Training training = analysis::read_training(train);
+    std::vector<analysis::Noise> noise;
+    for (const fs::path& archive : noises) noise.push_back(analysis::read_noise(archive));
+
+    analysis::Report report;
+    analysis::Joined joined = analysis::join(training, noise, clock_offset(settings));
+    report.run = std::move(joined.run);
+    report.notes = std::move(joined.notes);
+    report.rules.exposure = {settings.warm_up, settings.guard};
+    report.rules.draws = {settings.draws, settings.seed};
+    report.analysis = analysis::analyse(report.run, report.rules);
+    report.verdict = analysis::verdict(report.run, report.analysis, joined.promises_broken,
+                                       {settings.budget.value, settings.confidence.fraction()});
+    report.schedule = noise.front().schedule;
+    report.records.push_back(record_beside(train, "training", "run.json"));
+    for (const fs::path& archive : noises) report.records.push_back(record_beside(archive, "noise", "noise.json"));
+    report.own_record = base::run_record("interference");
+    analysis::write_report(out, report);
+    analysis::print(std::cout, report);
+    std::cout << "\nreport: " << (out / "index.html").string() << "\n";
+    return report.verdict.covered ? base::exit_fine : base::exit_promise_not_kept;
+}
+
+int exposure(int argc, char** argv)
+{
+    Settings settings;
+    std::string train;
+    std::vector<std::string> noise;
+    std::string out;
+    base::Options options{"interference exposure", "the analysis of one designed run: what each noise cost each step"};
+    options.add("train", train, "the training's archive, DIR/train/trace/traces.otf2");
+    options.add("noise", noise, "the noise's archives, DIR/noise/*/trace/traces.otf2");
+    options.add("out", out, "the report's directory; must not be there yet");
+    add_settings(options, settings);
+    options.example(
+        "interference exposure --train run1/train/trace/traces.otf2 --noise run1/noise/*/trace/traces.otf2 --out "
+        "report");
+    options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 noise did not cover the training.");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (train.empty() || noise.empty() || out.empty())
+        base::fail_usage("exposure needs --train, --noise and --out (interference exposure --help)");
+    return report(train, {noise.begin(), noise.end()}, out, settings);
+}
+
+int analyse(int argc, char** argv)
+{
+    Settings settings;
+    std::vector<std::string> runs;
+    std::string out;
+    base::Options options{"interference analyse",
+                          "everything that the files of a run directory allow, into DIR/report"};
+    options.add_positional("DIR", runs, "the run's directory, with train/ and noise/ in it");
+    options.add("out", out, "the report's directory instead of DIR/report; must not be there yet");
+    add_settings(options, settings);
+    options.example("interference analyse run1");
+    options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 noise did not cover the training.");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (runs.size() != 1) base::fail_usage("analyse takes one run directory");
+    const fs::path run = runs.front();
+    if (!fs::is_directory(run)) base::fail("there is no directory ", run.string());
+    const fs::path train = run / "train/trace/traces.otf2";
+    if (!fs::exists(train)) base::fail("there is no ", train.string(), ": no training, or one that was cut off");
+    std::vector<fs::path> noise;
+    if (fs::is_directory(run / "noise"))
+        for (const fs::directory_entry& process : fs::directory_iterator{run / "noise"})
+            if (process.is_directory()) noise.push_back(process.path() / "trace/traces.otf2");
+    if (noise.empty()) base::fail("there is no noise process in ", (run / "noise").string());
+    std::sort(noise.begin(), noise.end());
+    return report(train, noise, out.empty() ? run / "report" : fs::path{out}, settings);
+}
+
+int compare(int argc, char** argv)
+{
+    base::Percent budget{1.0};
+    base::Percent confidence{95.0};
+    std::int64_t warm_up = 10;
+    std::string out;
+    std::vector<std::string> quiet;
+    std::vector<std::string> noisy;
+    base::Options options{"interference compare", "sets of runs, quiet against noisy; the run is the unit"};
+    options.add("quiet", quiet, "runs without noise: run directories, archives or steps.csv");
+    options.add("noisy", noisy, "runs with noise");
+    options.add("out", out, "the report's directory; must not be there yet");
+    options.add("budget", budget, "slowdown of a step that is still affordable");
+    options.add("warmup", warm_up, "steps to leave out at each training's start");
+    options.add("confidence", confidence, "of the intervals");
+    options.example("interference compare --quiet q1 q2 q3 --noisy n1 n2 n3 --out comparison");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (out.empty()) base::fail_usage("compare needs --out (interference compare --help)");
+    if (confidence.value < 50.0 || confidence.value >= 100.0)
+        base::fail_usage("--confidence: from 50% to less than 100%");
+    if (fs::exists(out)) base::fail_usage(out, " is already there; give another --out, or move it away");
+    std::vector<analysis::RunSteps> quiet_runs;
+    std::vector<analysis::RunSteps> noisy_runs;
+    for (const std::string& run : quiet) quiet_runs.push_back(analysis::read_run_steps(run));
+    for (const std::string& run : noisy) noisy_runs.push_back(analysis::read_run_steps(run));
+    const analysis::ComparisonReport report{analysis::compare(quiet_runs, noisy_runs, warm_up, confidence.fraction()),
+                                            quiet, noisy, budget.value, base::run_record("interference")};
+    analysis::write_comparison(out, report);
+    analysis::print(std::cout, report);
+    std::cout << "\nreport: " << (fs::path{out} / "index.html").string() << "\n";
+    return base::exit_fine;
+}
+
+constexpr const char* usage =
+    "interference: what noise cost a training, from traces to a verdict\n\n"
+    "Usage: interference COMMAND [options]\n\n"
+    "  analyse DIR   everything that the files of a run directory allow, into DIR/report\n"
+    "  exposure      the analysis of one designed run, from its archives\n"
+    "  compare       sets of runs, quiet against noisy\n\n"
+    "interference COMMAND --help shows the options of each.\n\n"
+    "Example:\n  interference analyse run1\n";
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    const std::string command = argc > 1 ? argv[1] : "";
+    if (command == "exposure") return exposure(argc - 1, argv + 1);
+    if (command == "analyse") return analyse(argc - 1, argv + 1);
+    if (command == "compare") return compare(argc - 1, argv + 1);
+    if (command == "--help" || command == "-h") {
+        std::cout << usage;
+        return base::exit_fine;
+    }
+    if (command == "--version") {
+        std::cout << "interference " << base::version() << "\n";
+        return base::exit_fine;
+    }
+    const std::vector<std::string> commands{"analyse", "exposure", "compare"};
+    if (command.empty()) base::fail_usage("expects a command: analyse, exposure or compare (interference --help)");
+    base::fail_usage("no command '", command, "'", base::did_you_mean(command, commands), " (interference --help)");
+} catch (...) {
+    return base::report_failure("interference");
+}

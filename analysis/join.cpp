@@ -1,0 +1,104 @@
+#include "analysis/join.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+constexpr double least_achieved = 0.9;  // of the time in which a factor was assigned
+
+std::string shown(const std::string& clock)
+{
+    return clock.empty() ? "unknown" : clock;
+}
+
+const Noise* noise_beside(const Training& training, std::size_t rank, const std::vector<Noise>& noise,
+                          bool offset_stated)
+{
+    const std::string& clock = training.clock[rank];
+    for (const Noise& process : noise)
+        if (!clock.empty() && process.clock == clock) return &process;
+    if (!offset_stated) return nullptr;
+    for (const Noise& process : noise)
+        if (process.host == training.host[rank]) return &process;
+    return &noise.front();
+}
+
+// The number of chips that all processes went through; what they did in them must be the same.
+std::size_t common_chips(const std::vector<Noise>& noise)
+{
+    std::size_t count = noise.front().chips.size();
+    for (const Noise& process : noise) count = std::min(count, process.chips.size());
+    for (const Noise& process : noise)
+        for (std::size_t c = 0; c < count; ++c)
+            if (process.chips[c].on != noise.front().chips[c].on ||
+                process.chips[c].block != noise.front().chips[c].block)
+                base::fail(process.archive.string(), " and ", noise.front().archive.string(),
+                           " followed different schedules (chip ", c, "): not the noise of one run");
+    return count;
+}
+
+std::vector<Chip> on_clock(std::vector<Chip> chips, std::size_t count, std::int64_t offset_ns)
+{
+    chips.resize(count);
+    for (Chip& chip : chips) {
+        chip.begin_ns += offset_ns;
+        chip.end_ns += offset_ns;
+    }
+    return chips;
+}
+
+// Keeps the columns that speak of the whole job. Without all of its ranks a job's bucket measures mean nothing.
+void copy_extras(const Training& training, std::size_t kept_ranks, DesignedRun& run)
+{
+    if (kept_ranks != training.steps.ranks.size()) return;
+    run.extra_ms = training.extra_ms;
+    run.extra_names = training.extra_names;
+}
+
+void check_achieved(const std::vector<Noise>& noise, Joined& joined)
+{
+    for (const Noise& process : noise)
+        for (const auto& [factor, share] : achieved_share(process))
+            if (share < least_achieved)
+                joined.promises_broken.push_back(base::join("the noise '", factor, "' on ", process.host,
+                                                            " really ran in only ", std::lround(100.0 * share),
+                                                            " % of the time in which it was assigned"));
+}
+
+}  // namespace
+
+Joined join(const Training& training, const std::vector<Noise>& noise, std::optional<std::int64_t> clock_offset_ns)
+{
+    Joined joined;
+    const std::size_t count = common_chips(noise);
+    for (std::size_t r = 0; r < training.steps.ranks.size(); ++r) {
+        const Noise* beside = noise_beside(training, r, noise, clock_offset_ns.has_value());
+        if (beside == nullptr) {
+            joined.promises_broken.push_back(base::join("no noise process on the node of rank ",
+                                                        training.steps.ranks[r].rank, " (", training.host[r],
+                                                        "): the rank is left out"));
+            continue;
+        }
+        joined.run.steps.ranks.push_back(training.steps.ranks[r]);
+        joined.run.chips.push_back(on_clock(beside->chips, count, clock_offset_ns.value_or(0)));
+    }
+    if (joined.run.steps.ranks.empty())
+        base::fail("training and noise were recorded on two different clocks (", shown(training.clock.front()), " and ",
+                   shown(noise.front().clock), "): state their difference with --clock-offset if you know it");
+    if (clock_offset_ns)
+        joined.notes.push_back(base::join("clocks were aligned by a stated offset of ", *clock_offset_ns, " ns"));
+
+    joined.run.steps.phases = training.steps.phases;
+    joined.run.steps.numbers = training.steps.numbers;
+    copy_extras(training, joined.run.steps.ranks.size(), joined.run);
+    joined.run.plan = experiment(noise.front().design, joined.run.chips.front());
+    check_achieved(noise, joined);
+    return joined;
+}
+
+}  // namespace analysis

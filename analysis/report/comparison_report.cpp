@@ -1,0 +1,160 @@
+#include "analysis/report/comparison_report.hpp"
+
+#include "analysis/report/html_style.hpp"
+#include "analysis/report/html_text.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/plots.hpp"
+#include "analysis/report/write.hpp"
+#include "analysis/verdict.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/run_record.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+
+const PhaseComparison& step_of(const ComparisonReport& report)
+{
+    return report.comparison.phases.front();
+}
+
+std::string verdict_of(const ComparisonReport& report)
+{
+    return judge(step_of(report).interval, report.budget_percent);
+}
+
+void write_tables(const std::filesystem::path& folder, const ComparisonReport& report)
+{
+    base::CsvWriter phases{folder / "compare.csv",
+                           {"phase", "effect_percent", "low_percent", "high_percent", "p_holm", "p_welch",
+                            "p_mann_whitney", "quiet_ms", "noisy_ms"}};
+    for (const PhaseComparison& phase : report.comparison.phases)
+        phases.row(phase.phase, phase.percent, phase.interval.low, phase.interval.high, phase.p_holm, phase.p_welch,
+                   phase.p_mann_whitney, phase.quiet_ms, phase.noisy_ms);
+    base::CsvWriter runs{folder / "runs.csv", {"set", "run", "mean_step_ms"}};
+    for (std::size_t r = 0; r < report.quiet.size(); ++r)
+        runs.row("quiet", report.quiet[r], report.comparison.quiet_means_ms[r]);
+    for (std::size_t r = 0; r < report.noisy.size(); ++r)
+        runs.row("noisy", report.noisy[r], report.comparison.noisy_means_ms[r]);
+    base::CsvWriter steps{folder / "aligned_steps.csv", {"step", "quiet_ms", "noisy_ms"}};
+    for (std::size_t i = 0; i < report.comparison.numbers.size(); ++i)
+        steps.row(report.comparison.numbers[i], report.comparison.quiet_by_step_ms[i],
+                  report.comparison.noisy_by_step_ms[i]);
+}
+
+Plot draw_aligned(const std::filesystem::path& folder)
+{
+    base::write_whole(
+        folder / "aligned.gp",
+        "# Mean step by number, quiet and noisy runs. Made by interference; run again with: gnuplot aligned.gp\n"
+        "set terminal svg noenhanced size 1100,320 dynamic font 'sans-serif,13' name 'aligned'\n"
+        "set output 'aligned.svg'\nset datafile separator ','\nset border 3 lw 0.7\n"
+        "set tics nomirror out scale 0.5\nset xlabel 'step'\nset ylabel 'mean over runs, ms'\n"
+        "set key outside top center horizontal\n"
+        "plot 'aligned_steps.csv' skip 1 using 1:3 with points pt 7 ps 0.3 lc rgb '#d55e00' title 'noisy', \\\n"
+        "     '' skip 1 using 1:2 with points pt 7 ps 0.3 lc rgb '#0072b2' title 'quiet'\n");
+    Plot plot{"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.", false};
+    plot.drawn = run_gnuplot(folder, plot.name);
+    return plot;
+}
+
+nlohmann::ordered_json json_of(const ComparisonReport& report)
+{
+    const PhaseComparison& step = step_of(report);
+    nlohmann::ordered_json json;
+    json["format"] = base::format_version;
+    json["verdict"] = verdict_of(report);
+    json["budget_percent"] = report.budget_percent;
+    json["effect_percent"] = step.percent;
+    json["low_percent"] = step.interval.low;
+    json["high_percent"] = step.interval.high;
+    json["p_welch"] = step.p_welch;
+    json["p_mann_whitney"] = step.p_mann_whitney;
+    json["floor_percent"] = report.comparison.floor_percent;
+    json["quiet_step_ms"] = step.quiet_ms;
+    json["quiet_runs"] = report.quiet.size();
+    json["noisy_runs"] = report.noisy.size();
+    json["steps_aligned"] = report.comparison.numbers.size();
+    return json;
+}
+
+std::string html_of(const ComparisonReport& report, const std::filesystem::path& folder, const Plot& plot)
+{
+    const PhaseComparison& step = step_of(report);
+    const std::string judged = verdict_of(report);
+    std::vector<std::vector<Cell>> phases;
+    for (const PhaseComparison& phase : report.comparison.phases)
+        phases.push_back({words(phase.phase), number(signed_percent(phase.percent)), number(range(phase.interval)),
+                          number(fixed(phase.quiet_ms, 3)), number(fixed(phase.noisy_ms, 3)),
+                          number(p_value(phase.p_holm)), number(p_value(phase.p_mann_whitney))});
+    std::vector<std::vector<Cell>> runs;
+    for (std::size_t r = 0; r < report.quiet.size(); ++r)
+        runs.push_back({words("quiet"), words(report.quiet[r]), number(fixed(report.comparison.quiet_means_ms[r], 3))});
+    for (std::size_t r = 0; r < report.noisy.size(); ++r)
+        runs.push_back({words("noisy"), words(report.noisy[r]), number(fixed(report.comparison.noisy_means_ms[r], 3))});
+    std::string page =
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+        "content=\"width=device-width, initial-scale=1\"><title>Crosstalk comparison</title>\n<style>";
+    page += html_style;
+    page += "</style></head>\n<body><main>\n<h1>Quiet runs against noisy runs</h1>\n<p class=\"sub\">" +
+            join(report.quiet.size(), " quiet and ", report.noisy.size(), " noisy runs, ",
+                 report.comparison.numbers.size(), " steps in each") +
+            "</p>\n<section><h2>What the noise costs</h2><p class=\"answer\"><span class=\"big\">" +
+            signed_percent(step.percent) + "</span> (" + range(step.interval) + ") <span class=\"badge " + judged +
+            "\">" + (judged == "unsafe" ? "not safe" : judged) + "</span> against a budget of " +
+            join(report.budget_percent, " %") +
+            "</p><p>Quiet runs compared with each other, as many on each side, would scatter by up to " +
+            percent(report.comparison.floor_percent) +
+            ": an effect below that is nothing these runs could show. The run is the unit, so more steps in a run do "
+            "not make the "
+            "interval narrower; more runs do. Runs are trusted to differ in the noise alone.</p></section>\n";
+    page += "<section><h2>By phase</h2>\n" +
+            table({"Phase", "effect", "interval", "quiet, ms", "noisy, ms", "p (Welch, Holm)", "p (Mann–Whitney)"},
+                  phases) +
+            "</section>\n<section><h2>" + escape(plot.title) + "</h2><figure>";
+    if (plot.drawn) {
+        const std::string svg = base::read_whole(folder / "aligned.svg");
+        page += svg.substr(std::min(svg.find("<svg"), svg.size()));
+    }
+    page += "<figcaption>" + escape(plot.caption) + "</figcaption></figure></section>\n<section><h2>The runs</h2>\n" +
+            table({"Set", "Run", "mean step, ms"}, runs) + "</section>\n</main></body></html>\n";
+    return page;
+}
+
+}  // namespace
+
+void print(std::ostream& out, const ComparisonReport& report)
+{
+    const PhaseComparison& step = step_of(report);
+    out << "noisy against quiet: " << signed_percent(step.percent) << " (" << range(step.interval) << "), "
+        << verdict_of(report) << " against a budget of " << report.budget_percent << " %\n"
+        << "  " << report.quiet.size() << " quiet and " << report.noisy.size() << " noisy runs, "
+        << report.comparison.numbers.size() << " steps aligned, quiet step " << fixed(step.quiet_ms, 2) << " ms\n"
+        << "  p " << p_value(step.p_welch) << " (Welch), " << p_value(step.p_mann_whitney)
+        << " (Mann-Whitney); quiet against quiet would scatter by " << percent(report.comparison.floor_percent) << "\n";
+    for (std::size_t p = 1; p < report.comparison.phases.size(); ++p) {
+        const PhaseComparison& phase = report.comparison.phases[p];
+        std::string name = phase.phase;
+        name.resize(std::max<std::size_t>(name.size() + 1, 16), ' ');
+        out << "  " << name << signed_percent(phase.percent) << " (" << range(phase.interval) << ")\n";
+    }
+}
+
+void write_comparison(const std::filesystem::path& wanted, const ComparisonReport& report)
+{
+    const std::filesystem::path folder = claim_folder(wanted);
+    write_tables(folder, report);
+    const Plot plot = draw_aligned(folder);
+    base::write_whole(folder / "run.json", json_text(report.own_record));
+    base::write_whole(folder / "index.html", html_of(report, folder, plot));
+    base::write_whole(folder / "verdict.json", json_text(json_of(report)));
+}
+
+}  // namespace analysis

@@ -1,0 +1,30 @@
+// The report of sets of runs compared.
+#pragma once
+
+#include "analysis/comparison.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct ComparisonReport {
+    Comparison comparison;
+    std::vector<std::string> quiet;  // names of the runs
+    std::vector<std::string> noisy;
+    double budget_percent = 1.0;
+    nlohmann::ordered_json own_record;
+};
+
+void print(std::ostream& out, const ComparisonReport& report);
+
+// compare.csv (phase,effect_percent,low_percent,high_percent,p_holm,p_welch,p_mann_whitney,quiet_ms,noisy_ms), runs.csv
+// (set,run,mean_step_ms), aligned_steps.csv (step,quiet_ms,noisy_ms), aligned.svg, verdict.json, run.json, index.html.
+// The folder is made here; throws UsageError if it is there already.
+void write_comparison(const std::filesystem::path& folder, const ComparisonReport& report);
+
+}  // namespace analysis

@@ -1,0 +1,63 @@
+// The look of a report: one style sheet, light and dark, no reference to anything outside.
+#pragma once
+
+namespace analysis {
+
+inline constexpr const char* html_style = R"css(
+:root { color-scheme: light dark; --ground: #f6f7f9; --paper: #ffffff; --ink: #1c2430; --quiet: #5c6878; --line: #dfe3e9;
+  --safe: #0a7a55; --safe-ground: #e3f5ee; --unsafe: #b3261e; --unsafe-ground: #fdeceb; --open: #8a5a00;
+  --open-ground: #fdf3dc; --accent: #1f5fa8; }
+@media (prefers-color-scheme: dark) { :root { --ground: #12161c; --paper: #1b2129; --ink: #e6eaf0; --quiet: #9aa6b5;
+  --line: #323b47; --safe: #5fd3a8; --safe-ground: #12342a; --unsafe: #ff9087; --unsafe-ground: #43201e; --open: #f2c14e;
+  --open-ground: #3b2f12; --accent: #7ab3f0; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+main { max-width: 1160px; margin: 0 auto; padding: 28px 20px 60px; }
+h1 { font-size: 27px; line-height: 1.2; margin: 0 0 4px; letter-spacing: -0.01em; }
+h2 { font-size: 19px; margin: 0 0 10px; }
+h3 { font-size: 15px; margin: 22px 0 6px; }
+p { margin: 0 0 10px; max-width: 82ch; }
+.sub { color: var(--quiet); margin-bottom: 20px; }
+section { background: var(--paper); border: 1px solid var(--line); border-radius: 10px; padding: 20px 22px; margin: 16px 0; }
+.banner { border-radius: 10px; padding: 14px 18px; margin: 16px 0; border: 1px solid; }
+.banner h2 { margin-bottom: 4px; }
+.banner ul { margin: 4px 0 0; padding-left: 20px; }
+.banner.good { color: var(--safe); background: var(--safe-ground); }
+.banner.bad { color: var(--unsafe); background: var(--unsafe-ground); }
+.answer { font-size: 17px; max-width: none; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th { text-align: left; font-weight: 600; color: var(--quiet); font-size: 13px; }
+th, td { padding: 7px 14px 7px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+tbody tr:last-child td { border-bottom: 0; }
+td.number, th.number { text-align: right; white-space: nowrap; }
+td.strong { font-weight: 600; }
+td.number.faint { color: var(--quiet); }
+td.key { color: var(--quiet); white-space: nowrap; width: 1%; padding-right: 22px; }
+.badge { display: inline-block; border-radius: 999px; padding: 1px 11px; font-weight: 600; font-size: 13.5px; white-space: nowrap; }
+.safe { color: var(--safe); background: var(--safe-ground); }
+.unsafe { color: var(--unsafe); background: var(--unsafe-ground); }
+.undecided { color: var(--open); background: var(--open-ground); }
+.dot { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin-right: 8px; }
+.big { font-size: 19px; font-weight: 650; white-space: nowrap; }
+.small { color: var(--quiet); font-size: 13px; max-width: none; }
+p.small { margin: 8px 0 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(310px, 1fr)); gap: 12px; }
+.tile { border: 1px solid var(--line); border-radius: 8px; padding: 12px 14px; }
+.tile .name { font-size: 13px; color: var(--quiet); }
+.tile .value { font-size: 17px; font-weight: 650; margin: 2px 0; }
+.tile .mark-good { color: var(--safe); } .tile .mark-bad { color: var(--unsafe); }
+figure { margin: 14px 0 4px; } figure svg { width: 100%; height: auto; display: block; }
+figure svg text { fill: var(--ink); }
+figure svg [stroke="black"], figure svg g[color="black"] > path[stroke="currentColor"] { stroke: var(--quiet); }
+.dense table { font-size: 13px; } .dense th, .dense td { padding: 5px 9px 5px 0; } .dense th { font-size: 12.5px; }
+figcaption { color: var(--quiet); font-size: 13px; margin-top: 4px; }
+code { font: 12.5px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
+ul.plain { margin: 0; padding-left: 20px; } ul.plain li { margin: 4px 0; max-width: 95ch; }
+@media (max-width: 620px) { main { padding: 16px 10px; } section { padding: 14px; } }
+td.number .half { color: var(--quiet); font-weight: 400; font-size: 0.9em; }
+@media print { body { background: #fff; } section { break-inside: avoid; } }
+)css";
+
+}  // namespace analysis

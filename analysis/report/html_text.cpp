@@ -1,0 +1,59 @@
+#include "analysis/report/html_text.hpp"
+
+namespace analysis {
+
+std::string escape(std::string_view text)
+{
+    std::string html;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                html += "&amp;";
+                break;
+            case '<':
+                html += "&lt;";
+                break;
+            case '>':
+                html += "&gt;";
+                break;
+            case '"':
+                html += "&quot;";
+                break;
+            case '\'':
+                html += "&#39;";
+                break;
+            default:
+                html += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+        }
+    }
+    return html;
+}
+
+Cell words(std::string_view text, std::string css_class)
+{
+    return {escape(text), std::move(css_class)};
+}
+
+Cell number(std::string_view text)
+{
+    return {escape(text), "number"};
+}
+
+std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows)
+{
+    std::string html = "<div class=\"scroll\"><table><thead><tr>";
+    for (std::size_t c = 0; c < head.size(); ++c) {
+        const bool right = !rows.empty() && c < rows.front().size() && rows.front()[c].css_class.starts_with("number");
+        html += std::string{right ? "<th class=\"number\">" : "<th>"} + escape(head[c]) + "</th>";
+    }
+    html += "</tr></thead><tbody>\n";
+    for (const std::vector<Cell>& row : rows) {
+        html += "<tr>";
+        for (const Cell& cell : row)
+            html += (cell.css_class.empty() ? "<td>" : "<td class=\"" + cell.css_class + "\">") + cell.html + "</td>";
+        html += "</tr>\n";
+    }
+    return html + "</tbody></table></div>\n";
+}
+
+}  // namespace analysis

@@ -1,0 +1,23 @@
+// Text and tables in HTML: everything from outside is escaped here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace analysis {
+
+// & < > " ' as entities, control characters as spaces.
+std::string escape(std::string_view text);
+
+// A cell that is already HTML; plain text goes through escape().
+struct Cell {
+    std::string html;
+    std::string css_class;  // "number" aligns right
+};
+Cell words(std::string_view text, std::string css_class = "");
+Cell number(std::string_view text);
+
+std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows);
+
+}  // namespace analysis

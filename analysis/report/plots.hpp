@@ -1,0 +1,28 @@
+// SVG plots through gnuplot; the script and its data stay beside each.
+#pragma once
+
+#include "analysis/report/report.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct Plot {
+    std::string name;  // "timeline": timeline.gp makes timeline.svg from timeline_*.csv
+    std::string title;
+    std::string caption;  // how to read it
+    bool drawn = false;   // false: gnuplot is missing or failed
+};
+
+// timeline (step time over time, noise behind it), effects (each factor's effect on the step), phases (on each phase).
+std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& report);
+
+// Runs `gnuplot <name>.gp` in the folder; false, and says so on stderr, if it cannot.
+bool run_gnuplot(const std::filesystem::path& folder, const std::string& name);
+
+// For a label or title in a script: quotes and gnuplot's own markup taken as plain text.
+std::string gnuplot_text(const std::string& text);
+
+}  // namespace analysis

@@ -1,0 +1,66 @@
+#include "analysis/report/terminal.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+std::string padded(const std::string& text, std::size_t width)
+{
+    return text + std::string(text.size() < width ? width - text.size() : 1, ' ');
+}
+
+std::string name_of(const FactorVerdict& factor)
+{
+    return factor.level.empty() ? factor.factor : factor.factor + "[" + factor.level + "]";
+}
+
+void print_control(std::ostream& out, const char* name, const std::optional<Control>& control, const std::string& truth)
+{
+    out << "  " << name;
+    if (control)
+        out << signed_percent(control->percent.value) << " (" << range(control->interval) << "), truly " << truth
+            << "\n";
+    else
+        out << "not in the schedule\n";
+}
+
+}  // namespace
+
+void print(std::ostream& out, const Report& report)
+{
+    const Verdict& verdict = report.verdict;
+    const std::string confidence = base::join(100.0 * verdict.confidence, " %");
+    out << (verdict.trustworthy ? "TRUSTWORTHY" : "NOT TRUSTWORTHY") << ": quiet step "
+        << fixed(verdict.quiet_step_ms, 2) << " ms, " << report.analysis.blocks << " blocks, "
+        << report.analysis.counts.at(LeftOut::no) << " steps used, " << report.analysis.outliers.count()
+        << " outliers, noise covered " << fixed(100.0 * report.analysis.covered_share, 1)
+        << " % of the training after warm-up\n";
+    for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
+    print_control(out, "placebo        ", verdict.placebo, "nothing");
+    print_control(
+        out, "control delay  ", verdict.delay,
+        verdict.delay && verdict.delay->true_percent > 0.0 ? percent(verdict.delay->true_percent) : "unknown");
+    if (!report.run.plan.randomised())
+        out << "  the order of the noise was not random: a rhythm of the machine could pass for an effect\n";
+
+    std::size_t width = 8;
+    for (const FactorVerdict& factor : verdict.factors) width = std::max(width, name_of(factor).size() + 2);
+    out << "\n"
+        << padded("noise", width) << padded("slowdown", 11) << padded(confidence + " interval", 22)
+        << padded(base::join("budget ", verdict.budget_percent, " %"), 30) << "most in\n";
+    for (const FactorVerdict& factor : verdict.factors) {
+        const std::string judged =
+            factor.verdict == "undecided" ? "undecided, " + minutes(factor.minutes_missing) : factor.verdict;
+        out << padded(name_of(factor), width) << padded(signed_percent(factor.percent), 11)
+            << padded(range(factor.interval), 22) << padded(judged, 30) << (factor.phase.empty() ? "-" : factor.phase)
+            << "\n";
+    }
+}
+
+}  // namespace analysis

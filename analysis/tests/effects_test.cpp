@@ -1,0 +1,247 @@
+// The estimator: exact on data without noise, additive over phases, honest about outliers.
+#include "analysis/effects.hpp"
+
+#include "analysis/analyse.hpp"
+#include "analysis/simulation.hpp"
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+using analysis::Effect;
+using analysis::Kind;
+
+namespace {
+
+analysis::DesignedRun designed(analysis::SimulatedRun simulated)
+{
+    analysis::DesignedRun run;
+    run.plan = analysis::experiment(analysis::Design::rotation, simulated.chips);
+    run.steps = std::move(simulated.steps);
+    run.chips.push_back(std::move(simulated.chips));
+    return run;
+}
+
+analysis::DesignedRun simulated(analysis::Simulation what, std::uint64_t seed)
+{
+    base::Random random{seed};
+    return designed(analysis::simulate(what, random));
+}
+
+const Effect& step_effect(const analysis::Analysis& result, const std::string& factor)
+{
+    const Effect* effect = analysis::find(result.effects, factor, "", Kind::alone, "step");
+    REQUIRE(effect != nullptr);
+    return *effect;
+}
+
+analysis::Simulation exact()
+{
+    return {.effects_percent = {0.0, 3.0, 30.0, 100.0},
+            .deviation = 0.0,
+            .autocorrelation = 0.0,
+            .drift = 0.0,
+            .outlier_rate = 0.0};
+}
+
+// Steps of one length per treatment, in chips of ten steps without straddling: what a factorial's means should give
+// back.
+analysis::DesignedRun factorial(double memory, double net, double both)
+{
+    const analysis::Assigned mem{"mem", "", "memory.stream"};
+    const analysis::Assigned network{"net", "", "network.exchange"};
+    analysis::SimulatedRun run;
+    run.steps.phases = {"other"};
+    analysis::RankSteps& rank = run.steps.ranks.emplace_back();
+    std::int64_t time = 0;
+    for (int block = 0; block < 4; ++block) {
+        const std::vector<std::pair<std::vector<analysis::Assigned>, double>> treatments{
+            {{}, 100.0}, {{mem}, 100.0 + memory}, {{network}, 100.0 + net}, {{mem, network}, 100.0 + both}};
+        for (std::size_t t = 0; t < treatments.size(); ++t) {
+            const auto& [on, ms] = treatments[(t + static_cast<std::size_t>(block)) % treatments.size()];
+            const std::int64_t begin = time;
+            for (int i = 0; i < 10; ++i) {
+                run.steps.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
+                rank.begin_ns.push_back(time);
+                time += static_cast<std::int64_t>(ms * 1e6);
+                rank.end_ns.push_back(time);
+            }
+            run.chips.push_back({block, begin, time, on});
+        }
+    }
+    rank.phase_ms = analysis::measures({0, rank.begin_ns, rank.end_ns, Eigen::MatrixXd(rank.begin_ns.size(), 0)});
+    analysis::DesignedRun result = designed(std::move(run));
+    result.plan.design = analysis::Design::factorial;
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("effects on data without noise come out exactly")
+{
+    const analysis::Simulation what = exact();
+    const analysis::Analysis result = analysis::analyse(simulated(what, 1), {.draws = {.count = 0}});
+    for (std::size_t f = 0; f < what.effects_percent.size(); ++f) {
+        CAPTURE(f);
+        CHECK(step_effect(result, base::join("f", f)).percent.value ==
+              doctest::Approx(what.effects_percent[f]).epsilon(1e-4).scale(1.0));
+    }
+    CHECK(result.quiet_step_ms == doctest::Approx(100.0).epsilon(1e-6));
+    CHECK(result.outliers.count() == 0);
+}
+
+TEST_CASE("time shares alone would not recover a large effect")
+{
+    const analysis::DesignedRun run = simulated(exact(), 1);
+    const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 0}});
+    const Eigen::MatrixXd shares =
+        analysis::time_shares(result.exposures.job, run.plan.treatment_of, run.plan.treatments.size());
+    const Eigen::MatrixXd means = analysis::block_means(shares, analysis::job_measures(run.steps));
+    REQUIRE(means.size() > 0);
+    CHECK(means(4, 0) / means(0, 0) - 1.0 < 0.995);
+}
+
+TEST_CASE("effects of phases add up to the effect on the step")
+{
+    const analysis::DesignedRun run = simulated({.effects_percent = {0.0, 5.0, 20.0}, .run_s = 60.0}, 7);
+    const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 0}});
+    for (const char* factor : {"f0", "f1", "f2"}) {
+        double sum = 0.0;
+        for (const std::string& phase : run.steps.phases)
+            sum += analysis::find(result.effects, factor, "", Kind::alone, phase)->percent.value;
+        CHECK(sum == doctest::Approx(step_effect(result, factor).percent.value).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("a job of one rank has the effects of that rank")
+{
+    const analysis::Analysis result =
+        analysis::analyse(simulated({.effects_percent = {0.0, 10.0}, .run_s = 40.0}, 3), {.draws = {.count = 99}});
+    const Effect* job = analysis::find(result.effects, "f1", "", Kind::alone, "compute");
+    const Effect* rank = analysis::find(result.effects, "f1", "", Kind::alone, "compute", 0);
+    REQUIRE(rank != nullptr);
+    CHECK(job->percent.value == rank->percent.value);
+    CHECK(job->p == rank->p);
+}
+
+TEST_CASE("accidental outliers are set aside and counted")
+{
+    const analysis::Analysis result = analysis::analyse(
+        simulated({.effects_percent = {0.0, 10.0}, .outlier_rate = 0.01, .run_s = 90.0}, 5), {.draws = {.count = 99}});
+    CHECK(result.outliers.set_aside);
+    CHECK(result.outliers.count() > 0);
+    CHECK(result.counts.at(analysis::LeftOut::outlier) == result.outliers.count());
+    CHECK(step_effect(result, "f1").percent.value == doctest::Approx(10.0).epsilon(0.15));
+}
+
+TEST_CASE("too many slow steps under one noise are an effect and stay in the estimate")
+{
+    analysis::DesignedRun run = simulated(exact(), 1);
+    analysis::RankSteps& rank = run.steps.ranks.front();
+    const std::vector<analysis::Chip>& chips = run.chips.front();
+    int seen = 0;
+    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
+        if (analysis::exposure(rank.begin_ns[i], rank.end_ns[i], chips, "f1") == 1.0 && ++seen % 5 == 0)
+            rank.end_ns[i] += 50'000'000;
+    const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 0}});
+    CHECK_FALSE(result.outliers.set_aside);
+    CHECK(result.counts.count(analysis::LeftOut::outlier) == 0);
+    CHECK(step_effect(result, "f1").percent.value > 8.0);
+}
+
+TEST_CASE("a strong effect is no outlier")
+{
+    const analysis::Analysis result = analysis::analyse(
+        simulated({.effects_percent = {0.0, 50.0}, .outlier_rate = 0.0, .run_s = 60.0}, 9), {.draws = {.count = 0}});
+    CHECK(result.outliers.count() <= 2);
+    CHECK(step_effect(result, "f1").percent.value == doctest::Approx(50.0).epsilon(0.03));
+}
+
+TEST_CASE("more outliers under one noise than in quiet are found by their rate")
+{
+    analysis::DesignedRun run = simulated({.effects_percent = {0.0, 0.0}, .outlier_rate = 0.0, .run_s = 120.0}, 2);
+    analysis::RankSteps& rank = run.steps.ranks.front();
+    int seen = 0;
+    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
+        if (analysis::exposure(rank.begin_ns[i], rank.end_ns[i], run.chips.front(), "f1") == 1.0 && ++seen % 25 == 0)
+            rank.end_ns[i] += 100'000'000;
+    const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 999}});
+    REQUIRE(result.outlier_rates.size() == 3);
+    CHECK(result.outlier_rates[0].factor == "quiet");
+    CHECK(result.outlier_rates[0].percent_of_steps == 0.0);
+    CHECK(result.outlier_rates[1].p > 0.05);
+    CHECK(result.outlier_rates[2].percent_of_steps > 2.0);
+    CHECK(result.outlier_rates[2].p < 0.05);
+}
+
+TEST_CASE("a factorial gives effects alone and on average and in interaction")
+{
+    const analysis::Analysis result =
+        analysis::analyse(factorial(10.0, 20.0, 36.0), {.exposure = {.warm_up_steps = 0}, .draws = {.count = 99}});
+    const auto value = [&](const char* factor, Kind kind) {
+        const Effect* effect = analysis::find(result.effects, factor, "", kind, "step");
+        REQUIRE(effect != nullptr);
+        return effect->percent.value;
+    };
+    CHECK(value("mem", Kind::alone) == doctest::Approx(10.0));
+    CHECK(value("net", Kind::alone) == doctest::Approx(20.0));
+    CHECK(value("mem", Kind::average) == doctest::Approx(13.0));
+    CHECK(value("net", Kind::average) == doctest::Approx(23.0));
+    CHECK(value("mem*net", Kind::interaction) == doctest::Approx(6.0));
+}
+
+TEST_CASE("a block that lacks a treatment is dropped and counted")
+{
+    analysis::DesignedRun run = factorial(10.0, 20.0, 30.0);
+    run.steps.numbers.resize(115);
+    for (auto* times : {&run.steps.ranks[0].begin_ns, &run.steps.ranks[0].end_ns}) times->resize(115);
+    run.steps.ranks[0].phase_ms.conservativeResize(115, Eigen::NoChange);
+    const analysis::Analysis result = analysis::analyse(run, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 0}});
+    CHECK(result.blocks == 3);
+    CHECK(result.dropped_blocks == 1);
+    run.steps.numbers.resize(75);
+    for (auto* times : {&run.steps.ranks[0].begin_ns, &run.steps.ranks[0].end_ns}) times->resize(75);
+    run.steps.ranks[0].phase_ms.conservativeResize(75, Eigen::NoChange);
+    CHECK_THROWS_WITH_AS(analysis::analyse(run, {.exposure = {.warm_up_steps = 20}, .draws = {.count = 0}}),
+                         doctest::Contains("blocks hold every treatment"), base::Error);
+}
+
+TEST_CASE("the interval uses the t quantile of blocks minus one")
+{
+    const analysis::Analysis result =
+        analysis::analyse(simulated({.effects_percent = {0.0, 10.0}, .run_s = 24.0}, 4), {.draws = {.count = 0}});
+    const Effect& effect = step_effect(result, "f1");
+    CHECK(effect.percent.degrees_of_freedom == result.blocks - 1);
+    const analysis::Interval interval = effect.percent.interval(0.95);
+    CHECK(interval.half_width() / effect.percent.standard_error ==
+          doctest::Approx(analysis::t_quantile(0.95, result.blocks - 1.0)));
+}
+
+TEST_CASE("re-randomisation p-values of no effect are spread evenly")
+{
+    int below_tenth = 0;
+    int below_half = 0;
+    const int runs = 80;
+    for (int run = 0; run < runs; ++run) {
+        const analysis::Analysis result = analysis::analyse(
+            simulated({.effects_percent = {0.0, 40.0}, .run_s = 40.0}, static_cast<std::uint64_t>(run)),
+            {.draws = {.count = 199}, .by_rank = false});
+        const double p = step_effect(result, "f0").p;
+        below_tenth += p <= 0.1 ? 1 : 0;
+        below_half += p <= 0.5 ? 1 : 0;
+        CHECK(step_effect(result, "f1").p <= 0.011);
+    }
+    CHECK(below_tenth <= 18);
+    CHECK(below_half >= 24);
+    CHECK(below_half <= 56);
+}
+
+TEST_CASE("a fixed sequence is tested with t because its order was not drawn")
+{
+    analysis::DesignedRun run = simulated({.effects_percent = {0.0, 10.0}, .run_s = 40.0}, 4);
+    run.plan.design = analysis::Design::sequence;
+    const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 99}});
+    CHECK(step_effect(result, "f1").p == step_effect(result, "f1").percent.p_value());
+}

@@ -1,0 +1,113 @@
+// Exposure: shares of a step under each treatment, and which steps are left out.
+#include "analysis/exposure.hpp"
+
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+using analysis::Assigned;
+using analysis::Chip;
+using analysis::LeftOut;
+
+namespace {
+
+const Assigned memory{"memory", "", "memory.stream"};
+const Assigned delay{"delay", "", "control.delay"};
+
+analysis::StepTable steps_at(std::vector<std::int64_t> begins, std::int64_t length)
+{
+    analysis::StepTable table;
+    analysis::RankSteps& rank = table.ranks.emplace_back();
+    for (const std::int64_t begin : begins) {
+        table.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
+        rank.begin_ns.push_back(begin);
+        rank.end_ns.push_back(begin + length);
+    }
+    rank.phase_ms.resize(static_cast<Eigen::Index>(begins.size()), 0);
+    return table;
+}
+
+}  // namespace
+
+TEST_CASE("a step half covered by noise counts half")
+{
+    const std::vector<Chip> chips{{0, 0, 50, {memory}}, {0, 50, 200, {}}};
+    CHECK(analysis::exposure(0, 100, chips, "memory") == doctest::Approx(0.5));
+    CHECK(analysis::exposure(40, 60, chips, "memory") == doctest::Approx(0.5));
+    CHECK(analysis::exposure(50, 60, chips, "memory") == 0.0);
+}
+
+TEST_CASE("factors that are on together both count")
+{
+    const std::vector<Chip> chips{{0, 0, 100, {memory, {"net", "", "network.exchange"}}}};
+    CHECK(analysis::exposure(0, 100, chips, "memory") == 1.0);
+    CHECK(analysis::exposure(0, 100, chips, "net") == 1.0);
+    CHECK(analysis::exposure(50, 150, chips, "net") == doctest::Approx(0.5));
+}
+
+TEST_CASE("a step without length is under nothing")
+{
+    const std::vector<Chip> chips{{0, 0, 100, {memory}}};
+    CHECK(analysis::exposure(50, 50, chips).empty());
+}
+
+TEST_CASE("warm-up and guard and uncovered steps are left out and say why")
+{
+    const std::vector<Chip> chips{{0, 100, 200, {memory}}, {0, 200, 300, {}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    const analysis::StepTable steps = steps_at({0, 90, 102, 130, 190, 260, 290}, 20);
+    const analysis::Exposures exposures =
+        analysis::expose(steps, std::vector{chips}, plan, {.warm_up_steps = 1, .guard = base::Nanoseconds{10}});
+    const std::vector<LeftOut> expected{LeftOut::warm_up, LeftOut::not_covered, LeftOut::guard,      LeftOut::no,
+                                        LeftOut::no,      LeftOut::no,          LeftOut::not_covered};
+    CHECK(exposures.left_out == expected);
+    CHECK(exposures.block[3] == 0);
+}
+
+TEST_CASE("a step that straddles the control delay is left out because the delay falls on whole steps")
+{
+    const std::vector<Chip> chips{{0, 0, 100, {}}, {0, 100, 200, {delay}}, {0, 200, 300, {memory}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    const analysis::Exposures exposures =
+        analysis::expose(steps_at({50, 90, 150, 190, 250}, 20), std::vector{chips}, plan, {.warm_up_steps = 0});
+    const std::vector<LeftOut> expected{LeftOut::no, LeftOut::half_delayed, LeftOut::no, LeftOut::half_delayed,
+                                        LeftOut::no};
+    CHECK(exposures.left_out == expected);
+}
+
+TEST_CASE("the job's exposure is the mean over ranks each on its own clock")
+{
+    const std::vector<Chip> chips{{0, 0, 100, {memory}}, {0, 100, 200, {}}};
+    std::vector<Chip> later = chips;
+    for (Chip& chip : later) {
+        chip.begin_ns += 1'000'000;
+        chip.end_ns += 1'000'000;
+    }
+    analysis::StepTable steps = steps_at({80}, 40);
+    steps.ranks.push_back(steps.ranks.front());
+    steps.ranks[1].rank = 1;
+    steps.ranks[1].begin_ns[0] = 1'000'060;
+    steps.ranks[1].end_ns[0] = 1'000'100;
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    const analysis::Exposures exposures =
+        analysis::expose(steps, std::vector<std::vector<Chip>>{chips, later}, plan, {.warm_up_steps = 0});
+    REQUIRE(exposures.job[0].size() == 2);
+    CHECK(exposures.ranks[0][0][0].share == doctest::Approx(0.5));
+    CHECK(exposures.ranks[1][0][0].share == doctest::Approx(1.0));
+    CHECK(exposures.job[0][0].share == doctest::Approx(0.75));
+}
+
+TEST_CASE("each repetition of a sequence is a block")
+{
+    const std::vector<Chip> chips{{7, 0, 10, {memory}}, {7, 10, 20, {}}, {7, 20, 30, {memory}}, {7, 30, 40, {}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::sequence, chips);
+    CHECK(plan.blocks == 2);
+    CHECK(plan.block_of == std::vector<int>{0, 0, 1, 1});
+    CHECK_FALSE(plan.randomised());
+}
+
+TEST_CASE("noise that is never quiet leaves nothing to compare with")
+{
+    const std::vector<Chip> chips{{0, 0, 10, {memory}}, {0, 10, 20, {delay}}};
+    CHECK_THROWS_AS(analysis::experiment(analysis::Design::rotation, chips), base::Error);
+}

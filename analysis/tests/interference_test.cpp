@@ -1,0 +1,293 @@
+// The program on synthetic archives: right answers, right refusals.
+#include "analysis/tests/synthetic_run.hpp"
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "base/testing.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+using analysis::testing::SyntheticRun;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string program = std::string{CROSSTALK_BIN} + "/interference";
+
+testing::Outcome analyse(const fs::path& run, const std::vector<std::string>& more = {})
+{
+    std::vector<std::string> words{program, "analyse", run.string(), "--draws", "199"};
+    words.insert(words.end(), more.begin(), more.end());
+    return testing::run(words);
+}
+
+nlohmann::json verdict_in(const fs::path& run)
+{
+    return nlohmann::json::parse(base::read_whole(run / "report/verdict.json"));
+}
+
+bool one_line(const std::string& text)
+{
+    return std::count(text.begin(), text.end(), '\n') == 1;
+}
+
+}  // namespace
+
+TEST_CASE("a run directory gives a report with the true answers")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    const testing::Outcome outcome = analyse(scratch / "run");
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.starts_with("TRUSTWORTHY"));
+    CHECK(outcome.out.find("mem ") != std::string::npos);
+
+    const nlohmann::json verdict = verdict_in(scratch / "run");
+    CHECK(verdict["trustworthy"] == true);
+    CHECK(verdict["reasons"].empty());
+    CHECK(verdict["budget_percent"] == 1.0);
+    CHECK(verdict["quiet_step_ms"].get<double>() == doctest::Approx(20.0).epsilon(0.03));
+    const nlohmann::json& delay = verdict["controls"]["delay"];
+    CHECK(delay["true_percent"].get<double>() == doctest::Approx(5.0).epsilon(0.05));
+    CHECK(delay["low_percent"].get<double>() < delay["true_percent"].get<double>());
+    CHECK(delay["high_percent"].get<double>() > delay["true_percent"].get<double>());
+    const nlohmann::json& mem = verdict["factors"]["mem"];
+    CHECK(mem["verdict"] == "unsafe");
+    CHECK(mem["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.05));
+    CHECK(mem["phase"] == "backward");
+    CHECK(mem["cause"].get<std::string>().find("on all 2 ranks") != std::string::npos);
+    CHECK(mem["minutes_missing"] == 0.0);
+    CHECK_FALSE(verdict["factors"].contains("placebo"));
+}
+
+TEST_CASE("the tables have the columns that were promised")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const base::CsvTable effects{scratch / "run/report/effects.csv"};
+    const std::vector<std::string> promised{"factor",         "level",       "phase",        "rank",   "kind",
+                                            "effect_percent", "low_percent", "high_percent", "p_holm", "steps"};
+    REQUIRE(effects.columns().size() >= promised.size());
+    CHECK(std::equal(promised.begin(), promised.end(), effects.columns().begin()));
+    const base::CsvTable exposure{scratch / "run/report/exposure.csv"};
+    const std::vector<std::string> expected{"rank",   "step", "block",         "used",
+                                            "reason", "mem",  "control.delay", "placebo"};
+    CHECK(exposure.columns() == expected);
+    CHECK(exposure.text(0, "reason") == "warm-up");
+
+    double sum = 0.0;
+    double step = 0.0;
+    for (std::size_t row = 0; row < effects.rows(); ++row) {
+        if (effects.text(row, "factor") != "mem" || effects.text(row, "rank") != "all") continue;
+        (effects.text(row, "phase") == "step" ? step : sum) += effects.get<double>(row, "effect_percent");
+    }
+    CHECK(sum == doctest::Approx(step).epsilon(1e-6));
+    CHECK(step == doctest::Approx(10.0).epsilon(0.05));
+}
+
+TEST_CASE("the page stands by itself")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.noise[0].label = "mem<b>&'";
+    analysis::testing::write_run(scratch / "run", run);
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const std::string page = base::read_whole(scratch / "run/report/index.html");
+    CHECK(page.find("mem<b>") == std::string::npos);
+    CHECK(page.find("mem&lt;b&gt;&amp;&#39;") != std::string::npos);
+    CHECK(page.find("src=") == std::string::npos);
+    CHECK(page.find("<link") == std::string::npos);
+    CHECK(page.find("<script") == std::string::npos);
+    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    for (const char* plot : {"timeline", "effects", "phases"}) {
+        CHECK(fs::exists(scratch / "run/report" / (std::string{plot} + ".svg")));
+        CHECK(fs::exists(scratch / "run/report" / (std::string{plot} + ".gp")));
+    }
+    CHECK(page.find("<svg") != std::string::npos);
+}
+
+TEST_CASE("the slow rank is named and not the one that waits")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.noise[0].rank = 1;
+    analysis::testing::write_run(scratch / "run", run);
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const std::string cause = verdict_in(scratch / "run")["factors"]["mem"]["cause"];
+    CHECK(cause.find("on rank 1") != std::string::npos);
+}
+
+TEST_CASE("slow transfer is told from slow work")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.noise[0] = {"net", "network.exchange", "transfer", 8.0, -1};
+    analysis::testing::write_run(scratch / "run", run);
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const nlohmann::json net = verdict_in(scratch / "run")["factors"]["net"];
+    CHECK(net["phase"] == "wait_exchange");
+    CHECK(net["cause"].get<std::string>().find("Exchanging gradients took longer") != std::string::npos);
+}
+
+TEST_CASE("an existing report is left alone")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
+    fs::create_directory(scratch / "run/report");
+    const testing::Outcome outcome = analyse(scratch / "run");
+    CHECK(outcome.status == 2);
+    CHECK(one_line(outcome.err));
+    CHECK(fs::is_empty(scratch / "run/report"));
+}
+
+TEST_CASE("archives of two different clocks are refused unless the offset is stated")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.noise_clock = "another-boot/1/CLOCK_MONOTONIC"});
+    const testing::Outcome refused = analyse(scratch / "run");
+    CHECK(refused.status == 1);
+    CHECK(one_line(refused.err));
+    CHECK(refused.err.find("two different clocks") != std::string::npos);
+    CHECK_FALSE(fs::exists(scratch / "run/report"));
+    const testing::Outcome stated = analyse(scratch / "run", {"--clock-offset", "0s"});
+    CHECK(stated.status == 0);
+    CHECK(verdict_in(scratch / "run")["factors"]["mem"]["verdict"] == "unsafe");
+}
+
+TEST_CASE("noise that ends early is exit code 3 and not trustworthy")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.noise_until_s = 8.0});
+    const testing::Outcome outcome = analyse(scratch / "run");
+    CHECK(outcome.status == 3);
+    CHECK(outcome.out.starts_with("NOT TRUSTWORTHY"));
+    CHECK(verdict_in(scratch / "run")["covered"] == false);
+    CHECK(outcome.out.find("noise covered only") != std::string::npos);
+    CHECK(base::read_whole(scratch / "run/report/index.html").find("Not trustworthy") != std::string::npos);
+}
+
+TEST_CASE("noise that was assigned but did not run is exit code 3")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.achieved = 0.5});
+    const testing::Outcome outcome = analyse(scratch / "run");
+    CHECK(outcome.status == 3);
+    CHECK(outcome.out.find("really ran in only 50 %") != std::string::npos);
+}
+
+TEST_CASE("a control that the training did not obey is not connected")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.connected = false});
+    const testing::Outcome outcome = analyse(scratch / "run");
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.find("not connected") != std::string::npos);
+}
+
+TEST_CASE("a fixed sequence is analysed and says that its order was not random")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.design = "sequence"});
+    const testing::Outcome outcome = analyse(scratch / "run");
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.find("was not random") != std::string::npos);
+    CHECK(verdict_in(scratch / "run")["order_randomised"] == false);
+}
+
+TEST_CASE("missing and cut-off archives are refused with one line")
+{
+    const testing::Scratch scratch;
+    const testing::Outcome nothing = analyse(scratch / "nowhere");
+    CHECK(nothing.status == 1);
+    CHECK(one_line(nothing.err));
+
+    analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
+    fs::path events;
+    for (const auto& file : fs::recursive_directory_iterator{scratch / "run/train/trace"})
+        if (file.path().extension() == ".evt" && (events.empty() || fs::file_size(file.path()) > fs::file_size(events)))
+            events = file.path();
+    REQUIRE_FALSE(events.empty());
+    fs::resize_file(events, fs::file_size(events) / 2);
+    const testing::Outcome cut = analyse(scratch / "run");
+    CHECK(cut.status == 1);
+    CHECK(one_line(cut.err));
+    CHECK_FALSE(fs::exists(scratch / "run/report"));
+
+    fs::remove(scratch / "run/noise/here.0/trace/traces.otf2");
+    CHECK(analyse(scratch / "run").status == 1);
+    fs::remove_all(scratch / "run/noise");
+    const testing::Outcome no_noise = analyse(scratch / "run");
+    CHECK(no_noise.status == 1);
+    CHECK(no_noise.err.find("no noise process") != std::string::npos);
+}
+
+TEST_CASE("archives in each other's place are refused")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
+    const std::string train = scratch / "run/train/trace/traces.otf2";
+    const std::string noise = scratch / "run/noise/here.0/trace/traces.otf2";
+    const std::string out = scratch / "out";
+    const testing::Outcome no_steps =
+        testing::run({program, "exposure", "--train", noise, "--noise", noise, "--out", out});
+    CHECK(no_steps.status == 1);
+    CHECK(no_steps.err.find("no training steps") != std::string::npos);
+    const testing::Outcome no_chips =
+        testing::run({program, "exposure", "--train", train, "--noise", train, "--out", out});
+    CHECK(no_chips.status == 1);
+    CHECK(no_chips.err.find("no location 'schedule'") != std::string::npos);
+}
+
+TEST_CASE("wrong words are exit code 2 and help is 0")
+{
+    CHECK(testing::run({program, "analise"}).err.find("did you mean analyse") != std::string::npos);
+    CHECK(testing::run({program, "analise"}).status == 2);
+    CHECK(testing::run({program}).status == 2);
+    CHECK(testing::run({program, "exposure", "--train", "x"}).status == 2);
+    CHECK(testing::run({program, "analyse", "x", "--budget", "1"}).status == 2);
+    CHECK(testing::run({program, "analyse", "x", "--confidence", "100%"}).status == 2);
+    for (const char* command : {"analyse", "exposure", "compare"}) {
+        const testing::Outcome help = testing::run({program, command, "--help"});
+        CHECK(help.status == 0);
+        CHECK(help.out.find("Examples:") != std::string::npos);
+    }
+    CHECK(testing::run({program, "--version"}).status == 0);
+}
+
+TEST_CASE("sets of runs are compared from directories and archives and tables")
+{
+    const testing::Scratch scratch;
+    std::vector<std::string> words{program, "compare", "--out", scratch / "comparison", "--quiet"};
+    for (std::uint64_t seed : {1, 2, 3}) {
+        const fs::path folder = scratch / ("quiet" + std::to_string(seed));
+        fs::create_directories(folder / "train");
+        analysis::testing::write_training(folder / "train/trace",
+                                          {.noise = {{"mem", "", "", 0.0, -1}}, .run_s = 4.0, .seed = seed});
+        words.push_back(seed == 1 ? folder.string() : (folder / "train/trace/traces.otf2").string());
+    }
+    words.emplace_back("--noisy");
+    for (int run = 0; run < 2; ++run) {
+        const fs::path file = scratch / ("noisy" + std::to_string(run) + ".csv");
+        base::CsvWriter table{file, {"rank", "step", "begin_ns", "end_ns", "backward_ns"}};
+        for (int step = 0; step < 60; ++step)
+            for (int rank = 0; rank < 2; ++rank)
+                table.row(rank, step, step * 30'000'000, step * 30'000'000 + 22'000'000 + run * 10'000, 12'000'000);
+        words.push_back(file.string());
+    }
+    const testing::Outcome outcome = testing::run(words);
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    const nlohmann::json verdict = nlohmann::json::parse(base::read_whole(scratch / "comparison/verdict.json"));
+    CHECK(verdict["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.15));
+    CHECK(verdict["verdict"] == "unsafe");
+    CHECK(verdict["steps_aligned"] == 50);
+    CHECK(fs::exists(scratch / "comparison/index.html"));
+    CHECK(testing::run(words).status == 2);
+}

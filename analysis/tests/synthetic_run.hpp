@@ -1,0 +1,184 @@
+// A run directory with known effects: the archives that a training and its noise would have written.
+#pragma once
+
+#include "analysis/tests/thread_team.hpp"
+#include "base/random.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace analysis::testing {
+
+struct SyntheticNoise {
+    std::string label;
+    std::string stressor;
+    std::string phase;     // that it slows: load, backward, transfer; empty: none
+    double percent = 0.0;  // of the quiet step
+    int rank = -1;         // that it slows; -1: all
+};
+
+struct SyntheticRun {
+    std::vector<SyntheticNoise> noise{{"mem", "memory.stream", "backward", 10.0, -1},
+                                      {"placebo", "placebo", "", 0.0, -1},
+                                      {"control.delay", "control.delay", "control_delay", 5.0, -1}};
+    int ranks = 2;
+    double step_ms = 20.0;
+    double deviation = 0.01;
+    double chip_s = 0.2;
+    double run_s = 12.0;
+    double noise_from_s = 0.5;  // when the chip table begins
+    double noise_until_s = 1e9;
+    bool connected = true;    // the training obeys the control delay
+    double achieved = 1.0;    // share of each chip in which the noise really runs
+    std::string noise_clock;  // identity to give to the noise; empty: the training's
+    std::string design = "rotation";
+    std::uint64_t seed = 1;
+};
+
+namespace detail {
+
+constexpr std::int64_t start_ns = 1'000'000'000'000;
+
+struct PlannedChip {
+    int block = 0;
+    int number = 0;
+    int noise = -1;  // -1: quiet
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+inline std::vector<PlannedChip> plan(const SyntheticRun& run)
+{
+    base::Random random{run.seed};
+    const auto chip_ns = static_cast<std::int64_t>(run.chip_s * 1e9);
+    const std::int64_t begin_ns = start_ns + static_cast<std::int64_t>(run.noise_from_s * 1e9);
+    const auto end_ns = start_ns + static_cast<std::int64_t>(std::min(run.noise_until_s, run.run_s + 1.0) * 1e9);
+    const int quiet = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(run.noise.size()))));
+    std::vector<PlannedChip> chips;
+    std::int64_t time = begin_ns;
+    for (int block = 0; time < end_ns; ++block) {
+        std::vector<int> order;
+        for (int n = -quiet; n < static_cast<int>(run.noise.size()); ++n) order.push_back(std::max(n, -1));
+        if (run.design != "sequence") base::shuffle(random, std::span{order});
+        for (int c = 0; c < static_cast<int>(order.size()) && time < end_ns; ++c, time += chip_ns)
+            chips.push_back({block, c, order[static_cast<std::size_t>(c)], time, std::min(end_ns, time + chip_ns)});
+    }
+    return chips;
+}
+
+inline const SyntheticNoise* noise_at(const SyntheticRun& run, const std::vector<PlannedChip>& chips,
+                                      std::int64_t time_ns)
+{
+    for (const PlannedChip& chip : chips)
+        if (chip.begin_ns <= time_ns && time_ns < chip.end_ns)
+            return chip.noise < 0 ? nullptr : &run.noise[static_cast<std::size_t>(chip.noise)];
+    return nullptr;
+}
+
+}  // namespace detail
+
+// Steps of ranks that wait for each other: load, forward, backward, exchange, update. Deterministic from the seed.
+inline void write_training(const std::filesystem::path& folder, const SyntheticRun& run)
+{
+    const std::vector<detail::PlannedChip> chips = detail::plan(run);
+    run_ranks(run.ranks, [&](std::unique_ptr<otf2::Team> team) {
+        const int mine = team->rank();
+        otf2::Recorder recorder{folder, std::move(team)};
+        const auto attribute = [&](const char* name) { return recorder.attribute(name, otf2::Type::uint64); };
+        const otf2::AttributeRef step_number = attribute("step");
+        const otf2::AttributeRef bucket_number = attribute("bucket");
+        const otf2::AttributeRef bytes = attribute("bytes");
+        otf2::LocationRecorder& main = recorder.location("main");
+        otf2::LocationRecorder& transport = recorder.location("transport");
+        base::Random random{run.seed + 17};  // the same on all ranks: each knows when the others are ready
+        std::int64_t time = detail::start_ns;
+        const std::int64_t end = detail::start_ns + static_cast<std::int64_t>(run.run_s * 1e9);
+        for (std::uint64_t step = 0; time < end; ++step) {
+            const auto phase = [&](const char* name, std::int64_t begin, std::int64_t until) {
+                main.enter(recorder.region(name), begin);
+                main.leave(recorder.region(name), until);
+            };
+            const auto ns = [&](double share) { return static_cast<std::int64_t>(share * run.step_ms * 1e6); };
+            main.enter(recorder.region("step"), time, {{step_number, step}});
+            const SyntheticNoise* on = detail::noise_at(run, chips, time);
+            const auto extra = [&](const char* slowed, int rank) {
+                const bool hit = on != nullptr && on->phase == slowed && (on->rank < 0 || on->rank == rank);
+                return hit ? on->percent / 100.0 : 0.0;
+            };
+            const std::int64_t delay = run.connected ? ns(extra("control_delay", 0)) : 0;
+            if (run.connected) phase("control_delay", time, time + delay);
+            std::vector<std::int64_t> loaded;
+            std::vector<std::int64_t> ready;
+            for (int rank = 0; rank < run.ranks; ++rank) {
+                const double jitter = run.deviation * (2.0 * base::draw_unit(random) - 1.0) * std::sqrt(3.0);
+                loaded.push_back(time + delay + ns(0.05 + extra("load", rank)));
+                ready.push_back(loaded.back() + ns(0.75 + jitter + extra("backward", rank)));
+            }
+            const auto self = static_cast<std::size_t>(mine);
+            const std::int64_t all_ready = *std::max_element(ready.begin(), ready.end());
+            const std::int64_t exchanged = all_ready + ns(0.10 + extra("transfer", mine));
+            phase("load", time + delay, loaded[self]);
+            phase("forward", loaded[self], loaded[self] + ns(0.25));
+            main.enter(recorder.region("backward"), loaded[self] + ns(0.25));
+            main.enter(recorder.region("bucket_ready"), ready[self], {{step_number, step}, {bucket_number, 0}});
+            main.leave(recorder.region("bucket_ready"), ready[self]);
+            main.leave(recorder.region("backward"), ready[self]);
+            phase("wait_exchange", ready[self], exchanged);
+            transport.enter(recorder.region("bucket_exchange"), ready[self],
+                            {{step_number, step}, {bucket_number, 0}, {bytes, 1000}});
+            transport.leave(recorder.region("bucket_exchange"), exchanged);
+            phase("update", exchanged, exchanged + ns(0.08));
+            time = exchanged + ns(0.10);
+            main.leave(recorder.region("step"), time);
+        }
+        recorder.finish();
+    });
+}
+
+inline void write_noise(const std::filesystem::path& folder, const SyntheticRun& run)
+{
+    otf2::Recorder recorder{folder};
+    recorder.property("crosstalk::design", run.design);
+    recorder.property("crosstalk::schedule", run.design + "(synthetic)");
+    recorder.property("crosstalk::seed", std::to_string(run.seed));
+    if (!run.noise_clock.empty()) recorder.process_property("crosstalk::clock_identity", run.noise_clock);
+    const otf2::AttributeRef block = recorder.attribute("block", otf2::Type::uint64);
+    const otf2::AttributeRef number = recorder.attribute("chip", otf2::Type::uint64);
+    const otf2::AttributeRef level = recorder.attribute("level", otf2::Type::text);
+    const otf2::AttributeRef stressor = recorder.attribute("stressor", otf2::Type::text);
+    otf2::LocationRecorder& schedule = recorder.location("schedule");
+    otf2::LocationRecorder& cpu = recorder.location("cpu 3");
+    for (const detail::PlannedChip& chip : detail::plan(run)) {
+        const bool quiet = chip.noise < 0;
+        const SyntheticNoise noise =
+            quiet ? SyntheticNoise{"quiet", "quiet", "", 0.0, -1} : run.noise[static_cast<std::size_t>(chip.noise)];
+        const otf2::RegionRef region = recorder.region(noise.label);
+        schedule.enter(region, chip.begin_ns,
+                       {{block, chip.block},
+                        {number, chip.number},
+                        {level, recorder.text("")},
+                        {stressor, recorder.text(noise.stressor)}});
+        schedule.leave(region, chip.end_ns);
+        if (quiet) continue;
+        cpu.enter(region, chip.begin_ns);
+        cpu.leave(region, chip.begin_ns + static_cast<std::int64_t>(run.achieved *
+                                                                    static_cast<double>(chip.end_ns - chip.begin_ns)));
+    }
+    recorder.finish();
+}
+
+// train/ and noise/ of a run directory.
+inline void write_run(const std::filesystem::path& folder, const SyntheticRun& run)
+{
+    std::filesystem::create_directories(folder / "train");
+    std::filesystem::create_directories(folder / "noise/here.0");
+    write_training(folder / "train/trace", run);
+    write_noise(folder / "noise/here.0/trace", run);
+}
+
+}  // namespace analysis::testing
