@@ -24,6 +24,7 @@ void record_mpi_here(LocationRecorder& location)
     if (!location.on()) return;
     here.location = &location;
     location.recorder().speaks_mpi(location);
+    communicator_of(location, MPI_COMM_WORLD);  // defined even if nothing happens on it: tools expect it
 }
 
 void record_mpi_no_more()

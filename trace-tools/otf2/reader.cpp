@@ -130,7 +130,11 @@ class Reader::Pass {
  public:
     Pass(const std::filesystem::path& anchor, const Archive& archive, const ReferenceTable& references,
          Visitor& visitor, ReadOptions options)
-        : archive_{archive}, options_{options}, source_{archive, references, visitor}, reader_{open(anchor)}
+        : anchor_{anchor},
+          archive_{archive},
+          options_{options},
+          source_{archive, references, visitor},
+          reader_{open(anchor)}
     {
         read_local_definitions(reader_.get(), archive, references, nullptr);
         check(OTF2_Reader_OpenEvtFiles(reader_.get()), "open its events");
@@ -177,6 +181,7 @@ class Reader::Pass {
         if (!missing_.empty()) problems.push_back("no events of " + missing_);
         std::uint64_t defined = 0;
         for (const Location& location : archive_.locations) defined += location.events;
+        if (read_ == 0 && defined > 0) base::fail("there are definitions of ", defined, " events, but no events");
         if (read_ != defined) problems.push_back(base::join(read_, " events are there, ", defined, " are defined"));
         if (source_.left_out() > 0)
             problems.push_back(base::join(source_.left_out(), " events refer to a definition that is not there"));
@@ -184,18 +189,25 @@ class Reader::Pass {
     }
 
  private:
-    // Null, and a note, for a location whose events are missing.
+    // Null, and a note, for a location whose events are missing. OTF2 would find that out in the middle of reading, and
+    // give up on all locations. Archives in one SION file have no file for each location.
     OTF2_EvtReader* location_reader(const Location& location)
     {
-        OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader_.get(), location.id);
+        const std::filesystem::path folder = anchor_.parent_path() / anchor_.stem();
+        OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
+        OTF2_Reader_GetFileSubstrate(reader_.get(), &substrate);
+        const bool there = substrate != OTF2_SUBSTRATE_POSIX ||
+                           std::filesystem::exists(folder / (std::to_string(location.id) + ".evt"));
+        OTF2_EvtReader* events = there ? OTF2_Reader_GetEvtReader(reader_.get(), location.id) : nullptr;
         if (events == nullptr) {
-            missing_ += (missing_.empty() ? "" : ", ") + location.name;
+            if (location.events > 0) missing_ += (missing_.empty() ? "" : ", ") + location.name;
             return nullptr;
         }
         if (options_.undo_clock_offsets) check(OTF2_EvtReader_ApplyClockOffsets(events, false), "undo clock offsets");
         return events;
     }
 
+    const std::filesystem::path& anchor_;
     const Archive& archive_;
     ReadOptions options_;
     EventSource source_;
@@ -220,7 +232,7 @@ void Reader::pass(Visitor& visitor, void (Pass::*how)())
     const std::exception_ptr thrown = reading(anchor_, [&] {
         Pass pass{anchor_, archive_, *references_, visitor, options_};
         (pass.*how)();
-        problems_ = pass.problems();
+        if (!pass.thrown()) problems_ = pass.problems();
         return pass.thrown();
     });
     if (thrown) std::rethrow_exception(thrown);  // the visitor's own, as it was

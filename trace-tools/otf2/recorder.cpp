@@ -2,6 +2,7 @@
 
 #include "base/run_record.hpp"
 #include "base/version.hpp"
+#include "trace-tools/otf2/chunks.hpp"
 #include "trace-tools/otf2/collectives.hpp"
 #include "trace-tools/otf2/definition_writer.hpp"
 #include "trace-tools/otf2/handles.hpp"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t event_chunk_bytes = 1 << 20;
+constexpr std::uint64_t event_chunk_bytes = 256 << 10;  // the least OTF2 allows: flushed in some 0.1 ms
 constexpr std::uint64_t definition_chunk_bytes = 4 << 20;
 
 OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
@@ -137,6 +138,7 @@ Recorder::Recorder(const fs::path& directory, std::unique_ptr<Team> team, std::s
     OTF2_Archive* archive = state.archive.get();
     static const OTF2_FlushCallbacks flushing{.otf2_pre_flush = always_flush, .otf2_post_flush = flushed_at};
     check(OTF2_Archive_SetFlushCallbacks(archive, &flushing, nullptr), "set up the archive");
+    use_one_chunk_a_location(archive);
     lock_with_mutexes(archive);
     use_team(archive, *state.team);
     check(OTF2_Archive_SetCreator(archive, ("crosstalk " + base::version()).c_str()), "set up the archive");

@@ -1,0 +1,104 @@
+// A small MPI job for the tests: two ranks or more that define their regions in different orders and exchange data in
+// every way that is recorded. Usage: mpi-job DIRECTORY [die]
+#include "base/error.hpp"
+#include "trace-tools/mpi/mpi_team.hpp"
+#include "trace-tools/mpi/record_mpi.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int steps = 3;
+
+void exchange(int rank, int size, MPI_Comm communicator)
+{
+    const int right = (rank + 1) % size;
+    const int left = (rank + size - 1) % size;
+    std::array<double, 8> mine{};
+    std::array<double, 8> theirs{};
+
+    MPI_Allreduce(mine.data(), theirs.data(), 8, MPI_DOUBLE, MPI_SUM, communicator);
+    MPI_Bcast(mine.data(), 4, MPI_DOUBLE, 1, communicator);
+
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(mine.data(), theirs.data(), 2, MPI_DOUBLE, MPI_SUM, communicator, &request);
+    for (int done = 0; done == 0;) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+
+    std::array<MPI_Request, 2> both{};
+    MPI_Irecv(theirs.data(), 8, MPI_DOUBLE, left, 7, communicator, &both[0]);
+    MPI_Isend(mine.data(), 5, MPI_DOUBLE, right, 7, communicator, &both[1]);
+    MPI_Waitall(2, both.data(), MPI_STATUSES_IGNORE);
+
+    if (rank == 0) MPI_Send(mine.data(), 3, MPI_DOUBLE, 1, 9, communicator);
+    if (rank == 1) MPI_Recv(theirs.data(), 8, MPI_DOUBLE, 0, 9, communicator, MPI_STATUS_IGNORE);
+    MPI_Barrier(communicator);
+}
+
+void job(const std::string& directory, bool die)
+{
+    int rank = 0;
+    int size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+
+    otf2::Recorder recorder{directory, std::make_unique<otf2::MpiTeam>(MPI_COMM_WORLD)};
+    otf2::LocationRecorder& main = recorder.location("main");
+    otf2::LocationRecorder& transport = recorder.location("transport");
+    otf2::record_mpi_here(transport);
+
+    // Each rank names things in an order of its own.
+    std::vector<std::string> names{"load", "forward", "step"};
+    if (rank == 1) names = {"step", "only on rank 1", "forward", "load"};
+    for (const std::string& name : names) recorder.region(name);
+    const otf2::RegionRef step = recorder.region("step");
+    const otf2::RegionRef forward = recorder.region("forward");
+    const otf2::AttributeRef number = recorder.attribute("step", otf2::Type::uint64);
+    const otf2::AttributeRef who = recorder.attribute("who", otf2::Type::text);
+    const otf2::TextRef me = recorder.text("rank " + std::to_string(rank));
+    const otf2::MetricRef loss = recorder.metric("loss " + std::to_string(rank), "", otf2::Type::real);
+    const otf2::MetricRef shared = recorder.metric("queue", "batches", otf2::Type::uint64);
+    recorder.property("crosstalk::test", "mpi job");
+    recorder.process_property("crosstalk::rank", std::to_string(rank));
+
+    MPI_Comm duplicate = MPI_COMM_NULL;
+    MPI_Comm alone = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+    MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &alone);
+    for (int i = 0; i < steps; ++i) {
+        const otf2::Scope whole{main, step, {{number, i}, {who, me}}};
+        main.metric(shared, rank + 10);
+        main.metric(loss, 1.5 * rank);
+        main.enter(forward);
+        main.leave(forward);
+        exchange(rank, size, duplicate);
+    }
+    if (die && rank == 1) std::_Exit(9);
+    MPI_Barrier(alone);
+    MPI_Comm_free(&alone);
+    MPI_Comm_free(&duplicate);
+    otf2::record_mpi_no_more();
+    MPI_Barrier(MPI_COMM_WORLD);  // not recorded
+    recorder.finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    int thread_level = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &thread_level);
+    try {
+        job(argv[1], argc > 2);
+    } catch (...) {
+        MPI_Abort(MPI_COMM_WORLD, base::report_failure("mpi-job"));
+    }
+    MPI_Finalize();
+    return 0;
+}

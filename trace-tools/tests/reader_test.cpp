@@ -1,0 +1,355 @@
+// Archives of other tools, and damaged ones.
+#include "trace-tools/otf2/reader.hpp"
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/testing.hpp"
+#include "trace-tools/otf2/recorded.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/patterns/profile.hpp"
+#include "trace-tools/tests/listing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+// OTF2 asks for as much memory as a damaged archive says; it copes with a no.
+extern "C" const char* __asan_default_options()
+{
+    return "allocator_may_return_null=1";
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Of another tool; an empty path, and a skip, where they are not at hand.
+fs::path real_archive(const std::string& name)
+{
+    const fs::path anchor = fs::path{CROSSTALK_SOURCE} / "../shared/traces" / name / "traces.otf2";
+    if (fs::exists(anchor)) return anchor;
+    testing::skip("no real archives in ../shared/traces");
+    return {};
+}
+
+std::map<std::string, std::uint64_t> visits(const otf2::Archive& archive, const otf2::Profile& profile)
+{
+    std::map<std::string, std::uint64_t> visits;
+    for (std::size_t i = 0; i < archive.regions.size(); ++i)
+        if (profile.regions()[i].visits > 0) visits[archive.regions[i].name] += profile.regions()[i].visits;
+    return visits;
+}
+
+// A small archive of our own to be damaged; returns its directory.
+fs::path small_archive(const testing::Scratch& scratch)
+{
+    otf2::Recorder recorder{scratch / "trace"};
+    const otf2::RegionRef region = recorder.region("work");
+    for (const char* name : {"one", "two"}) {
+        otf2::LocationRecorder& location = recorder.location(name);
+        for (int i = 0; i < 1000; ++i) {
+            location.enter(region);
+            location.leave(region);
+        }
+    }
+    recorder.finish();
+    return scratch / "trace";
+}
+
+void cut(const fs::path& file)
+{
+    fs::resize_file(file, fs::file_size(file) * 2 / 3);
+}
+
+// The one line a reader gives, or "fine".
+std::string complaint(const fs::path& anchor)
+{
+    try {
+        otf2::Reader reader{anchor};
+        otf2::Visitor nothing;
+        reader.read(nothing);
+        otf2::Visitor nothing_again;
+        reader.read_by_location(nothing_again);
+        return "fine";
+    } catch (const base::Error& error) {
+        return error.what();
+    }
+}
+
+bool one_line_about(const std::string& text, const fs::path& anchor)
+{
+    return text.find("cannot read trace " + anchor.string() + ": ") == 0 && text.find('\n') == std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a Score-P archive of four ranks has the visits its profile tells")
+{
+    const fs::path anchor = real_archive("casita-4_mpi_ls_barr");
+    if (anchor.empty()) return;
+    otf2::Reader reader{anchor};
+    otf2::Profile profile{reader.archive()};
+    reader.read(profile);
+    profile.finish();
+    // cube_dump of the profile.cubex beside it: visits by region, summed over call paths and ranks
+    const std::map<std::string, std::uint64_t> expected{{"MPI_Barrier", 4},  {"MPI_Comm_rank", 4}, {"MPI_Comm_size", 4},
+                                                        {"MPI_Finalize", 4}, {"MPI_Init", 4},      {"MPI_Recv", 3},
+                                                        {"MPI_Send", 3},     {"barrier", 4},       {"foo", 10},
+                                                        {"late_sender", 4},  {"main", 4}};
+    CHECK(visits(reader.archive(), profile) == expected);
+    std::uint64_t events = 0;
+    for (const otf2::LocationProfile& location : profile.locations()) events += location.events;
+    CHECK(events == 110);
+    CHECK(profile.problems() == std::vector<std::string>{});
+    CHECK(reader.problems() == std::vector<std::string>{});
+    CHECK(reader.archive().writer == "Score-P 1.3-trunk");
+    CHECK(reader.archive().processes.at(2).name == "MPI Rank 2");
+}
+
+TEST_CASE("late senders of a Score-P archive wait as long as Scalasca says")
+{
+    const fs::path anchor = real_archive("casita-4_mpi_ls_barr");
+    if (anchor.empty()) return;
+
+    // Blocking messages only: a receive waits from its entry to the entry of the send.
+    struct LateSenders : otf2::Visitor {
+        explicit LateSenders(const otf2::Archive& known) : archive{known}, entered(known.locations.size()) {}
+        void enter(const otf2::At& at, std::uint32_t, const otf2::EventAttributes&) override
+        {
+            entered[at.location] = at.time_ns;
+        }
+        void send(const otf2::At& at, const otf2::MessageRecord& message) override
+        {
+            sends[archive.communicators[message.communicator].members.at(message.peer)].push_back(at.time_ns);
+        }
+        void receive(const otf2::At& at, const otf2::MessageRecord&) override
+        {
+            const std::int64_t sent_ns = sends[at.location].front();
+            sends[at.location].erase(sends[at.location].begin());
+            waited_ns += std::max<std::int64_t>(0, std::min(sent_ns, at.time_ns) - entered[at.location]);
+        }
+        const otf2::Archive& archive;
+        std::vector<std::int64_t> entered;                         // the last region, by location
+        std::map<std::uint32_t, std::vector<std::int64_t>> sends;  // by receiving location
+        std::int64_t waited_ns = 0;
+    };
+    otf2::Reader reader{anchor};
+    LateSenders late{reader.archive()};
+    reader.read(late);
+    CHECK(static_cast<double>(late.waited_ns) / 1e9 == doctest::Approx(30.020573).epsilon(1e-6));
+}
+
+TEST_CASE("clock offsets of a CUDA archive are applied and can be undone")
+{
+    const fs::path anchor = real_archive("casita-2_cuda_simple");
+    if (anchor.empty()) return;
+    otf2::Reader common{anchor};
+    otf2::Reader raw{anchor, {.undo_clock_offsets = true}};
+    otf2::Listing corrected{common.archive(), true};
+    otf2::Listing uncorrected{raw.archive(), true};
+    common.read_by_location(corrected);
+    raw.read_by_location(uncorrected);
+    REQUIRE(corrected.lines.size() == 2816);
+    REQUIRE(uncorrected.lines.size() == 2816);
+
+    // Rank 0's clock is the archive's; rank 1's lies on the lines between its ClockOffset records, -29 to 42 ns.
+    std::size_t compared = 0;
+    for (std::size_t i = 0; i < corrected.lines.size(); ++i) {
+        const std::int64_t raw_ns = std::stoll(uncorrected.lines[i]);
+        const std::int64_t offset_ns = std::stoll(corrected.lines[i]) - raw_ns;
+        const bool rank_1 = corrected.lines[i].find("MPI Rank 1") != std::string::npos;
+        std::vector<otf2::ClockSample> samples;
+        for (const otf2::ClockOffset& offset : common.archive().locations.at(rank_1 ? 3 : 0).clock_offsets)
+            samples.push_back({.at_ns = offset.at_ns, .offset_ns = offset.offset_ns});
+        REQUIRE(samples.size() >= 2);
+        if (raw_ns < samples.front().at_ns || raw_ns > samples.back().at_ns) continue;
+        CHECK(std::abs(otf2::on_common_clock(raw_ns, samples) - raw_ns - offset_ns) <= 1);
+        if (rank_1 && offset_ns != 0) ++compared;
+    }
+    CHECK(compared > 1000);
+}
+
+TEST_CASE("every region of a CUDA archive is left on all six locations")
+{
+    const fs::path anchor = real_archive("casita-2_cuda_simple");
+    if (anchor.empty()) return;
+    otf2::Reader reader{anchor};
+    otf2::Profile profile{reader.archive()};
+    reader.read_by_location(profile);
+    for (const otf2::LocationProfile& location : profile.locations()) {
+        CHECK(location.open_regions == 0);
+        CHECK(location.backwards == 0);
+    }
+    profile.finish();
+    CHECK(reader.archive().locations.size() == 6);
+    CHECK(reader.archive().locations.at(2).kind == otf2::LocationKind::accelerator_stream);
+    CHECK(profile.problems() == std::vector<std::string>{});
+    CHECK(visits(reader.archive(), profile).at("MPI_Allreduce") == 20);
+}
+
+TEST_CASE("ticks of another length become nanoseconds and counters of a class come one by one")
+{
+    const fs::path anchor = real_archive("pipit-ping-pong-papi");
+    if (anchor.empty()) return;
+    otf2::Reader reader{anchor};
+    const otf2::Archive& archive = reader.archive();
+    CHECK(archive.clock.ticks_per_s == 2'095'191'439);
+    otf2::Profile profile{archive};
+    reader.read(profile);
+    const auto cycles = archive.find_metric("PAPI_TOT_CYC");
+    REQUIRE(cycles.has_value());
+    CHECK(profile.metrics()[*cycles].values == 84);
+    for (const otf2::LocationProfile& location : profile.locations()) {
+        CHECK(location.events == 102);
+        CHECK(location.first_ns >= archive.clock.begin_ns);
+        CHECK(location.last_ns <= archive.clock.begin_ns + archive.clock.length_ns + 1);
+    }
+}
+
+TEST_CASE("both ways of reading give the same events")
+{
+    const fs::path anchor = real_archive("casita-2_cuda_simple");
+    if (anchor.empty()) return;
+    otf2::Reader reader{anchor};
+    otf2::Listing ordered{reader.archive(), true};
+    otf2::Listing by_location{reader.archive(), true};
+    reader.read(ordered);
+    reader.read_by_location(by_location);
+    CHECK(std::is_sorted(ordered.lines.begin(), ordered.lines.end(),
+                         [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); }));
+    std::sort(ordered.lines.begin(), ordered.lines.end());
+    std::sort(by_location.lines.begin(), by_location.lines.end());
+    CHECK(ordered.lines == by_location.lines);
+}
+
+TEST_CASE("what is no archive gives one clear line")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = scratch / "traces.otf2";
+    CHECK(complaint(anchor) == "cannot read trace " + anchor.string() + ": no such file");
+    CHECK(one_line_about(complaint(scratch.path()), scratch.path()));
+    base::write_whole(anchor, "");
+    CHECK(one_line_about(complaint(anchor), anchor));
+    base::write_whole(anchor, "not an archive at all\n");
+    CHECK(one_line_about(complaint(anchor), anchor));
+    base::write_whole(anchor, std::string(5000, '\xff'));
+    CHECK(one_line_about(complaint(anchor), anchor));
+}
+
+TEST_CASE("an archive that is cut off anywhere gives one clear line")
+{
+    for (const char* file : {"traces.otf2", "traces.def", "traces/0.evt", "traces/0.def"}) {
+        CAPTURE(file);
+        const testing::Scratch scratch;
+        const fs::path directory = small_archive(scratch);
+        CHECK(complaint(directory / "traces.otf2") == "fine");
+        cut(directory / file);
+        CHECK(one_line_about(complaint(directory / "traces.otf2"), directory / "traces.otf2"));
+    }
+}
+
+TEST_CASE("an archive without its definitions gives one clear line")
+{
+    const testing::Scratch scratch;
+    const fs::path directory = small_archive(scratch);
+    fs::remove(directory / "traces.def");
+    CHECK(one_line_about(complaint(directory / "traces.otf2"), directory / "traces.otf2"));
+}
+
+TEST_CASE("a location whose events are missing is a problem and the others are read")
+{
+    const testing::Scratch scratch;
+    const fs::path directory = small_archive(scratch);
+    fs::remove(directory / "traces/0.evt");
+    otf2::Reader reader{directory / "traces.otf2"};
+    otf2::Profile profile{reader.archive()};
+    reader.read(profile);
+    CHECK(profile.locations()[0].events == 0);
+    CHECK(profile.locations()[1].events == 2000);
+    CHECK(reader.problems() == std::vector<std::string>{"no events of one", "2000 events are there, 4000 are defined"});
+}
+
+TEST_CASE("definitions without any events give one clear line")
+{
+    const testing::Scratch scratch;
+    const fs::path directory = small_archive(scratch);
+    fs::remove(directory / "traces/0.evt");
+    fs::remove(directory / "traces/4294967296.evt");
+    const std::string told = complaint(directory / "traces.otf2");
+    CHECK(one_line_about(told, directory / "traces.otf2"));
+    CHECK(told.ends_with("there are definitions of 4000 events, but no events"));
+}
+
+TEST_CASE("bytes changed anywhere never crash a reader")
+{
+    const testing::Scratch scratch;
+    const fs::path directory = small_archive(scratch);
+    for (const char* file : {"traces.otf2", "traces.def", "traces/0.evt", "traces/0.def"}) {
+        const std::string whole = base::read_whole(directory / file);
+        // Behind byte 46 the anchor has a count that OTF2 believes, and works on for seconds before it fails.
+        const std::size_t end = file == std::string{"traces.otf2"} ? 46 : whole.size();
+        for (std::size_t at = 0; at < end; at += std::max<std::size_t>(1, end / 40)) {
+            std::string changed = whole;
+            changed[at] = static_cast<char>(changed[at] ^ '\x55');
+            base::write_whole(directory / file, changed);
+            const std::string told = complaint(directory / "traces.otf2");
+            CHECK((told == "fine" || one_line_about(told, directory / "traces.otf2")));
+        }
+        base::write_whole(directory / file, whole);
+    }
+    CHECK(complaint(directory / "traces.otf2") == "fine");
+}
+
+TEST_CASE("what a visitor throws comes out of the reading")
+{
+    const testing::Scratch scratch;
+    const fs::path directory = small_archive(scratch);
+    struct Impatient : otf2::Visitor {
+        void leave(const otf2::At&, std::uint32_t, const otf2::EventAttributes&) override
+        {
+            throw base::UsageError{"enough"};
+        }
+    };
+    otf2::Reader reader{directory / "traces.otf2"};
+    Impatient impatient;
+    CHECK_THROWS_WITH_AS(reader.read(impatient), "enough", base::UsageError);
+    CHECK_THROWS_WITH_AS(reader.read_by_location(impatient), "enough", base::UsageError);
+}
+
+TEST_CASE("a region that is never left is closed at the last event and told")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace"};
+    const otf2::RegionRef outer = recorder.region("outer");
+    const otf2::RegionRef inner = recorder.region("inner");
+    const otf2::RegionRef stray = recorder.region("stray");
+    otf2::LocationRecorder& main = recorder.location("main");
+    main.enter(outer, 1000);
+    main.enter(inner, 2000);
+    main.enter(inner, 2500);  // inside itself
+    main.leave(inner, 2600);
+    main.leave(inner, 3000);
+    main.leave(stray, 3500);
+    main.enter(inner, 4000);
+    main.enter(stray, 5000);
+    recorder.finish();
+
+    otf2::Reader reader{scratch / "trace/traces.otf2"};
+    otf2::Profile profile{reader.archive()};
+    reader.read(profile);
+    profile.finish();
+    CHECK(profile.problems() ==
+          std::vector<std::string>{"main (0): 3 regions never left; taken as left at the last event",
+                                   "main (0): 1 regions left that were not entered"});
+    const otf2::RegionProfile& of_outer = profile.regions()[0];
+    const otf2::RegionProfile& of_inner = profile.regions()[1];
+    CHECK(of_outer.inclusive_ns.sum == 4000);
+    CHECK(of_outer.exclusive_ns.sum == 2000);
+    CHECK(of_inner.visits == 3);
+    CHECK(of_inner.inclusive_ns.sum == 2000);
+    CHECK(of_inner.inclusive_ns.least == 100);
+    CHECK(of_inner.inclusive_ns.most == 1000);
+    CHECK(of_inner.exclusive_ns.sum == 2000);
+}
