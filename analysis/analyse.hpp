@@ -26,8 +26,8 @@ struct DesignedRun {
 };
 
 struct Rules {
-    ExposureRules exposure;
-    Draws draws;
+    ExposureRules exposure{};
+    Draws draws{};
     bool by_rank = true;  // effects for each rank too
 };
 

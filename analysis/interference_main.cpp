@@ -74,7 +74,6 @@ analysis::Record record_beside(const fs::path& archive, const std::string& what,
 
 int report(const fs::path& train, const std::vector<fs::path>& noises, const fs::path& out, const Settings& settings)
 {
-    check(settings);
     if (fs::exists(out)) base::fail_usage(out.string(), " is already there; give another --out, or move it away");
     const analysis::Training training = analysis::read_training(train);
     std::vector<analysis::Noise> noise;
@@ -115,6 +114,7 @@ int exposure(int argc, char** argv)
         "report");
     options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 noise did not cover the training.");
     if (!options.parse(argc, argv)) return base::exit_fine;
+    check(settings);
     if (train.empty() || noise.empty() || out.empty())
         base::fail_usage("exposure needs --train, --noise and --out (interference exposure --help)");
     return report(train, {noise.begin(), noise.end()}, out, settings);
@@ -133,6 +133,7 @@ int analyse(int argc, char** argv)
     options.example("interference analyse run1");
     options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 noise did not cover the training.");
     if (!options.parse(argc, argv)) return base::exit_fine;
+    check(settings);
     if (runs.size() != 1) base::fail_usage("analyse takes one run directory");
     const fs::path run = runs.front();
     if (!fs::is_directory(run)) base::fail("there is no directory ", run.string());

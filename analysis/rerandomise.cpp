@@ -3,7 +3,6 @@
 #include "base/random.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace analysis {
 
@@ -122,13 +121,6 @@ Eigen::MatrixXd effects_by_order(const Contrast& contrast, const std::vector<Lab
     return effects;
 }
 
-// Student's t over blocks, squared and without its constant factor: ordered as |t| is.
-Eigen::ArrayXd t_like(const Eigen::ArrayXd& sum, const Eigen::ArrayXd& squares, double blocks)
-{
-    const Eigen::ArrayXd spread = (squares - sum.square() / blocks).max(squares * 1e-12);
-    return (sum == 0.0).select(0.0, sum.square() / spread);
-}
-
 }  // namespace
 
 Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::span<const Overlaps> overlaps,
@@ -151,18 +143,11 @@ Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::sp
     }
     if (blocks.empty()) return Eigen::VectorXd::Ones(measures.cols());
 
-    const auto count = static_cast<double>(blocks.size());
     Eigen::ArrayXd sum(measures.cols());
-    Eigen::ArrayXd squares(measures.cols());
-    const auto statistic = [&](const auto& order_of) {
+    const auto statistic = [&](const auto& order_of) -> Eigen::ArrayXd {
         sum.setZero();
-        squares.setZero();
-        for (const Eigen::MatrixXd& effects : blocks) {
-            const auto effect = effects.col(order_of(effects.cols())).array();
-            sum += effect;
-            squares += effect.square();
-        }
-        return t_like(sum, squares, count);
+        for (const Eigen::MatrixXd& effects : blocks) sum += effects.col(order_of(effects.cols())).array();
+        return sum.abs();
     };
     const Eigen::ArrayXd assigned = statistic([](Eigen::Index) { return Eigen::Index{0}; });
     Eigen::ArrayXd as_large = Eigen::ArrayXd::Ones(measures.cols());  // the order as drawn is one of the possible

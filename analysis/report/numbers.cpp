@@ -3,6 +3,7 @@
 #include "analysis/verdict.hpp"
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -38,7 +39,7 @@ std::string signed_percent(double number)
 
 std::string range(const Interval& interval)
 {
-    const int digits = std::max(digits_for(interval.low), digits_for(interval.high));
+    const int digits = digits_for(std::max(std::abs(interval.low), std::abs(interval.high)));
     return fixed(interval.low, digits) + " to " + fixed(interval.high, digits) + " %";
 }
 

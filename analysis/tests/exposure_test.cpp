@@ -56,8 +56,8 @@ TEST_CASE("warm-up and guard and uncovered steps are left out and say why")
     const std::vector<Chip> chips{{0, 100, 200, {memory}}, {0, 200, 300, {}}};
     const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
     const analysis::StepTable steps = steps_at({0, 90, 102, 130, 190, 260, 290}, 20);
-    const analysis::Exposures exposures =
-        analysis::expose(steps, std::vector{chips}, plan, {.warm_up_steps = 1, .guard = base::Nanoseconds{10}});
+    const analysis::Exposures exposures = analysis::expose(steps, std::vector<std::vector<Chip>>{chips}, plan,
+                                                           {.warm_up_steps = 1, .guard = base::Nanoseconds{10}});
     const std::vector<LeftOut> expected{LeftOut::warm_up, LeftOut::not_covered, LeftOut::guard,      LeftOut::no,
                                         LeftOut::no,      LeftOut::no,          LeftOut::not_covered};
     CHECK(exposures.left_out == expected);
@@ -68,8 +68,8 @@ TEST_CASE("a step that straddles the control delay is left out because the delay
 {
     const std::vector<Chip> chips{{0, 0, 100, {}}, {0, 100, 200, {delay}}, {0, 200, 300, {memory}}};
     const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
-    const analysis::Exposures exposures =
-        analysis::expose(steps_at({50, 90, 150, 190, 250}, 20), std::vector{chips}, plan, {.warm_up_steps = 0});
+    const analysis::Exposures exposures = analysis::expose(
+        steps_at({50, 90, 150, 190, 250}, 20), std::vector<std::vector<Chip>>{chips}, plan, {.warm_up_steps = 0});
     const std::vector<LeftOut> expected{LeftOut::no, LeftOut::half_delayed, LeftOut::no, LeftOut::half_delayed,
                                         LeftOut::no};
     CHECK(exposures.left_out == expected);

@@ -33,9 +33,9 @@ struct SyntheticRun {
     double run_s = 12.0;
     double noise_from_s = 0.5;  // when the chip table begins
     double noise_until_s = 1e9;
-    bool connected = true;    // the training obeys the control delay
-    double achieved = 1.0;    // share of each chip in which the noise really runs
-    std::string noise_clock;  // identity to give to the noise; empty: the training's
+    bool connected = true;      // the training obeys the control delay
+    double achieved = 1.0;      // share of each chip in which the noise really runs
+    std::string noise_clock{};  // identity to give to the noise; empty: the training's
     std::string design = "rotation";
     std::uint64_t seed = 1;
 };
