@@ -1,0 +1,94 @@
+// The program trace-info, run for real.
+#include "base/files.hpp"
+#include "base/testing.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+
+#include <doctest/doctest.h>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string program = std::string{CROSSTALK_BIN} + "/trace-info";
+
+bool has_line(const std::string& text, const std::vector<std::string>& words)
+{
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        const std::string line = text.substr(begin, end - begin);
+        std::size_t at = 0;
+        bool all = true;
+        for (const std::string& word : words) {
+            at = line.find(word, at);
+            if (at == std::string::npos) {
+                all = false;
+                break;
+            }
+        }
+        if (all) return true;
+        begin = end + 1;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("trace-info tells what is in an archive")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "noise"};
+    otf2::LocationRecorder& main = recorder.location("cpu 4");
+    const otf2::RegionRef outer = recorder.region("memory");
+    const otf2::RegionRef inner = recorder.region("quiet");
+    main.enter(outer, 1'000'000);
+    main.enter(inner, 2'000'000);
+    main.leave(inner, 4'000'000);
+    main.metric(recorder.metric("achieved", "B/s", otf2::Type::real), 5.0, 4'500'000);
+    main.leave(outer, 11'000'000);
+    recorder.property("crosstalk::seed", "17");
+    recorder.finish();
+
+    const testing::Outcome outcome = testing::run({program, scratch / "trace/traces.otf2"});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err == "");
+    CHECK(has_line(outcome.out, {"written by", "crosstalk"}));
+    CHECK(has_line(outcome.out, {"1000000000 ticks/s", "begins at 1000000 ns", "10.000 ms long"}));
+    CHECK(has_line(outcome.out, {"CROSSTALK::SEED", "17"}));
+    CHECK(has_line(outcome.out, {"crosstalk::clock_identity", base::clock_identity().text()}));
+    CHECK(has_line(outcome.out, {"noise / cpu 4", "CPU thread", "5", "0.000", "10.000", "0"}));
+    CHECK(has_line(outcome.out, {"memory", "user", "1", "10.000", "10.000", "10.000", "8.000"}));
+    CHECK(has_line(outcome.out, {"quiet", "user", "1", "2.000", "2.000", "2.000", "2.000"}));
+    CHECK(has_line(outcome.out, {"achieved", "B/s", "1", "5", "5", "5"}));
+    CHECK(has_line(outcome.out, {"none found"}));
+}
+
+TEST_CASE("trace-info reads the real archives of other tools")
+{
+    const fs::path traces = fs::path{CROSSTALK_SOURCE} / "../shared/traces";
+    if (!fs::exists(traces)) {
+        testing::skip("no real archives in ../shared/traces");
+        return;
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator{traces}) {
+        if (!entry.is_directory()) continue;
+        const testing::Outcome outcome = testing::run({program, entry.path() / "traces.otf2"});
+        CHECK(outcome.status == 0);
+        CHECK(outcome.err == "");
+        CHECK(has_line(outcome.out, {"written by", "Score-P"}));
+        CHECK(has_line(outcome.out, {"MPI_COMM_WORLD"}));
+    }
+}
+
+TEST_CASE("trace-info says in one line why it cannot read")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "x.otf2", "no archive");
+    for (const char* name : {"x.otf2", "missing.otf2"}) {
+        const testing::Outcome outcome = testing::run({program, scratch / name});
+        CHECK(outcome.status == 1);
+        CHECK(outcome.out == "");
+        CHECK(outcome.err.find("trace-info: cannot read trace ") == 0);
+        CHECK(outcome.err.find('\n') == outcome.err.size() - 1);
+    }
+    CHECK(testing::run({program}).status == 2);
+}
