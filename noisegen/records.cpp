@@ -33,7 +33,9 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
     recorder_.property("crosstalk::schedule", schedule.text);
     recorder_.property("crosstalk::seed", std::to_string(seed));
     recorder_.property("crosstalk::design", name(schedule.design));
-    recorder_.property("crosstalk::factors", base::join_words(schedule.factors(), ","));
+    // OTF2 cannot hold an empty property: a schedule of nothing but quiet has none.
+    if (!schedule.factors().empty())
+        recorder_.property("crosstalk::factors", base::join_words(schedule.factors(), ","));
     for (const Dose& dose : schedule.doses) {
         regions_.push_back(recorder_.region(dose.factor));
         levels_.push_back(recorder_.text(dose.level));

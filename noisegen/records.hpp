@@ -13,7 +13,7 @@ namespace noisegen {
 
 class Records {
  public:
-    // In `part`, the directory of this noise process. Tables and schedule must outlive it.
+    // In `part`, the directory of this noise process. Schedule and CPUs must outlive it.
     Records(const std::filesystem::path& part, const Schedule& schedule, std::uint64_t seed,
             const std::vector<int>& cpus);
 

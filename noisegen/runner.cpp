@@ -69,7 +69,9 @@ base::Nanoseconds measured_chip(const fs::path& control_run)
 {
     const auto step = measure_step(control_run, base::host_name(), training_patience);
     if (!step) {
-        note("chip=auto: no training moves its step counter in " + (control_run / "control").string() + "; taking 1s");
+        if (!base::stop_requested())
+            note("chip=auto: no training moves its step counter in " + (control_run / "control").string() +
+                 "; taking 1s");
         return chip_without_training;
     }
     const base::Nanoseconds chip = chip_of(*step);
@@ -214,6 +216,69 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<DoseTo
     }
 }
 
+// What is fixed before noise begins.
+void record_plan(nlohmann::ordered_json& record, const Request& request, const JobPlan& plan, std::int64_t start_ns)
+{
+    record["schedule"] = request.schedule.text;
+    record["design"] = name(request.schedule.design);
+    record["seed"] = request.seed;
+    record["factors"] = request.schedule.factors();
+    record["duration_ns"] = request.duration.count();
+    if (plan.chip.count() > 0) record["chip_ns"] = plan.chip.count();
+    record["cpus"] = base::format_cpus(request.cpus);
+    record["avoided_cpus"] = base::format_cpus(cpus_of(request.avoid, neighbours(request.avoid)));
+    record["shared_on_purpose"] = request.share;
+    record["max_memory_percent"] = request.limits.max_memory.value;
+    record["max_disk_percent"] = request.limits.max_disk.value;
+    record["begin_ns"] = start_ns;
+    record["exit"] = {{"reason", "running, or killed"}};
+}
+
+// What the team did; of a team that has stopped.
+void record_team(nlohmann::ordered_json& record, const Schedule& schedule, const std::vector<std::vector<int>>& runs,
+                 const Team& team)
+{
+    const std::vector<DoseTotal> totals = team.totals();
+    const std::vector<std::string> notes = team.notes();
+    record["worst_lateness_ns"] = team.worst_lateness_ns();
+    record["stressors"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        record["stressors"].push_back(stressor_record(schedule.stressors[i], runs[i], notes[i]));
+    record["doses"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < totals.size(); ++i)
+        record["doses"].push_back(dose_record(schedule, schedule.doses[i], totals[i]));
+}
+
+// The exit code, and on stderr why.
+int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
+{
+    int code = base::exit_fine;
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+        const Dose& dose = schedule.doses[i];
+        const double share = reached(dose, totals[i]);
+        if (totals[i].phases == 0 || share >= rate_kept) continue;
+        note(base::join("rate not reached: ", dose_text(dose), " had ", std::round(share * 100.0), "% of ",
+                        rate_text(totals[i].requested_per_s, dose.rate->of)));
+        code = base::exit_promise_not_kept;
+    }
+    return code;
+}
+
+JobPlan plan_with_others(const fs::path& noise, const Request& request, const base::JobRank& job)
+{
+    constexpr base::Nanoseconds lead_alone{100'000'000};
+    constexpr base::Nanoseconds lead_for_others{1'000'000'000};
+    JobPlan proposal{.schedule = request.schedule.text,
+                     .seed = request.seed,
+                     .duration = request.duration,
+                     .chip = {},
+                     .start_realtime_ns = 0};
+    if (request.schedule.needs_chip()) proposal.chip = measured_chip(request.control_run);
+    const base::Nanoseconds lead = job.size > 1 ? lead_for_others : lead_alone;
+    proposal.start_realtime_ns = base::now_ns() + base::realtime_offset_ns() + lead.count();
+    return agree(noise, proposal);
+}
+
 }  // namespace
 
 int run(Request request)
@@ -229,39 +294,17 @@ int run(Request request)
 
     // Threads of MPI and of this program stay off the training's CPUs too.
     base::bind_this_thread(request.cpus);
+    Records records{part, schedule, request.seed, cpus};
     Team team{schedule, {.cpus = cpus, .runs = runs, .control_run = request.control_run, .job = job}};
 
-    const bool automatic = schedule.needs_chip();
-    const base::Nanoseconds lead{job.size > 1 ? 1'000'000'000 : 50'000'000};
-    JobPlan proposal{.schedule = schedule.text,
-                     .seed = request.seed,
-                     .duration = request.duration,
-                     .chip = automatic ? measured_chip(request.control_run) : base::Nanoseconds{},
-                     .start_realtime_ns = 0};
-    const std::int64_t realtime = base::realtime_offset_ns();
-    proposal.start_realtime_ns = base::now_ns() + realtime + lead.count();
-    const JobPlan plan = agree(noise, proposal);
-    if (automatic) schedule.set_chip(plan.chip);
+    const JobPlan plan = plan_with_others(noise, request, job);
+    if (schedule.needs_chip()) schedule.set_chip(plan.chip);
     const std::vector<Chip> table = chip_table(schedule, request.seed, request.duration);
-    const std::int64_t start_ns = plan.start_realtime_ns - realtime;
-
+    const std::int64_t start_ns = plan.start_realtime_ns - base::realtime_offset_ns();
     nlohmann::ordered_json& record = request.record;
-    record["schedule"] = schedule.text;
-    record["design"] = name(schedule.design);
-    record["seed"] = request.seed;
-    record["factors"] = schedule.factors();
-    record["duration_ns"] = request.duration.count();
-    if (automatic) record["chip_ns"] = plan.chip.count();
-    record["cpus"] = base::format_cpus(request.cpus);
-    record["avoided_cpus"] = base::format_cpus(cpus_of(request.avoid, neighbours(request.avoid)));
-    record["shared_on_purpose"] = request.share;
-    record["max_memory_percent"] = request.limits.max_memory.value;
-    record["max_disk_percent"] = request.limits.max_disk.value;
-    record["begin_ns"] = start_ns;
-    record["exit"] = {{"reason", "running, or killed"}};
+    record_plan(record, request, plan, start_ns);
     base::write_whole(part / "noise.json", record.dump(2) + "\n");
 
-    Records records{part, schedule, request.seed, cpus};
     Watch watch{request};
     const std::int64_t joined_ns = base::now_ns();
     team.start(table, start_ns, [&records](std::size_t cpu, const PhaseDone& done) { records.phase(cpu, done); });
@@ -270,31 +313,15 @@ int run(Request request)
     team.stop();
     records.finish(table, start_ns, joined_ns, ended_ns);
 
-    const std::vector<DoseTotal> totals = team.totals();
-    const std::vector<std::string> notes = team.notes();
-    int code = base::exit_fine;
-    for (std::size_t i = 0; i < totals.size(); ++i) {
-        const double share = reached(schedule.doses[i], totals[i]);
-        if (totals[i].phases == 0 || share >= rate_kept) continue;
-        note(base::join("rate not reached: ", dose_text(schedule.doses[i]), " had ", std::round(share * 100.0), "% of ",
-                        rate_text(totals[i].requested_per_s, schedule.doses[i].rate->of)));
-        code = base::exit_promise_not_kept;
-    }
-
+    const int code = judge(schedule, team.totals());
     record["end_ns"] = ended_ns;
     record["realtime_minus_monotonic_end_ns"] = base::realtime_offset_ns();
     record["joined_late"] = joined_ns > start_ns;
-    record["worst_lateness_ns"] = team.worst_lateness_ns();
-    record["stressors"] = nlohmann::ordered_json::array();
-    for (std::size_t i = 0; i < runs.size(); ++i)
-        record["stressors"].push_back(stressor_record(schedule.stressors[i], runs[i], notes[i]));
-    record["doses"] = nlohmann::ordered_json::array();
-    for (std::size_t i = 0; i < totals.size(); ++i)
-        record["doses"].push_back(dose_record(schedule, schedule.doses[i], totals[i]));
+    record_team(record, schedule, runs, team);
     record["overlaps"] = watch.found();
     record["exit"] = {{"reason", reason}, {"code", code}};
     base::write_whole(part / "noise.json", record.dump(2) + "\n");
-    if (job.rank == 0) print(std::cout, schedule, totals);
+    if (job.rank == 0) print(std::cout, schedule, team.totals());
     return code;
 }
 

@@ -88,9 +88,9 @@ Team::~Team()
     }
 }
 
-void Team::start(const std::vector<Chip>& table, std::int64_t start_ns, OnPhase on_phase)
+void Team::start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase)
 {
-    table_ = &table;
+    table_ = std::move(table);
     start_ns_ = start_ns;
     on_phase_ = std::move(on_phase);
     started_ = true;
@@ -157,7 +157,7 @@ void Team::work(Worker& worker)
 void Team::run_phases(Worker& worker)
 {
     bool begun = false;
-    for (const Chip& chip : *table_) {
+    for (const Chip& chip : table_) {
         // A process that comes late to its job begins with the chip that the others are in.
         if (!begun && start_ns_ + chip.end.count() <= base::now_ns()) continue;
         if (!bell_.sleep_until(start_ns_ + chip.begin.count())) return;

@@ -73,8 +73,7 @@ class Team {
     // Called by the noise threads after each phase, with the index of the CPU.
     using OnPhase = std::function<void(std::size_t, const PhaseDone&)>;
 
-    // The table must outlive the team.
-    void start(const std::vector<Chip>& table, std::int64_t start_ns, OnPhase on_phase);
+    void start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase);
 
     // Has every thread come to the table's end (or failed)?
     bool done() const { return working_.load() == 0; }
@@ -112,7 +111,7 @@ class Team {
     std::latch made_;
     std::promise<bool> go_;
     std::shared_future<bool> going_;
-    const std::vector<Chip>* table_ = nullptr;
+    std::vector<Chip> table_;
     std::int64_t start_ns_ = 0;
     OnPhase on_phase_;
     std::atomic<std::size_t> working_;

@@ -5,6 +5,7 @@
 #include "base/run_record.hpp"
 #include "noisegen/mpi_exchange.hpp"
 #include "noisegen/shelf.hpp"
+#include "noisegen/sockets.hpp"
 #include "noisegen/tests/child.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <set>
-
 
 namespace {
 
@@ -169,6 +169,16 @@ TEST_CASE("the archive covers the schedule and otf2-print reads it")
     for (const std::string word : {"\"schedule\"", "crosstalk::clock_identity", "\"achieved bytes\""})
         CHECK(definitions.out.find(word) != std::string::npos);
     CHECK(definitions.out.find("\"cpu " + cpu() + "\"") != std::string::npos);
+}
+
+TEST_CASE("a run of nothing but quiet is a run")
+{
+    const Scratch scratch;
+    const Outcome outcome =
+        run_noisegen({"--schedule", "quiet 50ms", "--cpus", cpu(), "--duration", "100ms", "--out", scratch / "run"});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(fs::exists(part(scratch) / "trace/traces.otf2"));
 }
 
 TEST_CASE("SIGTERM ends it in good order")
@@ -353,6 +363,23 @@ TEST_CASE("noise ends when mpirun is killed")
     for (const int pid : pids) CHECK(eventually([pid] { return ::kill(pid, 0) != 0; }));
 }
 
+TEST_CASE("network noise reaches a named host")
+{
+    int port = 0;
+    {
+        const noisegen::Socket free = noisegen::listen_on(0, true);
+        port = noisegen::port_of(free);
+    }
+    const Scratch scratch;
+    const Outcome outcome =
+        run_noisegen({"--schedule", "network.exchange[hosts=localhost,port=" + std::to_string(port) + "] 300ms",
+                      "--cpus", cpu(), "--duration", "300ms", "--out", scratch / "run"});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(record(part(scratch)).at("doses").at(0).at("bytes_per_s").get<double>() > 0.0);
+    CHECK(record(part(scratch)).at("stressors").at(0).at("how").get<std::string>().starts_with("TCP to localhost"));
+}
+
 TEST_CASE("bad input is refused with one line and nothing is left behind")
 {
     const Scratch scratch;
@@ -426,4 +453,25 @@ TEST_CASE("idle CPUs are those that no avoided process is bound to")
     base::CpuSet idle = base::allowed_cpus();
     for (const int used : cores.front().cpus) idle.erase(used);
     CHECK(base::parse_cpus(record(part(scratch)).at("cpus").get<std::string>()) == idle);
+}
+
+TEST_CASE("a process that comes to a noise CPU later is told and on record")
+{
+    if (base::allowed_cpus().size() < 2) {
+        testing::skip("needs a CPU to come from");
+        return;
+    }
+    const std::string elsewhere = std::to_string(*base::allowed_cpus().begin());
+    const Child busy{{"taskset", "-c", elsewhere, "sleep", "60"}};
+    REQUIRE(eventually([&] { return base::affinity_of(busy.pid()).size() == 1; }));
+    const Scratch scratch;
+    std::vector<std::string> words = long_run(scratch, "quiet 100ms");
+    words.insert(words.end(), {"--avoid", "pid:" + std::to_string(busy.pid())});
+    Child child{words};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 1); }));
+    testing::run({"taskset", "-pc", cpu(), std::to_string(busy.pid())});
+    CHECK(eventually([&] { return child.output().find("may now run on noise CPUs " + cpu()) != std::string::npos; }));
+    child.signal(SIGTERM);
+    CHECK(child.wait() == 0);
+    CHECK(record(part(scratch)).at("overlaps").at(0).at("pid") == busy.pid());
 }
