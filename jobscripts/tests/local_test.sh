@@ -7,10 +7,10 @@ needs setpriv mpirun noisegen ddl-train interference trace-info gnuplot
 run=$scratch/run
 mkdir "$scratch/io"
 
-run "$jobscripts/local.sh" --out "$run" --model "$tiny_model" --data "$tiny_data" --duration 20s \
+run "$jobscripts/local.sh" --out "$run" --model "$tiny_model" --data "$tiny_data" --duration 30s \
     --schedule "$(tiny_schedule_in "$scratch/io")" --seed 7
 [[ $status == 0 ]] || broken "local.sh ends well" "it ended with $status: $(cat "$scratch/err"; tail -n 20 "$run"/log/*.log)"
-check "it names the report" grep -q "report: $run/report/index.html" "$scratch/err"
+check "it names the report" grep -q "report: $run/report/index.html" "$scratch/out"
 for file in train/steps.csv train/run.json train/trace/traces.otf2 noise/*/noise.csv noise/*/noise.json \
     noise/*/trace/traces.otf2 report/index.html report/verdict.json report/effects.csv report/exposure.csv; do
     # shellcheck disable=SC2086 # the name of the host
@@ -19,7 +19,8 @@ done
 for archive in "$run"/train/trace/traces.otf2 "$run"/noise/*/trace/traces.otf2; do
     check "$archive is sound" trace-info "$archive"
 done
-check "the control was connected" grep -q '"delay"' "$run/report/verdict.json"
+check "the control was connected" grep -q '"true_percent"' "$run/report/verdict.json"
+check "the status file tells a campaign" grep -q '"exit_code": 0' "$run/status.json"
 check "no scratch file of the noise is left" test -z "$(ls -A "$scratch/io")"
 
 refused 2 "is there already" "$jobscripts/local.sh" --out "$run"
