@@ -9,6 +9,7 @@
 #include "trace-tools/otf2/locking.hpp"
 #include "trace-tools/otf2/recorded.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <deque>
 #include <functional>
@@ -25,14 +26,18 @@ namespace {
 constexpr std::uint64_t event_chunk_bytes = 256 << 10;  // the least OTF2 allows: flushed in some 0.1 ms
 constexpr std::uint64_t definition_chunk_bytes = 4 << 20;
 
-OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
+// OTF2 tells its error handler that a flush failed (the disk is full), and the writer of the event nothing.
+OTF2_FlushType before_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
 {
+    last_error();  // of long ago
     return OTF2_FLUSH;
 }
 
-// OTF2 records a BufferFlush event that ends then.
-OTF2_TimeStamp flushed_at(void*, OTF2_FileType, OTF2_LocationRef)
+// OTF2 records a BufferFlush event that ends at the time returned.
+OTF2_TimeStamp after_flush(void* failure, OTF2_FileType, OTF2_LocationRef)
 {
+    const OTF2_ErrorCode code = last_error();
+    if (code != OTF2_SUCCESS) static_cast<std::atomic<int>*>(failure)->store(code);
     return static_cast<OTF2_TimeStamp>(base::now_ns());
 }
 
@@ -81,6 +86,7 @@ void move_into_place(const fs::path& from, const fs::path& to)
 struct Recorder::State {
     fs::path directory;
     std::unique_ptr<Team> team;
+    std::atomic<int> flush_failure{OTF2_SUCCESS};  // OTF2's code
     ArchiveHandle archive;
 
     std::mutex mutex;  // guards what follows
@@ -98,7 +104,9 @@ struct Recorder::State {
     void attempt(const std::function<void()>& step)
     {
         try {
+            last_error();  // of long ago
             step();
+            check(last_error(), "write the trace");
         } catch (const std::exception& error) {
             if (record.failure.empty()) record.failure = error.what();
         }
@@ -136,8 +144,8 @@ Recorder::Recorder(const fs::path& directory, std::unique_ptr<Team> team, std::s
                                 definition_chunk_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
               "create an archive in ", directory.string()));
     OTF2_Archive* archive = state.archive.get();
-    static const OTF2_FlushCallbacks flushing{.otf2_pre_flush = always_flush, .otf2_post_flush = flushed_at};
-    check(OTF2_Archive_SetFlushCallbacks(archive, &flushing, nullptr), "set up the archive");
+    static const OTF2_FlushCallbacks flushing{.otf2_pre_flush = before_flush, .otf2_post_flush = after_flush};
+    check(OTF2_Archive_SetFlushCallbacks(archive, &flushing, &state.flush_failure), "set up the archive");
     use_one_chunk_a_location(archive);
     lock_with_mutexes(archive);
     use_team(archive, *state.team);
@@ -254,6 +262,7 @@ void Recorder::State::close_events()
         });
     }
     attempt([&] { check(OTF2_Archive_CloseEvtFiles(archive.get()), "write events"); });
+    attempt([&] { check(static_cast<OTF2_ErrorCode>(flush_failure.load()), "write events"); });
 }
 
 std::vector<ProcessRecord> Recorder::State::gather_records()

@@ -94,10 +94,9 @@ struct Message {
 
 class Recorder;
 
-// The events of one location. Used by one thread at a time; takes no lock. Time stamps must not decrease. An event that
-// cannot be written (disk full, time stamp too small) never disturbs the caller: the location stops recording, and
-// Recorder::finish() fails and tells why. Without a time the event happens now. One that
-// Recorder::location() did not make records nothing.
+// The events of one location. Used by one thread at a time; takes no lock. Without a time an event happens now; time
+// stamps must not decrease. What goes wrong (a smaller time stamp, a full disk) never disturbs the caller: the trace is
+// lost, and Recorder::finish() fails and tells why. A location that Recorder::location() did not make records nothing.
 class LocationRecorder {
  public:
     LocationRecorder() = default;

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <thread>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +204,36 @@ TEST_CASE("a killed writer leaves nothing that looks like an archive")
     CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
     CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp/traces.otf2"));
     CHECK_THROWS_AS(otf2::Reader{scratch / "trace.tmp/traces.otf2"}, base::Error);
+}
+
+TEST_CASE("a full disk never disturbs who records and is told at the end")
+{
+    const testing::Scratch scratch;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit small{.rlim_cur = 100'000, .rlim_max = 100'000};
+        ::setrlimit(RLIMIT_FSIZE, &small);
+        otf2::Recorder recorder{scratch / "trace"};
+        otf2::LocationRecorder& main = recorder.location("main");
+        const otf2::RegionRef region = recorder.region("work");
+        for (int i = 0; i < 100'000; ++i) {
+            main.enter(region);
+            main.leave(region);
+        }
+        try {
+            recorder.finish();
+        } catch (const base::Error& error) {
+            const bool told = std::string{error.what()}.find("no trace " + (scratch / "trace").string()) == 0;
+            std::_Exit(told ? 0 : 2);
+        }
+        std::_Exit(1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
 }
 
 TEST_CASE("an archive is never written over")
