@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -100,7 +101,8 @@ void place(const std::optional<base::CpuSet>& cpus, int threads, char** argv)
     for (const char* variable : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
         ::unsetenv(variable);
     ::setenv(placed_variable, me.c_str(), 1);
-    ::execv("/proc/self/exe", argv);
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+    ::execv(program.c_str(), argv);
     base::check_errno(-1, "execute ", argv[0], " again, placed");
 }
 

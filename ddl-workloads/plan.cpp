@@ -10,7 +10,7 @@ namespace ddl {
 
 namespace {
 
-constexpr double sgd_rate = 0.05;
+constexpr double sgd_rate = 0.01;
 constexpr double adamw_rate = 0.001;
 
 void list(const base::Shelf<ModelCard>& models)
@@ -73,7 +73,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add("transport", plan.transport, "what carries the exchange; mpi under mpirun and srun, else self");
     options.add("progress", progress, "how the transport thread waits: spin, yield or sleep=50us");
     options.add_choice("optimizer", plan.optimizer.name, {"sgd", "adamw"}, "how parameters are updated");
-    options.add("lr", rate, "learning rate; if not given 0.05 for sgd, 0.001 for adamw");
+    options.add("lr", rate, "learning rate; if not given 0.01 for sgd, 0.001 for adamw");
     options.add("momentum", plan.optimizer.momentum, "of sgd");
     options.add("weight-decay", plan.optimizer.weight_decay, "of the optimizer");
     options.add("batch", plan.batch, "samples of one rank and step");

@@ -17,7 +17,7 @@ enum class Stop : std::int64_t { no = 0, time_is_up = 1, signal = 2 };
 struct StepNews {
     Stop wish = Stop::no;
     std::int64_t complete_steps = 0;  // 0: no times yet
-    StepTimes last;                   // of the last complete step
+    StepTimes last = {};              // of the last complete step
 };
 
 // The strongest wish of any rank.

@@ -73,7 +73,7 @@ class Model {
 
 struct OptimizerPlan {
     std::string name = "sgd";  // or "adamw"
-    double learning_rate = 0.05;
+    double learning_rate = 0.01;
     double momentum = 0.9;  // of sgd
     double weight_decay = 5e-4;
 };

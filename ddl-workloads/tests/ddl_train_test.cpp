@@ -1,0 +1,457 @@
+// The real ddl-train: what it computes, writes and refuses.
+#include "base/clock.hpp"
+#include "base/control_file.hpp"
+#include "base/cpus.hpp"
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "base/run_record.hpp"
+#include "base/testing.hpp"
+#include "ddl-workloads/phases.hpp"
+#include "ddl-workloads/tests/train_runs.hpp"
+#include "trace-tools/otf2/reader.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <map>
+
+using testing::Words;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A training of some milliseconds a step that needs neither Torch nor data from elsewhere.
+Words small(Words more = {})
+{
+    Words words{"--model", "emulated[compute=4ms,gradients=64kB,buckets=2]", "--data", "synthetic[samples=160]"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+std::size_t lines(const std::string& text)
+{
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// What the archive says about the main threads' steps and phases, and whether every ENTER has its LEAVE.
+class StepsOfTrace : public otf2::Visitor {
+ public:
+    explicit StepsOfTrace(const otf2::Archive& archive) : archive_{archive}, open_(archive.locations.size()) {}
+
+    struct Step {
+        std::int64_t begin_ns = 0;
+        std::int64_t end_ns = 0;
+        std::map<std::string, std::int64_t> phase_ns;
+    };
+    std::map<std::pair<std::uint32_t, std::uint64_t>, Step> steps;  // by process and number
+    std::map<std::string, int> regions;
+    std::map<std::string, int> metrics;
+    std::map<std::string, std::uint64_t> exchanged_bytes;  // by location
+    bool balanced = true;
+    bool monotone = true;
+
+    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override
+    {
+        const std::string& name = archive_.regions.at(region).name;
+        look_at_time(at);
+        open_[at.location].push_back({name, at.time_ns});
+        ++regions[name];
+        if (name == "step") {
+            const std::uint64_t number = attributes.number(*archive_.find_attribute("step")).value();
+            current_[at.location] = &steps[{archive_.locations.at(at.location).process, number}];
+            current_[at.location]->begin_ns = at.time_ns;
+        }
+        if (name == "bucket_exchange")
+            exchanged_bytes[archive_.locations.at(at.location).name] +=
+                attributes.number(*archive_.find_attribute("bytes")).value();
+    }
+
+    void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override
+    {
+        const std::string& name = archive_.regions.at(region).name;
+        look_at_time(at);
+        auto& open = open_[at.location];
+        balanced = balanced && !open.empty() && open.back().first == name;
+        if (!balanced) return;
+        const std::int64_t length = at.time_ns - open.back().second;
+        open.pop_back();
+        if (name == "step") current_[at.location]->end_ns = at.time_ns;
+        if (open.size() == 1 && open.back().first == "step") current_[at.location]->phase_ns[name] += length;
+    }
+
+    void metric(const otf2::At&, std::uint32_t metric, const otf2::MetricValue&) override
+    {
+        ++metrics[archive_.metrics.at(metric).name];
+    }
+
+    bool all_closed() const
+    {
+        return balanced && std::all_of(open_.begin(), open_.end(), [](const auto& open) { return open.empty(); });
+    }
+
+ private:
+    void look_at_time(const otf2::At& at)
+    {
+        monotone = monotone && at.time_ns >= last_[at.location];
+        last_[at.location] = at.time_ns;
+    }
+
+    const otf2::Archive& archive_;
+    std::vector<std::vector<std::pair<std::string, std::int64_t>>> open_;
+    std::map<std::uint32_t, Step*> current_;
+    std::map<std::uint32_t, std::int64_t> last_;
+};
+
+}  // namespace
+
+// --------------------------------------------------------------------------------------------------- what is computed
+
+TEST_CASE("every strategy but none ends with the parameters of naive bit for bit")
+{
+    const testing::Scratch scratch;
+    std::vector<std::string> models{"emulated[compute=1ms,gradients=8kB,buckets=3]"};
+#ifdef CROSSTALK_DDL_TORCH
+    models.insert(models.end(), {"mlp[hidden=16]", "resnet18[width=4]"});
+#endif
+    int number = 0;
+    const auto checksum = [&](const std::string& model, const std::string& strategy) {
+        const testing::TrainRun run = testing::train(2, scratch / std::to_string(number++),
+                                                     {"--model", model, "--data", "synthetic[samples=400]", "--batch",
+                                                      "2", "--strategy", strategy, "--steps", "50", "--trace", "off"});
+        INFO(model, " ", strategy, ": ", run.err);
+        REQUIRE(run.status == 0);
+        CHECK(run.result["steps"] == 50);
+        CHECK(run.result["ranks_agree"] == (strategy != "none"));
+        return run.result["checksum"].get<std::string>();
+    };
+    for (const std::string& model : models) {
+        const std::string naive = checksum(model, "naive");
+        CHECK(checksum(model, "ddp[first=1kB,cap=8kB]") == naive);
+        CHECK(checksum(model, "none") != naive);
+    }
+}
+
+#ifdef CROSSTALK_DDL_TORCH
+TEST_CASE("mlp reaches 95 percent accuracy on digits kept apart")
+{
+    if (!testing::digits_are_here()) return testing::skip("the data set digits is not on this machine");
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(2, scratch / "run",
+                                                 {"--model", "mlp[hidden=128]", "--batch", "16", "--epochs", "10",
+                                                  "--optimizer", "adamw", "--lr", "0.0005", "--trace", "off"});
+    REQUIRE(run.status == 0);
+    CHECK(run.result["accuracy"].get<double>() >= 0.95);
+    CHECK(run.err.find("accuracy on held-out images") != std::string::npos);
+}
+
+TEST_CASE("resnet18 reaches 95 percent accuracy on digits kept apart")
+{
+    if (!testing::digits_are_here()) return testing::skip("the data set digits is not on this machine");
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run", {"--model", "resnet18[width=8]", "--batch", "16", "--epochs", "4", "--lr", "0.05"});
+    REQUIRE(run.status == 0);
+    CHECK(run.result["accuracy"].get<double>() >= 0.95);
+}
+
+TEST_CASE("libraries compute with as many threads as asked for")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run",
+        {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=100]", "--steps", "2", "--threads", "1"});
+    REQUIRE(run.status == 0);
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    const auto& computing = record["result"]["each_rank"][0]["computing"];
+    CHECK(computing["torch_threads"] == 1);
+    if (computing.contains("openblas_threads")) CHECK(computing["openblas_threads"] == 1);
+}
+#endif
+
+// ---------------------------------------------------------------------------------------------------- what is written
+
+TEST_CASE("steps in the trace and in steps csv are the same and phases add up to them")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        testing::train(2, scratch / "run", small({"--steps", "12", "--control-delay", "1ms", "--readers", "2"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+
+    const base::CsvTable rows{scratch / "run/train/steps.csv"};
+    REQUIRE(rows.rows() == 24);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    CHECK(reader.archive().problems.empty());
+    CHECK(reader.problems().empty());
+    CHECK(trace.all_closed());
+    CHECK(trace.monotone);
+    CHECK(trace.steps.size() == 24);
+
+    for (std::size_t row = 0; row < rows.rows(); ++row) {
+        const auto rank = static_cast<std::uint32_t>(rows.get<std::int64_t>(row, "rank"));
+        const auto number = static_cast<std::uint64_t>(rows.get<std::int64_t>(row, "step"));
+        REQUIRE(trace.steps.contains({rank, number}));
+        const StepsOfTrace::Step& step = trace.steps.at({rank, number});
+        CHECK(step.begin_ns == rows.get<std::int64_t>(row, "begin_ns"));
+        CHECK(step.end_ns == rows.get<std::int64_t>(row, "end_ns"));
+        std::int64_t sum = 0;
+        for (const ddl::Phase phase : ddl::phases) {
+            const std::string name = ddl::text(phase);
+            const std::int64_t ns = rows.get<std::int64_t>(row, name + "_ns");
+            sum += ns;
+            if (phase != ddl::Phase::other && phase != ddl::Phase::checkpoint) {
+                REQUIRE(step.phase_ns.contains(name));
+                CHECK(step.phase_ns.at(name) == ns);
+            }
+        }
+        CHECK(sum == step.end_ns - step.begin_ns);
+    }
+}
+
+TEST_CASE("the trace holds buckets and reads and metrics where they belong")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(2, scratch / "run", small({"--steps", "12", "--batch", "4"}));
+    REQUIRE(run.status == 0);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    const otf2::Archive& archive = reader.archive();
+    StepsOfTrace trace{archive};
+    reader.read(trace);
+
+    constexpr int ranks = 2;
+    constexpr int buckets_of_a_rank = 12 * 2;
+    CHECK(trace.regions.at("bucket_ready") == ranks * buckets_of_a_rank);
+    CHECK(trace.regions.at("bucket_exchange") == ranks * buckets_of_a_rank);
+    CHECK(trace.exchanged_bytes == std::map<std::string, std::uint64_t>{{"transport", ranks * 12 * 64'000}});
+    CHECK(trace.regions.at("read") >= ranks * 12);
+    CHECK(trace.metrics.at("queue_depth") == ranks * 2);  // steps 0 and 10
+    CHECK(trace.metrics.at("bytes_reduced") == ranks * 2);
+    CHECK(trace.metrics.at("bytes_read") == ranks * 2);
+
+    std::vector<std::string> names;
+    for (const otf2::Location& location : archive.locations)
+        names.push_back(archive.processes.at(location.process).name + ": " + location.name);
+    std::sort(names.begin(), names.end());
+    CHECK(names == std::vector<std::string>{"MPI Rank 0: main", "MPI Rank 0: reader 0", "MPI Rank 0: transport",
+                                            "MPI Rank 1: main", "MPI Rank 1: reader 0", "MPI Rank 1: transport"});
+    for (const otf2::Communicator& communicator : archive.communicators)
+        for (const std::uint32_t member : communicator.members) CHECK(archive.locations.at(member).name == "transport");
+    CHECK_FALSE(archive.communicators.empty());
+}
+
+TEST_CASE("otf2-print reads the archive without a complaint")
+{
+    if (testing::run({"sh", "-c", "command -v otf2-print"}).status != 0)
+        return testing::skip("otf2-print is not on this machine");
+    const testing::Scratch scratch;
+    REQUIRE(testing::train(2, scratch / "run", small({"--steps", "3"})).status == 0);
+    const testing::Outcome printed = testing::run({"otf2-print", scratch / "run/train/trace/traces.otf2"});
+    CHECK(printed.status == 0);
+    CHECK(printed.err.empty());
+    CHECK(printed.out.find("bucket_exchange") != std::string::npos);
+}
+
+TEST_CASE("without a trace there is none and all else is the same")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(scratch / "run", small({"--steps", "3", "--trace", "off"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    CHECK_FALSE(fs::exists(scratch / "run/train/trace"));
+    CHECK(base::CsvTable{scratch / "run/train/steps.csv"}.rows() == 3);
+}
+
+TEST_CASE("the run record says what was really in effect")
+{
+    const testing::Scratch scratch;
+    REQUIRE(testing::train(2, scratch / "run", small({"--steps", "2", "--progress", "sleep=20us"})).status == 0);
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    CHECK(record["program"] == "ddl-train");
+    CHECK(record["ranks"] == 2);
+    CHECK(record["transport"]["name"] == "mpi");
+    CHECK(record["transport"]["progress"] == "sleep=20us");
+    CHECK(record["training"]["seed"] == 1);
+    CHECK(record["result"]["each_rank"].size() == 2);
+}
+
+TEST_CASE("a delay is made in every step that asks for it and told on the control page")
+{
+    const testing::Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    control.page().on_until_ns = INT64_MAX;
+    const testing::TrainRun run =
+        testing::train(2, scratch / "run", small({"--steps", "5", "--control-delay", "3ms", "--trace", "off"}));
+    REQUIRE(run.status == 0);
+    CHECK(control.page().acknowledged == 5);
+    CHECK(control.page().delayed == 5);
+    CHECK(control.page().step == 4);
+    const base::CsvTable rows{scratch / "run/train/steps.csv"};
+    for (std::size_t row = 0; row < rows.rows(); ++row)
+        if (rows.get<int>(row, "rank") == 0) CHECK(rows.get<std::int64_t>(row, "control_delay_ns") >= 3'000'000);
+}
+
+TEST_CASE("a step that is not asked to delay does not")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        testing::train_alone(scratch / "run", small({"--steps", "5", "--control-delay", "1h", "--trace", "off"}));
+    REQUIRE(run.status == 0);
+    const base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    CHECK(control.page().acknowledged == 5);
+    CHECK(control.page().delayed == 0);
+}
+
+TEST_CASE("a training without control does not acknowledge")
+{
+    const testing::Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    control.page().on_until_ns = INT64_MAX;
+    REQUIRE(testing::train_alone(scratch / "run", small({"--steps", "3", "--trace", "off"})).status == 0);
+    CHECK(control.page().acknowledged == 0);
+    CHECK(control.page().step == 2);
+}
+
+// ---------------------------------------------------------------------------------------------------- where it runs
+
+TEST_CASE("every thread of every rank is bound to the CPUs given")
+{
+    const testing::Scratch scratch;
+    const base::CpuSet cpu{*base::allowed_cpus().rbegin()};
+    testing::RunningTraining training{2, scratch / "run",
+                                      small({"--duration", "60s", "--cpus", base::format_cpus(cpu), "--readers", "2"})};
+    training.wait_for_steps();
+    const std::vector<pid_t> ranks = training.ranks();
+    CHECK(ranks.size() == 2);
+    for (const pid_t rank : ranks) {
+        int threads = 0;
+        for (const auto& task : fs::directory_iterator{"/proc/" + std::to_string(rank) + "/task"}) {
+            CHECK(base::affinity_of(base::parse<int>(task.path().filename().string())) == cpu);
+            ++threads;
+        }
+        CHECK(threads >= 4);  // main, transport, two readers
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------- how it ends
+
+TEST_CASE("a signal to one rank ends all after the same step with a complete trace")
+{
+    const testing::Scratch scratch;
+    testing::RunningTraining training{2, scratch / "run", small({"--duration", "60s"})};
+    training.wait_for_steps();
+    REQUIRE(training.ranks().size() == 2);
+    ::kill(training.ranks().back(), SIGTERM);
+    CHECK(training.wait() == 0);
+
+    const base::CsvTable rows{scratch / "run/train/steps.csv"};
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    CHECK(trace.all_closed());
+    CHECK(trace.steps.size() == rows.rows());
+    CHECK(rows.get<std::int64_t>(rows.rows() - 1, "step") == rows.get<std::int64_t>(rows.rows() - 2, "step"));
+    CHECK(rows.get<int>(rows.rows() - 1, "rank") == 1);
+}
+
+TEST_CASE("after the kill of a rank or of the launcher no process is left and steps csv is readable")
+{
+    for (const bool launcher : {false, true}) {
+        const testing::Scratch scratch;
+        testing::RunningTraining training{2, scratch / "run", small({"--duration", "60s"})};
+        training.wait_for_steps();
+        const std::vector<pid_t> ranks = training.ranks();
+        REQUIRE(ranks.size() == 2);
+        ::kill(launcher ? training.launcher() : ranks.front(), SIGKILL);
+        CHECK(training.wait() != 0);
+        const auto any_runs = [&] { return std::any_of(ranks.begin(), ranks.end(), testing::runs); };
+        const std::int64_t patience_ends = base::now_ns() + 5'000'000'000;
+        while (any_runs() && base::now_ns() < patience_ends) base::sleep_until_ns(base::now_ns() + 50'000'000);
+        CHECK_FALSE(any_runs());
+        CHECK(base::CsvTable{scratch / "run/train/steps.csv"}.rows() >= 8);
+        CHECK(nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"))["ranks"] == 2);
+    }
+}
+
+TEST_CASE("a training ends after its duration")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        testing::train_alone(scratch / "run", small({"--duration", "200ms", "--trace", "off"}));
+    REQUIRE(run.status == 0);
+    CHECK(run.result["steps"].get<int>() >= 2);
+    CHECK(run.result["stopped_by_signal"] == false);
+}
+
+// -------------------------------------------------------------------------------------------------- what is refused
+
+TEST_CASE("what makes no sense is refused with one line and nothing is made")
+{
+    const testing::Scratch scratch;
+    const std::vector<Words> wrong{
+        {"--model", "resnet81"},
+        {"--model", "emulated[compute=fast]"},
+        {"--model", "emulated[colour=red]"},
+        {"--strategy", "dpd"},
+        {"--data", "digitz"},
+        {"--transport", "mpl"},
+        {"--progress", "spinn"},
+        {"--optimizer", "adam"},
+        {"--batch", "0"},
+        {"--steps", "-1"},
+        {"--duration", "5"},
+        {"--threads", "0"},
+        {"--cpus", "3-1"},
+        {"--cpus", "60000"},
+        {"--readers", "0"},
+        {"--stepz", "3"},
+    };
+    for (const Words& words : wrong) {
+        const testing::TrainRun run = testing::train_alone(scratch / "run", words);
+        INFO(words[0], " ", words[1], ": ", run.err);
+        CHECK(run.status == 2);
+        CHECK(lines(run.err) == 1);
+        CHECK(run.err.starts_with("ddl-train: "));
+    }
+}
+
+TEST_CASE("a batch larger than the data is refused on all ranks")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(2, scratch / "run", small({"--batch", "1000"}));
+    CHECK(run.status == 2);
+    CHECK(run.err.find("ddl-train: ") != std::string::npos);
+}
+
+TEST_CASE("the part of an earlier training is left alone")
+{
+    const testing::Scratch scratch;
+    fs::create_directories(scratch / "run/train");
+    base::write_whole(scratch / "run/train/steps.csv", "precious\n");
+    for (const int ranks : {1, 2}) {
+        const testing::TrainRun run = ranks == 1 ? testing::train_alone(scratch / "run", small({"--steps", "2"}))
+                                                 : testing::train(2, scratch / "run", small({"--steps", "2"}));
+        CHECK(run.status == 2);
+        CHECK(run.err.find("already there") != std::string::npos);
+        CHECK(base::read_whole(scratch / "run/train/steps.csv") == "precious\n");
+    }
+}
+
+TEST_CASE("without an output directory a training says so")
+{
+    const testing::Outcome outcome = testing::run({CROSSTALK_BIN "/ddl-train", "--steps", "2"});
+    CHECK(outcome.status == 2);
+    CHECK(outcome.err == "ddl-train: --out DIR is needed: where the results go\n");
+}
+
+TEST_CASE("the list names every plug-in")
+{
+    const testing::Outcome outcome = testing::run({CROSSTALK_BIN "/ddl-train", "--list"});
+    CHECK(outcome.status == 0);
+    for (const char* name : {"emulated", "digits", "synthetic", "none", "naive", "ddp", "mpi", "self"})
+        CHECK(outcome.out.find(name) != std::string::npos);
+}

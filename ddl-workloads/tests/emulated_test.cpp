@@ -1,0 +1,99 @@
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/transports/transport.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::unique_ptr<ddl::Model> emulated(const std::map<std::string, std::string>& options)
+{
+    const base::Shelf<ddl::ModelCard> models = ddl::model_shelf({});
+    const ddl::ModelCard& card = models.find("emulated");
+    return card.make(models.settings(card, options), {});
+}
+
+std::future<void> ready_at_once()
+{
+    std::promise<void> promise;
+    promise.set_value();
+    return promise.get_future();
+}
+
+struct Started {
+    std::uint64_t bucket = 0;
+    std::size_t floats = 0;
+    bool last = false;
+    std::int64_t at_ns = 0;
+};
+
+// One backward with buckets; the exchange itself is none.
+std::vector<Started> backward(ddl::Model& model)
+{
+    std::vector<Started> started;
+    ddl::Transport transport{ddl::connector("self", {})};
+    model.exchange_in_buckets({}, transport, [&](const ddl::Bucket& bucket, std::function<void()>) {
+        started.push_back({bucket.index, bucket.gradients.size(), bucket.last, base::now_ns()});
+        return ready_at_once();
+    });
+    model.backward();
+    return started;
+}
+
+}  // namespace
+
+TEST_CASE("emulated gradients become ready in order and all of them")
+{
+    const auto model = emulated({{"compute", "2ms"}, {"gradients", "40kB"}, {"buckets", "3"}});
+    const std::vector<Started> started = backward(*model);
+    REQUIRE(started.size() == 3);
+    std::size_t floats = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(started[i].bucket == i);
+        CHECK(started[i].last == (i == 2));
+        floats += started[i].floats;
+    }
+    CHECK(floats == 10'000);
+    CHECK(model->parameter_count() == 10'000);
+}
+
+TEST_CASE("no emulated bucket is ready before its time")
+{
+    const auto model = emulated(
+        {{"compute", "20ms"}, {"forward", "0%"}, {"gradients", "1kB"}, {"buckets", "2"}, {"ready", "50%/100%"}});
+    const std::int64_t begin = base::now_ns();
+    const std::vector<Started> started = backward(*model);
+    CHECK(started.at(0).at_ns - begin >= 10'000'000);
+    CHECK(started.at(1).at_ns - begin >= 20'000'000);
+}
+
+TEST_CASE("emulated parameters tell one gradient from another")
+{
+    const auto one = emulated({{"compute", "0ms"}, {"gradients", "1kB"}, {"buckets", "2"}});
+    const auto other = emulated({{"compute", "0ms"}, {"gradients", "1kB"}, {"buckets", "2"}});
+    one->backward();
+    other->backward();
+    other->gradients().at(1).back() += 1.0F;
+    one->update();
+    other->update();
+    const auto bytes_of = [](ddl::Model& model) {
+        const std::span<std::byte> bytes = model.parameters().at(0);
+        return std::vector<std::byte>{bytes.begin(), bytes.end()};
+    };
+    CHECK(bytes_of(*one) != bytes_of(*other));
+}
+
+TEST_CASE("emulated options that make no sense are refused")
+{
+    const std::vector<std::map<std::string, std::string>> wrong{
+        {{"compute", "-1ms"}}, {{"buckets", "0"}},  {{"gradients", "4B"}, {"buckets", "4"}},
+        {{"forward", "120%"}}, {{"ready", "50%"}},  {{"buckets", "2"}, {"ready", "80%/50%"}},
+        {{"device", "gpu"}},   {{"colour", "red"}}, {{"compute", "80"}},
+    };
+    for (const auto& options : wrong) CHECK_THROWS_AS(emulated(options), base::UsageError);
+}

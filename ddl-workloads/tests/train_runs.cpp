@@ -1,0 +1,138 @@
+#include "ddl-workloads/tests/train_runs.hpp"
+
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/testing.hpp"
+#include "ddl-workloads/data/data_set.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace testing {
+
+namespace {
+
+constexpr auto poll = std::chrono::milliseconds{50};
+
+Words command(int ranks, const std::filesystem::path& out, const Words& options)
+{
+    // What MPI and the libraries it loads keep is not ours to report; a run without MPI is checked for leaks.
+    ::setenv("ASAN_OPTIONS", "detect_container_overflow=0:detect_leaks=0", 1);
+    Words words{"mpirun",    "-n",   std::to_string(ranks),     "--oversubscribe",
+                "--bind-to", "none", CROSSTALK_BIN "/ddl-train"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--out", out.string()});
+    return words;
+}
+
+TrainRun finished(const Outcome& outcome)
+{
+    TrainRun run{.status = outcome.status, .result = nullptr, .err = outcome.err};
+    const std::size_t begin = outcome.out.find('{');
+    if (begin != std::string::npos) run.result = nlohmann::json::parse(outcome.out.substr(begin));
+    return run;
+}
+
+}  // namespace
+
+TrainRun train_alone(const std::filesystem::path& out, const Words& options)
+{
+    Words words{CROSSTALK_BIN "/ddl-train", "--transport", "self", "--out", out.string()};
+    words.insert(words.end(), options.begin(), options.end());
+    return finished(run(words));
+}
+
+TrainRun train(int ranks, const std::filesystem::path& out, const Words& options)
+{
+    return finished(run(command(ranks, out, options)));
+}
+
+RunningTraining::RunningTraining(int ranks, std::filesystem::path out, const Words& options)
+    : out_{std::move(out)}, ranks_{ranks}
+{
+    const Words words = command(ranks, out_, options);
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    const std::string log = out_.string() + ".log";
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    const int code = posix_spawnp(&launcher_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (code != 0) base::fail("cannot run mpirun");
+}
+
+RunningTraining::~RunningTraining()
+{
+    if (launcher_ < 0) return;
+    for (const pid_t rank : ranks()) ::kill(rank, SIGKILL);
+    ::kill(launcher_, SIGKILL);
+    ::waitpid(launcher_, nullptr, 0);
+}
+
+void RunningTraining::wait_for_steps() const
+{
+    const std::filesystem::path steps = out_ / "train/steps.csv";
+    constexpr std::size_t enough = 4;
+    while (true) {
+        if (std::filesystem::exists(steps) && std::filesystem::file_size(steps) > 0)
+            if (base::CsvTable{steps}.rows() >= enough * static_cast<std::size_t>(ranks_)) return;
+        if (!runs(launcher_)) base::fail("the training ended before its first steps");
+        std::this_thread::sleep_for(poll);
+    }
+}
+
+std::vector<pid_t> RunningTraining::ranks() const
+{
+    std::vector<pid_t> children;
+    const std::string tasks = "/proc/" + std::to_string(launcher_) + "/task";
+    std::error_code gone;
+    for (const auto& task : std::filesystem::directory_iterator{tasks, gone}) {
+        std::ifstream file{task.path() / "children"};
+        for (pid_t child = 0; file >> child;) children.push_back(child);
+    }
+    return children;
+}
+
+int RunningTraining::wait()
+{
+    int status = 0;
+    base::check_errno(::waitpid(launcher_, &status, 0), "wait for mpirun");
+    launcher_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool runs(pid_t process)
+{
+    std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
+    std::string text;
+    if (!std::getline(file, text)) return false;
+    const char state = text.at(text.rfind(')') + 2);
+    return state != 'Z' && state != 'X';
+}
+
+bool digits_are_here()
+{
+    const Scratch scratch;
+    try {
+        ddl::write_data_set(ddl::data_set("digits", scratch.path()));
+        return true;
+    } catch (const base::Unavailable&) {
+        return false;
+    }
+}
+
+}  // namespace testing

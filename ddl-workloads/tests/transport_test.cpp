@@ -1,0 +1,146 @@
+#include "ddl-workloads/transports/transport.hpp"
+
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <numeric>
+#include <set>
+#include <thread>
+
+namespace {
+
+// Two ranks, of which only one is here: the other one always gives the same numbers as this one.
+class TwinLink : public ddl::Link {
+ public:
+    explicit TwinLink(std::set<std::thread::id>& threads) : threads_{threads} { called(); }
+    ~TwinLink() override { called(); }
+
+    int rank() const override { return 0; }
+    int size() const override { return 2; }
+    void sum(std::span<float> values) override
+    {
+        called();
+        for (float& value : values) value *= 2.0F;
+    }
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
+    {
+        called();
+        std::copy(mine.begin(), mine.end(), all.begin());
+        std::copy(mine.begin(), mine.end(), all.begin() + static_cast<std::ptrdiff_t>(mine.size()));
+    }
+    void broadcast(std::span<std::byte>, int) override { called(); }
+    void barrier() override { called(); }
+    std::vector<std::string> gather(const std::string& text) override
+    {
+        called();
+        return {text, text};
+    }
+    std::unique_ptr<otf2::Team> team() override { return std::make_unique<otf2::SoloTeam>(); }
+    void record(otf2::LocationRecorder*) override {}
+    void abort(int code) noexcept override { std::_Exit(code); }
+    nlohmann::ordered_json describe() const override { return "twin"; }
+
+ private:
+    void called() const { threads_.insert(std::this_thread::get_id()); }
+    std::set<std::thread::id>& threads_;
+};
+
+struct Twin {
+    std::set<std::thread::id> threads;
+    ddl::Transport transport{[this] { return std::make_unique<TwinLink>(threads); }};
+};
+
+struct Heard : ddl::ExchangeObserver {
+    std::vector<std::string> what;
+    void exchange_begins(ddl::BucketTag tag, std::int64_t bytes) override
+    {
+        what.push_back(base::join("step ", tag.step, " bucket ", tag.bucket, " bytes ", bytes));
+    }
+    void exchange_ends() override { what.emplace_back("end"); }
+};
+
+}  // namespace
+
+TEST_CASE("what is asked first is done first")
+{
+    Twin twin;
+    std::vector<int> done;
+    std::vector<int> asked(200);
+    std::iota(asked.begin(), asked.end(), 0);
+    std::future<void> last;
+    for (const int number : asked) last = twin.transport.post([&done, number](ddl::Link&) { done.push_back(number); });
+    last.get();
+    CHECK(done == asked);
+}
+
+TEST_CASE("one thread that is not the caller's makes all calls of a link from its making to its end")
+{
+    std::set<std::thread::id> threads;
+    {
+        ddl::Transport transport{[&] { return std::make_unique<TwinLink>(threads); }};
+        std::array<float, 3> values{};
+        transport.barrier().get();
+        transport.average(values, {}).get();
+        transport.gather("text").get();
+    }
+    CHECK(threads.size() == 1);
+    CHECK_FALSE(threads.contains(std::this_thread::get_id()));
+}
+
+TEST_CASE("the mean of equal numbers is the number")
+{
+    Twin twin;
+    std::array<float, 3> values{1.5F, -2.0F, 0.1F};
+    bool told = false;
+    twin.transport.average(values, {}, [&] { told = true; }).get();
+    CHECK(values == std::array<float, 3>{1.5F, -2.0F, 0.1F});
+    CHECK(told);
+    CHECK(twin.transport.bytes_averaged() == 12);
+}
+
+TEST_CASE("an observer hears of each exchange with its step and bucket")
+{
+    Twin twin;
+    Heard heard;
+    std::array<float, 2> values{};
+    twin.transport.observe(&heard);
+    twin.transport.average(values, {.step = 4, .bucket = 1}).get();
+    twin.transport.observe(nullptr);
+    twin.transport.average(values, {.step = 5, .bucket = 0}).get();
+    CHECK(heard.what == std::vector<std::string>{"step 4 bucket 1 bytes 8", "end"});
+}
+
+TEST_CASE("what a call throws comes out of its future and the line goes on")
+{
+    Twin twin;
+    auto bad = twin.transport.post([](ddl::Link&) { base::fail("no"); });
+    auto good = twin.transport.barrier();
+    CHECK_THROWS_AS(bad.get(), base::Error);
+    CHECK_NOTHROW(good.get());
+}
+
+TEST_CASE("a link that cannot connect is reported to who made the transport")
+{
+    CHECK_THROWS_AS((ddl::Transport{[]() -> std::unique_ptr<ddl::Link> { base::unavailable("no network"); }}),
+                    base::Unavailable);
+}
+
+TEST_CASE("all that is in the line is done before the transport ends")
+{
+    int done = 0;
+    {
+        Twin twin;
+        for (int i = 0; i < 50; ++i) twin.transport.post([&done](ddl::Link&) { ++done; });
+    }
+    CHECK(done == 50);
+}
+
+TEST_CASE("progress policies are written as they are read")
+{
+    for (const char* text : {"spin", "yield", "sleep=50us", "sleep=2ms"})
+        CHECK(ddl::format(ddl::parse_progress(text)) == text);
+    for (const char* wrong : {"", "spinn", "sleep=", "sleep=0s", "sleep=-1us", "yield=1us"})
+        CHECK_THROWS_AS(ddl::parse_progress(wrong), base::UsageError);
+}
