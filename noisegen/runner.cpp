@@ -264,6 +264,15 @@ int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
     return code;
 }
 
+// Effects are estimated block by block: a run of one block or less says nothing.
+void warn_of_few_blocks(const Request& request)
+{
+    const base::Nanoseconds block = request.schedule.block_length();
+    if (2 * block <= request.duration) return;
+    note("a block takes " + base::format(block) + ", the run " + base::format(request.duration) +
+         ": an analysis needs two blocks at least; run longer, or with shorter chips");
+}
+
 JobPlan plan_with_others(const fs::path& noise, const Request& request, const base::JobRank& job)
 {
     constexpr base::Nanoseconds lead_alone{100'000'000};
@@ -299,6 +308,7 @@ int run(Request request)
 
     const JobPlan plan = plan_with_others(noise, request, job);
     if (schedule.needs_chip()) schedule.set_chip(plan.chip);
+    if (job.rank == 0) warn_of_few_blocks(request);
     const std::vector<Chip> table = chip_table(schedule, request.seed, request.duration);
     const std::int64_t start_ns = plan.start_realtime_ns - base::realtime_offset_ns();
     nlohmann::ordered_json& record = request.record;

@@ -416,6 +416,13 @@ bool Schedule::needs_chip() const
     return blocks != nullptr && !blocks->chip.has_value();
 }
 
+base::Nanoseconds Schedule::block_length() const
+{
+    const auto* blocks = std::get_if<Blocks>(&order);
+    if (blocks == nullptr || !blocks->chip) return {};
+    return *blocks->chip * static_cast<std::int64_t>(blocks->treatments.size());
+}
+
 std::string name(Schedule::Design design)
 {
     switch (design) {

@@ -69,6 +69,8 @@ struct Schedule {
     // With the length measured for chip=auto.
     void set_chip(base::Nanoseconds length);
     bool needs_chip() const;
+    // Of a blocked schedule with its chip known; 0 for others.
+    base::Nanoseconds block_length() const;
 };
 
 std::string name(Schedule::Design design);

@@ -418,6 +418,15 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
     }
 }
 
+TEST_CASE("a run too short for two blocks says so")
+{
+    const Scratch scratch;
+    const Outcome outcome = run_noisegen({"--schedule", "rotation(placebo;chip=200ms)", "--cpus", cpu(), "--duration",
+                                          "600ms", "--out", scratch / "run"});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err.find("needs two blocks at least") != std::string::npos);
+}
+
 TEST_CASE("an earlier record is never overwritten")
 {
     const Scratch scratch;

@@ -74,6 +74,7 @@ TEST_CASE("a rotation holds each factor once and quiet as often as the square ro
     CHECK(blocks.treatments.size() == 6);
     CHECK(count_quiet(blocks.treatments) == 2);
     CHECK(blocks.chip == 250ms);
+    CHECK(schedule.block_length() == 1500ms);
     CHECK(schedule.factors().back() == "placebo");
     CHECK(noisegen::name(schedule.design) == "rotation");
     CHECK(count_quiet(std::get<Blocks>(parse_schedule("rotation(placebo; quiet=3)").order).treatments) == 3);
