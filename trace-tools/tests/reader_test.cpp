@@ -85,7 +85,7 @@ bool one_line_about(const std::string& text, const fs::path& anchor)
 
 }  // namespace
 
-TEST_CASE("a Score-P archive of four ranks has the visits its profile tells")
+TEST_CASE("a Score-P archive of four ranks has the visits that otf2-print shows")
 {
     const fs::path anchor = real_archive("casita-4_mpi_ls_barr");
     if (anchor.empty()) return;
@@ -93,7 +93,7 @@ TEST_CASE("a Score-P archive of four ranks has the visits its profile tells")
     otf2::Profile profile{reader.archive()};
     reader.read(profile);
     profile.finish();
-    // cube_dump of the profile.cubex beside it: visits by region, summed over call paths and ranks
+    // ENTER records by region, counted with otf2-print
     const std::map<std::string, std::uint64_t> expected{{"MPI_Barrier", 4},  {"MPI_Comm_rank", 4}, {"MPI_Comm_size", 4},
                                                         {"MPI_Finalize", 4}, {"MPI_Init", 4},      {"MPI_Recv", 3},
                                                         {"MPI_Send", 3},     {"barrier", 4},       {"foo", 10},
