@@ -114,10 +114,11 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     block = blocks_of(result.exposures, is_used);
 
     Series series{all_ranks, &result.exposures.job, job, measure_names(run.steps)};
-    const Eigen::Index phases = job.cols();
-    series.names.insert(series.names.end(), run.extra_names.begin(), run.extra_names.end());
-    series.measures.conservativeResize(Eigen::NoChange, phases + run.extra_ms.cols());
-    series.measures.rightCols(run.extra_ms.cols()) = run.extra_ms;
+    if (!run.extra_names.empty()) {
+        series.names.insert(series.names.end(), run.extra_names.begin(), run.extra_names.end());
+        series.measures.conservativeResize(Eigen::NoChange, job.cols() + run.extra_ms.cols());
+        series.measures.rightCols(run.extra_ms.cols()) = run.extra_ms;
+    }
     const Fit job_fit = fit(result.exposures.job, block, series.measures, run.plan);
     for (Effect& effect : effects(series, block, job_fit, run.plan, rules.draws)) {
         const bool extra =

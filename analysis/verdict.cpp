@@ -38,16 +38,19 @@ void distrust(Verdict& verdict, const std::string& reason)
     verdict.reasons.push_back(reason);
 }
 
-void check_control(Verdict& verdict, const std::string& name, const Control& control, const std::string& truth)
+void check_control(Verdict& verdict, const std::string& name, Control& control, const std::string& truth)
 {
     const Interval wide = control.percent.interval(distrust_confidence);
-    if (!wide.contains(control.true_percent))
+    const double off = control.percent.value - control.true_percent;
+    control.holds = wide.contains(control.true_percent) && std::abs(off) <= verdict.budget_percent;
+    if (control.holds) return;
+    if (wide.contains(control.true_percent))
+        distrust(verdict, base::join("the ", name, " is off by ", percent(off),
+                                     ", more than the budget: the run is too short or too noisy for this budget"));
+    else
         distrust(verdict,
                  base::join("the ", name, " came out as ", percent(control.percent.value), ", ", truth,
                             " lies outside its 99.9 % interval (", percent(wide.low), " to ", percent(wide.high), ")"));
-    else if (std::abs(control.percent.value - control.true_percent) > verdict.budget_percent)
-        distrust(verdict, base::join("the ", name, " is off by ", percent(control.percent.value - control.true_percent),
-                                     ", more than the budget: the run is too short or too noisy for this budget"));
 }
 
 void check_placebo(Verdict& verdict, const Analysis& analysis)
@@ -67,9 +70,11 @@ void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analy
                         "no control delay in the schedule: nothing shows that a known slowdown would be found");
     verdict.delay = Control{effect->percent, effect->percent.interval(verdict.confidence), 0.0};
     const std::optional<double> truth = true_delay_percent(run, analysis);
-    if (!truth)
+    if (!truth) {
+        verdict.delay->holds = false;
         return distrust(verdict,
                         "the control delay was not connected: the training recorded no delay while it was asked to");
+    }
     verdict.delay->true_percent = *truth;
     check_control(verdict, "control delay", *verdict.delay, "the recorded delay of " + percent(*truth));
 }

@@ -13,6 +13,7 @@ struct Control {
     Mean percent;
     Interval interval;  // at the confidence of the report
     double true_percent = 0.0;
+    bool holds = true;  // false: a reason for distrust
 };
 
 struct FactorVerdict {

@@ -65,6 +65,7 @@ std::string answer(const Verdict& verdict)
     add("safe", "", " may run beside this training: it slows down by less than " + budget + ".");
     add("unsafe", "Keep ", " away: it costs more than " + budget + ".");
     add("undecided", "For ", " this run was too short to tell.");
+    if (!verdict.trustworthy) text = "This run gives no answer. Its numbers, if they could be trusted: " + text;
     return "<p class=\"answer\">" + text + "</p>\n";
 }
 
@@ -92,8 +93,8 @@ std::string verdict_section(const Report& report)
                              range(factor.interval) + "</div>",
                          "number"},
                         {state, ""},
-                        words(factor.cause),
-                        words(factor.setting)});
+                        words(factor.cause, "wide"),
+                        words(factor.setting, "wide")});
     }
     return "<section><h2>What may run beside this training</h2>\n" + answer(verdict) +
            table({"Noise", "Slowdown of a step", "Budget " + plain(verdict.budget_percent), "Where it comes from",
@@ -114,12 +115,11 @@ std::string tile(bool good, const std::string& name, const std::string& value, c
            "</div></div>\n";
 }
 
-std::string control_tile(const std::string& name, const std::optional<Control>& control, bool known,
-                         const std::string& truth, const std::string& meaning)
+std::string control_tile(const std::string& name, const std::optional<Control>& control, const std::string& truth,
+                         const std::string& meaning)
 {
     if (!control) return tile(false, name, "not in the schedule", meaning);
-    const bool good = known && control->percent.interval(0.999).contains(control->true_percent);
-    return tile(good, name, signed_percent(control->percent.value) + ", truly " + truth,
+    return tile(control->holds, name, signed_percent(control->percent.value) + ", truly " + truth,
                 meaning + " Interval " + range(control->interval) + ".");
 }
 
@@ -144,9 +144,8 @@ std::string trust_section(const Report& report)
     const bool connected = verdict.delay && verdict.delay->true_percent > 0.0;
     std::string html = "<section><h2>Why it can" + std::string{verdict.trustworthy ? "" : "not"} +
                        " be trusted</h2>\n<div class=\"tiles\">\n";
-    html +=
-        control_tile("Placebo: noise that does nothing", verdict.placebo, true, "nothing", "Must measure as nothing.");
-    html += control_tile("Control: a delay of known length", verdict.delay, connected,
+    html += control_tile("Placebo: noise that does nothing", verdict.placebo, "nothing", "Must measure as nothing.");
+    html += control_tile("Control: a delay of known length", verdict.delay,
                          connected ? percent(verdict.delay->true_percent) : "unknown",
                          "Asked of the training, and recorded by it. Must measure as what it was.");
     html += tile(verdict.covered, "Noise covered the training",
@@ -303,8 +302,9 @@ std::string outlier_table(const Report& report)
                                             range(median->percent.interval(report.verdict.confidence)) + ")")});
     }
     return "<h3>Outliers and the median step</h3>\n" +
-           table({"Noise", "outliers, share of steps", "share of time", "p against quiet", "effect on the median step"},
-                 rows) +
+           dense(table(
+               {"Noise", "outliers, share of steps", "share of time", "p against quiet", "effect on the median step"},
+               rows)) +
            "<p class=\"small\">A verdict uses the mean step, because that is throughput. An outlier is slower than the "
            "usual "
            "step under the same noise by more than five robust standard deviations.</p>\n";
@@ -350,36 +350,66 @@ std::string shown(const nlohmann::ordered_json& json, const std::string& key)
     return found->dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-std::string record_table(const nlohmann::ordered_json& json)
+// A member of the record, or of its part "training".
+std::string shown_anywhere(const nlohmann::ordered_json& record, const std::string& key)
+{
+    const std::string value = shown(record, key);
+    if (!value.empty()) return value;
+    const auto training = record.find("training");
+    return training != record.end() && training->is_object() ? shown(*training, key) : "";
+}
+
+std::string record_table(const nlohmann::ordered_json& record)
 {
     const std::vector<std::pair<std::string, std::string>> wanted{{"command_line", "command"},
                                                                   {"host", "host"},
                                                                   {"cpu_model", "processor"},
                                                                   {"cpus", "CPUs used"},
-                                                                  {"cpus_allowed", "CPUs allowed"},
                                                                   {"kernel", "kernel"},
                                                                   {"started", "started"},
                                                                   {"ranks", "processes"},
                                                                   {"model", "model"},
                                                                   {"data", "data"},
                                                                   {"strategy", "strategy"},
+                                                                  {"batch", "batch"},
                                                                   {"transport", "transport"},
-                                                                  {"progress", "MPI progress"},
-                                                                  {"mpi", "MPI"},
-                                                                  {"torch", "LibTorch"},
                                                                   {"schedule", "schedule"},
                                                                   {"seed", "seed"},
+                                                                  {"avoided_cpus", "CPUs avoided"},
                                                                   {"clock_identity", "clock"},
                                                                   {"environment", "environment"},
                                                                   {"version", "Crosstalk"},
                                                                   {"git_revision", "revision"}};
     std::vector<std::vector<Cell>> rows;
     for (const auto& [key, name] : wanted) {
-        const std::string value = shown(json, key);
+        const std::string value = shown_anywhere(record, key);
         if (value.empty() || value == "{}") continue;
         rows.push_back({words(name, "key"), {"<code>" + escape(value.substr(0, 2000)) + "</code>", ""}});
     }
-    return table({"", ""}, rows);
+    return table({}, rows);
+}
+
+// "3.21 GB/s" from a member in bytes per second; empty if there is none, or none were moved.
+std::string speed(const nlohmann::ordered_json& dose, const std::string& key, double unit, const std::string& name)
+{
+    const auto found = dose.find(key);
+    if (found == dose.end() || !found->is_number() || found->get<double>() <= 0.0) return "";
+    return fixed(found->get<double>() / unit, 2) + name;
+}
+
+// What the noise really did, from noise.json.
+std::string doses_table(const nlohmann::ordered_json& record)
+{
+    const auto doses = record.find("doses");
+    if (doses == record.end() || !doses->is_array()) return "";
+    std::vector<std::vector<Cell>> rows;
+    for (const auto& dose : *doses)
+        if (dose.is_object())
+            rows.push_back({words(name_of(shown(dose, "factor"), shown(dose, "level"))), words(shown(dose, "stressor")),
+                            number(shown(dose, "phases")), number(speed(dose, "bytes_per_s", 1e9, " GB/s")),
+                            number(speed(dose, "operations_per_s", 1.0, " /s"))});
+    if (rows.empty()) return "";
+    return dense(table({"Noise", "stressor", "times on", "moved while on", "operations while on"}, rows));
 }
 
 std::string run_section(const Report& report)
@@ -391,9 +421,10 @@ std::string run_section(const Report& report)
     for (const Record& record : report.records) {
         const std::string host = record.json.is_object() ? shown(record.json, "host") : "";
         html += "<h3>" + escape(record.what + (host.empty() ? "" : " on " + host)) + "</h3>\n";
-        html += record.json.is_object()
-                    ? record_table(record.json)
-                    : "<p class=\"small\">No record was found beside " + escape(record.archive.string()) + ".</p>\n";
+        if (record.json.is_object())
+            html += dense(record_table(record.json)) + doses_table(record.json);
+        else
+            html += "<p class=\"small\">No record was found beside " + escape(record.archive.string()) + ".</p>\n";
     }
     for (const std::string& note : report.notes) html += "<p class=\"small\">" + escape(note) + "</p>\n";
     return html + "</section>\n";

@@ -6,10 +6,10 @@ namespace analysis {
 inline constexpr const char* html_style = R"css(
 :root { color-scheme: light dark; --ground: #f6f7f9; --paper: #ffffff; --ink: #1c2430; --quiet: #5c6878; --line: #dfe3e9;
   --safe: #0a7a55; --safe-ground: #e3f5ee; --unsafe: #b3261e; --unsafe-ground: #fdeceb; --open: #8a5a00;
-  --open-ground: #fdf3dc; --accent: #1f5fa8; }
+  --open-ground: #fdf3dc; --dot: #606060; --dim: #b0b0b0; }
 @media (prefers-color-scheme: dark) { :root { --ground: #12161c; --paper: #1b2129; --ink: #e6eaf0; --quiet: #9aa6b5;
   --line: #323b47; --safe: #5fd3a8; --safe-ground: #12342a; --unsafe: #ff9087; --unsafe-ground: #43201e; --open: #f2c14e;
-  --open-ground: #3b2f12; --accent: #7ab3f0; } }
+  --open-ground: #3b2f12; --dot: #cdd5df; --dim: #5d6977; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
@@ -32,7 +32,7 @@ th { text-align: left; font-weight: 600; color: var(--quiet); font-size: 13px; }
 th, td { padding: 7px 14px 7px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 tbody tr:last-child td { border-bottom: 0; }
 td.number, th.number { text-align: right; white-space: nowrap; }
-td.strong { font-weight: 600; }
+td.wide { min-width: 250px; }
 td.number.faint { color: var(--quiet); }
 td.key { color: var(--quiet); white-space: nowrap; width: 1%; padding-right: 22px; }
 .badge { display: inline-block; border-radius: 999px; padding: 1px 11px; font-weight: 600; font-size: 13.5px; white-space: nowrap; }
@@ -50,6 +50,8 @@ p.small { margin: 8px 0 0; }
 .tile .mark-good { color: var(--safe); } .tile .mark-bad { color: var(--unsafe); }
 figure { margin: 14px 0 4px; } figure svg { width: 100%; height: auto; display: block; }
 figure svg text { fill: var(--ink); }
+figure svg use[color="rgb( 96,  96,  96)"] { color: var(--dot); }
+figure svg use[color="rgb(176, 176, 176)"] { color: var(--dim); }
 figure svg [stroke="black"], figure svg g[color="black"] > path[stroke="currentColor"] { stroke: var(--quiet); }
 .dense table { font-size: 13px; } .dense th, .dense td { padding: 5px 9px 5px 0; } .dense th { font-size: 12.5px; }
 figcaption { color: var(--quiet); font-size: 13px; margin-top: 4px; }

@@ -41,12 +41,13 @@ Cell number(std::string_view text)
 
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows)
 {
-    std::string html = "<div class=\"scroll\"><table><thead><tr>";
+    std::string html = "<div class=\"scroll\"><table>";
+    if (!head.empty()) html += "<thead><tr>";
     for (std::size_t c = 0; c < head.size(); ++c) {
         const bool right = !rows.empty() && c < rows.front().size() && rows.front()[c].css_class.starts_with("number");
         html += std::string{right ? "<th class=\"number\">" : "<th>"} + escape(head[c]) + "</th>";
     }
-    html += "</tr></thead><tbody>\n";
+    html += std::string{head.empty() ? "" : "</tr></thead>"} + "<tbody>\n";
     for (const std::vector<Cell>& row : rows) {
         html += "<tr>";
         for (const Cell& cell : row)

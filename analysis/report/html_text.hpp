@@ -18,6 +18,7 @@ struct Cell {
 Cell words(std::string_view text, std::string css_class = "");
 Cell number(std::string_view text);
 
+// Without a head row if the head is empty.
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows);
 
 }  // namespace analysis

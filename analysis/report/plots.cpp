@@ -196,7 +196,7 @@ void write_effects_plot(const std::filesystem::path& folder, const Report& repor
         labels << (e == 0 ? "" : ", ") << gnuplot_text(label(effect)) << " " << effects.size() - e;
     }
     const double room = 0.06 * (high - low);
-    const int height = 96 + 34 * static_cast<int>(effects.size());
+    const int height = 80 + 34 * static_cast<int>(effects.size());
     std::ostringstream gp;
     gp << "# Effect of each noise on the step with its interval. Made by interference; run again with: gnuplot "
           "effects.gp\n"

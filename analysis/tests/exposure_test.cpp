@@ -75,7 +75,7 @@ TEST_CASE("a step that straddles the control delay is left out because the delay
     CHECK(exposures.left_out == expected);
 }
 
-TEST_CASE("the job's exposure is the mean over ranks each on its own clock")
+TEST_CASE("the exposure of the job is the mean over ranks each on its own clock")
 {
     const std::vector<Chip> chips{{0, 0, 100, {memory}}, {0, 100, 200, {}}};
     std::vector<Chip> later = chips;

@@ -22,7 +22,7 @@ TEST_CASE("Holm multiplies the smallest p by the number of hypotheses and never 
     CHECK(analysis::holm({0.9, 0.8}) == std::vector<double>{1.0, 1.0});
 }
 
-TEST_CASE("Welch's test of two small samples")
+TEST_CASE("Welch test of two small samples")
 {
     const Eigen::VectorXd a{{27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4}};
     const Eigen::VectorXd b{{27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.5, 24.4}};

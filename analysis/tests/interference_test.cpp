@@ -228,7 +228,7 @@ TEST_CASE("missing and cut-off archives are refused with one line")
     CHECK(no_noise.err.find("no noise process") != std::string::npos);
 }
 
-TEST_CASE("archives in each other's place are refused")
+TEST_CASE("archives in the place of each other are refused")
 {
     const testing::Scratch scratch;
     analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
