@@ -18,12 +18,18 @@ namespace {
 
 constexpr const char* placed_variable = "CROSSTALK_PLACED";  // holds the process id of the one that is placed
 
-std::optional<int> number(const char* variable)
+std::optional<std::string> variable(const char* name)
 {
-    const char* text = std::getenv(variable);
-    if (text == nullptr) return std::nullopt;
+    const char* text = std::getenv(name);
+    return text == nullptr ? std::nullopt : std::optional<std::string>{text};
+}
+
+std::optional<int> number(const char* name)
+{
+    const std::optional<std::string> text = variable(name);
+    if (!text) return std::nullopt;
     try {
-        return base::parse<int>(text);
+        return base::parse<int>(*text);
     } catch (const base::UsageError&) {
         return std::nullopt;
     }
@@ -60,8 +66,8 @@ LocalRank local_rank()
     if (rank && size) return {*rank, *size};
     const auto slurm_rank = number("SLURM_LOCALID");
     const auto node = number("SLURM_NODEID");
-    const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
-    if (slurm_rank && node && tasks != nullptr) return {*slurm_rank, slurm_tasks_on_node(tasks, *node)};
+    const auto tasks = variable("SLURM_STEP_TASKS_PER_NODE");
+    if (slurm_rank && node && tasks) return {*slurm_rank, slurm_tasks_on_node(*tasks, *node)};
     return {};
 }
 
@@ -86,24 +92,33 @@ base::CpuSet share_of(const base::CpuSet& cpus, const LocalRank& local)
 void place(const std::optional<base::CpuSet>& cpus, int threads, char** argv)
 {
     const std::string me = std::to_string(::getpid());
-    const char* placed = std::getenv(placed_variable);
-    if (placed != nullptr && placed == me) {
-        ::unsetenv(placed_variable);
-        return;
-    }
+    const bool placed = variable(placed_variable) == me;
+    ::unsetenv(placed_variable);
+    if (placed) return;
+
+    bool as_wanted = true;
     if (cpus) {
         base::check_cpus(*cpus);
-        base::bind_this_thread(share_of(*cpus, local_rank()));
+        const base::CpuSet share = share_of(*cpus, local_rank());
+        as_wanted = share == base::allowed_cpus();
+        base::bind_this_thread(share);
     }
-    for (const char* variable : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"})
-        ::setenv(variable, std::to_string(threads).c_str(), 1);
-    // Either of these would bind OpenMP's threads elsewhere.
-    for (const char* variable : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
-        ::unsetenv(variable);
+    const std::string count = std::to_string(threads);
+    for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
+        as_wanted = as_wanted && variable(name) == count;
+        ::setenv(name, count.c_str(), 1);
+    }
+    // Each of these would bind OpenMP's threads elsewhere.
+    for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"}) {
+        as_wanted = as_wanted && !variable(name);
+        ::unsetenv(name);
+    }
+    if (as_wanted) return;
+
     ::setenv(placed_variable, me.c_str(), 1);
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     ::execv(program.c_str(), argv);
-    base::check_errno(-1, "execute ", argv[0], " again, placed");
+    base::check_errno(-1, "execute ", program, " again, placed");
 }
 
 }  // namespace ddl

@@ -51,6 +51,7 @@ void Training::prepare()
                        .page = page,
                        .readers = plan_.readers},
         transport_);
+    describe_in_trace();
     make_loader();
     make_model({.shape = data_.shape,
                 .optimizer = plan_.optimizer,
@@ -69,6 +70,18 @@ void Training::claim()
     rows_.emplace(directory_ / "steps.csv");
     progress_.emplace("training");
     write_data_set(data_);
+}
+
+void Training::describe_in_trace()
+{
+    if (!instruments_->recorder().on()) return;
+    const std::vector<std::pair<std::string, std::string>> properties{
+        {"model", plan_.model},
+        {"strategy", plan_.strategy},
+        {"transport", plan_.transport},
+        {"seed", std::to_string(plan_.seed)},
+        {"control_delay_ns", std::to_string(plan_.control_delay.count())}};
+    for (const auto& [name, value] : properties) instruments_->recorder().property("crosstalk::" + name, value);
 }
 
 void Training::make_loader()

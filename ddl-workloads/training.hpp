@@ -45,6 +45,7 @@ class Training {
 
  private:
     void claim();
+    void describe_in_trace();
     void make_model(const ModelPlan& plan);
     void make_loader();
     void agree(const std::vector<std::span<std::byte>>& memory);

@@ -24,10 +24,17 @@ namespace {
 
 constexpr auto poll = std::chrono::milliseconds{50};
 
+// Threads as ddl-train wants them: it need not execute itself once more, which takes time.
+void start_once()
+{
+    for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) ::setenv(name, "1", 1);
+}
+
 Words command(int ranks, const std::filesystem::path& out, const Words& options)
 {
     // What MPI and the libraries it loads keep is not ours to report; a run without MPI is checked for leaks.
     ::setenv("ASAN_OPTIONS", "detect_container_overflow=0:detect_leaks=0", 1);
+    start_once();
     Words words{"mpirun",    "-n",   std::to_string(ranks),     "--oversubscribe",
                 "--bind-to", "none", CROSSTALK_BIN "/ddl-train"};
     words.insert(words.end(), options.begin(), options.end());
@@ -47,6 +54,7 @@ TrainRun finished(const Outcome& outcome)
 
 TrainRun train_alone(const std::filesystem::path& out, const Words& options)
 {
+    start_once();
     Words words{CROSSTALK_BIN "/ddl-train", "--transport", "self", "--out", out.string()};
     words.insert(words.end(), options.begin(), options.end());
     return finished(run(words));

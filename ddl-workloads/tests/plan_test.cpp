@@ -1,0 +1,75 @@
+#include "ddl-workloads/plan.hpp"
+
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+std::optional<ddl::TrainingPlan> parsed(std::vector<std::string> words)
+{
+    words.insert(words.begin(), "ddl-train");
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    return ddl::parse_plan(static_cast<int>(words.size()), arguments.data(), ddl::model_shelf({}));
+}
+
+}  // namespace
+
+TEST_CASE("options of a training that make no sense are refused")
+{
+    const std::vector<std::vector<std::string>> wrong{
+        {"--model", "emulatad"},
+        {"--model", "emulated[colour=red]"},
+        {"--model", "emulated["},
+        {"--strategy", "dpd"},
+        {"--strategy", "none[cap=1MiB]"},
+        {"--data", "digitz"},
+        {"--transport", "mpl"},
+        {"--progress", "spinn"},
+        {"--optimizer", "adam"},
+        {"--lr", "fast"},
+        {"--batch", "0"},
+        {"--steps", "-1"},
+        {"--epochs", "-1"},
+        {"--duration", "5"},
+        {"--duration", "-5s"},
+        {"--control-delay", "-1ms"},
+        {"--threads", "0"},
+        {"--cpus", "3-1"},
+        {"--readers", "0"},
+        {"--queue", "0"},
+        {"--trace", "maybe"},
+        {"--stepz", "3"},
+        {"--out", ""},
+    };
+    for (std::vector<std::string> words : wrong) {
+        INFO(words[0], " ", words[1]);
+        if (words[0] != "--out") words.insert(words.end(), {"--out", "run"});
+        if (words[0] != "--model") words.insert(words.end(), {"--model", "emulated"});
+        CHECK_THROWS_AS(parsed(words), base::UsageError);
+    }
+}
+
+TEST_CASE("a training with no end given makes a hundred steps")
+{
+    CHECK(parsed({"--model", "emulated", "--out", "run"})->steps == 100);
+    CHECK(parsed({"--model", "emulated", "--out", "run", "--duration", "5s"})->steps == 0);
+    CHECK(parsed({"--model", "emulated", "--out", "run", "--epochs", "2"})->steps == 0);
+}
+
+TEST_CASE("the learning rate is the optimizer's own unless given")
+{
+    const std::vector<std::string> words{"--model", "emulated", "--out", "run"};
+    const auto rate = [&](std::vector<std::string> more) {
+        more.insert(more.end(), words.begin(), words.end());
+        return parsed(more)->optimizer.learning_rate;
+    };
+    CHECK(rate({}) == 0.01);
+    CHECK(rate({"--optimizer", "adamw"}) == 0.001);
+    CHECK(rate({"--optimizer", "adamw", "--lr", "0.5"}) == 0.5);
+}
