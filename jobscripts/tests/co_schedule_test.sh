@@ -17,8 +17,6 @@ export CROSSTALK_MODEL=$tiny_model CROSSTALK_DATA=$tiny_data CROSSTALK_DURATION=
 export CROSSTALK_TRAINING_OPTIONS="--progress yield" CROSSTALK_RANKS_PER_NODE=1
 CROSSTALK_SCHEDULE=$(tiny_schedule_in "$scratch/io")
 export CROSSTALK_SCHEDULE
-# PMIx as srun starts it unloads its plug-ins before it ends: their leaks have no name that a suppression could match.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
 
 nodes=1 expected=0
 case $1 in
