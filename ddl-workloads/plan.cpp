@@ -57,6 +57,7 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
 std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<ModelCard>& models)
 {
     TrainingPlan plan;
+    plan.model = models.names().front();
     plan.transport = base::job_rank().under_mpi ? "mpi" : "self";
     std::string progress = format(plan.progress);
     std::string rate;

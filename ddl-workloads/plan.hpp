@@ -15,7 +15,7 @@
 namespace ddl {
 
 struct TrainingPlan {
-    std::string model = "mlp";
+    std::string model;
     std::string data = "digits";
     std::string strategy = "ddp";
     std::string transport = "mpi";

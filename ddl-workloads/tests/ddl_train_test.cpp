@@ -152,7 +152,7 @@ TEST_CASE("resnet18 reaches 95 percent accuracy on digits kept apart")
     if (!testing::digits_are_here()) return testing::skip("the data set digits is not on this machine");
     const testing::Scratch scratch;
     const testing::TrainRun run = testing::train_alone(
-        scratch / "run", {"--model", "resnet18[width=8]", "--batch", "16", "--epochs", "4", "--lr", "0.05"});
+        scratch / "run", {"--model", "resnet18[width=4]", "--batch", "16", "--epochs", "3", "--lr", "0.05"});
     REQUIRE(run.status == 0);
     CHECK(run.result["accuracy"].get<double>() >= 0.95);
 }
