@@ -47,20 +47,22 @@ guard_processes() {
     done
 }
 
-# Asks everything that was started to end, and insists after a while.
+# Asks everything that was started to end, what turns up meanwhile too, and insists after a while.
 guard_sweep() {
-    local processes tenths
-    processes=$(guard_processes)
-    [[ -n $processes ]] || return 0
-    # shellcheck disable=SC2086 # a list of numbers
-    kill -TERM $processes 2>/dev/null || true
-    for ((tenths = 0; tenths < guard_grace_s * 10; ++tenths)); do
+    local tenths pid processes asked=' '
+    for ((tenths = 0; tenths < guard_grace_s * 10 + 20; ++tenths)); do
         processes=$(guard_processes)
         [[ -n $processes ]] || return 0
+        for pid in $processes; do
+            if ((tenths >= guard_grace_s * 10)); then
+                kill -KILL "$pid" 2>/dev/null || true
+            elif [[ $asked != *" $pid "* ]]; then
+                kill -TERM "$pid" 2>/dev/null || true
+                asked+="$pid "
+            fi
+        done
         sleep 0.1
     done
-    # shellcheck disable=SC2086
-    kill -KILL $processes 2>/dev/null || true
 }
 
 guard_end() {
