@@ -9,7 +9,7 @@ packages_to_build=(
     libopen-trace-format2-dev libopenmpi-dev libpapi-dev liburing-dev libtorch-dev zlib1g-dev
 )
 packages_to_run=(openmpi-bin gnuplot-nox)
-packages_to_check=(clang-format doctest-dev libbenchmark-dev otf2-tools slurm-wlm munge)
+packages_to_check=(clang-format shellcheck doctest-dev libbenchmark-dev otf2-tools slurm-wlm munge)
 
 say() { echo "${0##*/}: $*" >&2; }
 
