@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 using analysis::testing::SyntheticRun;
 
@@ -134,6 +135,30 @@ TEST_CASE("slow transfer is told from slow work")
     const nlohmann::json net = verdict_in(scratch / "run")["factors"]["net"];
     CHECK(net["phase"] == "wait_exchange");
     CHECK(net["cause"].get<std::string>().find("Exchanging gradients took longer") != std::string::npos);
+}
+
+TEST_CASE("each level of a factor has an effect of its own and the worst one decides")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.noise[0] = {"mem", "memory.stream", "backward", 10.0, -1, "rate=8GiB/s"};
+    run.noise.insert(run.noise.begin(), {"mem", "memory.stream", "backward", 4.0, -1, "rate=4GiB/s"});
+    analysis::testing::write_run(scratch / "run", run);
+    REQUIRE(analyse(scratch / "run").status == 0);
+
+    const nlohmann::json mem = verdict_in(scratch / "run")["factors"]["mem"];
+    CHECK(mem["verdict"] == "unsafe");
+    CHECK(mem["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.05));
+    CHECK(mem["levels"]["rate=4GiB/s"]["effect_percent"].get<double>() == doctest::Approx(4.0).epsilon(0.1));
+    CHECK(mem["levels"]["rate=8GiB/s"]["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.05));
+
+    const base::CsvTable exposure{scratch / "run/report/exposure.csv"};
+    CHECK(std::count(exposure.columns().begin(), exposure.columns().end(), "mem") == 1);
+    const base::CsvTable effects{scratch / "run/report/effects.csv"};
+    std::set<std::string> levels;
+    for (std::size_t row = 0; row < effects.rows(); ++row)
+        if (effects.text(row, "factor") == "mem") levels.insert(effects.text(row, "level"));
+    CHECK(levels == std::set<std::string>{"rate=4GiB/s", "rate=8GiB/s"});
 }
 
 TEST_CASE("an existing report is left alone")

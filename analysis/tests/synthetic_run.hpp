@@ -20,6 +20,7 @@ struct SyntheticNoise {
     std::string phase;     // that it slows: load, backward, transfer; empty: none
     double percent = 0.0;  // of the quiet step
     int rank = -1;         // that it slows; -1: all
+    std::string level{};
 };
 
 struct SyntheticRun {
@@ -161,7 +162,7 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
         schedule.enter(region, chip.begin_ns,
                        {{block, chip.block},
                         {number, chip.number},
-                        {level, recorder.text("")},
+                        {level, recorder.text(noise.level)},
                         {stressor, recorder.text(noise.stressor)}});
         schedule.leave(region, chip.end_ns);
         if (quiet) continue;
