@@ -32,7 +32,8 @@ Training::Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& model
       transport_{transport},
       strategy_card_{strategies().find(strategy_name(plan).name)},
       data_{data_set(plan.data, plan.data_directory)},
-      directory_{plan.out / "train"}
+      directory_{plan.out / "train"},
+      started_{base::run_record("ddl-train")}
 {
 }
 
@@ -274,7 +275,7 @@ nlohmann::ordered_json Training::result()
 // Once at the begin, so that a killed training has one, and once with the result.
 void Training::write_record(const nlohmann::ordered_json& result)
 {
-    nlohmann::ordered_json record = base::run_record("ddl-train");
+    nlohmann::ordered_json record = started_;
     record["ranks"] = transport_.size();
     record["training"] = to_json(plan_);
     record["training"]["shape"] = {data_.shape.channels, data_.shape.height, data_.shape.width};

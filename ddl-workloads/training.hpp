@@ -66,6 +66,7 @@ class Training {
     const StrategyCard& strategy_card_;
     DataSet data_;
     std::filesystem::path directory_;  // DIR/train
+    nlohmann::ordered_json started_;
 
     std::optional<base::ControlFile> control_;
     std::unique_ptr<Instruments> instruments_;
