@@ -122,15 +122,15 @@ measure_quiet_step() {
     scratch=$(mktemp -d)
     guard_finally "rm -rf '$scratch'"
     guard_run mpi_run "$ranks" ddl-train "${training_options[@]}" --steps 24 --out "$scratch/run" \
-        >"$out/log/quiet_step.log" 2>&1 || failed training "$out/log/quiet_step.log"
+        >"$out/log/quiet_step.log" 2>&1 || training_failed $? "$out/log/quiet_step.log"
     quiet_step_ns=$(awk -F, '$1 == 0 && $2 >= 8 { print $4 - $3 }' "$scratch/run/train/steps.csv" | sort -n | sed -n 8p)
 }
 
-# failed WHO LOG: ends the script, with the last words of who failed.
-failed() {
-    say "$1 failed, its last words (all of them: $2):"
-    tail -n 5 "$2" >&2
-    exit 1
+# training_failed STATUS LOG: ends the script with what ddl-train said, once and without what mpirun makes of it.
+training_failed() {
+    say "the training failed (all it said: $2)"
+    { grep '^ddl-train: ' "$2" || tail -n 5 "$2"; } | sort -u | tail -n 5 >&2
+    exit $(($1 == 2 ? 2 : 1))
 }
 
 running() { kill -0 "$1" 2>/dev/null; }
@@ -156,7 +156,10 @@ mpi_run "$ranks" ddl-train "${training_options[@]}" --duration "${duration}s" --
     --out "$out" >"$out/log/training.log" 2>&1 </dev/null &
 training=$!
 until (($(steps_taken) >= 5)); do
-    running $training || failed training "$out/log/training.log"
+    if ! running $training; then
+        guard_wait $training || training_failed $? "$out/log/training.log"
+        fail 3 "the training ended before noise could begin: give it a longer --duration"
+    fi
     sleep 0.2
 done
 
@@ -178,7 +181,7 @@ while running $training; do
     fi
     sleep 0.5
 done
-guard_wait $training || failed training "$out/log/training.log"
+guard_wait $training || training_failed $? "$out/log/training.log"
 
 # SIGTERM lets noise finish its trace.
 ! running $noise || kill -TERM $noise
