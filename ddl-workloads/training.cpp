@@ -33,7 +33,7 @@ Training::Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& model
       strategy_card_{strategies().find(strategy_name(plan).name)},
       data_{data_set(plan.data, plan.data_directory)},
       directory_{plan.out / "train"},
-      started_{base::run_record("ddl-train")}
+      started_(base::run_record("ddl-train"))  // braces would make it an array of one
 {
 }
 
