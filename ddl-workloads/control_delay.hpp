@@ -12,8 +12,8 @@ class ControlDelay {
     // page: this node's, null on all but its first rank. Rank 0's decides for the job.
     ControlDelay(base::Nanoseconds delay, base::ControlPage* page, Transport& transport);
 
-    // At the begin of every step: barrier, wait, barrier. Rank 0 waits, and only while its page asks; its phase
-    // control_delay is the true delay. That of the others is the time between the barriers.
+    // At the begin of every step: barrier, a short rest to settle, wait, barrier. Rank 0 waits, and only while its page
+    // asks; its phase control_delay is the true delay. That of the others is the time between the barriers.
     void wait(PhaseClock& clock);
 
  private:

@@ -16,6 +16,7 @@ local.sh: a training and its noise side by side on this machine, without Slurm
   --model MODEL          what is trained                    [resnet18[width=32]]
   --data DATA            its input                          [digits]
   --strategy STRATEGY    how ranks share gradients          [ddp]
+  --batch N              samples of one rank and step       [4]
   --ranks N              ranks of the training              [2]
   --duration SECONDS     length of the training             [150]
   --schedule SCHEDULE    what noise does, as noisegen has it, or `auto`: every stressor, placebo and control delay as a
@@ -38,14 +39,14 @@ say() { echo "local.sh: $*" >&2; }
 fail() { say "$2"; exit "$1"; }
 
 # ------------------------------------------------------------------------------------------------ options
-out='' model='resnet18[width=32]' data=digits strategy=ddp ranks=2 duration=150 schedule=auto control_delay=5%
+out='' model='resnet18[width=32]' data=digits strategy=ddp batch=4 ranks=2 duration=150 schedule=auto control_delay=5%
 seed=1 budget=1% given_train_cpus='' given_noise_cpus=''
 more=()
 while (($# > 0)); do
     case $1 in
         --help | -h) help; exit 0 ;;
         --) shift; more=("$@"); break ;;
-        --out | --model | --data | --strategy | --ranks | --duration | --schedule | --control-delay | --seed | \
+        --out | --model | --data | --strategy | --batch | --ranks | --duration | --schedule | --control-delay | --seed | \
             --budget | --train-cpus | --noise-cpus)
             (($# >= 2)) || fail 2 "$1 needs a value"
             case $1 in
@@ -53,6 +54,7 @@ while (($# > 0)); do
                 --model) model=$2 ;;
                 --data) data=$2 ;;
                 --strategy) strategy=$2 ;;
+                --batch) batch=$2 ;;
                 --ranks) ranks=$2 ;;
                 --duration) duration=${2%s} ;;
                 --schedule) schedule=$2 ;;
@@ -109,7 +111,7 @@ say "training on CPUs $train_cpus, noise on $noise_cpus: $schedule"
 # ------------------------------------------------------------------------------------------------ what is started
 guard_begin
 mkdir -p "$out/log"
-training_options=(--model "$model" --data "$data" --strategy "$strategy" "${train_place[@]}" "${more[@]}")
+training_options=(--model "$model" --data "$data" --strategy "$strategy" --batch "$batch" "${train_place[@]}" "${more[@]}")
 noise_options=(--schedule "$schedule" --seed "$seed" "${noise_place[@]}")
 
 # Nobody should wait for a training only to read that the schedule is malformed.
