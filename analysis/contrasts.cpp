@@ -76,6 +76,7 @@ Contrast alone(const Experiment& plan, const Assigned& factor, std::size_t treat
 
 std::optional<Contrast> interaction(const Experiment& plan, const Assigned& a, const Assigned& b)
 {
+    if (b.factor < a.factor) return interaction(plan, b, a);  // one name, whatever order chance put the chips in
     const std::string level = a.level.empty() && b.level.empty() ? "" : a.level + "*" + b.level;
     Contrast contrast = empty(plan, a.factor + "*" + b.factor, level, "", Kind::interaction);
     double settings = 0.0;

@@ -96,6 +96,9 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.example("mpirun -n 2 ddl-train --model resnet18[width=32] --strategy ddp --steps 500 --cpus 0-1 --out DIR");
     options.example(
         "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
+    options.epilogue(
+        "Exit codes: 0 fine (also when stopped by a signal), 1 failed, 2 wrong usage, 77 not possible on this "
+        "machine.");
     if (!options.parse(argc, argv)) return std::nullopt;
     if (list_all) {
         list(models);

@@ -161,6 +161,36 @@ TEST_CASE("each level of a factor has an effect of its own and the worst one dec
     CHECK(levels == std::set<std::string>{"rate=4GiB/s", "rate=8GiB/s"});
 }
 
+TEST_CASE("a factorial run gives effects alone and on average and the interaction")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.design = "factorial";
+    run.noise.insert(run.noise.begin() + 1, {"io", "io.write", "load", 4.0, -1});
+    run.interaction_phase = "backward";
+    run.interaction_percent = 6.0;
+    run.run_s = 20.0;
+    analysis::testing::write_run(scratch / "run", run);
+    const testing::Outcome outcome = analyse(scratch / "run");
+    INFO(outcome.out, outcome.err);
+    REQUIRE(outcome.status == 0);
+
+    const base::CsvTable effects{scratch / "run/report/effects.csv"};
+    const auto effect = [&](const std::string& factor, const std::string& kind) {
+        for (std::size_t row = 0; row < effects.rows(); ++row)
+            if (effects.text(row, "factor") == factor && effects.text(row, "kind") == kind &&
+                effects.text(row, "phase") == "step" && effects.text(row, "rank") == "all")
+                return effects.get<double>(row, "effect_percent");
+        return -1000.0;
+    };
+    CHECK(effect("mem", "alone") == doctest::Approx(10.0).epsilon(0.05));
+    CHECK(effect("io", "alone") == doctest::Approx(4.0).epsilon(0.1));
+    CHECK(effect("mem", "average") == doctest::Approx(13.0).epsilon(0.05));
+    CHECK(effect("io", "average") == doctest::Approx(7.0).epsilon(0.1));
+    CHECK(effect("io*mem", "interaction") == doctest::Approx(6.0).epsilon(0.15));
+    CHECK(verdict_in(scratch / "run")["trustworthy"] == true);
+}
+
 TEST_CASE("an existing report is left alone")
 {
     const testing::Scratch scratch;

@@ -38,6 +38,8 @@ struct SyntheticRun {
     double achieved = 1.0;      // share of each chip in which the noise really runs
     std::string noise_clock{};  // identity to give to the noise; empty: the training's
     std::string design = "rotation";
+    std::string interaction_phase{};  // is slowed further while several noises are on at once
+    double interaction_percent = 0.0;
     std::uint64_t seed = 1;
 };
 
@@ -48,10 +50,39 @@ constexpr std::int64_t start_ns = 1'000'000'000'000;
 struct PlannedChip {
     int block = 0;
     int number = 0;
-    int noise = -1;  // -1: quiet
+    std::vector<int> on;  // indices of noise; none: quiet
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
 };
+
+inline bool is_control(const SyntheticNoise& noise)
+{
+    return noise.stressor == "placebo" || noise.stressor == "control.delay";
+}
+
+// What the chips of a block hold, before their order is drawn: each noise alone, or all combinations of noises and each
+// control alone; and quiet.
+inline std::vector<std::vector<int>> block_of(const SyntheticRun& run)
+{
+    const int count = static_cast<int>(run.noise.size());
+    std::vector<std::vector<int>> chips;
+    if (run.design != "factorial") {
+        chips.resize(static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(count)))));
+        for (int n = 0; n < count; ++n) chips.push_back({n});
+        return chips;
+    }
+    chips.push_back({});
+    for (int n = 0; n < count; ++n) {
+        if (is_control(run.noise[static_cast<std::size_t>(n)])) continue;
+        for (std::size_t without = chips.size(); without > 0; --without) {
+            chips.push_back(chips[without - 1]);
+            chips.back().push_back(n);
+        }
+    }
+    for (int n = 0; n < count; ++n)
+        if (is_control(run.noise[static_cast<std::size_t>(n)])) chips.push_back({n});
+    return chips;
+}
 
 inline std::vector<PlannedChip> plan(const SyntheticRun& run)
 {
@@ -59,12 +90,10 @@ inline std::vector<PlannedChip> plan(const SyntheticRun& run)
     const auto chip_ns = static_cast<std::int64_t>(run.chip_s * 1e9);
     const std::int64_t begin_ns = start_ns + static_cast<std::int64_t>(run.noise_from_s * 1e9);
     const auto end_ns = start_ns + static_cast<std::int64_t>(std::min(run.noise_until_s, run.run_s + 1.0) * 1e9);
-    const int quiet = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(run.noise.size()))));
     std::vector<PlannedChip> chips;
     std::int64_t time = begin_ns;
     for (int block = 0; time < end_ns; ++block) {
-        std::vector<int> order;
-        for (int n = -quiet; n < static_cast<int>(run.noise.size()); ++n) order.push_back(std::max(n, -1));
+        std::vector<std::vector<int>> order = block_of(run);
         if (run.design != "sequence") base::shuffle(random, std::span{order});
         for (int c = 0; c < static_cast<int>(order.size()) && time < end_ns; ++c, time += chip_ns)
             chips.push_back({block, c, order[static_cast<std::size_t>(c)], time, std::min(end_ns, time + chip_ns)});
@@ -72,13 +101,15 @@ inline std::vector<PlannedChip> plan(const SyntheticRun& run)
     return chips;
 }
 
-inline const SyntheticNoise* noise_at(const SyntheticRun& run, const std::vector<PlannedChip>& chips,
-                                      std::int64_t time_ns)
+inline std::vector<const SyntheticNoise*> noise_at(const SyntheticRun& run, const std::vector<PlannedChip>& chips,
+                                                   std::int64_t time_ns)
 {
-    for (const PlannedChip& chip : chips)
-        if (chip.begin_ns <= time_ns && time_ns < chip.end_ns)
-            return chip.noise < 0 ? nullptr : &run.noise[static_cast<std::size_t>(chip.noise)];
-    return nullptr;
+    std::vector<const SyntheticNoise*> on;
+    for (const PlannedChip& chip : chips) {
+        if (time_ns < chip.begin_ns || time_ns >= chip.end_ns) continue;
+        for (const int n : chip.on) on.push_back(&run.noise[static_cast<std::size_t>(n)]);
+    }
+    return on;
 }
 
 }  // namespace detail
@@ -106,10 +137,12 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
             };
             const auto ns = [&](double share) { return static_cast<std::int64_t>(share * run.step_ms * 1e6); };
             main.enter(recorder.region("step"), time, {{step_number, step}});
-            const SyntheticNoise* on = detail::noise_at(run, chips, time);
+            const std::vector<const SyntheticNoise*> all_on = detail::noise_at(run, chips, time);
             const auto extra = [&](const char* slowed, int rank) {
-                const bool hit = on != nullptr && on->phase == slowed && (on->rank < 0 || on->rank == rank);
-                return hit ? on->percent / 100.0 : 0.0;
+                double percent = all_on.size() > 1 && slowed == run.interaction_phase ? run.interaction_percent : 0.0;
+                for (const SyntheticNoise* on : all_on)
+                    if (on->phase == slowed && (on->rank < 0 || on->rank == rank)) percent += on->percent;
+                return percent / 100.0;
             };
             const std::int64_t delay = run.connected ? ns(extra("control_delay", 0)) : 0;
             if (run.connected) phase("control_delay", time, time + delay);
@@ -153,22 +186,29 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
     const otf2::AttributeRef level = recorder.attribute("level", otf2::Type::text);
     const otf2::AttributeRef stressor = recorder.attribute("stressor", otf2::Type::text);
     otf2::LocationRecorder& schedule = recorder.location("schedule");
-    otf2::LocationRecorder& cpu = recorder.location("cpu 3");
+    // In a rotation the noises take turns on one CPU, in a factorial each has one of its own.
+    std::vector<otf2::LocationRecorder*> cpus;
+    for (std::size_t n = 0; n < (run.design == "factorial" ? run.noise.size() : 1); ++n)
+        cpus.push_back(&recorder.location("cpu " + std::to_string(3 + n)));
     for (const detail::PlannedChip& chip : detail::plan(run)) {
-        const bool quiet = chip.noise < 0;
-        const SyntheticNoise noise =
-            quiet ? SyntheticNoise{"quiet", "quiet", "", 0.0, -1} : run.noise[static_cast<std::size_t>(chip.noise)];
-        const otf2::RegionRef region = recorder.region(noise.label);
-        schedule.enter(region, chip.begin_ns,
-                       {{block, chip.block},
-                        {number, chip.number},
-                        {level, recorder.text(noise.level)},
-                        {stressor, recorder.text(noise.stressor)}});
-        schedule.leave(region, chip.end_ns);
-        if (quiet) continue;
-        cpu.enter(region, chip.begin_ns);
-        cpu.leave(region, chip.begin_ns + static_cast<std::int64_t>(run.achieved *
-                                                                    static_cast<double>(chip.end_ns - chip.begin_ns)));
+        std::vector<SyntheticNoise> on;
+        for (const int n : chip.on) on.push_back(run.noise[static_cast<std::size_t>(n)]);
+        if (on.empty()) on.push_back({"quiet", "quiet", "", 0.0, -1});
+        for (const SyntheticNoise& noise : on)
+            schedule.enter(recorder.region(noise.label), chip.begin_ns,
+                           {{block, chip.block},
+                            {number, chip.number},
+                            {level, recorder.text(noise.level)},
+                            {stressor, recorder.text(noise.stressor)}});
+        for (auto noise = on.rbegin(); noise != on.rend(); ++noise)
+            schedule.leave(recorder.region(noise->label), chip.end_ns);
+        const auto ran_ns = static_cast<std::int64_t>(run.achieved * static_cast<double>(chip.end_ns - chip.begin_ns));
+        for (const int n : chip.on) {
+            const SyntheticNoise& noise = run.noise[static_cast<std::size_t>(n)];
+            otf2::LocationRecorder& cpu = run.design == "factorial" ? *cpus[static_cast<std::size_t>(n)] : *cpus[0];
+            cpu.enter(recorder.region(noise.label), chip.begin_ns);
+            cpu.leave(recorder.region(noise.label), chip.begin_ns + ran_ns);
+        }
     }
     recorder.finish();
 }
