@@ -92,7 +92,7 @@ class Shelf {
     // One plug-in a line, its options indented below it.
     void list(std::ostream& out) const
     {
-        out << kind_ << "s:\n";
+        out << (kind_.ends_with('y') ? kind_.substr(0, kind_.size() - 1) + "ies" : kind_ + "s") << ":\n";
         for (const Card* card : cards_) {
             out << "  " << card->name << std::string(card->name.size() < 20 ? 20 - card->name.size() : 1, ' ')
                 << card->summary << "\n";
