@@ -7,14 +7,15 @@ namespace {
 // How to keep jobs of this kind away or in bounds. Settings named here were not tried in this run.
 std::string limit(const std::string& kind)
 {
+    const std::string keep_away =
+        "run the training with --exclusive, or in a partition with OverSubscribe=EXCLUSIVE (NO still shares a node, "
+        "core by core)";
     if (kind == "memory")
-        return "Slurm cannot cap memory bandwidth: keep such jobs off these nodes (OverSubscribe=NO or EXCLUSIVE for "
-               "the "
-               "training's partition), or cap it with resctrl MB from the prolog.";
+        return "Slurm cannot cap memory bandwidth. Keep such jobs off these nodes: " + keep_away +
+               "; or cap them with resctrl MB from the prolog.";
     if (kind == "network")
-        return "Keep such jobs off these nodes (OverSubscribe=NO or EXCLUSIVE, or --exclusive for the training); a "
-               "licence "
-               "limits how many network-heavy jobs run at once.";
+        return "Keep such jobs off these nodes: " + keep_away +
+               "; or limit with a licence (Licenses=) how many network-heavy jobs run at once.";
     if (kind == "io")
         return "Give I/O-heavy jobs a licence (Licenses=) so that few run at once, and cap them on the node with "
                "cgroup v2 "
@@ -22,8 +23,8 @@ std::string limit(const std::string& kind)
     if (kind == "cpu")
         return "Keep a core free for the training's helpers (CoreSpecCount), bind jobs to their cores "
                "(ConstrainCores=yes, "
-               "--cpu-bind), or OverSubscribe=NO.";
-    return "Keep such jobs off these nodes: OverSubscribe=NO or EXCLUSIVE for the training's partition.";
+               "--cpu-bind).";
+    return "Keep such jobs off these nodes: " + keep_away + ".";
 }
 
 }  // namespace
@@ -31,8 +32,10 @@ std::string limit(const std::string& kind)
 std::string advice(const std::string& stressor, const std::string& verdict)
 {
     if (verdict == "safe")
-        return "Idle cores may go to such jobs: a partition with OverSubscribe=FORCE, explicit cores (--cpu-bind) and "
-               "ConstrainCores=yes so that they stay on them.";
+        return "Idle cores may go to such jobs: same partition with OverSubscribe=NO under select/cons_tres and "
+               "CR_Core "
+               "(whole cores to each job), the training not --exclusive, ConstrainCores=yes so that jobs stay on their "
+               "cores.";
     if (verdict == "undecided") return "None yet: measure longer first.";
     return limit(stressor.substr(0, stressor.find('.')));
 }

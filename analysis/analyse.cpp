@@ -48,10 +48,14 @@ double covered_share(const DesignedRun& run, const Exposures& exposures)
     return least;
 }
 
-double block_minutes(const DesignedRun& run)
+// Mean length of the blocks that the estimate rests on.
+double block_minutes(const DesignedRun& run, const Fit& fit)
 {
-    const std::vector<Chip>& chips = run.chips.front();
-    return static_cast<double>(chips.back().end_ns - chips.front().begin_ns) / 60e9 / run.plan.blocks;
+    double ns = 0.0;
+    for (const BlockMeans& kept : fit.blocks)
+        for (const Chip& chip : run.chips.front())
+            if (chip.block == kept.block) ns += static_cast<double>(chip.end_ns - chip.begin_ns);
+    return ns / 60e9 / static_cast<double>(fit.blocks.size());
 }
 
 // The rate of outliers by treatment is their indicator's least-squares mean; a factor's excess over quiet is tested as
@@ -100,7 +104,6 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     Analysis result;
     result.exposures = expose(run.steps, run.chips, run.plan, rules.exposure);
     result.covered_share = covered_share(run, result.exposures);
-    result.block_minutes = block_minutes(run);
 
     const Eigen::MatrixXd job = job_measures(run.steps);
     std::vector<int> block = blocks_of(result.exposures, is_used);
@@ -127,6 +130,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     }
     for (Effect& effect : median_effects(series, block, run.plan)) result.extra_effects.push_back(std::move(effect));
     result.blocks = static_cast<int>(job_fit.blocks.size());
+    result.block_minutes = block_minutes(run, job_fit);
     result.dropped_blocks = job_fit.dropped;
     result.quiet_step_ms = job_fit.quiet_step_ms();
 

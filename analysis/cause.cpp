@@ -50,16 +50,23 @@ const Effect* largest_phase(const DesignedRun& run, const Analysis& analysis, co
     return largest;
 }
 
-// Which rank's own work got slower: one, or all alike.
-std::string slow_ranks(const DesignedRun& run, const Analysis& analysis, const Effect& step)
+// On which ranks own work got slower: those whose slowdown differs from zero and is at least half of the largest.
+std::string slow_ranks(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
 {
-    std::vector<std::pair<double, int>> ready;
-    for (const RankSteps& rank : run.steps.ranks)
-        ready.emplace_back(extra(analysis, step, base::join("ready rank ", rank.rank)), rank.rank);
-    if (ready.size() == 1) return "";
-    std::sort(ready.rbegin(), ready.rend());
-    if (ready.back().first > ready.front().first / 2.0) return base::join(" on all ", ready.size(), " ranks");
-    return base::join(" on rank ", ready.front().second, ", which the others then wait for");
+    std::vector<std::pair<double, int>> slower;
+    for (const RankSteps& rank : run.steps.ranks) {
+        const Effect* ready =
+            find(analysis.extra_effects, step.factor, step.level, step.kind, base::join("ready rank ", rank.rank));
+        if (ready != nullptr && ready->percent.interval(confidence).low > 0.0)
+            slower.emplace_back(ready->percent.value, rank.rank);
+    }
+    const std::size_t ranks = run.steps.ranks.size();
+    if (ranks == 1 || slower.empty()) return "";
+    const auto largest = *std::max_element(slower.begin(), slower.end());
+    std::erase_if(slower, [&](const auto& rank) { return rank.first < largest.first / 2.0; });
+    if (slower.size() == ranks) return base::join(" on all ", ranks, " ranks");
+    if (slower.size() > 1) return base::join(" on ", slower.size(), " of ", ranks, " ranks");
+    return base::join(" on rank ", largest.second, ", which the others then wait for");
 }
 
 }  // namespace
@@ -69,8 +76,8 @@ Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& s
     if (step.percent.interval(confidence).low <= 0.0) return {"", "No slowdown that differs from zero."};
     const Effect* phase = largest_phase(run, analysis, step, all_ranks);
     if (phase == nullptr) return {"", "The archive records no phases."};
-    const std::string most = base::join("Most of it in ", plain(phase->phase), " (", share(phase->percent.value),
-                                        " of ", share(step.percent.value), ").");
+    const std::string most = base::join("The largest part is in ", plain(phase->phase), " (",
+                                        share(phase->percent.value), " of ", share(step.percent.value), ").");
     if (run.extra_names.empty()) return {phase->phase, most};
 
     const double compute = extra(analysis, step, "critical_compute");
@@ -78,7 +85,7 @@ Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& s
     const double after = extra(analysis, step, "after_exchange");
     std::string what;
     if (compute >= transfer && compute >= after)
-        what = base::join("Own work before the exchange got slower", slow_ranks(run, analysis, step), " (",
+        what = base::join("Own work before the exchange got slower", slow_ranks(run, analysis, step, confidence), " (",
                           share(compute), "). ");
     else if (transfer >= after)
         what = base::join("Exchanging gradients took longer once all ranks were ready (", share(transfer),

@@ -52,6 +52,17 @@ Eigen::VectorXd run_means(const std::vector<RunSteps>& runs, const std::string& 
     return means;
 }
 
+// Of all runs, in order of first appearance: a phase that only some runs have is no time in the others.
+std::vector<std::string> all_phases(const std::vector<RunSteps>& quiet, const std::vector<RunSteps>& noisy)
+{
+    std::vector<std::string> names;
+    for (const std::vector<RunSteps>* set : {&quiet, &noisy})
+        for (const RunSteps& run : *set)
+            for (const std::string& name : run.names)
+                if (name != "step" && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    return names;
+}
+
 std::vector<double> step_means(const std::vector<RunSteps>& runs, const std::vector<std::int64_t>& numbers)
 {
     Eigen::VectorXd sum = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(numbers.size()));
@@ -167,10 +178,9 @@ Comparison compare(const std::vector<RunSteps>& quiet, const std::vector<RunStep
     comparison.noisy_by_step_ms = step_means(noisy, comparison.numbers);
 
     comparison.phases.push_back(compare_step(quiet_steps, noisy_steps, confidence));
-    const std::vector<std::string>& names = quiet.front().names;
-    for (std::size_t n = 1; n < names.size(); ++n)
-        comparison.phases.push_back(compare_phase(names[n], run_means(quiet, names[n], comparison.numbers),
-                                                  run_means(noisy, names[n], comparison.numbers), quiet_steps.mean(),
+    for (const std::string& phase : all_phases(quiet, noisy))
+        comparison.phases.push_back(compare_phase(phase, run_means(quiet, phase, comparison.numbers),
+                                                  run_means(noisy, phase, comparison.numbers), quiet_steps.mean(),
                                                   confidence));
     std::vector<double> p;
     for (const PhaseComparison& phase : comparison.phases) p.push_back(phase.p_welch);

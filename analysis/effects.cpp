@@ -52,14 +52,6 @@ void check_blocks(std::size_t complete, int planned)
                    " blocks hold every treatment, and an interval needs two: run longer, or with shorter chips");
 }
 
-double median(std::vector<double> values)
-{
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2.0;
-}
-
 // Medians of the steps of a block that are wholly under each treatment; empty if a treatment has none.
 Eigen::MatrixXd block_medians(const std::vector<Eigen::Index>& steps, const Series& series, const Experiment& plan)
 {
@@ -67,9 +59,7 @@ Eigen::MatrixXd block_medians(const std::vector<Eigen::Index>& steps, const Seri
     for (const Eigen::Index step : steps) {
         const Overlaps& overlaps = (*series.overlaps)[static_cast<std::size_t>(step)];
         const std::size_t treatment = main_treatment(overlaps, plan);
-        const bool whole = std::all_of(overlaps.begin(), overlaps.end(),
-                                       [&](const Overlap& o) { return plan.treatment_of[o.chip] == treatment; });
-        if (whole) times[treatment].push_back(series.measures(step, 0));
+        if (wholly_under(overlaps, plan, treatment)) times[treatment].push_back(series.measures(step, 0));
     }
     Eigen::MatrixXd medians(static_cast<Eigen::Index>(times.size()), 1);
     for (std::size_t t = 0; t < times.size(); ++t) {
@@ -143,6 +133,12 @@ const Effect* find(const std::vector<Effect>& effects, const std::string& factor
             effect.rank == rank)
             return &effect;
     return nullptr;
+}
+
+Kind judged_kind(const std::vector<Effect>& effects, const Effect& effect)
+{
+    const Effect* average = find(effects, effect.factor, effect.level, Kind::average, "step");
+    return average == nullptr ? Kind::alone : Kind::average;
 }
 
 }  // namespace analysis

@@ -53,4 +53,7 @@ void adjust(std::vector<Effect>& effects);
 const Effect* find(const std::vector<Effect>& effects, const std::string& factor, const std::string& level, Kind kind,
                    const std::string& phase, int rank = all_ranks);
 
+// A factor that was combined with others is judged by its average over their settings, which rests on all chips.
+Kind judged_kind(const std::vector<Effect>& effects, const Effect& effect);
+
 }  // namespace analysis

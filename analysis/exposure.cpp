@@ -28,6 +28,12 @@ double exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Chip
     return share;
 }
 
+bool wholly_under(const Overlaps& overlaps, const Experiment& plan, std::size_t treatment)
+{
+    return std::all_of(overlaps.begin(), overlaps.end(),
+                       [&](const Overlap& o) { return plan.treatment_of[o.chip] == treatment; });
+}
+
 std::string text(LeftOut reason)
 {
     switch (reason) {

@@ -27,6 +27,9 @@ Overlaps exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Ch
 // Share of the step under a factor, whatever else was on: the sum over chips that assigned it.
 double exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Chip> chips, const std::string& factor);
 
+// Does no part of the step lie under another treatment?
+bool wholly_under(const Overlaps& overlaps, const Experiment& plan, std::size_t treatment);
+
 // Why a step takes no part in the estimate.
 enum class LeftOut { no, warm_up, not_covered, guard, half_delayed, outlier, block_incomplete };
 std::string text(LeftOut reason);  // empty for no

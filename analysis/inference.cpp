@@ -29,6 +29,14 @@ Mean mean_of(const Eigen::VectorXd& values)
     return {mean, std::sqrt(variance / count), count - 1.0};
 }
 
+double median(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2.0;
+}
+
 double t_quantile(double confidence, double degrees_of_freedom)
 {
     const boost::math::students_t distribution{degrees_of_freedom};

@@ -26,6 +26,8 @@ struct Mean {
 };
 Mean mean_of(const Eigen::VectorXd& values);
 
+double median(std::vector<double> values);  // of one value or more
+
 // Two-sided: P(|t| <= t_quantile(c, dof)) = c.
 double t_quantile(double confidence, double degrees_of_freedom);
 double t_test_p(double t, double degrees_of_freedom);

@@ -26,18 +26,33 @@ struct Settings {
     int draws = 9999;
     std::uint64_t seed = 1;
     std::string clock_offset;
+
+    std::optional<std::int64_t> clock_offset_ns() const;
 };
+
+void add_common(base::Options& options, Settings& settings)
+{
+    options.add("budget", settings.budget, "slowdown of a step that is still affordable");
+    options.add("warmup", settings.warm_up, "steps to leave out at a training's start");
+    options.add("confidence", settings.confidence, "of the intervals");
+}
 
 void add_settings(base::Options& options, Settings& settings)
 {
-    options.add("budget", settings.budget, "slowdown of a step that is still affordable");
-    options.add("warmup", settings.warm_up, "steps to leave out at the training's start");
+    add_common(options, settings);
     options.add("guard", settings.guard, "leave out steps that begin so soon after noise changed");
-    options.add("confidence", settings.confidence, "of the intervals");
     options.add("draws", settings.draws, "of the re-randomisation test");
     options.add("seed", settings.seed, "of the re-randomisation test");
     options.add("clock-offset", settings.clock_offset,
                 "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock");
+}
+
+std::optional<std::int64_t> Settings::clock_offset_ns() const
+{
+    if (clock_offset.empty()) return std::nullopt;
+    const bool negative = clock_offset.starts_with('-');
+    const auto size = base::parse<base::Nanoseconds>(clock_offset.substr(negative ? 1 : 0));
+    return negative ? -size.count() : size.count();
 }
 
 void check(const Settings& settings)
@@ -47,14 +62,19 @@ void check(const Settings& settings)
     if (settings.budget.value <= 0.0) base::fail_usage("--budget: must be more than 0%");
     if (settings.warm_up < 0) base::fail_usage("--warmup: a number of steps");
     if (settings.draws < 0 || settings.draws > 10'000'000) base::fail_usage("--draws: from 0 to ten million");
+    static_cast<void>(settings.clock_offset_ns());
 }
 
-std::optional<std::int64_t> clock_offset(const Settings& settings)
+// Two times the same run would look like two that agree.
+void check_different(const std::vector<std::string>& runs)
 {
-    if (settings.clock_offset.empty()) return std::nullopt;
-    const bool negative = settings.clock_offset.starts_with('-');
-    const auto size = base::parse<base::Nanoseconds>(settings.clock_offset.substr(negative ? 1 : 0));
-    return negative ? -size.count() : size.count();
+    std::vector<fs::path> known;
+    for (const std::string& run : runs) {
+        const fs::path path = fs::weakly_canonical(run);
+        if (std::find(known.begin(), known.end(), path) != known.end())
+            base::fail_usage(run, " is named twice: the run is the unit, each counts once");
+        known.push_back(path);
+    }
 }
 
 // The record beside an archive DIR/trace/traces.otf2: DIR/name. It only adds to the report, so a bad one is as good as
@@ -80,7 +100,7 @@ int report(const fs::path& train, const std::vector<fs::path>& noises, const fs:
     for (const fs::path& archive : noises) noise.push_back(analysis::read_noise(archive));
 
     analysis::Report report;
-    analysis::Joined joined = analysis::join(training, noise, clock_offset(settings));
+    analysis::Joined joined = analysis::join(training, noise, settings.clock_offset_ns());
     report.run = std::move(joined.run);
     report.notes = std::move(joined.notes);
     report.rules.exposure = {settings.warm_up, settings.guard};
@@ -150,9 +170,7 @@ int analyse(int argc, char** argv)
 
 int compare(int argc, char** argv)
 {
-    base::Percent budget{1.0};
-    base::Percent confidence{95.0};
-    std::int64_t warm_up = 10;
+    Settings settings;
     std::string out;
     std::vector<std::string> quiet;
     std::vector<std::string> noisy;
@@ -160,21 +178,22 @@ int compare(int argc, char** argv)
     options.add("quiet", quiet, "runs without noise: run directories, archives or steps.csv");
     options.add("noisy", noisy, "runs with noise");
     options.add("out", out, "the report's directory; must not be there yet");
-    options.add("budget", budget, "slowdown of a step that is still affordable");
-    options.add("warmup", warm_up, "steps to leave out at each training's start");
-    options.add("confidence", confidence, "of the intervals");
+    add_common(options, settings);
     options.example("interference compare --quiet q1 q2 q3 --noisy n1 n2 n3 --out comparison");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("compare needs --out (interference compare --help)");
-    if (confidence.value < 50.0 || confidence.value >= 100.0)
-        base::fail_usage("--confidence: from 50% to less than 100%");
+    check(settings);
+    std::vector<std::string> all = quiet;
+    all.insert(all.end(), noisy.begin(), noisy.end());
+    check_different(all);
     if (fs::exists(out)) base::fail_usage(out, " is already there; give another --out, or move it away");
     std::vector<analysis::RunSteps> quiet_runs;
     std::vector<analysis::RunSteps> noisy_runs;
     for (const std::string& run : quiet) quiet_runs.push_back(analysis::read_run_steps(run));
     for (const std::string& run : noisy) noisy_runs.push_back(analysis::read_run_steps(run));
-    const analysis::ComparisonReport report{analysis::compare(quiet_runs, noisy_runs, warm_up, confidence.fraction()),
-                                            quiet, noisy, budget.value, base::run_record("interference")};
+    const analysis::ComparisonReport report{
+        analysis::compare(quiet_runs, noisy_runs, settings.warm_up, settings.confidence.fraction()), quiet, noisy,
+        settings.budget.value, base::run_record("interference")};
     analysis::write_comparison(out, report);
     analysis::print(std::cout, report);
     std::cout << "\nreport: " << (fs::path{out} / "index.html").string() << "\n";

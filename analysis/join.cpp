@@ -11,21 +11,27 @@ namespace {
 
 constexpr double least_achieved = 0.9;  // of the time in which a factor was assigned
 
-std::string shown(const std::string& clock)
+std::string shown(const std::string& name)
 {
-    return clock.empty() ? "unknown" : clock;
+    return name.empty() ? "unknown" : name;
 }
 
+bool same_clock(const std::string& a, const std::string& b)
+{
+    return !a.empty() && a == b;
+}
+
+// The noise process on the rank's node: on its clock or, if an offset between clocks is stated, on its host. Archives
+// that don't name their hosts must be of one node.
 const Noise* noise_beside(const Training& training, std::size_t rank, const std::vector<Noise>& noise,
                           bool offset_stated)
 {
-    const std::string& clock = training.clock[rank];
     for (const Noise& process : noise)
-        if (!clock.empty() && process.clock == clock) return &process;
+        if (same_clock(process.clock, training.clock[rank])) return &process;
     if (!offset_stated) return nullptr;
     for (const Noise& process : noise)
-        if (process.host == training.host[rank]) return &process;
-    return &noise.front();
+        if (process.host == training.host[rank] || process.host.empty() || training.host[rank].empty()) return &process;
+    return nullptr;
 }
 
 // The number of chips that all processes went through; what they did in them must be the same.
@@ -65,7 +71,7 @@ void check_achieved(const std::vector<Noise>& noise, Joined& joined)
     for (const Noise& process : noise)
         for (const auto& [factor, share] : achieved_share(process))
             if (share < least_achieved)
-                joined.promises_broken.push_back(base::join("the noise '", factor, "' on ", process.host,
+                joined.promises_broken.push_back(base::join("the noise '", factor, "' on ", shown(process.host),
                                                             " really ran in only ", std::lround(100.0 * share),
                                                             " % of the time in which it was assigned"));
 }
@@ -80,12 +86,13 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
         const Noise* beside = noise_beside(training, r, noise, clock_offset_ns.has_value());
         if (beside == nullptr) {
             joined.promises_broken.push_back(base::join("no noise process on the node of rank ",
-                                                        training.steps.ranks[r].rank, " (", training.host[r],
+                                                        training.steps.ranks[r].rank, " (", shown(training.host[r]),
                                                         "): the rank is left out"));
             continue;
         }
         joined.run.steps.ranks.push_back(training.steps.ranks[r]);
-        joined.run.chips.push_back(on_clock(beside->chips, count, clock_offset_ns.value_or(0)));
+        const bool aligned = same_clock(beside->clock, training.clock[r]);
+        joined.run.chips.push_back(on_clock(beside->chips, count, aligned ? 0 : clock_offset_ns.value_or(0)));
     }
     if (joined.run.steps.ranks.empty())
         base::fail("training and noise were recorded on two different clocks (", shown(training.clock.front()), " and ",

@@ -111,13 +111,14 @@ Noise read_noise(const std::filesystem::path& path)
         base::fail(path.string(), " has no location 'schedule': it is no archive of noisegen");
     ScheduleReader visitor{archive};
     reader.read_by_location(visitor);
+    if (!reader.problems().empty()) base::fail(path.string(), " is not whole: ", reader.problems().front());
 
     Noise noise;
     noise.archive = path;
     noise.clock = archive.clock_identity(*schedule);
     const std::uint32_t node =
         schedule->process == otf2::nowhere ? otf2::nowhere : archive.processes[schedule->process].node;
-    noise.host = node == otf2::nowhere ? "unknown host" : archive.nodes[node].name;
+    noise.host = node == otf2::nowhere ? "" : archive.nodes[node].name;
     noise.design = parse_design(archive.property("crosstalk::design").value_or("sequence"));
     noise.schedule = archive.property("crosstalk::schedule").value_or("");
     noise.seed = archive.property("crosstalk::seed").value_or("");

@@ -19,7 +19,7 @@ struct Stretch {
 struct Noise {
     std::filesystem::path archive;
     std::string clock;  // identity of its node's clock, empty if the archive does not say
-    std::string host;
+    std::string host;   // empty likewise
     Design design = Design::sequence;
     std::string schedule;  // as given
     std::string seed;

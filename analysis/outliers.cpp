@@ -1,5 +1,7 @@
 #include "analysis/outliers.hpp"
 
+#include "analysis/inference.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,14 +15,6 @@ constexpr double most_accidents = 0.05;  // of one treatment's steps
 constexpr int neighbours = 2;            // blocks on each side that share a centre
 constexpr double mad_to_deviation = 1.4826;
 constexpr double rounding = 1e-6;  // relative; a deviation of exactly zero would make rounding errors outliers
-
-double median(std::vector<double>& values)
-{
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2.0;
-}
 
 std::size_t index(Eigen::Index i)
 {
@@ -39,9 +33,8 @@ Eigen::MatrixXd centres(const Eigen::VectorXd& step_ms, std::span<const Overlaps
         if (block[i] < 0) continue;
         const std::size_t treatment = main_treatment(overlaps[i], plan);
         const double ms = step_ms[static_cast<Eigen::Index>(i)];
-        const bool one = std::all_of(overlaps[i].begin(), overlaps[i].end(),
-                                     [&](const Overlap& o) { return plan.treatment_of[o.chip] == treatment; });
-        if (one) whole[static_cast<std::size_t>(block[i]) * treatments + treatment].push_back(ms);
+        if (wholly_under(overlaps[i], plan, treatment))
+            whole[static_cast<std::size_t>(block[i]) * treatments + treatment].push_back(ms);
         mostly[treatment].push_back(ms);
     }
     Eigen::MatrixXd centre(plan.blocks, static_cast<Eigen::Index>(treatments));

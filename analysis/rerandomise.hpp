@@ -17,9 +17,9 @@ struct Draws {
 };
 
 // p-value of a contrast for each measure, two-sided. Within each block the labels of treatments that would be equal
-// under the null hypothesis are exchanged as the design could have drawn them; the statistic is Student's t over
-// blocks. Exact up to the number of draws, and it holds one factor's null hypothesis whatever the others do. Labels
-// that an exchange would make inestimable are not drawn.
+// under the null hypothesis are exchanged as the design could have drawn them; the statistic is the size of the blocks'
+// effects summed up, each block counting alike. Exact up to the number of draws, and it holds one factor's null
+// hypothesis whatever the others do. Labels that an exchange would make inestimable are not drawn.
 Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::span<const Overlaps> overlaps,
                                std::span<const int> block, const Eigen::MatrixXd& measures, const Experiment& plan,
                                const Draws& draws);

@@ -276,6 +276,7 @@ Training read_training(const std::filesystem::path& path)
     const otf2::Archive& archive = reader.archive();
     StepReader visitor{archive};
     reader.read_by_location(visitor);
+    if (!reader.problems().empty()) base::fail(path.string(), " is not whole: ", reader.problems().front());
 
     Training training;
     training.archive = path;
@@ -290,7 +291,7 @@ Training read_training(const std::filesystem::path& path)
         const otf2::Location& location = archive.locations[rank.location];
         training.clock.push_back(archive.clock_identity(location));
         const std::uint32_t node = process == otf2::nowhere ? otf2::nowhere : archive.processes[process].node;
-        training.host.push_back(node == otf2::nowhere ? "unknown host" : archive.nodes[node].name);
+        training.host.push_back(node == otf2::nowhere ? "" : archive.nodes[node].name);
     }
     if (ranks.empty()) base::fail(path.string(), " holds no complete region 'step' with its number: no training steps");
     training.steps.numbers = common_steps(ranks);
@@ -300,7 +301,6 @@ Training read_training(const std::filesystem::path& path)
     const std::vector<std::size_t> phases = phases_seen(ranks);
     for (const std::size_t phase : phases) training.steps.phases.emplace_back(phase_names[phase]);
     training.steps.phases.emplace_back("other");
-    training.has_control_delay = archive.find_region("control_delay").has_value();
     for (std::size_t r = 0; r < ranks.size(); ++r)
         training.steps.ranks.push_back(steps_of(numbers_of_ranks[r], *ranks[r], training.steps.numbers, phases));
     add_bucket_measures(training, ranks, archive);

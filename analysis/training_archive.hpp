@@ -16,8 +16,7 @@ struct Training {
     std::filesystem::path archive;
     StepTable steps;                 // times on each node's own clock, clock offsets undone
     std::vector<std::string> clock;  // [rank]: identity of its node's clock, empty if the archive does not say
-    std::vector<std::string> host;   // [rank]
-    bool has_control_delay = false;  // any region control_delay at all
+    std::vector<std::string> host;   // [rank], empty if the archive does not say
 
     // Measures of the job's steps beside its phases, in ms, steps x names; empty if no buckets were recorded. The first
     // three add up to the step.
@@ -27,8 +26,7 @@ struct Training {
     //   waiting           mean over ranks of: last bucket ready on the last rank - on this rank
     //   transfer_min      sum over buckets of the shortest exchange of any rank: transfer without waiting for peers
     //   ready rank <r>    from the step's begin on that rank until its last bucket was ready: names the slow rank,
-    //   which
-    //                     the wall time of a phase that waits does not
+    //                     which the wall time of a phase that waits does not
     // Source: reference/traces.md section 7 (interference metrics), reference/ddl.md (straggler experiment).
     Eigen::MatrixXd extra_ms;
     std::vector<std::string> extra_names;

@@ -79,13 +79,6 @@ void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analy
     check_control(verdict, "control delay", *verdict.delay, "the recorded delay of " + percent(*truth));
 }
 
-// A factor that was combined with others is judged by its average over their settings, which rests on all chips.
-Kind judged_kind(const Analysis& analysis, const Effect& alone)
-{
-    const Effect* average = find(analysis.effects, alone.factor, alone.level, Kind::average, "step");
-    return average == nullptr ? Kind::alone : Kind::average;
-}
-
 FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, const Effect& effect,
                            const Verdict& verdict)
 {
@@ -103,14 +96,9 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     const Cause cause = cause_of(run, analysis, effect, verdict.confidence);
     judged.cause = cause.sentence;
     judged.phase = cause.phase;
-    judged.setting = advice(effect.stressor, judged.verdict);
+    judged.setting =
+        verdict.trustworthy ? advice(effect.stressor, judged.verdict) : "None: this run cannot be trusted, see above.";
     return judged;
-}
-
-bool wholly_under(const Overlaps& overlaps, const Experiment& plan, std::size_t treatment)
-{
-    return std::all_of(overlaps.begin(), overlaps.end(),
-                       [&](const Overlap& o) { return plan.treatment_of[o.chip] == treatment; });
 }
 
 }  // namespace
@@ -187,7 +175,7 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     for (const Effect& effect : analysis.effects) {
         if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
         if (effect.stressor == "placebo" || effect.stressor == "control.delay") continue;
-        if (effect.kind == judged_kind(analysis, effect))
+        if (effect.kind == judged_kind(analysis.effects, effect))
             verdict.factors.push_back(judge_factor(run, analysis, effect, verdict));
     }
     return verdict;

@@ -25,6 +25,11 @@ std::int64_t now_ns()
     return read_clock(CLOCK_MONOTONIC);
 }
 
+std::int64_t thread_cpu_ns()
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 std::int64_t realtime_offset_ns()
 {
     const std::int64_t before = read_clock(CLOCK_MONOTONIC);

@@ -11,6 +11,9 @@ namespace base {
 // CLOCK_MONOTONIC of this process's time namespace.
 std::int64_t now_ns();
 
+// CPU time of the calling thread.
+std::int64_t thread_cpu_ns();
+
 // CLOCK_REALTIME - CLOCK_MONOTONIC, read between two readings of the latter.
 std::int64_t realtime_offset_ns();
 

@@ -24,9 +24,13 @@ ControlFile ControlFile::open(const std::filesystem::path& run, const std::strin
     struct stat status {};
     void* memory = MAP_FAILED;
     const bool other_size = ::fstat(file, &status) == 0 && status.st_size != 0 && status.st_size != page_bytes;
-    if (!other_size && ::ftruncate(file, page_bytes) == 0)
+    int why = 0;
+    // Allocated, not only made long: on a full disk the first store to a hole would be a bus error.
+    if (!other_size) why = ::posix_fallocate(file, 0, page_bytes);
+    if (!other_size && why == 0) {
         memory = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    const int why = errno;
+        why = errno;
+    }
     ::close(file);
     if (other_size) fail(path.string(), " is not a control file");
     if (memory == MAP_FAILED) throw std::system_error{why, std::generic_category(), "cannot map " + path.string()};

@@ -35,17 +35,22 @@ class KernelMask {
     cpu_set_t* mask_;
 };
 
-struct Topology {
-    Topology()
-    {
-        if (hwloc_topology_init(&handle) != 0 || hwloc_topology_load(handle) != 0)
-            fail("cannot read the machine's topology");
-    }
-    ~Topology() { hwloc_topology_destroy(handle); }
-    Topology(const Topology&) = delete;
-    Topology& operator=(const Topology&) = delete;
-    hwloc_topology_t handle = nullptr;
+struct DestroyTopology {
+    void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
 };
+using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
+
+Topology read_topology()
+{
+    hwloc_topology_t handle = nullptr;
+    if (hwloc_topology_init(&handle) != 0) fail("cannot read the machine's topology");
+    Topology topology{handle};
+    // hwloc by itself leaves out the CPUs that a cgroup forbids: half a core would look like a whole one.
+    const bool loaded = hwloc_topology_set_flags(handle, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
+                        hwloc_topology_load(handle) == 0;
+    if (!loaded) fail("cannot read the machine's topology");
+    return topology;
+}
 
 CpuSet cpus_of(hwloc_const_bitmap_t bitmap)
 {
@@ -116,8 +121,7 @@ void check_cpus(const CpuSet& cpus)
     for (const int cpu : cpus) {
         if (allowed.contains(cpu)) continue;
         const bool exists = std::filesystem::exists("/sys/devices/system/cpu/cpu" + std::to_string(cpu));
-        fail_usage("CPU ", cpu,
-                   exists ? " is not one this process may use; it may use " : " does not exist; there are ",
+        fail_usage("CPU ", cpu, exists ? " is not for this process" : " does not exist", "; this process may use ",
                    format_cpus(allowed));
     }
 }
@@ -140,22 +144,37 @@ std::vector<pid_t> threads_of_this_process()
 
 std::vector<Core> physical_cores(const CpuSet& within)
 {
-    const Topology topology;
+    const Topology topology = read_topology();
     std::vector<Core> cores;
-    const int count = hwloc_get_nbobjs_by_type(topology.handle, HWLOC_OBJ_CORE);
+    CpuSet missing = within;
+    const int count = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
     const hwloc_obj_type_t type = count > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
-    for (hwloc_obj_t object = hwloc_get_next_obj_by_type(topology.handle, type, nullptr); object != nullptr;
-         object = hwloc_get_next_obj_by_type(topology.handle, type, object)) {
+    for (hwloc_obj_t object = hwloc_get_next_obj_by_type(topology.get(), type, nullptr); object != nullptr;
+         object = hwloc_get_next_obj_by_type(topology.get(), type, object)) {
         Core core;
         for (const int cpu : cpus_of(object->cpuset))
-            if (within.contains(cpu)) core.cpus.insert(cpu);
+            if (missing.erase(cpu) > 0) core.cpus.insert(cpu);
         if (core.cpus.empty()) continue;
         core.numa_node = std::max(0, hwloc_bitmap_first(object->nodeset));
-        const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology.handle, HWLOC_OBJ_PACKAGE, object);
+        const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology.get(), HWLOC_OBJ_PACKAGE, object);
         core.package = package == nullptr ? 0 : static_cast<int>(package->logical_index);
         cores.push_back(std::move(core));
     }
+    for (const int cpu : missing) cores.push_back(Core{.cpus = {cpu}});
     return cores;
+}
+
+CpuSet part_of(const std::vector<Core>& cores, std::size_t index, std::size_t count)
+{
+    CpuSet cpus;
+    for (std::size_t i = index * cores.size() / count; i < (index + 1) * cores.size() / count; ++i)
+        cpus.insert(cores[i].cpus.begin(), cores[i].cpus.end());
+    return cpus;
+}
+
+CpuSet cpus_of(const std::vector<Core>& cores)
+{
+    return part_of(cores, 0, 1);
 }
 
 }  // namespace base

@@ -3,6 +3,7 @@
 
 #include "base/units.hpp"
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -40,7 +41,14 @@ struct Core {
     int package = 0;
 };
 
-// The machine's physical cores in topology order, cut down to `within`; cores with no CPU in it are left out.
+// The machine's physical cores in topology order, those included that this process may not use, cut down to `within`;
+// cores with no CPU in it are left out. A CPU that the topology does not show is a core by itself.
 std::vector<Core> physical_cores(const CpuSet& within);
+
+// The CPUs of one of `count` parts of about the same size, in the order of the list. No core belongs to two parts; with
+// fewer cores than parts some are empty.
+CpuSet part_of(const std::vector<Core>& cores, std::size_t index, std::size_t count);
+
+CpuSet cpus_of(const std::vector<Core>& cores);
 
 }  // namespace base

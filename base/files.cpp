@@ -12,16 +12,20 @@ namespace base {
 
 namespace fs = std::filesystem;
 
-fs::path claim_part(const fs::path& run, const fs::path& part)
+ClaimedPart::ClaimedPart(const fs::path& run, const fs::path& part) : path_{run / part}
 {
-    const fs::path path = run / part;
     std::error_code code;
-    fs::create_directories(path.parent_path(), code);
-    if (code) fail("cannot create ", path.parent_path().string(), ": ", code.message());
-    const bool created = fs::create_directory(path, code);
-    if (code) fail("cannot create ", path.string(), ": ", code.message());
-    if (!created) fail_usage(path.string(), " is already there; give another --out, or move it away");
-    return path;
+    fs::create_directories(path_.parent_path(), code);
+    if (code) fail("cannot create ", path_.parent_path().string(), ": ", code.message());
+    const bool created = fs::create_directory(path_, code);
+    if (code) fail("cannot create ", path_.string(), ": ", code.message());
+    if (!created) fail_usage(path_.string(), " is already there; give another --out, or move it away");
+}
+
+ClaimedPart::~ClaimedPart()
+{
+    std::error_code ignored;
+    if (!kept_) fs::remove_all(path_, ignored);
 }
 
 void write_whole(const fs::path& path, std::string_view content)
@@ -39,8 +43,12 @@ void write_whole(const fs::path& path, std::string_view content)
         }
         content.remove_prefix(static_cast<std::size_t>(written));
     }
-    ::close(file);
-    check_errno(::rename(beside.c_str(), path.c_str()), "write ", path.string());
+    // Some file systems tell only here that the disk is full.
+    if (::close(file) != 0 || ::rename(beside.c_str(), path.c_str()) != 0) {
+        const int why = errno;
+        ::unlink(beside.c_str());
+        throw std::system_error{why, std::generic_category(), "cannot write " + path.string()};
+    }
 }
 
 std::string read_whole(const fs::path& path)

@@ -7,9 +7,24 @@
 
 namespace base {
 
-// Creates `run`/`part` (and the run's directory). Throws UsageError if the part is already there: nothing is
-// overwritten.
-std::filesystem::path claim_part(const std::filesystem::path& run, const std::filesystem::path& part);
+// A program's own directory in a run. Until keep() it is taken away again in the end: after a failure at the start the
+// same command can be given again.
+class ClaimedPart {
+ public:
+    // Creates `run`/`part` (and the run's directory). Throws UsageError if the part is already there: nothing is
+    // overwritten.
+    ClaimedPart(const std::filesystem::path& run, const std::filesystem::path& part);
+    ~ClaimedPart();
+    ClaimedPart(const ClaimedPart&) = delete;
+    ClaimedPart& operator=(const ClaimedPart&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+    void keep() { kept_ = true; }
+
+ private:
+    std::filesystem::path path_;
+    bool kept_ = false;
+};
 
 // Writes beside the file and renames. Throws std::system_error; the old file stays if anything fails.
 void write_whole(const std::filesystem::path& path, std::string_view content);

@@ -1,10 +1,10 @@
 #include "base/options.hpp"
 
+#include "base/files.hpp"
 #include "base/version.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 
@@ -86,6 +86,17 @@ std::string Options::help() const
     return text.str();
 }
 
+namespace {
+
+std::string config_text(const std::string& path)
+try {
+    return read_whole(path);
+} catch (const Error&) {
+    fail_usage("cannot read the config file ", path);
+}
+
+}  // namespace
+
 bool Options::parse(int argc, char** argv)
 try {
     values_.clear();
@@ -104,8 +115,7 @@ try {
     }
     if (values_.count("config") != 0) {
         const std::string path = values_["config"].as<std::string>();
-        std::ifstream file{path};
-        if (!file) fail_usage("cannot read the config file ", path);
+        std::istringstream file{config_text(path)};
         po::store(po::parse_config_file(file, all), values_);
     }
     po::notify(values_);

@@ -2,13 +2,13 @@
 
 #include "base/clock.hpp"
 #include "base/cpus.hpp"
-#include "base/error.hpp"
+#include "base/environment.hpp"
 #include "base/version.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include <sys/utsname.h>
@@ -43,20 +43,12 @@ std::string iso_time(std::int64_t realtime_ns)
     return {text.data(), length};
 }
 
-std::string variable(const char* name)
+// From a launcher's variables; none if it did not start this process.
+std::optional<JobRank> rank_of(const char* rank_variable, const char* size_variable, bool under_mpi)
 {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
-int number_or(const std::string& text, int otherwise)
-{
-    if (text.empty()) return otherwise;
-    try {
-        return parse<int>(text);
-    } catch (const UsageError&) {
-        return otherwise;
-    }
+    const std::optional<int> rank = environment_number(rank_variable);
+    if (!rank) return {};
+    return JobRank{*rank, environment_number(size_variable).value_or(1), under_mpi};
 }
 
 nlohmann::ordered_json with_command_line(const std::string& program, const std::vector<std::string>& words)
@@ -82,11 +74,11 @@ nlohmann::ordered_json with_command_line(const std::string& program, const std::
     const JobRank job = job_rank();
     record["rank"] = job.rank;
     record["ranks"] = job.size;
-    nlohmann::ordered_json environment = nlohmann::ordered_json::object();
+    nlohmann::ordered_json variables = nlohmann::ordered_json::object();
     for (const char* name : {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_JOB_NODELIST", "SLURM_CPU_BIND", "SLURMD_NODENAME",
                              "OMPI_VERSION", "OMPI_MCA_mpi_yield_when_idle", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
-        if (!variable(name).empty()) environment[name] = variable(name);
-    record["environment"] = environment;
+        if (const auto value = environment(name)) variables[name] = *value;
+    record["environment"] = variables;
     return record;
 }
 
@@ -107,8 +99,7 @@ nlohmann::ordered_json run_record(const std::string& program)
 
 std::string host_name()
 {
-    const std::string node = variable("SLURMD_NODENAME");
-    if (!node.empty()) return node;
+    if (const auto node = environment("SLURMD_NODENAME")) return *node;
     utsname name{};
     uname(&name);
     const std::string full = name.nodename;
@@ -118,18 +109,14 @@ std::string host_name()
 
 JobRank job_rank()
 {
-    JobRank job;
-    if (const std::string rank = variable("OMPI_COMM_WORLD_RANK"); !rank.empty()) {
-        job = {number_or(rank, 0), number_or(variable("OMPI_COMM_WORLD_SIZE"), 1), true};
-    } else if (const std::string pmix = variable("PMIX_RANK"); !pmix.empty()) {
-        const int step_tasks = number_or(variable("SLURM_STEP_NUM_TASKS"), 1);
-        job = {number_or(pmix, 0), number_or(variable("SLURM_NTASKS"), step_tasks), true};
-        if (step_tasks > 0) job.size = step_tasks;
-    } else if (const std::string slurm = variable("SLURM_PROCID");
-               !slurm.empty() && !variable("SLURM_STEP_ID").empty()) {
-        job = {number_or(slurm, 0), number_or(variable("SLURM_STEP_NUM_TASKS"), 1), false};
-    }
-    return job;
+    if (const auto job = rank_of("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true)) return *job;
+    if (const auto job = rank_of("PMIX_RANK", "SLURM_STEP_NUM_TASKS", true)) return *job;
+    // PMI is what MPICH, Intel MPI and srun --mpi=pmi2 speak. Whether the MPI we are built with does is not known here:
+    // OpenMPI would run as so many jobs of one rank, or not at all.
+    if (const auto job = rank_of("PMI_RANK", "PMI_SIZE", false)) return *job;
+    if (environment("SLURM_STEP_ID"))
+        if (const auto job = rank_of("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false)) return *job;
+    return {};
 }
 
 }  // namespace base

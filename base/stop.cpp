@@ -28,6 +28,8 @@ void stop_on_signals()
     struct sigaction action {};
     action.sa_handler = take_signal;
     sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    ::signal(SIGPIPE, SIG_IGN);  // whoever read the output may be gone before the records are complete
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 

@@ -41,10 +41,15 @@ find_package(doctest QUIET)
 house_found(DOCTEST doctest_FOUND)
 if(doctest_FOUND)
   include(doctest)
+elseif(BUILD_TESTING)
+  house_left_out("unit tests" "doctest")
 endif()
 
 find_package(benchmark QUIET)
 house_found(BENCHMARK benchmark_FOUND)
+if(NOT benchmark_FOUND)
+  house_left_out("benchmarks" "Google Benchmark")
+endif()
 
 # Debian's LibTorch and OpenMPI are not instrumented: what they leak or hide is not ours to report.
 if(CROSSTALK_SANITIZE)

@@ -12,6 +12,7 @@ endif()
 include(GNUInstallDirs)
 
 option(CROSSTALK_WERROR "treat warnings as errors" OFF)
+option(CROSSTALK_CUDA "fail if there is no CUDA, instead of leaving it out" OFF)
 set(CROSSTALK_ROOMS "all" CACHE STRING "rooms to build, for example base;trace-tools;noisegen")
 set(CROSSTALK_SANITIZE "" CACHE STRING "sanitizers to build with, for example address,undefined")
 
@@ -33,9 +34,10 @@ if(CROSSTALK_SANITIZE)
   target_link_options(house_rules INTERFACE -fsanitize=${CROSSTALK_SANITIZE})
 endif()
 
-# house_room(NAME [NEEDS DEPENDENCY...]): builds the room, or leaves it out and says so in the summary.
+# house_room(NAME [NEEDS DEPENDENCY...] [USES LIBRARY...]): builds the room, or leaves it out and says so in the summary.
+# The libraries are those of rooms before it.
 function(house_room name)
-  cmake_parse_arguments(room "" "" "NEEDS" ${ARGN})
+  cmake_parse_arguments(room "" "" "NEEDS;USES" ${ARGN})
   if(NOT CROSSTALK_ROOMS STREQUAL "all" AND NOT name IN_LIST CROSSTALK_ROOMS)
     house_left_out("${name}" "place in CROSSTALK_ROOMS")
     return()
@@ -43,6 +45,12 @@ function(house_room name)
   foreach(dependency ${room_NEEDS})
     if(NOT CROSSTALK_HAS_${dependency})
       house_left_out("${name}" "${dependency}")
+      return()
+    endif()
+  endforeach()
+  foreach(library ${room_USES})
+    if(NOT TARGET ${library})
+      house_left_out("${name}" "library ${library}")
       return()
     endif()
   endforeach()

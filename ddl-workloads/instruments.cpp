@@ -1,6 +1,25 @@
 #include "ddl-workloads/instruments.hpp"
 
+#include "base/error.hpp"
+
+#include <iostream>
+
 namespace ddl {
+
+namespace {
+
+// Null if PAPI does not start on this machine.
+std::unique_ptr<otf2::CounterReader> papi_reader(const std::string& event, bool speaks)
+{
+    try {
+        return std::make_unique<otf2::CounterReader>(std::vector<std::string>{event});
+    } catch (const base::Error& error) {
+        if (speaks) std::cerr << "ddl-train: " << error.what() << "; counting without it\n";
+        return nullptr;
+    }
+}
+
+}  // namespace
 
 Instruments::Instruments(const InstrumentPlan& plan, Transport& transport) : transport_{transport}
 {
@@ -42,8 +61,7 @@ void Instruments::define(int readers)
         recorder.metric("queue_depth", "batches", Type::uint64, MetricMode::absolute_point, "batches read ahead");
     read_metric_ =
         recorder.metric("bytes_read", "B", Type::uint64, MetricMode::accumulated_start, "input read from files");
-    if (otf2::counters_available())
-        papi_ = std::make_unique<otf2::CounterReader>(std::vector<std::string>{reduced_.event()});
+    if (recorder.on() && otf2::counters_available()) papi_ = papi_reader(reduced_.event(), transport_.rank() == 0);
     reduced_metric_ = recorder.metric("bytes_reduced", "B", Type::uint64, MetricMode::accumulated_start,
                                       papi_ ? "PAPI " + reduced_.event() : "gradients averaged over the ranks");
 }

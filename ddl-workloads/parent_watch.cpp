@@ -4,6 +4,7 @@
 #include "base/stop.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 
 #include <poll.h>
@@ -35,10 +36,12 @@ ParentWatch::ParentWatch()
     base::stop_with_parent();
     end_ = base::check_errno(::eventfd(0, EFD_CLOEXEC), "make an eventfd");
     parent_ = static_cast<int>(::syscall(SYS_pidfd_open, parent, 0));
-    if (parent_ < 0 || ::getppid() != parent) {  // gone already
+    const bool gone = parent_ < 0 && errno == ESRCH;
+    if (gone || ::getppid() != parent) {
         base::request_stop();
         return;
     }
+    if (parent_ < 0) return;  // nothing to wait for it with, in this container or kernel: its death signal must do
     thread_ = std::thread{[this] {
         if (!ended_in_time(parent_, end_)) ::_exit(base::exit_failed);
     }};

@@ -47,6 +47,9 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
     check_at_least(1, plan.threads, "--threads");
     check_at_least(1, plan.readers, "--readers");
     check_at_least(1, plan.queue, "--queue");
+    check_at_least(0.0, plan.optimizer.learning_rate, "--lr");
+    check_at_least(0.0, plan.optimizer.momentum, "--momentum");
+    check_at_least(0.0, plan.optimizer.weight_decay, "--weight-decay");
     if (plan.duration.count() < 0) base::fail_usage("--duration must not be negative");
     if (plan.control_delay.count() < 0) base::fail_usage("--control-delay must not be negative");
     if (plan.out.empty()) base::fail_usage("--out DIR is needed: where the results go");
@@ -88,7 +91,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add("readers", plan.readers, "threads of each rank that read input");
     options.add("queue", plan.queue, "batches that are read ahead");
     options.add_switch("drop-page-cache", plan.drop_page_cache, "read input from the device, not from the page cache");
-    options.add("data-dir", data_directory, "where the data set is written and read; if not given DIR/data");
+    options.add("data-dir", data_directory, "where the data set is written and read; if not given DIR/train/data");
     options.add("control-delay", plan.control_delay, "delay a step by so long while the control file asks for it");
     options.add_choice("trace", trace, {"on", "off"}, "record an OTF2 trace");
     options.add("out", out, "directory of the run; the training's part is DIR/train");
@@ -97,21 +100,25 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.example(
         "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
     options.epilogue(
-        "Exit codes: 0 fine (also when stopped by a signal), 1 failed, 2 wrong usage, 77 not possible on this "
-        "machine.");
+        "Exit codes: 0 fine (also when stopped by a signal), 1 failed, 2 wrong usage, 3 ranks ended with "
+        "different parameters, 77 not possible on this machine.");
     if (!options.parse(argc, argv)) return std::nullopt;
     if (list_all) {
         list(models);
         return std::nullopt;
     }
 
+    if (options.given("momentum") && plan.optimizer.name != "sgd")
+        base::fail_usage("--momentum is of sgd, not of ", plan.optimizer.name);
+    if (options.given("progress") && plan.transport == "self")
+        base::fail_usage("--progress: the transport self has nobody to wait for");
     plan.progress = parse_progress(progress);
     const double usual_rate = plan.optimizer.name == "sgd" ? sgd_rate : adamw_rate;
     plan.optimizer.learning_rate = rate.empty() ? usual_rate : base::parse<double>(rate);
     if (!cpus.empty()) plan.cpus = base::parse_cpus(cpus);
     plan.trace = trace == "on";
     plan.out = out;
-    plan.data_directory = data_directory.empty() ? plan.out / "data" : std::filesystem::path{data_directory};
+    plan.data_directory = data_directory.empty() ? plan.out / "train" / "data" : std::filesystem::path{data_directory};
     if (plan.steps == 0 && plan.epochs == 0 && plan.duration.count() == 0) plan.steps = 100;
     check(plan, models);
     return plan;

@@ -2,9 +2,9 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/local_rank.hpp"
 #include "base/run_record.hpp"
 #include "base/stop.hpp"
-#include "ddl-workloads/placement.hpp"
 
 #include <algorithm>
 #include <array>
@@ -41,10 +41,21 @@ Training::Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& model
 
 void Training::prepare()
 {
+    try {
+        prepare_parts();
+    } catch (...) {
+        claimed_.reset();
+        throw;
+    }
+    if (claimed_) claimed_->keep();
+}
+
+void Training::prepare_parts()
+{
     if (transport_.rank() == 0) claim();
     transport_.barrier().get();
 
-    const LocalRank local = local_rank();
+    const base::LocalRank local = base::local_rank();
     if (local.rank == 0) control_.emplace(base::ControlFile::open(plan_.out, base::host_name()));
     base::ControlPage* const page = control_ ? &control_->page() : nullptr;
     instruments_ = std::make_unique<Instruments>(
@@ -67,7 +78,7 @@ void Training::prepare()
 
 void Training::claim()
 {
-    base::claim_part(plan_.out, "train");
+    claimed_.emplace(plan_.out, "train");
     rows_.emplace(directory_ / "steps.csv");
     progress_.emplace("training");
     write_data_set(data_);

@@ -1,6 +1,7 @@
 // One rank's training from its first step to its last: parts, step loop, evaluation, records.
 #pragma once
 
+#include "base/files.hpp"
 #include "base/progress.hpp"
 #include "ddl-workloads/control_delay.hpp"
 #include "ddl-workloads/data/data_set.hpp"
@@ -30,7 +31,7 @@ class Training {
     Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& models, Transport& transport);
 
     // Collective. Claims DIR/train (on rank 0; throws UsageError if it is there), writes the data set, makes the parts,
-    // and lets all ranks agree on rank 0's parameters.
+    // and lets all ranks agree on rank 0's parameters. A failure of rank 0 leaves no DIR/train.
     void prepare();
 
     // Collective. Trains until one of the plan's ends, or until some rank gets a signal; finishes the trace.
@@ -44,6 +45,7 @@ class Training {
     bool promise_kept() const { return !strategy_card_.synchronous || ranks_agree_; }
 
  private:
+    void prepare_parts();
     void claim();
     void describe_in_trace();
     void make_model(const ModelPlan& plan);
@@ -65,7 +67,8 @@ class Training {
     Transport& transport_;
     const StrategyCard& strategy_card_;
     DataSet data_;
-    std::filesystem::path directory_;  // DIR/train
+    std::filesystem::path directory_;           // DIR/train
+    std::optional<base::ClaimedPart> claimed_;  // rank 0
     nlohmann::ordered_json started_;
 
     std::optional<base::ControlFile> control_;

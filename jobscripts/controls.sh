@@ -86,8 +86,8 @@ summary_of() {
                       "2.120 2.110 2.101 2.093 2.086 2.080 2.074 2.069 2.064 2.060 2.056 2.052 2.048 2.045 2.042", t, " ") }
         function t975(df) { return df in t ? t[df] : 1.96 + 2.4 / df }
         function pooled(what, sum, squares, n,   mean, half) {
+            if (n < 2) { printf "  %s, pooled: fewer than two runs\n", what; return }
             mean = sum / n
-            if (n < 2) { printf "  %s, pooled: one run only\n", what; return }
             half = t975(n - 1) * sqrt((squares - n * mean * mean) / (n - 1) / n)
             printf "  %s, pooled: %+.3f %% [%+.3f, %+.3f]: %s\n", what, mean, mean - half, mean + half, \
                 (mean - half <= 0 && mean + half >= 0) ? "contains 0" : "does NOT contain 0"
@@ -96,19 +96,30 @@ summary_of() {
         {
             ++n
             step += $3
+            trusted += $11 == "true"
+        }
+        NR > 1 && $4 != "" {
+            ++placebos
             placebo += $4; placebo2 += $4 * $4; placebo_half += ($6 - $5) / 2; placebo_inside += ($5 <= 0 && $6 >= 0)
+        }
+        # A delay that the training never made says nothing.
+        NR > 1 && $10 > 0 {
+            ++connected
             off = $7 - $10; truth += $10
             delay += off; delay2 += off * off; delay_half += ($9 - $8) / 2; delay_inside += ($8 <= $10 && $9 >= $10)
-            trusted += $11 == "true"
         }
         END {
             if (n == 0) { print victim ": no run is complete"; exit }
             printf "%s: %d runs, quiet step %.1f ms, %d of them trustworthy\n", victim, n, step / n, trusted
-            printf "  control delay, true value %.3f %% (mean): inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", \
-                truth / n, delay_inside, n, delay_half / n
-            pooled("measured minus true", delay, delay2, n)
-            printf "  placebo: 0 inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", placebo_inside, n, placebo_half / n
-            pooled("placebo", placebo, placebo2, n)
+            if (connected < n) printf "  control delay: not connected in %d of %d, which are left out\n", n - connected, n
+            if (connected)
+                printf "  control delay, true value %.3f %% (mean): inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", \
+                    truth / connected, delay_inside, connected, delay_half / connected
+            pooled("measured minus true", delay, delay2, connected)
+            if (placebos)
+                printf "  placebo: 0 inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", \
+                    placebo_inside, placebos, placebo_half / placebos
+            pooled("placebo", placebo, placebo2, placebos)
         }' "$out/$1.csv"
 }
 

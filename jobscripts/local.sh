@@ -22,11 +22,11 @@ local.sh: a training and its noise side by side on this machine, without Slurm
   --schedule SCHEDULE    what noise does, as noisegen has it, or `auto`: every stressor, placebo and control delay as a
                          rotation, or as a factorial where each stressor can have a core of its own    [auto]
   --control-delay DELAY  length of the known delay: a time, or a share of a quiet step, which a short training finds
-                         out first; 0 for none              [5%]
+                         out first; 0 for none, and the report then says that it is not trustworthy    [5%]
   --seed N               of the schedule                    [1]
   --budget PERCENT       what the training may lose         [1%]
-  --train-cpus LIST      CPUs of the training               [half of the physical cores]
-  --noise-cpus LIST      CPUs of the noise                  [the other half]
+  --train-cpus LIST      CPUs of the training               [cores not in --noise-cpus; without it every other core]
+  --noise-cpus LIST      CPUs of the noise                  [cores not in --train-cpus; without it every other core]
 
 Example: local.sh --out run1 --model 'emulated[compute=80ms]' --data synthetic --duration 60
 
@@ -72,21 +72,28 @@ done
 [[ -n $out ]] || fail 2 "--out is needed (local.sh --help shows all)"
 [[ $ranks =~ ^[1-9][0-9]{0,3}$ ]] || fail 2 "--ranks: '$ranks' is not a number of ranks"
 [[ $duration =~ ^[1-9][0-9]{0,6}$ ]] || fail 2 "--duration: '$duration' is not a number of whole seconds"
+number='[0-9]+([.][0-9]+)?'
+[[ $control_delay =~ ^(0|$number(%|ns|us|ms|s|min|m|h))$ ]] ||
+    fail 2 "--control-delay: '$control_delay' is neither a time, such as 4ms, nor a share of a step, such as 5%"
+[[ $control_delay == *[1-9]* ]] || control_delay=0
+[[ $budget =~ ^$number%$ && $budget == *[1-9]* ]] ||
+    fail 2 "--budget: '$budget' is not a percentage above zero, such as 1%"
+for list in "$given_train_cpus" "$given_noise_cpus"; do
+    [[ $list =~ ^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$ ]] || fail 2 "'$list' is not a list of CPUs, such as 0-3,8"
+done
 for part in train noise report; do
     [[ ! -e $out/$part ]] || fail 2 "$out/$part is there already: give another directory"
 done
-find_programs setpriv mpirun noisegen ddl-train interference || exit 1
 
 # ------------------------------------------------------------------------------------------------ who runs where
-split_cores || exit 1
-if [[ -n $given_train_cpus ]]; then
-    train_cpus=$given_train_cpus
-    train_cores=$(allowed_cores "$train_cpus" | wc -l)
-fi
-if [[ -n $given_noise_cpus ]]; then
-    noise_cpus=$given_noise_cpus
-    noise_cores=$(allowed_cores "$noise_cpus" | wc -l)
-fi
+split_cores "$given_train_cpus" "$given_noise_cpus"
+[[ -n $train_cpus ]] || fail 2 "--noise-cpus $noise_cpus leaves no core to the training: give it --train-cpus"
+[[ -n $noise_cpus ]] || fail 2 "--train-cpus $train_cpus leaves no core to the noise: give it --noise-cpus"
+shared=$({ each_cpu "$train_cpus"; each_cpu "$noise_cpus"; } | sort -n | uniq -d | paste -sd,)
+[[ -z $shared || $noise_cpus == "$train_cpus" ]] ||
+    fail 2 "--train-cpus and --noise-cpus both have $shared: make them disjoint, or the same"
+train_cores=$(allowed_cores "$train_cpus" | wc -l)
+noise_cores=$(allowed_cores "$noise_cpus" | wc -l)
 train_place=(--cpus "$train_cpus")
 if ((train_cores < ranks)); then
     # A rank that waits must leave the core to the one it waits for.
@@ -96,7 +103,7 @@ fi
 noise_place=(--cpus "$noise_cpus")
 if [[ $noise_cpus == "$train_cpus" ]]; then
     noise_place+=(--share)
-    say "noise and training share their only core: this measures what sharing a core costs, which idle cores don't"
+    say "noise and training share their cores: this measures what sharing a core costs, which idle cores don't"
 else
     noise_place+=(--avoid "$train_cpus")
 fi
@@ -104,11 +111,14 @@ if [[ $schedule == auto ]]; then
     # A factorial needs a core for each of its three stressors, or "on" would not be the same treatment every time.
     design=rotation
     ((noise_cores < 3)) || design=factorial
-    schedule="$design(memory.stream, network.exchange, io.write, placebo, control.delay; chip=auto)"
+    controls=placebo
+    [[ $control_delay == 0 ]] || controls+=', control.delay'
+    schedule="$design(memory.stream, network.exchange, io.write, $controls; chip=auto)"
 fi
 say "training on CPUs $train_cpus, noise on $noise_cpus: $schedule"
 
 # ------------------------------------------------------------------------------------------------ what is started
+find_programs setpriv mpirun noisegen ddl-train interference || exit 1
 guard_begin
 mkdir -p "$out/log"
 training_options=(--model "$model" --data "$data" --strategy "$strategy" --batch "$batch" "${train_place[@]}" "${more[@]}")
@@ -117,6 +127,13 @@ noise_options=(--schedule "$schedule" --seed "$seed" "${noise_place[@]}")
 # Nobody should wait for a training only to read that the schedule is malformed.
 noisegen "${noise_options[@]}" --duration "${duration}s" --dry-run >"$out/log/chips.txt" || exit $?
 
+# finish CODE REASON: the status file says how it went.
+finish() {
+    ((${1} == 0)) || say "$2"
+    printf '{"job": "local", "nodes": 1, "exit_code": %d, "reason": "%s"}\n' "$1" "$2" >"$out/.status.json"
+    mv "$out/.status.json" "$out/status.json"
+    exit "$1"
+}
 
 # The median step of a short training without noise, in ns: sets quiet_step_ns.
 measure_quiet_step() {
@@ -130,9 +147,8 @@ measure_quiet_step() {
 
 # training_failed STATUS LOG: ends the script with what ddl-train said, once and without what mpirun makes of it.
 training_failed() {
-    say "the training failed (all it said: $2)"
     { grep '^ddl-train: ' "$2" || tail -n 5 "$2"; } | sort -u | tail -n 5 >&2
-    exit $(($1 == 2 ? 2 : 1))
+    finish $(($1 == 2 ? 2 : 1)) "the training failed: see log/${2##*/}"
 }
 
 running() { kill -0 "$1" 2>/dev/null; }
@@ -160,7 +176,7 @@ training=$!
 until (($(steps_taken) >= 5)); do
     if ! running $training; then
         guard_wait $training || training_failed $? "$out/log/training.log"
-        fail 3 "the training ended before noise could begin: give it a longer --duration"
+        finish 3 "the training ended before noise could begin: give it a longer --duration"
     fi
     sleep 0.2
 done
@@ -191,14 +207,6 @@ noise_status=0
 guard_wait $noise || noise_status=$?
 
 # ------------------------------------------------------------------------------------------------ proof and report
-# finish CODE REASON: the status file says how it went.
-finish() {
-    ((${1} == 0)) || say "$2"
-    printf '{"job": "local", "nodes": 1, "exit_code": %d, "reason": "%s"}\n' "$1" "$2" >"$out/.status.json"
-    mv "$out/.status.json" "$out/status.json"
-    exit "$1"
-}
-
 if ((noise_status != 0 && noise_status != 3)); then
     tail -n 3 "$out/log/noise.log" >&2
     finish 3 "noise did not cover the training: it failed ($noise_status)"

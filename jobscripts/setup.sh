@@ -34,19 +34,41 @@ need_packages() {
     say "installing ${missing[*]}"
     keep_services_down
     export DEBIAN_FRONTEND=noninteractive
-    guard_run dpkg --configure -a # an earlier run may have been interrupted
-    guard_run apt-get -q -o DPkg::Lock::Timeout=120 update
-    guard_run apt-get -q -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "${missing[@]}"
+    patiently dpkg --configure -a # an earlier run may have been interrupted
+    patiently apt-get -q update
+    patiently apt-get -q install -y --no-install-recommends "${missing[@]}"
+    let_services_start
 }
 
+# patiently COMMAND...: a failure while another installation holds the package manager's locks is tried again, for two
+# minutes at most.
+patiently() {
+    local tries status
+    for tries in {1..24}; do
+        status=0
+        guard_run "$@" || status=$?
+        if ((status == 0)) || ! packages_are_locked; then break; fi
+        ((tries > 1)) || say "another installation is running: waiting for it"
+        guard_run sleep 5
+    done
+    return "$status"
+}
+packages_are_locked() { grep -qE '^/var/(lib|cache)/(dpkg|apt)/' <<<"$(lslocks --noheadings --output PATH)"; }
+
 # Installing munge and Slurm would start them as services, or try to where no service can start. The tests bring up
-# their own, so nothing is started; a machine that has a policy of its own keeps it.
+# their own, so nothing is started meanwhile; a machine that has a policy of its own keeps it. The mark tells ours, also
+# one that was left by a script killed before it could remove it.
+services_policy=/usr/sbin/policy-rc.d
+services_policy_mark="# Crosstalk's, while it installs packages"
 keep_services_down() {
-    local policy=/usr/sbin/policy-rc.d
-    [[ ! -e $policy ]] || return 0
-    guard_finally "rm -f $policy"
-    printf '#!/bin/sh\nexit 101\n' >"$policy"
-    chmod +x "$policy"
+    let_services_start
+    [[ ! -e $services_policy ]] || return 0
+    guard_finally let_services_start
+    printf '#!/bin/sh\n%s\nexit 101\n' "$services_policy_mark" >"$services_policy"
+    chmod +x "$services_policy"
+}
+let_services_start() {
+    if grep -qsF "$services_policy_mark" "$services_policy"; then rm -f "$services_policy"; fi
 }
 
 # No more jobs at once than the memory holds: compiling a file that includes Torch takes more than 1 GiB.

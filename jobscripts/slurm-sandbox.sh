@@ -23,11 +23,18 @@ alive() {
     [[ -n $state && $state != Z && $state != X ]]
 }
 
+# Whether a process is a daemon of this sandbox: of that name, and started with a path in the directory. The number in an
+# old pid file may be anybody's by now.
+is_ours() {
+    [[ $(cat "/proc/$1/comm" 2>/dev/null) == "$2" ]] &&
+        grep -qszF -- "=$dir/" "/proc/$1/cmdline" "/proc/$1/environ"
+}
+
 # The daemon's process id if it runs: daemon NAME
 daemon() {
     local pid
     pid=$(cat "$dir/run/$1.pid" 2>/dev/null) || return 1
-    [[ -n $pid ]] && alive "$pid" && echo "$pid"
+    [[ -n $pid ]] && alive "$pid" && is_ours "$pid" "${1%%-*}" && echo "$pid"
 }
 
 # Waits until COMMAND works: await SECONDS COMMAND...

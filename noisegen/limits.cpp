@@ -4,12 +4,18 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <utility>
 
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 
 namespace noisegen {
@@ -67,6 +73,13 @@ std::int64_t left_in_cgroup(const fs::path& root, const CgroupFiles& files, cons
     }
 }
 
+// A sum may be more than a number of bytes can say.
+std::string size_text(double bytes)
+{
+    constexpr double most = 9e18;
+    return base::format(base::Bytes{std::llround(std::min(bytes, most))});
+}
+
 }  // namespace
 
 base::Bytes available_memory(const fs::path& root)
@@ -106,31 +119,49 @@ base::Bytes last_level_cache(int cpu)
     return {largest > 0 ? largest : 32 * 1024 * 1024};
 }
 
-void check_demands(const std::vector<Demand>& demands, const Limits& limits)
+bool in_memory(const fs::path& directory)
 {
-    std::int64_t memory = 0;
-    std::map<dev_t, std::int64_t> disk;
+    struct statfs status {};
+    if (::statfs(directory.c_str(), &status) != 0) return false;
+    return status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC;
+}
+
+void check_demands(const std::vector<Demand>& demands, const Limits& limits, int processes)
+{
+    for (const auto& [option, share] : {std::pair{"--max-memory", limits.max_memory}, {"--max-disk", limits.max_disk}})
+        if (share.value > 100.0) base::fail_usage(option, ": ", base::format(share), " is more than all of it");
+
+    const std::string together = processes > 1 ? base::join(" in ", processes, " processes") : "";
+    double memory = 0.0;
+    std::map<dev_t, double> disk;
+    std::set<std::string> warnings;
     for (const Demand& demand : demands) {
-        const auto instances = static_cast<std::int64_t>(demand.instances);
-        memory += demand.needs.memory.count * instances;
+        const double instances = static_cast<double>(demand.instances) * processes;
+        memory += static_cast<double>(demand.needs.memory.count) * instances;
         if (demand.needs.disk.count == 0) continue;
         const fs::path& directory = demand.needs.directory;
         struct stat status {};
         if (::stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
             base::fail_usage(demand.stressor, "[directory]: there is no directory ", directory.string());
-        std::int64_t& here = disk[status.st_dev];
-        here += demand.needs.disk.count * instances;
+        const double written = static_cast<double>(demand.needs.disk.count) * instances;
+        double& here = disk[status.st_dev];
+        here += written;
         const base::Bytes free = free_disk(directory);
-        if (static_cast<double>(here) > limits.max_disk.fraction() * static_cast<double>(free.count))
-            base::fail_usage(demand.stressor, " takes ", base::format(base::Bytes{here}), " of disk, more than ",
+        if (here > limits.max_disk.fraction() * static_cast<double>(free.count))
+            base::fail_usage(demand.stressor, " takes ", size_text(here), " of disk", together, ", more than ",
                              base::format(limits.max_disk), " of the ", free.count / 1'000'000, " MB free in ",
                              directory.string(), " (--max-disk)");
+        if (!in_memory(directory)) continue;
+        memory += written;
+        warnings.insert(base::join(demand.stressor, ": ", directory.string(),
+                                   " is in memory, not on a disk: this is memory noise; give another directory"));
     }
     const base::Bytes available = available_memory();
-    if (static_cast<double>(memory) > limits.max_memory.fraction() * static_cast<double>(available.count))
-        base::fail_usage("the stressors take ", base::format(base::Bytes{memory}), " of memory, more than ",
+    if (memory > limits.max_memory.fraction() * static_cast<double>(available.count))
+        base::fail_usage("the stressors take ", size_text(memory), " of memory", together, ", more than ",
                          base::format(limits.max_memory), " of the ", available.count / 1'000'000,
                          " MB available (--max-memory)");
+    for (const std::string& warning : warnings) std::cerr << "noisegen: " + warning + "\n";
 }
 
 }  // namespace noisegen

@@ -1,6 +1,7 @@
 // What this machine has to give, and the refusal to take the last of it.
 #pragma once
 
+#include "base/local_rank.hpp"
 #include "noisegen/stressor.hpp"
 
 #include <filesystem>
@@ -14,6 +15,9 @@ base::Bytes available_memory(const std::filesystem::path& root = "/");
 
 // Throws std::system_error for a directory that is not there.
 base::Bytes free_disk(const std::filesystem::path& directory);
+
+// Is what is written there kept in memory (tmpfs, ramfs)?
+bool in_memory(const std::filesystem::path& directory);
 
 // The largest cache of the CPU; 32 MiB where the kernel does not tell.
 base::Bytes last_level_cache(int cpu);
@@ -30,7 +34,8 @@ struct Limits {
     base::Percent max_disk{50.0};    // of what is free, each file system by itself
 };
 
-// Throws UsageError that says what was asked for, what there is and which option decides.
-void check_demands(const std::vector<Demand>& demands, const Limits& limits);
+// `processes` of this host take as much each. Throws UsageError that says what was asked for, what there is and which
+// option decides. Files in memory count as memory too; that they are there is told on stderr.
+void check_demands(const std::vector<Demand>& demands, const Limits& limits, int processes = base::local_rank().size);
 
 }  // namespace noisegen

@@ -74,6 +74,8 @@ struct Ring {
     std::vector<char> out;
     std::vector<std::vector<char>> in;
     std::vector<MPI_Request> requests;
+    long mine = 0;  // rounds begun, when coming to rest
+    long last = 0;  // the largest of all ranks'
 };
 
 struct MpiShared final : Shared {
@@ -152,17 +154,17 @@ class MpiExchange final : public Stressor {
     bool come_to_rest() noexcept
     try {
         const std::int64_t deadline = base::now_ns() + rest_ns;
-        long last = 0;
-        long mine = rounds_;
+        ring_.mine = rounds_;
         MPI_Request agreed = MPI_REQUEST_NULL;
-        check(MPI_Iallreduce(&mine, &last, 1, MPI_LONG, MPI_MAX, ring_.communicator, &agreed), "agree on the end");
+        check(MPI_Iallreduce(&ring_.mine, &ring_.last, 1, MPI_LONG, MPI_MAX, ring_.communicator, &agreed),
+              "agree on the end");
         int known = 0;
         while (known == 0) {
             check(MPI_Test(&agreed, &known, MPI_STATUS_IGNORE), "agree on the end");
             if (under_way_) round_done();
             if (base::now_ns() > deadline) return false;
         }
-        while (under_way_ || rounds_ < last) {
+        while (under_way_ || rounds_ < ring_.last) {
             if (!under_way_) begin_round();
             round_done();
             if (base::now_ns() > deadline) return false;

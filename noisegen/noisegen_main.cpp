@@ -82,6 +82,7 @@ try {
     if (schedule.empty()) base::fail_usage("lacks --schedule, such as 'memory.stream 2s; quiet 2s' (noisegen --help)");
     request.schedule = noisegen::parse_schedule(schedule);
     if (request.duration.count() <= 0) base::fail_usage("--duration: zero is no time to make noise in");
+    if (request.duration > std::chrono::hours{24 * 366}) base::fail_usage("--duration: a year at most");
     if (dry_run && request.schedule.needs_chip()) {
         std::cerr << "noisegen: chip=auto is measured when training runs; shown with chips of 1s\n";
         request.schedule.set_chip(std::chrono::seconds{1});
@@ -89,11 +90,12 @@ try {
     request.avoid = noisegen::parse_avoid(avoid);
     if (!dry_run || options.given("cpus")) {
         request.cpus = noisegen::choose_cpus(cpus, request.avoid, request.share);
-        noisegen::divide(request.schedule, request.cpus);
+        noisegen::divide(request.schedule, base::physical_cores(request.cpus));
     }
     if (dry_run) {
         noisegen::print(std::cout, request.schedule,
                         noisegen::chip_table(request.schedule, request.seed, request.duration));
+        if (!std::cout.flush()) base::fail("cannot write the chip table");
         return base::exit_fine;
     }
     if (out.empty()) base::fail_usage("lacks --out, the directory for its records");

@@ -99,16 +99,6 @@ std::string program_of(pid_t pid)
     return fs::read_symlink(proc_of(pid) / "exe", code).string();
 }
 
-int variable(const char* name, int otherwise)
-{
-    const char* text = std::getenv(name);
-    try {
-        return text == nullptr ? otherwise : base::parse<int>(text);
-    } catch (const base::UsageError&) {
-        return otherwise;
-    }
-}
-
 }  // namespace
 
 Avoid parse_avoid(const std::vector<std::string>& words)
@@ -136,7 +126,7 @@ Avoid parse_avoid(const std::vector<std::string>& words)
     return avoid;
 }
 
-std::vector<Neighbour> neighbours(const Avoid& avoid)
+std::vector<Neighbour> neighbours(const Avoid& avoid, const base::CpuSet& allowed)
 {
     const char* job = std::getenv("SLURM_JOB_ID");
     if (avoid.processes.empty() && job == nullptr) return {};
@@ -153,7 +143,6 @@ std::vector<Neighbour> neighbours(const Avoid& avoid)
             if (asked.contains(process.parent)) grown = asked.insert(pid).second || grown;
     }
 
-    const base::CpuSet allowed = base::allowed_cpus();
     const std::string me = program_of(::getpid());
     std::vector<Neighbour> found;
     for (const auto& [pid, process] : all) {
@@ -185,26 +174,19 @@ base::CpuSet idle_cpus(const std::vector<base::Core>& cores, const base::CpuSet&
     return idle;
 }
 
-LocalRank local_rank()
+base::CpuSet own_part(const std::vector<base::Core>& cores, base::LocalRank local, bool share)
 {
-    return {variable("OMPI_COMM_WORLD_LOCAL_RANK", 0), std::max(1, variable("OMPI_COMM_WORLD_LOCAL_SIZE", 1))};
-}
-
-base::CpuSet part_of(const base::CpuSet& cpus, LocalRank local)
-{
-    const auto size = static_cast<std::size_t>(local.size);
-    const auto rank = static_cast<std::size_t>(local.rank);
-    if (cpus.size() < size)
-        base::fail_usage(size, " noise processes on this host, but only CPUs ", base::format_cpus(cpus),
-                         " for them; give more --cpus, or --share to let them share");
-    const std::vector<int> all{cpus.begin(), cpus.end()};
-    const auto border = [&](std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i * all.size() / size); };
-    return {border(rank), border(rank + 1)};
+    if (!share && cores.size() < static_cast<std::size_t>(local.size))
+        base::fail_usage(local.size, " noise processes on this host need a core each, there are ", cores.size(),
+                         " (CPUs ", base::format_cpus(base::cpus_of(cores)),
+                         "); give more --cpus, or --share to let them share");
+    return base::share_of(cores, local);
 }
 
 base::CpuSet choose_cpus(const std::string& text, const Avoid& avoid, bool share)
 {
-    const std::vector<Neighbour> beside = neighbours(avoid);
+    const base::CpuSet allowed = base::allowed_cpus();
+    const std::vector<Neighbour> beside = neighbours(avoid, allowed);
     const base::CpuSet avoided = cpus_of(avoid, beside);
     base::CpuSet cpus;
     if (text == "idle") {
@@ -212,10 +194,10 @@ base::CpuSet choose_cpus(const std::string& text, const Avoid& avoid, bool share
             base::fail_usage(
                 "--cpus idle: nothing is known to be busy; say so with --avoid (processes or CPUs), or give "
                 "--cpus a list");
-        cpus = idle_cpus(base::physical_cores(machine_cpus()), base::allowed_cpus(), avoided);
+        cpus = idle_cpus(base::physical_cores(machine_cpus()), allowed, avoided);
         if (cpus.empty())
-            base::fail_usage("--cpus idle: no whole core is idle; allowed are CPUs ",
-                             base::format_cpus(base::allowed_cpus()), ", busy are ", base::format_cpus(avoided));
+            base::fail_usage("--cpus idle: no whole core is idle; allowed are CPUs ", base::format_cpus(allowed),
+                             ", busy are ", base::format_cpus(avoided));
     } else {
         cpus = base::parse_cpus(text);
         base::check_cpus(cpus);
@@ -230,33 +212,26 @@ base::CpuSet choose_cpus(const std::string& text, const Avoid& avoid, bool share
             base::fail_usage("CPU ", cpu, " is ", whose, "; choose other --cpus, or --share it on purpose");
         }
     }
-    const LocalRank local = local_rank();
-    const bool all_share = share && cpus.size() < static_cast<std::size_t>(local.size);
-    return all_share ? cpus : part_of(cpus, local);
+    return own_part(base::physical_cores(cpus), base::local_rank(), share);
 }
 
-std::vector<std::vector<int>> divide(const Schedule& schedule, const base::CpuSet& cpus)
+std::vector<std::vector<int>> divide(const Schedule& schedule, const std::vector<base::Core>& cores)
 {
-    const std::vector<int> all{cpus.begin(), cpus.end()};
+    const base::CpuSet all = base::cpus_of(cores);
     const std::vector<std::size_t> own = schedule.with_own_cpus();
     const bool parts = schedule.design == Schedule::Design::factorial;
-    if (parts && all.size() < own.size())
-        base::fail_usage("factorial: ", own.size(), " stressors need as many noise CPUs of their own, there are ",
-                         all.size(), " (", base::format_cpus(cpus), "); use rotation(...), or more --cpus");
-    std::vector<std::vector<int>> divided(schedule.stressors.size());
-    for (std::size_t i = 0; i < divided.size(); ++i) {
+    if (parts && cores.size() < own.size())
+        base::fail_usage("factorial: ", own.size(), " stressors need as many noise cores of their own, there are ",
+                         cores.size(), " (CPUs ", base::format_cpus(all), "); use rotation(...), or more --cpus");
+    std::vector<std::vector<int>> divided;
+    for (std::size_t i = 0; i < schedule.stressors.size(); ++i) {
         const auto place = std::find(own.begin(), own.end(), i);
-        if (place == own.end()) {
-            divided[i] = {all.front()};
-        } else if (!parts) {
-            divided[i] = all;
-        } else {
-            const auto k = static_cast<std::size_t>(place - own.begin());
-            const auto border = [&](std::size_t j) {
-                return all.begin() + static_cast<std::ptrdiff_t>(j * all.size() / own.size());
-            };
-            divided[i] = {border(k), border(k + 1)};
-        }
+        base::CpuSet cpus = all;
+        if (place == own.end())
+            cpus = {*all.begin()};
+        else if (parts)
+            cpus = base::part_of(cores, static_cast<std::size_t>(place - own.begin()), own.size());
+        divided.emplace_back(cpus.begin(), cpus.end());
     }
     return divided;
 }

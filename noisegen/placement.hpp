@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cpus.hpp"
+#include "base/local_rank.hpp"
 #include "noisegen/schedule.hpp"
 
 #include <string>
@@ -29,31 +30,26 @@ struct Neighbour {
 };
 
 // The living processes of `avoid`, with their descendants, and those of the same Slurm job that are bound to less than
-// this process may use. Not among them: this process, its ancestors, other noisegens, and launchers (an unbound process
-// with children).
-std::vector<Neighbour> neighbours(const Avoid& avoid);
+// `allowed`: what this process might use before it bound itself. Not among them: this process, its ancestors, other
+// noisegens, and launchers (an unbound process with children).
+std::vector<Neighbour> neighbours(const Avoid& avoid, const base::CpuSet& allowed);
 
 base::CpuSet cpus_of(const Avoid& avoid, const std::vector<Neighbour>& neighbours);
 
 // The CPUs of all cores that lie wholly in `allowed` and touch nothing of `avoided`.
 base::CpuSet idle_cpus(const std::vector<base::Core>& cores, const base::CpuSet& allowed, const base::CpuSet& avoided);
 
-// The part of `cpus` for one of several noise processes that mpirun started on this host. Throws UsageError if there
-// are fewer CPUs than processes.
-struct LocalRank {
-    int rank = 0;
-    int size = 1;
-};
-LocalRank local_rank();
-base::CpuSet part_of(const base::CpuSet& cpus, LocalRank local);
+// The part of `cores` for one of several noise processes that were started on this host. Throws UsageError if there are
+// fewer cores than processes, unless they `share`.
+base::CpuSet own_part(const std::vector<base::Core>& cores, base::LocalRank local, bool share);
 
 // What --cpus says, checked: "idle" or a list. Throws UsageError for CPUs that are not there, for an overlap with what
 // is to be avoided (unless `share`), and if nothing is idle.
 base::CpuSet choose_cpus(const std::string& text, const Avoid& avoid, bool share);
 
-// For each of the schedule's stressors the noise CPUs that run it, in order: all of them; in a factorial a part of its
-// own for each stressor that stresses its CPU; the first one for a stressor that needs none. Throws UsageError for a
-// factorial with fewer CPUs than stressors.
-std::vector<std::vector<int>> divide(const Schedule& schedule, const base::CpuSet& cpus);
+// For each of the schedule's stressors the noise CPUs that run it, in order: those of all `cores`; in a factorial those
+// of a part of its own for each stressor that stresses its CPU, so that no core runs two of them; the first CPU for a
+// stressor that needs none. Throws UsageError for a factorial with fewer cores than stressors.
+std::vector<std::vector<int>> divide(const Schedule& schedule, const std::vector<base::Core>& cores);
 
 }  // namespace noisegen

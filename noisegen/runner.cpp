@@ -83,8 +83,12 @@ base::Nanoseconds measured_chip(const fs::path& control_run)
 // Processes that came to a noise CPU after the start; each is told once.
 class Watch {
  public:
-    Watch(const Request& request)
-        : avoid_{request.avoid}, cpus_{request.cpus}, off_{request.share}, next_ns_{base::now_ns() + look_around_ns}
+    Watch(const Request& request, base::CpuSet allowed)
+        : avoid_{request.avoid},
+          cpus_{request.cpus},
+          allowed_{std::move(allowed)},
+          off_{request.share},
+          next_ns_{base::now_ns() + look_around_ns}
     {
     }
 
@@ -92,7 +96,7 @@ class Watch {
     {
         if (off_ || base::now_ns() < next_ns_) return;
         next_ns_ = base::now_ns() + look_around_ns;
-        for (const Neighbour& neighbour : neighbours(avoid_)) {
+        for (const Neighbour& neighbour : neighbours(avoid_, allowed_)) {
             base::CpuSet both;
             std::set_intersection(cpus_.begin(), cpus_.end(), neighbour.cpus.begin(), neighbour.cpus.end(),
                                   std::inserter(both, both.end()));
@@ -111,6 +115,7 @@ class Watch {
  private:
     const Avoid& avoid_;
     const base::CpuSet& cpus_;
+    base::CpuSet allowed_;
     bool off_;
     std::int64_t next_ns_;
     std::set<pid_t> told_;
@@ -187,7 +192,8 @@ nlohmann::ordered_json dose_record(const Schedule& schedule, const Dose& dose, c
     record["requested_per_s"] = total.requested_per_s;
     record["bytes_per_s"] = total.bytes_per_s();
     record["operations_per_s"] = total.operations_per_s();
-    record["rate_reached"] = reached(dose, total) >= rate_kept;
+    const double share = reached(dose, total);
+    record["rate_reached"] = share >= rate_kept && share <= rate_exceeded;
     return record;
 }
 
@@ -217,7 +223,8 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<DoseTo
 }
 
 // What is fixed before noise begins.
-void record_plan(nlohmann::ordered_json& record, const Request& request, const JobPlan& plan, std::int64_t start_ns)
+void record_plan(nlohmann::ordered_json& record, const Request& request, const base::CpuSet& allowed,
+                 const JobPlan& plan, std::int64_t start_ns)
 {
     record["schedule"] = request.schedule.text;
     record["design"] = name(request.schedule.design);
@@ -226,7 +233,7 @@ void record_plan(nlohmann::ordered_json& record, const Request& request, const J
     record["duration_ns"] = request.duration.count();
     if (plan.chip.count() > 0) record["chip_ns"] = plan.chip.count();
     record["cpus"] = base::format_cpus(request.cpus);
-    record["avoided_cpus"] = base::format_cpus(cpus_of(request.avoid, neighbours(request.avoid)));
+    record["avoided_cpus"] = base::format_cpus(cpus_of(request.avoid, neighbours(request.avoid, allowed)));
     record["shared_on_purpose"] = request.share;
     record["max_memory_percent"] = request.limits.max_memory.value;
     record["max_disk_percent"] = request.limits.max_disk.value;
@@ -249,6 +256,13 @@ void record_team(nlohmann::ordered_json& record, const Schedule& schedule, const
         record["doses"].push_back(dose_record(schedule, schedule.doses[i], totals[i]));
 }
 
+// Such as messages to a host that takes none.
+bool did_nothing(const Configured& stressor, const DoseTotal& total)
+{
+    constexpr std::int64_t long_enough_ns = 1'000'000'000;
+    return stressor.card->counts_bytes && total.on_ns > long_enough_ns && total.work.bytes == 0;
+}
+
 // The exit code, and on stderr why.
 int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
 {
@@ -256,9 +270,14 @@ int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
     for (std::size_t i = 0; i < totals.size(); ++i) {
         const Dose& dose = schedule.doses[i];
         const double share = reached(dose, totals[i]);
-        if (totals[i].phases == 0 || share >= rate_kept) continue;
-        note(base::join("rate not reached: ", dose_text(dose), " had ", std::round(share * 100.0), "% of ",
-                        rate_text(totals[i].requested_per_s, dose.rate->of)));
+        if (totals[i].phases == 0) continue;
+        if (did_nothing(schedule.stressors[dose.stressor], totals[i]))
+            note(base::join(dose_text(dose), " was on, but did nothing"));
+        else if (share < rate_kept || share > rate_exceeded)
+            note(base::join("rate ", share < rate_kept ? "not reached: " : "exceeded: ", dose_text(dose), " had ",
+                            std::round(share * 100.0), "% of ", rate_text(totals[i].requested_per_s, dose.rate->of)));
+        else
+            continue;
         code = base::exit_promise_not_kept;
     }
     return code;
@@ -294,36 +313,47 @@ int run(Request request)
 {
     Schedule& schedule = request.schedule;
     const base::JobRank job = base::job_rank();
-    const std::vector<std::vector<int>> runs = divide(schedule, request.cpus);
+    const std::vector<std::vector<int>> runs = divide(schedule, base::physical_cores(request.cpus));
     const std::vector<int> cpus{request.cpus.begin(), request.cpus.end()};
     check_demands(demands(schedule, runs), request.limits);
+    std::vector<Chip> table;
+    if (!schedule.needs_chip()) table = chip_table(schedule, request.seed, request.duration);
     const fs::path noise = request.out / "noise";
-    const fs::path part =
-        base::claim_part(request.out, fs::path{"noise"} / base::join(base::host_name(), ".", job.rank));
+    base::ClaimedPart claimed{request.out, fs::path{"noise"} / base::join(base::host_name(), ".", job.rank)};
+    const fs::path& part = claimed.path();
 
     // Threads of MPI and of this program stay off the training's CPUs too.
+    const base::CpuSet allowed = base::allowed_cpus();
     base::bind_this_thread(request.cpus);
     Records records{part, schedule, request.seed, cpus};
     Team team{schedule, {.cpus = cpus, .runs = runs, .control_run = request.control_run, .job = job}};
 
     const JobPlan plan = plan_with_others(noise, request, job);
-    if (schedule.needs_chip()) schedule.set_chip(plan.chip);
+    if (schedule.needs_chip()) {
+        schedule.set_chip(plan.chip);
+        table = chip_table(schedule, request.seed, request.duration);
+    }
     if (job.rank == 0) warn_of_few_blocks(request);
-    const std::vector<Chip> table = chip_table(schedule, request.seed, request.duration);
     const std::int64_t start_ns = plan.start_realtime_ns - base::realtime_offset_ns();
     nlohmann::ordered_json& record = request.record;
-    record_plan(record, request, plan, start_ns);
+    record_plan(record, request, allowed, plan, start_ns);
     base::write_whole(part / "noise.json", record.dump(2) + "\n");
 
-    Watch watch{request};
+    Watch watch{request, allowed};
+    claimed.keep();
     const std::int64_t joined_ns = base::now_ns();
     team.start(table, start_ns, [&records](std::size_t cpu, const PhaseDone& done) { records.phase(cpu, done); });
     const std::string reason = supervise(request, table, start_ns, team, watch);
     const std::int64_t ended_ns = std::min(base::now_ns(), start_ns + table.back().end.count());
-    team.stop();
+    std::exception_ptr failure;
+    try {
+        team.stop();
+    } catch (...) {  // what was recorded until then is kept
+        failure = std::current_exception();
+    }
     records.finish(table, start_ns, joined_ns, ended_ns);
 
-    const int code = judge(schedule, team.totals());
+    const int code = failure ? base::exit_failed : judge(schedule, team.totals());
     record["end_ns"] = ended_ns;
     record["realtime_minus_monotonic_end_ns"] = base::realtime_offset_ns();
     record["joined_late"] = joined_ns > start_ns;
@@ -331,6 +361,7 @@ int run(Request request)
     record["overlaps"] = watch.found();
     record["exit"] = {{"reason", reason}, {"code", code}};
     base::write_whole(part / "noise.json", record.dump(2) + "\n");
+    if (failure) std::rethrow_exception(failure);
     if (job.rank == 0) print(std::cout, schedule, team.totals());
     return code;
 }

@@ -13,6 +13,7 @@ namespace noisegen {
 namespace {
 
 constexpr base::Nanoseconds shortest{1'000'000};
+constexpr base::Nanoseconds longest = std::chrono::hours{24 * 366};
 constexpr std::size_t most_treatments = 4096;
 
 const std::vector<std::string> forms{"rotation", "factorial", "random", "ramp"};
@@ -31,13 +32,18 @@ base::Nanoseconds parse_length(std::string_view text, std::string_view of)
     }
     if (length.count() == 0) base::fail_usage("'", of, "' has length zero");
     if (length < shortest) base::fail_usage("'", of, "' is shorter than 1ms, which nobody can switch exactly");
+    if (length > longest) base::fail_usage("'", of, "' is longer than a year");
     return length;
 }
 
 // Collects doses, each stressor with its options once: levels of a rate share one.
 class Builder {
  public:
-    explicit Builder(std::string_view text) { schedule_.text = base::trim(text); }
+    Builder(Schedule::Design design, std::string_view text)
+    {
+        schedule_.text = base::trim(text);
+        schedule_.design = design;
+    }
 
     // Every level of the factor; nothing for quiet.
     std::vector<Treatment> factor(const base::PlugInText& plug_in, bool may_have_levels)
@@ -73,9 +79,8 @@ class Builder {
         return schedule_.stressors[first.stressor].card->cpus == StressorCard::Cpus::own;
     }
 
-    Schedule finish(Schedule::Design design, decltype(Schedule::order) order)
+    Schedule finish(decltype(Schedule::order) order)
     {
-        schedule_.design = design;
         schedule_.order = std::move(order);
         return std::move(schedule_);
     }
@@ -113,7 +118,8 @@ class Builder {
     {
         const base::Settings settings = stressors().settings(card, options);
         card.needs(settings);
-        Dose dose{.factor = label, .level = level, .stressor = stressor(card, options), .rate = rate(card, settings)};
+        Dose dose{
+            .factor = label, .level = level, .stressor = stressor(label, card, options), .rate = rate(card, settings)};
         for (std::size_t i = 0; i < schedule_.doses.size(); ++i) {
             const Dose& known = schedule_.doses[i];
             if (known.factor != label || known.level != level) continue;
@@ -125,14 +131,18 @@ class Builder {
         return schedule_.doses.size() - 1;
     }
 
-    std::size_t stressor(const StressorCard& card, Options options)
+    // In a factorial two factors may be on together, each on CPUs of its own: there they share no stressor.
+    std::size_t stressor(const std::string& label, const StressorCard& card, Options options)
     {
         options.erase("rate");
         const base::Settings settings = stressors().settings(card, options);
-        for (std::size_t i = 0; i < schedule_.stressors.size(); ++i)
-            if (schedule_.stressors[i].card == &card && schedule_.stressors[i].settings.all() == settings.all())
-                return i;
+        const std::string owner = schedule_.design == Schedule::Design::factorial ? label : "";
+        for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
+            const Configured& known = schedule_.stressors[i];
+            if (known.card == &card && known.settings.all() == settings.all() && owners_[i] == owner) return i;
+        }
         schedule_.stressors.push_back({&card, settings});
+        owners_.push_back(owner);
         return schedule_.stressors.size() - 1;
     }
 
@@ -150,12 +160,13 @@ class Builder {
 
     Schedule schedule_;
     std::set<std::string> labels_;
+    std::vector<std::string> owners_;  // by stressor: in a factorial the label of its factor
 };
 
 // "memory.stream[...] 2s; quiet 2s"
 Schedule parse_sequence(std::string_view text)
 {
-    Builder builder{text};
+    Builder builder{Schedule::Design::sequence, text};
     Sequence sequence;
     for (const std::string& phase : base::split(text, ';')) {
         if (phase.empty()) continue;  // "A 1s; B 1s;"
@@ -167,7 +178,7 @@ Schedule parse_sequence(std::string_view text)
         sequence.phases.push_back({factor.front(), parse_length(phase.substr(space + 1), phase)});
     }
     if (sequence.phases.empty()) base::fail_usage("the schedule is empty; try 'memory.stream 2s; quiet 2s'");
-    return builder.finish(Schedule::Design::sequence, std::move(sequence));
+    return builder.finish(std::move(sequence));
 }
 
 // "M2S2": capitals and seconds only.
@@ -266,7 +277,7 @@ Schedule parse_rotation(std::string_view text)
 {
     constexpr std::string_view form = "rotation";
     const Arguments arguments = parse_arguments(form, text, {"chip", "quiet"});
-    Builder builder{text};
+    Builder builder{Schedule::Design::rotation, text};
     Blocks blocks{.treatments = {}, .chip = chip_argument(form, arguments)};
     for (const std::string& item : arguments.items)
         for (const Treatment& level : builder.new_factor(base::parse_plug_in(item), true)) {
@@ -276,14 +287,14 @@ Schedule parse_rotation(std::string_view text)
     // Every contrast uses quiet: sqrt(K) of it for K treatments makes their intervals shortest.
     const auto quiet = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(blocks.treatments.size()))));
     add_quiet(form, arguments, quiet, 0, blocks.treatments);
-    return builder.finish(Schedule::Design::rotation, std::move(blocks));
+    return builder.finish(std::move(blocks));
 }
 
 Schedule parse_factorial(std::string_view text)
 {
     constexpr std::string_view form = "factorial";
     const Arguments arguments = parse_arguments(form, text, {"chip", "quiet"});
-    Builder builder{text};
+    Builder builder{Schedule::Design::factorial, text};
     std::vector<Treatment> combinations{{}};
     std::vector<Treatment> alone;
     for (const std::string& item : arguments.items) {
@@ -304,15 +315,14 @@ Schedule parse_factorial(std::string_view text)
     }
     combinations.insert(combinations.end(), alone.begin(), alone.end());
     add_quiet(form, arguments, 1, 1, combinations);
-    return builder.finish(Schedule::Design::factorial,
-                          Blocks{.treatments = std::move(combinations), .chip = chip_argument(form, arguments)});
+    return builder.finish(Blocks{.treatments = std::move(combinations), .chip = chip_argument(form, arguments)});
 }
 
 Schedule parse_random(std::string_view text)
 {
     constexpr std::string_view form = "random";
     const Arguments arguments = parse_arguments(form, text, {"slot"});
-    Builder builder{text};
+    Builder builder{Schedule::Design::sequence, text};
     RandomSlots random;
     double sum = 0.0;
     for (const std::string& item : arguments.items) {
@@ -333,7 +343,7 @@ Schedule parse_random(std::string_view text)
         base::fail_usage("random: the shares add up to ", base::format(sum), "%, not to 100%");
     const auto slot = arguments.options.find("slot");
     random.slot = parse_length(slot == arguments.options.end() ? "1s" : slot->second, "random: slot");
-    return builder.finish(Schedule::Design::sequence, std::move(random));
+    return builder.finish(std::move(random));
 }
 
 // "0..16GiB/s" in so many equal steps, both ends included.
@@ -378,13 +388,13 @@ Schedule parse_ramp(std::string_view text)
     if (levels.empty()) base::fail_usage("ramp: rate=", arguments.options.at("rate"), " never rises over zero");
     plug_in.options["rate"] = levels;
 
-    Builder builder{text};
+    Builder builder{Schedule::Design::sequence, text};
     const std::vector<Treatment> treatments = builder.factor(plug_in, true);
     Sequence sequence;
     auto treatment = treatments.begin();
     for (const base::Rate rate : rates)
         sequence.phases.push_back({rate.per_second > 0.0 ? *treatment++ : Treatment{}, length});
-    return builder.finish(Schedule::Design::sequence, std::move(sequence));
+    return builder.finish(std::move(sequence));
 }
 
 }  // namespace

@@ -12,7 +12,8 @@
 
 namespace noisegen {
 
-// A stressor with its checked options, whatever its rate: what is made once per CPU.
+// A stressor with its checked options, whatever its rate: what is made once per CPU. In a factorial each factor has one
+// of its own.
 struct Configured {
     const StressorCard* card = nullptr;
     base::Settings settings;

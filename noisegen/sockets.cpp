@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -72,6 +73,22 @@ std::vector<std::string> addresses_of(const std::string& host)
     std::vector<std::string> addresses;
     for (const addrinfo* info = found.get(); info != nullptr; info = info->ai_next)
         addresses.push_back(numeric(info->ai_addr, info->ai_addrlen));
+    return addresses;
+}
+
+std::vector<std::string> own_addresses()
+{
+    ifaddrs* list = nullptr;
+    base::check_errno(::getifaddrs(&list), "list network interfaces");
+    const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> found{list, &::freeifaddrs};
+    std::vector<std::string> addresses;
+    for (const ifaddrs* info = found.get(); info != nullptr; info = info->ifa_next) {
+        if (info->ifa_addr == nullptr) continue;
+        const bool ip4 = info->ifa_addr->sa_family == AF_INET;
+        if (!ip4 && info->ifa_addr->sa_family != AF_INET6) continue;
+        const auto size = static_cast<socklen_t>(ip4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+        addresses.push_back(numeric(info->ifa_addr, size));
+    }
     return addresses;
 }
 

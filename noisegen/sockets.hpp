@@ -36,6 +36,9 @@ class Socket {
 // Numeric addresses of a host, as the other side of accept() shows them. Throws Error for an unknown host.
 std::vector<std::string> addresses_of(const std::string& host);
 
+// Of this host's own interfaces.
+std::vector<std::string> own_addresses();
+
 // On all interfaces, or on loopback only; port 0 lets the kernel choose. Not open if the port is taken.
 Socket listen_on(std::uint16_t port, bool loopback_only);
 std::uint16_t port_of(const Socket& socket);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t step_ns = 1'000'000;
 constexpr std::int64_t patience_ns = 10'000'000'000;
+constexpr std::int64_t second_patience_ns = 1'000'000'000;
 
 struct TcpShared final : Shared {
     explicit TcpShared(const TcpOptions& options)
@@ -37,6 +38,14 @@ class TcpExchange final : public Stressor {
             connect_to_self();
         else
             connect_to_peer(place, options);
+    }
+
+    // A connection that was lost is made again: a chip without traffic would pass for noise.
+    void begin(const Turn&) override
+    {
+        if (connection_.open()) return;
+        left_ = 0;
+        connect(second_patience_ns);
     }
 
     // Sends the rest of a message, reads what has come; both ends of a loopback connection are in this thread.
@@ -77,16 +86,28 @@ class TcpExchange final : public Stressor {
 
     void connect_to_peer(const Place& place, const TcpOptions& options)
     {
+        const std::vector<std::string> own = own_addresses();
         std::vector<std::string> others;
         for (const std::string& host : options.hosts)
-            if (host != base::host_name()) others.push_back(host);
+            if (!is_one_of(addresses_of(host), own)) others.push_back(host);
         if (others.empty()) others = options.hosts;
         peer_ = others[place.index % others.size()];
-        const std::int64_t deadline = base::now_ns() + patience_ns;
+        port_ = options.port;
+        connect(patience_ns);
+    }
+
+    static bool is_one_of(const std::vector<std::string>& addresses, const std::vector<std::string>& own)
+    {
+        return std::find_first_of(addresses.begin(), addresses.end(), own.begin(), own.end()) != addresses.end();
+    }
+
+    void connect(std::int64_t patience)
+    {
+        const std::int64_t deadline = base::now_ns() + patience;
         while (!base::stop_requested()) {
-            connection_ = connect_to(peer_, options.port);
+            connection_ = connect_to(peer_, port_);
             if (connection_.open()) return;
-            if (base::now_ns() > deadline) base::fail("cannot connect to ", peer_, " port ", options.port);
+            if (base::now_ns() > deadline) base::fail("cannot connect to ", peer_, " port ", port_);
             base::sleep_until_ns(base::now_ns() + 100'000'000);
         }
     }
@@ -128,6 +149,7 @@ class TcpExchange final : public Stressor {
     Socket connection_;
     std::vector<Socket> readers_;
     std::string peer_;
+    std::uint16_t port_ = 0;
     std::size_t left_ = 0;  // of the message under way
 };
 

@@ -37,6 +37,7 @@ struct Team::Worker {
     std::vector<std::unique_ptr<Stressor>> stressors;  // by stressor; none: not run here, or sleep
     std::vector<std::size_t> sharers;                  // by stressor: CPUs that run it
     std::vector<DoseTotal> totals;                     // by dose
+    std::vector<double> debts_ns;                      // by dose: of its rate control, from phase to phase
     std::int64_t worst_lateness_ns = 0;
     std::atomic<std::uint64_t> bytes = 0;
     std::thread thread;
@@ -67,6 +68,7 @@ Team::Team(const Schedule& schedule, Setup setup)
         worker->index = i;
         worker->cpu = setup_.cpus[i];
         worker->totals.resize(schedule_.doses.size());
+        worker->debts_ns.resize(schedule_.doses.size());
         workers_.push_back(std::move(worker));
     }
     for (auto& worker : workers_) try {
@@ -218,7 +220,8 @@ void Team::stress(Worker& worker, Stressor& stressor, const Dose& dose, std::int
     Turn turn{.deadline_ns = deadline_ns, .bytes_per_s = 0.0, .operations_per_s = 0.0};
     (of == base::Rate::Of::bytes ? turn.bytes_per_s : turn.operations_per_s) = done.requested_per_s;
     std::optional<RateControl> control;
-    if (turn.limited()) control.emplace(done.requested_per_s, done.begin_ns);
+    double& debt_ns = worker.debts_ns[*done.dose];
+    if (turn.limited()) control.emplace(done.requested_per_s, done.begin_ns, debt_ns);
 
     // The CPU's whole time with this dose is judged, this phase included.
     const DoseTotal& before = worker.totals[*done.dose];
@@ -231,7 +234,8 @@ void Team::stress(Worker& worker, Stressor& stressor, const Dose& dose, std::int
     };
 
     stressor.begin(turn);
-    for (std::int64_t now = done.begin_ns; now < deadline_ns && !bell_.rung(); now = base::now_ns()) {
+    if (control) bell_.sleep_until(std::min(control->due(), deadline_ns));
+    for (std::int64_t now = base::now_ns(); now < deadline_ns && !bell_.rung(); now = base::now_ns()) {
         const Work work = stressor.step();
         done.work.bytes += work.bytes;
         done.work.operations += work.operations;
@@ -243,6 +247,7 @@ void Team::stress(Worker& worker, Stressor& stressor, const Dose& dose, std::int
         if (due > after) bell_.sleep_until(due);
     }
     stressor.end();
+    if (control) debt_ns = control->debt_ns(std::min(base::now_ns(), deadline_ns));
 }
 
 std::uint64_t Team::bytes() const

@@ -53,6 +53,8 @@ struct DoseTotal {
 
 // A rate counts as reached from this share of it on.
 constexpr double rate_kept = 0.95;
+// And as exceeded from this share on: steps so large that one alone is more than the time allows.
+constexpr double rate_exceeded = 1.05;
 
 class Team {
  public:

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include <sched.h>
 #include <unistd.h>
 
 #if CROSSTALK_HAS_URING
@@ -40,12 +41,18 @@ class OneByOne final : public WriteRing {
 
 class Uring final : public WriteRing {
  public:
-    // nullptr where the kernel refuses io_uring (old, or forbidden in a container).
+    // nullptr where the kernel refuses io_uring (old, or forbidden in a container). Stays on the calling thread's CPUs.
     static std::unique_ptr<WriteRing> make(int file, unsigned depth)
     {
         auto ring = std::unique_ptr<Uring>{new Uring{file, depth}};
         if (io_uring_queue_init(depth, &ring->ring_, 0) < 0) return nullptr;
         ring->open_ = true;
+        // What the kernel does later (buffered writes) it does in workers of its own: on this CPU, not on the
+        // training's.
+        cpu_set_t here;
+        if (::sched_getaffinity(0, sizeof here, &here) != 0 ||
+            io_uring_register_iowq_aff(&ring->ring_, sizeof here, &here) < 0)
+            return nullptr;
         return ring;
     }
 

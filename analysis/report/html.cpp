@@ -437,10 +437,9 @@ std::string limits_section(const Report& report)
         "<li>It holds for this training, on these nodes, with this noise on these cores. Another model, another number "
         "of "
         "ranks or another machine is another measurement.</li>";
-    html +=
-        "<li>Noise was switched on and off every few steps. Effects that build up over minutes (caches on disk, heat, "
-        "quotas) "
-        "do not show.</li>";
+    const Chip& chip = report.run.chips.front().front();
+    html += join("<li>A noise was on for ", fixed(static_cast<double>(chip.end_ns - chip.begin_ns) / 1e9, 2),
+                 " s at a time. Effects that take longer to build up (caches on disk, heat, quotas) do not show.</li>");
     html +=
         "<li>Outliers that are set aside are not in the slowdown; their rate under each noise is in the table "
         "above.</li>";

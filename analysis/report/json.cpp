@@ -3,6 +3,8 @@
 #include "base/run_record.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace analysis {
 
@@ -46,10 +48,19 @@ Json factor_json(const FactorVerdict& factor, const Analysis& analysis)
     return json;
 }
 
+bool more_harmful(const FactorVerdict& a, const FactorVerdict& b)
+{
+    const auto harm = [](const FactorVerdict& factor) {
+        return std::pair{factor.verdict == "unsafe" ? 2 : factor.verdict == "undecided" ? 1 : 0, factor.interval.high};
+    };
+    return harm(a) > harm(b);
+}
+
 // A factor with levels is what its most harmful level is; all levels stand below it.
 Json factors_json(const Report& report)
 {
     Json factors = Json::object();
+    std::map<std::string, const FactorVerdict*> worst;
     for (const FactorVerdict& factor : report.verdict.factors) {
         const Json json = factor_json(factor, report.analysis);
         if (factor.level.empty()) {
@@ -58,9 +69,11 @@ Json factors_json(const Report& report)
         }
         Json levels = factors.contains(factor.factor) ? factors[factor.factor]["levels"] : Json::object();
         levels[factor.level] = json;
-        const bool worst = !factors.contains(factor.factor) ||
-                           factors[factor.factor]["high_percent"].get<double>() < factor.interval.high;
-        if (worst) factors[factor.factor] = json;
+        const FactorVerdict*& known = worst[factor.factor];
+        if (known == nullptr || more_harmful(factor, *known)) {
+            known = &factor;
+            factors[factor.factor] = json;
+        }
         factors[factor.factor]["levels"] = levels;
     }
     return factors;

@@ -32,9 +32,7 @@ std::vector<const Effect*> step_effects(const Report& report)
     std::vector<const Effect*> effects;
     for (const Effect& effect : report.analysis.effects) {
         if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
-        const bool averaged =
-            find(report.analysis.effects, effect.factor, effect.level, Kind::average, "step") != nullptr;
-        if (effect.kind == (averaged ? Kind::average : Kind::alone)) effects.push_back(&effect);
+        if (effect.kind == judged_kind(report.analysis.effects, effect)) effects.push_back(&effect);
     }
     return effects;
 }
@@ -132,7 +130,8 @@ void write_timeline_script(const std::filesystem::path& folder, const Report& re
     std::ostringstream gp;
     gp << "# Step time over time, with what noise was on. Made by interference; run again with: gnuplot timeline.gp\n"
        << terminal("timeline", 1100, height) << "set multiplot\nset lmargin at screen " << 62.0 / 1100.0
-       << "\nset rmargin at screen " << 1085.0 / 1100.0 << "\nset tics nomirror out scale 0.5\nset xtics 5\n"
+       << "\nset rmargin at screen " << 1085.0 / 1100.0 << "\nset tics nomirror out scale 0.5\nset xtics "
+       << tick_for(axis.row_length_s / 14.0) << "\n"
        << "set ylabel 'step, ms' offset 1.2,1\nset yrange [" << floor << ":" << range.high << "]\n"
        << "low = " << range.low << "\nhigh = " << range.high << "\nlane = " << lane << "\n"
        << "set style fill solid 1.0 noborder\n";

@@ -70,6 +70,20 @@ TEST_CASE("sets of runs compare by their aligned steps with the run as the unit"
     CHECK(comparison.floor_percent == doctest::Approx(3.6).epsilon(0.05));
 }
 
+TEST_CASE("a phase that only some runs have counts as nothing in the others")
+{
+    std::vector<analysis::RunSteps> noisy{run_of(110.0, 0), run_of(112.0, 0)};
+    for (analysis::RunSteps& run : noisy) {
+        run.names.emplace_back("checkpoint");
+        run.ms.conservativeResize(Eigen::NoChange, 3);
+        run.ms.col(2).setConstant(10.0);
+    }
+    const analysis::Comparison comparison = analysis::compare({run_of(100.0, 0), run_of(100.0, 0)}, noisy, 0, 0.95);
+    REQUIRE(comparison.phases.size() == 3);
+    CHECK(comparison.phases[2].phase == "checkpoint");
+    CHECK(comparison.phases[2].percent == doctest::Approx(10.0));
+}
+
 TEST_CASE("one run a side is refused because the run is the unit")
 {
     CHECK_THROWS_AS(analysis::compare({run_of(1.0, 0)}, {run_of(1.0, 0), run_of(1.0, 0)}, 0, 0.95), base::UsageError);

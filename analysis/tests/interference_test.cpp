@@ -216,6 +216,14 @@ TEST_CASE("archives of two different clocks are refused unless the offset is sta
     CHECK(verdict_in(scratch / "run")["factors"]["mem"]["verdict"] == "unsafe");
 }
 
+TEST_CASE("an offset is not applied where the clocks are the same")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    CHECK(analyse(scratch / "run", {"--clock-offset", "100s"}).status == 0);
+    CHECK(verdict_in(scratch / "run")["factors"]["mem"]["verdict"] == "unsafe");
+}
+
 TEST_CASE("noise that ends early is exit code 3 and not trustworthy")
 {
     const testing::Scratch scratch;
@@ -274,6 +282,15 @@ TEST_CASE("missing and cut-off archives are refused with one line")
     CHECK(cut.status == 1);
     CHECK(one_line(cut.err));
     CHECK_FALSE(fs::exists(scratch / "run/report"));
+
+    // All events of a rank are missing: that is no job of one rank less.
+    analysis::testing::write_run(scratch / "lost", {.run_s = 6.0});
+    fs::path lost = scratch / "lost" / fs::relative(events, scratch / "run");
+    REQUIRE(fs::remove(lost));
+    const testing::Outcome half = analyse(scratch / "lost");
+    CHECK(half.status == 1);
+    CHECK(one_line(half.err));
+    CHECK(half.err.find("not whole") != std::string::npos);
 
     fs::remove(scratch / "run/noise/here.0/trace/traces.otf2");
     CHECK(analyse(scratch / "run").status == 1);
@@ -345,4 +362,10 @@ TEST_CASE("sets of runs are compared from directories and archives and tables")
     CHECK(verdict["steps_aligned"] == 50);
     CHECK(fs::exists(scratch / "comparison/index.html"));
     CHECK(testing::run(words).status == 2);
+
+    const testing::Outcome twice =
+        testing::run({program, "compare", "--out", scratch / "twice", "--quiet", scratch / "quiet1",
+                      scratch / "./quiet1", "--noisy", words.back(), scratch / "noisy0.csv"});
+    CHECK(twice.status == 2);
+    CHECK(twice.err.find("named twice") != std::string::npos);
 }

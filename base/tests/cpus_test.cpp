@@ -2,10 +2,13 @@
 #include "base/cpus.hpp"
 
 #include "base/error.hpp"
+#include "base/testing.hpp"
+#include "base/tests/environment.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <thread>
 
 #include <unistd.h>
@@ -24,8 +27,8 @@ TEST_CASE("CPU lists are read and written as the kernel writes them")
 
 TEST_CASE("CPUs that do not exist are refused by number")
 {
-    CHECK_THROWS_WITH_AS(check_cpus({65000}),
-                         ("CPU 65000 does not exist; there are " + format_cpus(allowed_cpus())).c_str(), UsageError);
+    const std::string message = "CPU 65000 does not exist; this process may use " + format_cpus(allowed_cpus());
+    CHECK_THROWS_WITH_AS(check_cpus({65000}), message.c_str(), UsageError);
     CHECK_NOTHROW(check_cpus(allowed_cpus()));
 }
 
@@ -50,6 +53,45 @@ TEST_CASE("the physical cores hold every allowed CPU once")
     }
     CHECK(all == allowed_cpus());
     CHECK(count == all.size());
+}
+
+TEST_CASE("a core is whole though this process may use a part of it only")
+{
+    // CPU 3 is forbidden; 0 and 2 are siblings, and 1 and 3.
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "topology.xml"} << R"(<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0xf" complete_cpuset="0xf" allowed_cpuset="0x7" nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="NUMANode" os_index="0" cpuset="0xf" complete_cpuset="0xf" nodeset="0x1" complete_nodeset="0x1" gp_index="2" local_memory="1073741824"/>
+    <object type="Core" os_index="0" cpuset="0x5" complete_cpuset="0x5" nodeset="0x1" complete_nodeset="0x1" gp_index="3">
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="4"/>
+      <object type="PU" os_index="2" cpuset="0x4" complete_cpuset="0x4" nodeset="0x1" complete_nodeset="0x1" gp_index="5"/>
+    </object>
+    <object type="Core" os_index="1" cpuset="0xa" complete_cpuset="0xa" nodeset="0x1" complete_nodeset="0x1" gp_index="6">
+      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="7"/>
+      <object type="PU" os_index="3" cpuset="0x8" complete_cpuset="0x8" nodeset="0x1" complete_nodeset="0x1" gp_index="8"/>
+    </object>
+  </object>
+</topology>
+)";
+    const testing::Environment environment{{{"HWLOC_XMLFILE", (scratch / "topology.xml").string()}}};
+    const std::vector<Core> cores = physical_cores({0, 1, 2, 3});
+    REQUIRE(cores.size() == 2);
+    CHECK(cores[0].cpus == CpuSet{0, 2});
+    CHECK(cores[1].cpus == CpuSet{1, 3});
+    // What is not in the topology is not lost.
+    CHECK(physical_cores({1, 9}).at(1).cpus == CpuSet{9});
+}
+
+TEST_CASE("parts are made of whole cores and hold all of them")
+{
+    const std::vector<Core> cores{{.cpus = {2, 66}}, {.cpus = {3, 67}}, {.cpus = {4, 68}}};
+    CHECK(part_of(cores, 0, 3) == CpuSet{2, 66});
+    CHECK(part_of(cores, 2, 3) == CpuSet{4, 68});
+    CHECK(part_of(cores, 0, 2) == CpuSet{2, 66});
+    CHECK(part_of(cores, 1, 2) == CpuSet{3, 4, 67, 68});
+    CHECK(cpus_of(cores) == CpuSet{2, 3, 4, 66, 67, 68});
 }
 
 TEST_CASE("this thread is among the threads of this process")

@@ -34,11 +34,24 @@ TEST_CASE("the clock moves forward and knows its identity")
 TEST_CASE("a part of a run is claimed once and never overwritten")
 {
     const testing::Scratch scratch;
-    const auto part = claim_part(scratch / "run", "noise/node1.0");
-    std::ofstream{part / "noise.csv"} << "rows";
-    CHECK_THROWS_AS(claim_part(scratch / "run", "noise/node1.0"), UsageError);
-    CHECK(read_whole(part / "noise.csv") == "rows");
-    CHECK_NOTHROW(claim_part(scratch / "run", "noise/node1.1"));
+    ClaimedPart part{scratch / "run", "noise/node1.0"};
+    std::ofstream{part.path() / "noise.csv"} << "rows";
+    CHECK_THROWS_AS((ClaimedPart{scratch / "run", "noise/node1.0"}), UsageError);
+    CHECK(read_whole(part.path() / "noise.csv") == "rows");
+    CHECK_NOTHROW((ClaimedPart{scratch / "run", "noise/node1.1"}));
+}
+
+TEST_CASE("a part is kept only if something was made of it")
+{
+    const testing::Scratch scratch;
+    for (const bool kept : {false, true}) {
+        {
+            ClaimedPart part{scratch / "run", "train"};
+            std::ofstream{part.path() / "steps.csv"} << "rows";
+            if (kept) part.keep();
+        }
+        CHECK(std::filesystem::exists(scratch / "run" / "train" / "steps.csv") == kept);
+    }
 }
 
 TEST_CASE("a whole file replaces the old one or leaves it")

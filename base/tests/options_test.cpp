@@ -90,6 +90,7 @@ TEST_CASE_FIXTURE(Fixture, "a missing config file and unknown words in it are us
 {
     const testing::Scratch scratch;
     CHECK(complaint({"--config", "nowhere.ini"}) == "cannot read the config file nowhere.ini");
+    CHECK(complaint({"--config", "/"}) == "cannot read the config file /");
     std::ofstream{scratch / "run.ini"} << "sed = 7\n";
     CHECK(complaint({"--config", scratch / "run.ini"}) ==
           "no option '--sed'; did you mean --seed? (noisegen --help shows all)");

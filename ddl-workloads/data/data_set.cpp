@@ -2,6 +2,8 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
+
 namespace ddl {
 
 extern const DataSetCard digits_data;
@@ -45,10 +47,13 @@ const base::Shelf<DataSetCard>& data_sets()
 DataSet data_set(const std::string& text, const std::filesystem::path& folder)
 {
     const Choice choice = choose(text);
+    // Data sets with other options are other files, so that a run never changes another's in a folder they share.
+    std::string name = text;
+    std::replace(name.begin(), name.end(), '/', '_');
     return {.text = text,
             .shape = choice.card.shape(choice.settings),
-            .train = folder / (choice.card.name + "_train.bin"),
-            .held_out = folder / (choice.card.name + "_held_out.bin")};
+            .train = folder / (name + "_train.bin"),
+            .held_out = folder / (name + "_held_out.bin")};
 }
 
 void write_data_set(const DataSet& set)

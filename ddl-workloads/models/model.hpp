@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
@@ -27,9 +28,11 @@ struct Bucket {
     bool last = false;  // of this step
 };
 
+using ExchangeDone = std::function<void(std::exception_ptr failure)>;
+
 // Starts the exchange of a bucket that is complete on this rank. The future is ready when its gradients are the mean
-// over all ranks; right before that `done`, if any, is called on the transport thread.
-using StartExchange = std::function<std::future<void>(const Bucket& bucket, std::function<void()> done)>;
+// over all ranks; right before that `done`, if any, is called on the transport thread, with what went wrong or null.
+using StartExchange = std::function<std::future<void>(const Bucket& bucket, ExchangeDone done)>;
 
 // How large buckets may grow, as in PyTorch's DistributedDataParallel: a small first one, so that the exchange starts
 // early.

@@ -15,7 +15,7 @@ class BucketOverlap : public Strategy {
 
     void attach(Model& model) override
     {
-        const auto start = [this](const Bucket& bucket, std::function<void()> done) {
+        const auto start = [this](const Bucket& bucket, ExchangeDone done) {
             PhaseClock& clock = instruments_.clock();
             const BucketTag tag{clock.step(), bucket.index};
             const std::int64_t now = base::now_ns();
@@ -51,7 +51,8 @@ extern const StrategyCard ddp_strategy;
 const StrategyCard ddp_strategy{
     .name = "ddp",
     .summary = "buckets overlap with backward (c10d::Reducer)",
-    .options = {{"first", "1MiB", "cap of the bucket that is ready first"}, {"cap", "25MiB", "cap of the others"}},
+    .options = {{"first", "1MiB", "cap of the bucket that is ready first, of Torch models"},
+                {"cap", "25MiB", "cap of the others, of Torch models"}},
     .make = [](const base::Settings& settings, Transport& transport,
                Instruments& instruments) -> std::unique_ptr<Strategy> {
         const BucketCaps caps{.first_bytes = positive_bytes(settings, "first"),

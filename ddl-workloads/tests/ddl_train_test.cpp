@@ -162,12 +162,12 @@ TEST_CASE("libraries compute with as many threads as asked for")
     const testing::Scratch scratch;
     const testing::TrainRun run = testing::train_alone(
         scratch / "run",
-        {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=100]", "--steps", "2", "--threads", "1"});
+        {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=100]", "--steps", "2", "--threads", "2"});
     REQUIRE(run.status == 0);
     const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
     const auto& computing = record["result"]["each_rank"][0]["computing"];
-    CHECK(computing["torch_threads"] == 1);
-    if (computing.contains("openblas_threads")) CHECK(computing["openblas_threads"] == 1);
+    CHECK(computing["torch_threads"] == 2);
+    if (computing.contains("openblas_threads")) CHECK(computing["openblas_threads"] == 2);
 }
 #endif
 

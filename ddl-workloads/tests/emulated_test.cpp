@@ -37,7 +37,7 @@ std::vector<Started> backward(ddl::Model& model)
 {
     std::vector<Started> started;
     ddl::Transport transport{ddl::connector("self", {})};
-    model.exchange_in_buckets({}, transport, [&](const ddl::Bucket& bucket, std::function<void()>) {
+    model.exchange_in_buckets({}, transport, [&](const ddl::Bucket& bucket, const ddl::ExchangeDone&) {
         started.push_back({bucket.index, bucket.gradients.size(), bucket.last, base::now_ns()});
         return ready_at_once();
     });

@@ -94,7 +94,7 @@ TEST_CASE("the mean of equal numbers is the number")
     Twin twin;
     std::array<float, 3> values{1.5F, -2.0F, 0.1F};
     bool told = false;
-    twin.transport.average(values, {}, [&] { told = true; }).get();
+    twin.transport.average(values, {}, [&](std::exception_ptr failure) { told = !failure; }).get();
     CHECK(values == std::array<float, 3>{1.5F, -2.0F, 0.1F});
     CHECK(told);
     CHECK(twin.transport.bytes_averaged() == 12);
@@ -119,6 +119,21 @@ TEST_CASE("what a call throws comes out of its future and the line goes on")
     auto good = twin.transport.barrier();
     CHECK_THROWS_AS(bad.get(), base::Error);
     CHECK_NOTHROW(good.get());
+}
+
+TEST_CASE("an exchange that fails is told to who waits for it")
+{
+    struct Failing : ddl::ExchangeObserver {
+        void exchange_begins(ddl::BucketTag, std::int64_t) override { base::fail("no"); }
+    } failing;
+    Twin twin;
+    std::array<float, 1> values{};
+    twin.transport.observe(&failing);
+    bool told = false;
+    auto exchange = twin.transport.average(values, {}, [&](std::exception_ptr failure) { told = failure != nullptr; });
+    CHECK_THROWS_AS(exchange.get(), base::Error);
+    CHECK(told);
+    twin.transport.observe(nullptr);
 }
 
 TEST_CASE("a link that cannot connect is reported to who made the transport")

@@ -75,19 +75,30 @@ std::future<void> Transport::post(std::function<void(Link&)> function)
     return done;
 }
 
-std::future<void> Transport::average(std::span<float> values, BucketTag tag, std::function<void()> done)
+std::future<void> Transport::average(std::span<float> values, BucketTag tag,
+                                     std::function<void(std::exception_ptr)> done)
 {
     return post([this, values, tag, done = std::move(done)](Link& link) {
-        const auto bytes = static_cast<std::int64_t>(values.size_bytes());
-        if (observer_ != nullptr) observer_->exchange_begins(tag, bytes);
-        link.sum(values);
-        if (observer_ != nullptr) observer_->exchange_ends();
-        const float share = 1.0F / static_cast<float>(size_);
-        if (size_ > 1)
-            for (float& value : values) value *= share;
-        bytes_averaged_ += bytes;
-        if (done) done();
+        try {
+            average_now(link, values, tag);
+        } catch (...) {
+            if (done) done(std::current_exception());
+            throw;
+        }
+        if (done) done(nullptr);
     });
+}
+
+void Transport::average_now(Link& link, std::span<float> values, BucketTag tag)
+{
+    const auto bytes = static_cast<std::int64_t>(values.size_bytes());
+    if (observer_ != nullptr) observer_->exchange_begins(tag, bytes);
+    link.sum(values);
+    if (observer_ != nullptr) observer_->exchange_ends();
+    const float share = 1.0F / static_cast<float>(size_);
+    if (size_ > 1)
+        for (float& value : values) value *= share;
+    bytes_averaged_ += bytes;
 }
 
 std::future<void> Transport::all_gather(std::span<const std::byte> mine, std::span<std::byte> all)

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
@@ -51,8 +52,9 @@ class Transport {
     // until the future is ready.
 
     // The mean over all ranks, in place: the sum times 1/ranks, for every strategy the same arithmetic. `done`, if any,
-    // is called on the transport thread before the future becomes ready.
-    std::future<void> average(std::span<float> values, BucketTag tag, std::function<void()> done = {});
+    // is called on the transport thread before the future becomes ready, with what went wrong or null.
+    std::future<void> average(std::span<float> values, BucketTag tag,
+                              std::function<void(std::exception_ptr failure)> done = {});
     std::future<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all);
     std::future<void> broadcast(std::span<std::byte> bytes, int root);
     std::future<void> barrier();
@@ -70,6 +72,7 @@ class Transport {
  private:
     using Call = std::packaged_task<void(Link&)>;
 
+    void average_now(Link& link, std::span<float> values, BucketTag tag);
     void work(const std::function<std::unique_ptr<Link>()>& connect, std::promise<void>& connected);
     std::optional<Call> next();
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# co_schedule_test.sh covered|ends_early|never_ready: co-schedule.sbatch as a real job of the Slurm sandbox.
+# co_schedule_test.sh covered|ends_early|never_ready|too_short|fails: co-schedule.sbatch as a real job of the Slurm
+# sandbox.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -10,6 +11,7 @@ eval "$("$jobscripts/slurm-sandbox.sh" env "$(cat "$CROSSTALK_SANDBOX_NOTE")")"
 mkdir "$scratch/io"
 out=$scratch/run
 mapfile -t cores < <(allowed_cores)
+((${#cores[@]} >= 2)) || skip "needs two cores"
 train_cpu=${cores[0]%%,*}
 export CROSSTALK_TRAIN_CPUS=$train_cpu CROSSTALK_NOISE_CPUS=${cores[1]%%,*} CROSSTALK_OUT=$out
 export CROSSTALK_MODEL=$tiny_model CROSSTALK_DATA=$tiny_data CROSSTALK_DURATION=12s CROSSTALK_CONTROL_DELAY=1ms
@@ -21,8 +23,14 @@ export CROSSTALK_SCHEDULE
 nodes=1 expected=0
 case $1 in
     covered) nodes=2 ;;
-    ends_early) expected=3 && export CROSSTALK_NOISE_DURATION=3s ;;
+    ends_early)
+        expected=3
+        export CROSSTALK_NOISE_DURATION=3s
+        unset CROSSTALK_NOISE_CPUS
+        ;;
     never_ready) expected=2 && export CROSSTALK_SCHEDULE="rotation(memory.strem; chip=1s)" ;;
+    too_short) expected=3 && CROSSTALK_TRAINING_OPTIONS+=" --steps 3" ;;
+    fails) expected=1 && export CROSSTALK_MODEL=emulatd ;;
 esac
 # `sbatch --wait` would look at the job less and less often, up to every half a minute.
 job=$(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log" "$jobscripts/co-schedule.sbatch")
@@ -44,6 +52,12 @@ case $1 in
         mask=$(printf '0x%x' $((1 << train_cpu)))
         check "Slurm bound the training" grep -q "cpu-bind=MASK.*mask $mask set" "$out/log/training.log"
         ;;
-    ends_early) check "it names the node" grep -q "did not cover the training on n1" "$scratch/job.log" ;;
+    ends_early)
+        split_cores "$train_cpu"
+        check "noise gets the cores that the training leaves" grep -q "noise on $noise_cpus," "$scratch/job.log"
+        check "it names the node" grep -q "did not cover the training on n1" "$scratch/job.log"
+        ;;
     never_ready) check "it says where to look" grep -q "noise.log" "$out/status.json" ;;
+    too_short) check "it says what to do" grep -q "longer duration" "$out/status.json" ;;
+    fails) check "it says where to look" grep -q "training.log" "$out/status.json" ;;
 esac

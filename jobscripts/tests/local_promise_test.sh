@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# local.sh tells by its exit code: 3 if noise ended before the training did, 2 before anything starts if the schedule is
-# malformed; stopped half way it leaves nothing running.
+# local.sh tells by its exit code, and in the status file: 3 if noise ended before the training did, or the training before
+# noise began, 2 before anything starts if the schedule is malformed; stopped half way it leaves nothing running.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -12,6 +12,15 @@ run "$jobscripts/local.sh" --out "$scratch/bad" "${tiny[@]}" --schedule "rotatio
 check "a malformed schedule is wrong usage" test "$status" = 2
 check "the right word is offered" grep -q "memory.stream" "$scratch/err"
 check "nothing was trained" test ! -e "$scratch/bad/train"
+
+run "$jobscripts/local.sh" --out "$scratch/short" "${tiny[@]}" -- --steps 3
+[[ $status == 3 ]] || broken "a training too short for noise makes exit code 3" "$status: $(cat "$scratch/err")"
+check "the status file says the same" grep -q '"exit_code": 3' "$scratch/short/status.json"
+
+run "$jobscripts/local.sh" --out "$scratch/wrong" "${tiny[@]}" --model emulatd
+[[ $status == 2 ]] || broken "a training with a wrong option makes exit code 2" "$status: $(cat "$scratch/err")"
+check "the right word is offered" grep -q "emulated" "$scratch/err"
+check "the status file says the same" grep -q '"exit_code": 2' "$scratch/wrong/status.json"
 
 export CROSSTALK_TEST=$scratch.local
 "$jobscripts/local.sh" --out "$scratch/early" "${tiny[@]}" --duration 12s 2>"$scratch/early.log" &
@@ -25,6 +34,7 @@ status=0
 wait "$script" || status=$?
 [[ $status == 3 ]] || broken "noise that ends early makes exit code 3" "$status: $(cat "$scratch/early.log")"
 check "it says so" grep -q "did not cover the training" "$scratch/early.log"
+check "the status file says the same" grep -q '"exit_code": 3' "$scratch/early/status.json"
 check "nothing runs afterwards" none_with_variable "CROSSTALK_TEST=$scratch.local"
 
 "$jobscripts/local.sh" --out "$scratch/stopped" "${tiny[@]}" --duration 60s 2>"$scratch/stopped.log" &

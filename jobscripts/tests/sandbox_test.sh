@@ -35,7 +35,13 @@ case $1 in
         check "four daemons run" test "$(wc -w <<<"$pids")" = 4
         "$sandbox" down "$dir"
         for pid in $pids; do check "daemon $pid is gone" dead "$pid"; done
+        # A number that by now belongs to a process of that name, but of somebody else.
+        cp "$(command -v sleep)" "$scratch/slurmctld"
+        "$scratch/slurmctld" 1000 &
+        stranger=$!
+        echo "$stranger" >"$dir/run/slurmctld.pid"
         check "down again is fine" "$sandbox" down "$dir"
+        check "an old pid file harms nobody" kill -0 "$stranger"
         refused 1 "not up" "$sandbox" status "$dir"
         rm -rf "$dir" "$note"
         ;;

@@ -1,6 +1,7 @@
 // Sequential writes past the page cache, over and over into an unnamed scratch file of bounded size: contends for the
 // disk and for the file system's servers.
 #include "base/error.hpp"
+#include "noisegen/limits.hpp"
 #include "noisegen/pages.hpp"
 #include "noisegen/scratch_file.hpp"
 #include "noisegen/stressor.hpp"
@@ -43,6 +44,7 @@ class IoWrite final : public Stressor {
           file_{options.directory, options.size},
           buffer_{static_cast<std::size_t>(options.block)},
           direct_{options.direct && file_.bypass_cache()},
+          in_memory_{in_memory(options.directory)},
           ring_{WriteRing::make(file_.descriptor(), options.depth)}
     {
         // Not zeros, which some file systems do not store.
@@ -66,7 +68,7 @@ class IoWrite final : public Stressor {
     {
         return base::join(ring_->name(), direct_ ? " past the page cache" : " through the page cache", ", ",
                           base::format(base::Bytes{options_.block}), " blocks, depth ", options_.depth, ", in ",
-                          options_.directory.string());
+                          options_.directory.string(), in_memory_ ? ", which is in memory: no disk is stressed" : "");
     }
 
  private:
@@ -86,6 +88,7 @@ class IoWrite final : public Stressor {
     ScratchFile file_;
     Pages buffer_;
     bool direct_;
+    bool in_memory_;
     std::unique_ptr<WriteRing> ring_;
     std::int64_t at_ = 0;
 };
@@ -95,7 +98,7 @@ class IoWrite final : public Stressor {
 extern const StressorCard io_write{
     .name = "io.write",
     .summary = "sequential writes to an unnamed scratch file; an operation is one write",
-    .options = {{"directory", "/tmp", "on the file system to stress"},
+    .options = {{"directory", "/tmp", "on the disk to stress, not in memory"},
                 {"block", "1MiB", "bytes per write"},
                 {"depth", "8", "writes in flight (1: pwrite, more: io_uring)"},
                 {"size", "256MiB", "of the scratch file per CPU, written over and over"},

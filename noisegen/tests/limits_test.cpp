@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/testing.hpp"
+#include "base/tests/environment.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,6 +15,16 @@ void put(const std::filesystem::path& path, const std::string& text)
 {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream{path} << text;
+}
+
+noisegen::Demand memory(std::int64_t bytes, std::size_t instances = 1)
+{
+    return {"memory.stream", {.memory = {bytes}, .disk = {}, .directory = {}}, instances};
+}
+
+noisegen::Demand disk(std::int64_t bytes, const std::filesystem::path& directory)
+{
+    return {"io.write", {.memory = {}, .disk = {bytes}, .directory = directory}, 1};
 }
 
 }  // namespace
@@ -50,13 +61,49 @@ TEST_CASE("version 1 of cgroups is understood too")
 
 TEST_CASE("demands over the share are refused with the option that decides")
 {
-    const noisegen::Demand all_memory{
-        "memory.stream", {.memory = {std::int64_t{1} << 50U}, .disk = {}, .directory = {}}, 1};
-    CHECK_THROWS_WITH_AS(noisegen::check_demands({all_memory}, {}), doctest::Contains("--max-memory"),
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({memory(std::int64_t{1} << 50U)}, {}),
+                         doctest::Contains("--max-memory"), base::UsageError);
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({disk(std::int64_t{1} << 58U, "/tmp")}, {}),
+                         doctest::Contains("--max-disk"), base::UsageError);
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({disk(1, "/nowhere/at/all")}, {}), doctest::Contains("no directory"),
                          base::UsageError);
-    const noisegen::Demand all_disk{
-        "io.write", {.memory = {}, .disk = {std::int64_t{1} << 58U}, .directory = "/tmp"}, 1};
-    CHECK_THROWS_WITH_AS(noisegen::check_demands({all_disk}, {}), doctest::Contains("--max-disk"), base::UsageError);
-    const noisegen::Demand nowhere{"io.write", {.memory = {}, .disk = {1}, .directory = "/nowhere/at/all"}, 1};
-    CHECK_THROWS_WITH_AS(noisegen::check_demands({nowhere}, {}), doctest::Contains("no directory"), base::UsageError);
+}
+
+TEST_CASE("the processes of a host are judged together")
+{
+    const noisegen::Demand quarter = memory(noisegen::available_memory().count / 4);
+    CHECK_NOTHROW(noisegen::check_demands({quarter}, {}, 1));
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({quarter}, {}, 3), doctest::Contains("in 3 processes"),
+                         base::UsageError);
+    const testing::Environment mpirun{{{"OMPI_COMM_WORLD_LOCAL_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}}};
+    CHECK_THROWS_AS(noisegen::check_demands({quarter}, {}), base::UsageError);
+}
+
+TEST_CASE("a sum larger than any number of bytes is refused too")
+{
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({memory(std::int64_t{1} << 62U, 4)}, {}),
+                         doctest::Contains("--max-memory"), base::UsageError);
+}
+
+TEST_CASE("more than all of it cannot be allowed")
+{
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({}, {.max_memory = {500.0}}), doctest::Contains("--max-memory: 500%"),
+                         base::UsageError);
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({}, {.max_disk = {100.5}}), doctest::Contains("--max-disk: 100.5%"),
+                         base::UsageError);
+    CHECK_NOTHROW(noisegen::check_demands({}, {.max_memory = {100.0}, .max_disk = {100.0}}));
+}
+
+TEST_CASE("a file in memory counts as memory")
+{
+    CHECK(!noisegen::in_memory("/nowhere/at/all"));
+    CHECK(!noisegen::in_memory("/proc"));
+    if (!noisegen::in_memory("/dev/shm")) {
+        testing::skip("/dev/shm is not in memory here");
+        return;
+    }
+    const noisegen::Limits no_memory{.max_memory = {0.0}, .max_disk = {100.0}};
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({disk(4096, "/dev/shm")}, no_memory),
+                         doctest::Contains("--max-memory"), base::UsageError);
+    CHECK_NOTHROW(noisegen::check_demands({disk(4096, "/dev/shm")}, {}));
 }

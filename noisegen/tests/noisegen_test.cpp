@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace {
@@ -58,7 +59,7 @@ bool has_rows(const fs::path& csv, std::size_t rows)
     return fs::exists(csv) && base::CsvTable{csv}.rows() >= rows;
 }
 
-// Files in the directory, and files without a name there that a living process holds.
+// No file in the directory; unnamed ones end with the process.
 bool leaves_nothing(const fs::path& directory)
 {
     return fs::is_empty(directory);
@@ -303,13 +304,15 @@ TEST_CASE("a rate out of reach is told and returned as a promise not kept")
 
 TEST_CASE("in a factorial each CPU runs its own stressor")
 {
-    if (base::allowed_cpus().size() < 2) {
-        testing::skip("a factorial of two needs two CPUs");
+    const auto cores = base::physical_cores(base::allowed_cpus());
+    if (cores.size() < 2) {
+        testing::skip("a factorial of two needs two cores");
         return;
     }
+    const int spins = *cores[0].cpus.begin();
+    const int streams = *cores[1].cpus.begin();
+    const std::string two = std::to_string(spins) + "," + std::to_string(streams);
     const Scratch scratch;
-    const auto allowed = base::allowed_cpus();
-    const std::string two = std::to_string(*allowed.begin()) + "," + std::to_string(*std::next(allowed.begin()));
     const Outcome outcome = run_noisegen({"--schedule", "factorial(cpu.spin," + tiny_memory + ";chip=100ms)", "--cpus",
                                           two, "--duration", "400ms", "--out", scratch / "run"});
     INFO(outcome.err);
@@ -318,8 +321,6 @@ TEST_CASE("in a factorial each CPU runs its own stressor")
     REQUIRE(csv.rows() == 8);
     std::set<std::pair<int, std::string>> pairs;
     for (std::size_t row = 0; row < csv.rows(); ++row) pairs.emplace(csv.get<int>(row, "cpu"), csv.text(row, "factor"));
-    const int spins = *allowed.begin();
-    const int streams = *std::next(allowed.begin());
     CHECK(pairs == std::set<std::pair<int, std::string>>{
                        {spins, "cpu.spin"}, {spins, "quiet"}, {streams, "memory.stream"}, {streams, "quiet"}});
 }
@@ -380,6 +381,23 @@ TEST_CASE("network noise reaches a named host")
     CHECK(record(part(scratch)).at("stressors").at(0).at("how").get<std::string>().starts_with("TCP to localhost"));
 }
 
+TEST_CASE("a connection that is lost for good is a failure and what was recorded until then is kept")
+{
+    noisegen::Socket listener = noisegen::listen_on(0, false);
+    const std::string port = std::to_string(noisegen::port_of(listener));
+    const Scratch scratch;
+    Child child{long_run(scratch, "network.exchange[hosts=localhost,port=" + port + "] 50ms")};
+    std::optional<noisegen::Accepted> connection;
+    REQUIRE(eventually([&] { return (connection = noisegen::accept_from(listener)).has_value(); }));
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 2); }));
+    connection.reset();
+    listener = {};
+    CHECK(child.wait() == 1);
+    CHECK(child.output().find("cannot connect to localhost") != std::string::npos);
+    CHECK(record(part(scratch)).at("exit").at("reason") == "failure");
+    CHECK(fs::exists(part(scratch) / "trace/traces.otf2"));
+}
+
 TEST_CASE("bad input is refused with one line and nothing is left behind")
 {
     const Scratch scratch;
@@ -389,6 +407,7 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
         {{"--schedule", "memory.strem 1s", "--cpus", one, "--out", out}, "did you mean memory.stream?"},
         {{"--schedule", "memory.stream 1s quiet", "--cpus", one, "--out", out}, "noisegen: "},
         {{"--schedule", "memory.stream 0s", "--cpus", one, "--out", out}, "length zero"},
+        {{"--schedule", "rotation(placebo;chip=2000000h)", "--cpus", one, "--out", out}, "longer than a year"},
         {{"--schedule", "rotation(cpu.spin", "--cpus", one, "--out", out}, "rotation(...)"},
         {{"--schedule", "C1S1", "--cpus", "60000", "--out", out}, "CPU 60000 does not exist"},
         {{"--schedule", "C1S1", "--cpus", "x", "--out", out}, "list of CPUs"},
@@ -438,6 +457,19 @@ TEST_CASE("an earlier record is never overwritten")
     CHECK(again.status == 2);
     CHECK(again.err.find("is already there") != std::string::npos);
     CHECK(base::read_whole(part(scratch) / "noise.csv") == before);
+}
+
+TEST_CASE("a run that failed before noise began can be given again")
+{
+    const Scratch scratch;
+    const std::vector<std::string> words{"--schedule", "network.exchange[hosts=no-such-host.invalid] 100ms",
+                                         "--cpus",     cpu(),
+                                         "--duration", "100ms",
+                                         "--out",      scratch / "run"};
+    const Outcome first = run_noisegen(words);
+    CHECK(first.status != 0);
+    CHECK(!fs::exists(part(scratch)));
+    CHECK(run_noisegen(words).err == first.err);
 }
 
 TEST_CASE("idle CPUs are those that no avoided process is bound to")

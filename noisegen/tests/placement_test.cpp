@@ -2,14 +2,24 @@
 #include "noisegen/placement.hpp"
 
 #include "base/error.hpp"
+#include "base/tests/environment.hpp"
 #include "noisegen/tests/child.hpp"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
 
 #include <unistd.h>
 
 using noisegen::divide;
 using noisegen::parse_schedule;
+
+namespace {
+
+// Siblings are numbered far apart, as on most servers.
+const std::vector<base::Core> three_cores{{.cpus = {2, 66}}, {.cpus = {3, 67}}, {.cpus = {4, 68}}};
+
+}  // namespace
 
 TEST_CASE("idle are the cores that nobody uses any part of")
 {
@@ -23,35 +33,49 @@ TEST_CASE("idle are the cores that nobody uses any part of")
 TEST_CASE("in a rotation every stressor runs on all noise CPUs")
 {
     const auto schedule = parse_schedule("rotation(memory.stream, io.write, placebo, control.delay)");
-    const auto runs = divide(schedule, {4, 5, 6});
-    CHECK(runs[0] == std::vector<int>{4, 5, 6});
-    CHECK(runs[1] == std::vector<int>{4, 5, 6});
-    CHECK(runs[3] == std::vector<int>{4});
+    const auto runs = divide(schedule, three_cores);
+    CHECK(runs[0] == std::vector<int>{2, 3, 4, 66, 67, 68});
+    CHECK(runs[1] == runs[0]);
+    CHECK(runs[3] == std::vector<int>{2});
 }
 
-TEST_CASE("in a factorial every stressor has CPUs of its own")
+TEST_CASE("in a factorial every stressor has cores of its own")
 {
-    const auto schedule = parse_schedule("factorial(memory.stream, placebo, io.write)");
-    const auto runs = divide(schedule, {4, 5, 6, 7, 8});
-    CHECK(runs[0] == std::vector<int>{4, 5});
-    CHECK(runs[2] == std::vector<int>{6, 7, 8});
-    CHECK_THROWS_WITH_AS(divide(schedule, {4}), doctest::Contains("use rotation(...)"), base::UsageError);
+    const auto runs = divide(parse_schedule("factorial(cpu.spin, memory.stream, placebo, io.write)"), three_cores);
+    CHECK(runs[0] == std::vector<int>{2, 66});
+    CHECK(runs[1] == std::vector<int>{3, 67});
+    CHECK(runs[2] == std::vector<int>{2});
+    CHECK(runs[3] == std::vector<int>{4, 68});
+    const auto two = divide(parse_schedule("factorial(cpu.spin, io.write)"), three_cores);
+    CHECK(two[0] == std::vector<int>{2, 66});
+    CHECK(two[1] == std::vector<int>{3, 4, 67, 68});
 }
 
-TEST_CASE("noise processes of one host share its CPUs without overlap")
+TEST_CASE("two factors of one stressor have cores of their own too")
 {
-    const base::CpuSet cpus{2, 3, 4, 5, 6};
-    base::CpuSet all;
-    std::size_t sum = 0;
-    for (int rank = 0; rank < 3; ++rank) {
-        const base::CpuSet part = noisegen::part_of(cpus, {rank, 3});
-        CHECK(!part.empty());
-        sum += part.size();
-        all.insert(part.begin(), part.end());
-    }
-    CHECK(all == cpus);
-    CHECK(sum == cpus.size());
-    CHECK_THROWS_AS(noisegen::part_of({1, 2}, {0, 3}), base::UsageError);
+    const auto runs = divide(parse_schedule("factorial(a=memory.stream, b=memory.stream)"), three_cores);
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0] == std::vector<int>{2, 66});
+    CHECK(runs[1] == std::vector<int>{3, 4, 67, 68});
+}
+
+TEST_CASE("siblings are one core and not enough for a factorial of two")
+{
+    const auto schedule = parse_schedule("factorial(memory.stream, io.write)");
+    const std::vector<base::Core> one{{.cpus = {2, 66}}};
+    CHECK_THROWS_WITH_AS(divide(schedule, one), doctest::Contains("there are 1 (CPUs 2,66); use rotation(...)"),
+                         base::UsageError);
+}
+
+TEST_CASE("noise processes of one host have cores of their own")
+{
+    CHECK(noisegen::own_part(three_cores, {0, 3}, false) == base::CpuSet{2, 66});
+    CHECK(noisegen::own_part(three_cores, {2, 3}, false) == base::CpuSet{4, 68});
+    CHECK(noisegen::own_part(three_cores, {1, 2}, false) == base::CpuSet{3, 4, 67, 68});
+    CHECK_THROWS_WITH_AS(noisegen::own_part(three_cores, {0, 4}, false), doctest::Contains("--share"),
+                         base::UsageError);
+    CHECK(noisegen::own_part(three_cores, {0, 4}, true) == base::CpuSet{2});
+    CHECK(noisegen::own_part(three_cores, {0, 7}, true) == base::cpus_of(three_cores));
 }
 
 TEST_CASE("avoid takes CPU lists and processes")
@@ -71,7 +95,7 @@ TEST_CASE("neighbours are found with their descendants and the CPUs they are bou
     const testing::Child shell{{"sh", "-c", "taskset -c " + cpu + " sleep 60; true"}};
     const noisegen::Avoid avoid{.cpus = {}, .processes = {shell.pid()}};
     const auto sleeper = [&]() -> std::optional<noisegen::Neighbour> {
-        for (const noisegen::Neighbour& neighbour : noisegen::neighbours(avoid))
+        for (const noisegen::Neighbour& neighbour : noisegen::neighbours(avoid, base::allowed_cpus()))
             if (neighbour.name == "sleep") return neighbour;
         return {};
     };
@@ -79,4 +103,20 @@ TEST_CASE("neighbours are found with their descendants and the CPUs they are bou
     const noisegen::Neighbour found = *sleeper();
     CHECK(found.cpus == base::parse_cpus(cpu));
     ::kill(found.pid, SIGTERM);
+}
+
+TEST_CASE("of the same Slurm job those are neighbours that are bound to less than was allowed")
+{
+    const testing::Environment slurm{{{"SLURM_JOB_ID", "test-" + std::to_string(::getpid())}}};
+    const int cpu = *base::allowed_cpus().rbegin();
+    const testing::Child bound{{"taskset", "-c", std::to_string(cpu), "sleep", "60"}};
+    const auto found = [&](const base::CpuSet& allowed) {
+        const auto all = noisegen::neighbours({}, allowed);
+        return std::any_of(all.begin(), all.end(), [&](const noisegen::Neighbour& neighbour) {
+            return neighbour.pid == bound.pid() && neighbour.name == "sleep";
+        });
+    };
+    // This process may be bound to that CPU itself by now: what counts is what it might have used.
+    CHECK(testing::eventually([&] { return found({cpu, cpu + 1}); }));
+    CHECK(!found({cpu}));
 }

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace {
 
 // What a thread does in `seconds` at 1000 units a second, a step of `amount` taking `step_ns`, each sleep late by
@@ -46,4 +48,21 @@ TEST_CASE("after a stall at most ten milliseconds are caught up")
     for (std::int64_t due = 0; due <= stall; burst += 1.0) due = control.after(1.0, stall);
     CHECK(burst <= 12.0);
     CHECK(burst >= 10.0);
+}
+
+TEST_CASE("many short phases keep the rate of one long one")
+{
+    constexpr std::int64_t phase_ns = 100'000'000;
+    double debt = 0.0;
+    double done = 0.0;
+    for (int phase = 0; phase < 1000; ++phase) {  // 100 s in all, a step is worth 250 ms
+        noisegen::RateControl control{4.0, 0, debt};
+        std::int64_t now = std::min(control.due(), phase_ns);
+        while (now < phase_ns) {
+            done += 1.0;
+            now = std::min(control.after(1.0, now + 1'000'000), phase_ns);
+        }
+        debt = control.debt_ns(phase_ns);
+    }
+    CHECK(done == doctest::Approx(400).epsilon(0.01));
 }

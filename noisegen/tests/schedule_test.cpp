@@ -117,6 +117,19 @@ TEST_CASE("a factorial holds all combinations and controls alone")
     CHECK(std::get<Blocks>(levels.order).treatments.size() == 6);
 }
 
+TEST_CASE("two factors of one stressor are two stressors in a factorial and one elsewhere")
+{
+    const Schedule together = parse_schedule("factorial(a=memory.stream[rate=1GiB/s|2GiB/s], b=memory.stream)");
+    REQUIRE(together.doses.size() == 3);
+    CHECK(together.stressors.size() == 2);
+    CHECK(together.with_own_cpus().size() == 2);
+    CHECK(together.doses[0].stressor == together.doses[1].stressor);  // the levels of a
+    CHECK(together.doses[0].stressor != together.doses[2].stressor);
+    const Schedule alone = parse_schedule("rotation(a=memory.stream[rate=1GiB/s], b=memory.stream)");
+    CHECK(alone.doses.size() == 2);
+    CHECK(alone.stressors.size() == 1);
+}
+
 TEST_CASE("a ramp climbs from end to end and rests where its rate is zero")
 {
     const Schedule schedule = parse_schedule("ramp(memory.stream; rate=0..4GiB/s; steps=5; hold=2s)");

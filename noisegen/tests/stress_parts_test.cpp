@@ -2,6 +2,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/testing.hpp"
+#include "noisegen/limits.hpp"
 #include "noisegen/pages.hpp"
 #include "noisegen/scratch_file.hpp"
 #include "noisegen/shelf.hpp"
@@ -14,6 +15,7 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <thread>
 
 #include <fcntl.h>
@@ -47,17 +49,20 @@ TEST_CASE("each memory loop computes its formula")
 
 TEST_CASE("a memory stressor counts the traffic of its formula")
 {
+    // A step of small arrays is all of them: 2 MiB, shared out to the arrays in whole cache lines.
+    const std::map<std::string, std::uint64_t> traffic{{"triad", 2097024},   // 24 bytes an item, three arrays
+                                                       {"copy", 2097152},    // 16, two arrays
+                                                       {"update", 4194304},  // 16, one array, read and written
+                                                       {"read", 2097152},
+                                                       {"write", 2097152}};
     const auto& card = noisegen::stressors().find("memory.stream");
-    for (const auto& [shape, bytes_per_item] :
-         {std::pair{"triad", 24U}, {"copy", 16U}, {"update", 16U}, {"read", 8U}}) {
+    for (const std::string& shape : noisegen::stream_shapes()) {
         CAPTURE(shape);
         const auto settings = noisegen::stressors().settings(card, {{"bytes", "2MiB"}, {"shape", shape}});
         const auto stressor = card.make(settings, {});
         stressor->begin({});
-        std::uint64_t bytes = 0;
-        for (int i = 0; i < 10; ++i) bytes += stressor->step().bytes;
-        CHECK(bytes > 0);
-        CHECK(bytes % bytes_per_item == 0);
+        CHECK(stressor->step().bytes == traffic.at(shape));
+        CHECK(stressor->step().bytes == traffic.at(shape));
     }
 }
 
@@ -81,6 +86,19 @@ TEST_CASE("a scratch file has no name and its space is reserved")
     CHECK(status.st_size == 1 << 20U);
     CHECK(status.st_nlink == 0);
     CHECK_THROWS_AS((noisegen::ScratchFile{scratch / "absent", 1}), std::system_error);
+}
+
+TEST_CASE("writes to a directory in memory say so in the record")
+{
+    if (!noisegen::in_memory("/dev/shm")) {
+        testing::skip("/dev/shm is not in memory here");
+        return;
+    }
+    const auto& card = noisegen::stressors().find("io.write");
+    const auto settings = noisegen::stressors().settings(
+        card, {{"directory", "/dev/shm"}, {"size", "64KiB"}, {"block", "64KiB"}, {"depth", "1"}});
+    const auto stressor = card.make(settings, {});
+    CHECK(stressor->note().ends_with("in /dev/shm, which is in memory: no disk is stressed"));
 }
 
 TEST_CASE("writes in flight arrive")

@@ -11,10 +11,11 @@ struct Traffic {
     std::uint64_t received_bytes = 0;
 };
 
-// traffic() is asked only if the call is recorded.
-template <class Ask, class Call>
-int blocking(const MpiFunction& function, Operation operation, MPI_Comm communicator, std::uint32_t root,
-             const Ask& traffic, const Call& call)
+// What any collective call does to be recorded. traffic() is asked only if the call is recorded; record(location,
+// around, what) calls, and writes what belongs between the region's ends.
+template <class Ask, class Call, class Record>
+int recorded(const MpiFunction& function, Operation operation, MPI_Comm communicator, std::uint32_t root,
+             const Ask& traffic, const Call& call, const Record& record)
 {
     LocationRecorder* location = recording_location();
     if (location == nullptr) return call();
@@ -24,41 +25,40 @@ int blocking(const MpiFunction& function, Operation operation, MPI_Comm communic
         return call();
     }
     const Traffic bytes = traffic();
-    RecordedCall recorded{*location, function};
-    location->collective_begin(recorded.begin_ns());
-    const int code = call();
-    location->collective_end(recorded.end_ns(), {.operation = operation,
-                                                 .communicator = *on,
-                                                 .root = root,
-                                                 .sent_bytes = bytes.sent_bytes,
-                                                 .received_bytes = bytes.received_bytes});
-    return code;
+    RecordedCall around{*location, function};
+    return record(*location, around,
+                  CollectiveEnd{.operation = operation,
+                                .communicator = *on,
+                                .root = root,
+                                .sent_bytes = bytes.sent_bytes,
+                                .received_bytes = bytes.received_bytes});
+}
+
+template <class Ask, class Call>
+int blocking(const MpiFunction& function, Operation operation, MPI_Comm communicator, std::uint32_t root,
+             const Ask& traffic, const Call& call)
+{
+    return recorded(function, operation, communicator, root, traffic, call,
+                    [&](LocationRecorder& location, RecordedCall& around, const CollectiveEnd& what) {
+                        location.collective_begin(around.begin_ns());
+                        const int code = call();
+                        location.collective_end(around.end_ns(), what);
+                        return code;
+                    });
 }
 
 template <class Ask, class Call>
 int non_blocking(const MpiFunction& function, Operation operation, MPI_Comm communicator, std::uint32_t root,
                  MPI_Request* request, const Ask& traffic, const Call& call)
 {
-    LocationRecorder* location = recording_location();
-    if (location == nullptr) return call();
-    const std::optional<CommunicatorRef> on = communicator_of(*location, communicator);
-    if (!on) {
-        const RecordedCall time_only{*location, function};
-        return call();
-    }
-    const Traffic bytes = traffic();
-    RecordedCall recorded{*location, function};
-    const std::uint64_t id = new_request_id();
-    location->collective_request(recorded.begin_ns(), id);
-    const int code = call();
-    if (code == MPI_SUCCESS)
-        remember(*request, {.id = id,
-                            .operation = PendingCollective{{.operation = operation,
-                                                            .communicator = *on,
-                                                            .root = root,
-                                                            .sent_bytes = bytes.sent_bytes,
-                                                            .received_bytes = bytes.received_bytes}}});
-    return code;
+    return recorded(function, operation, communicator, root, traffic, call,
+                    [&](LocationRecorder& location, RecordedCall& around, const CollectiveEnd& what) {
+                        const std::uint64_t id = new_request_id();
+                        location.collective_request(around.begin_ns(), id);
+                        const int code = call();
+                        if (code == MPI_SUCCESS) remember(*request, {.id = id, .operation = PendingCollective{what}});
+                        return code;
+                    });
 }
 
 Traffic nothing()
@@ -99,6 +99,18 @@ std::uint32_t rank(int root)
 std::uint64_t times_size(std::uint64_t bytes, MPI_Comm communicator)
 {
     return bytes * static_cast<std::uint64_t>(size_of(communicator));
+}
+
+// Everybody's block to everybody.
+Traffic block_to_all(std::uint64_t mine, std::uint64_t each, MPI_Comm communicator)
+{
+    return {.sent_bytes = mine, .received_bytes = times_size(each, communicator)};
+}
+
+// A block for everybody, and back the sum of one's own.
+Traffic sum_of_blocks(std::uint64_t bytes, MPI_Comm communicator)
+{
+    return {.sent_bytes = times_size(bytes, communicator), .received_bytes = bytes};
 }
 
 }  // namespace
@@ -189,8 +201,8 @@ int MPI_Allgather(const void* send, int send_count, MPI_Datatype send_type, void
 {
     static const MpiFunction function{"MPI_Allgather", RegionRole::all_to_all};
     const auto traffic = [&] {
-        return Traffic{.sent_bytes = block(send, send_count, send_type, receive_count, receive_type),
-                       .received_bytes = times_size(bytes_of(receive_count, receive_type), comm)};
+        return block_to_all(block(send, send_count, send_type, receive_count, receive_type),
+                            bytes_of(receive_count, receive_type), comm);
     };
     return blocking(function, Operation::allgather, comm, no_root, traffic, [&] {
         return PMPI_Allgather(send, send_count, send_type, receive, receive_count, receive_type, comm);
@@ -214,10 +226,7 @@ int MPI_Allgatherv(const void* send, int send_count, MPI_Datatype send_type, voi
 int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     static const MpiFunction function{"MPI_Reduce_scatter_block", RegionRole::all_to_all};
-    const auto traffic = [&] {
-        const std::uint64_t mine = bytes_of(count, type);
-        return Traffic{.sent_bytes = times_size(mine, comm), .received_bytes = mine};
-    };
+    const auto traffic = [&] { return sum_of_blocks(bytes_of(count, type), comm); };
     return blocking(function, Operation::reduce_scatter_block, comm, no_root, traffic,
                     [&] { return PMPI_Reduce_scatter_block(send, receive, count, type, op, comm); });
 }
@@ -273,8 +282,8 @@ int MPI_Iallgather(const void* send, int send_count, MPI_Datatype send_type, voi
 {
     static const MpiFunction function{"MPI_Iallgather", RegionRole::all_to_all};
     const auto traffic = [&] {
-        return Traffic{.sent_bytes = block(send, send_count, send_type, receive_count, receive_type),
-                       .received_bytes = times_size(bytes_of(receive_count, receive_type), comm)};
+        return block_to_all(block(send, send_count, send_type, receive_count, receive_type),
+                            bytes_of(receive_count, receive_type), comm);
     };
     return non_blocking(function, Operation::allgather, comm, no_root, request, traffic, [&] {
         return PMPI_Iallgather(send, send_count, send_type, receive, receive_count, receive_type, comm, request);
@@ -285,10 +294,7 @@ int MPI_Ireduce_scatter_block(const void* send, void* receive, int count, MPI_Da
                               MPI_Request* request)
 {
     static const MpiFunction function{"MPI_Ireduce_scatter_block", RegionRole::all_to_all};
-    const auto traffic = [&] {
-        const std::uint64_t mine = bytes_of(count, type);
-        return Traffic{.sent_bytes = times_size(mine, comm), .received_bytes = mine};
-    };
+    const auto traffic = [&] { return sum_of_blocks(bytes_of(count, type), comm); };
     return non_blocking(function, Operation::reduce_scatter_block, comm, no_root, request, traffic,
                         [&] { return PMPI_Ireduce_scatter_block(send, receive, count, type, op, comm, request); });
 }

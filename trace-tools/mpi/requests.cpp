@@ -1,6 +1,7 @@
 #include "trace-tools/mpi/requests.hpp"
 
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -9,7 +10,8 @@ namespace otf2 {
 namespace {
 
 std::mutex mutex;
-std::unordered_map<MPI_Request, Pending> table;  // guarded by mutex
+// Oldest first: Open MPI gives one and the same handle to all sends that it completes at once. Guarded by mutex.
+std::unordered_map<MPI_Request, std::deque<Pending>> table;
 std::atomic<std::size_t> pending_count{0};
 
 }  // namespace
@@ -29,8 +31,8 @@ void remember(MPI_Request request, const Pending& pending)
 {
     if (request == MPI_REQUEST_NULL) return;
     const std::lock_guard lock{mutex};
-    table.insert_or_assign(request, pending);
-    pending_count = table.size();
+    table[request].push_back(pending);
+    ++pending_count;
 }
 
 std::optional<Pending> take(MPI_Request request)
@@ -39,9 +41,10 @@ std::optional<Pending> take(MPI_Request request)
     const std::lock_guard lock{mutex};
     const auto found = table.find(request);
     if (found == table.end()) return {};
-    const Pending pending = found->second;
-    table.erase(found);
-    pending_count = table.size();
+    const Pending pending = found->second.front();
+    found->second.pop_front();
+    if (found->second.empty()) table.erase(found);
+    --pending_count;
     return pending;
 }
 

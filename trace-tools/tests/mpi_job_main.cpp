@@ -31,10 +31,14 @@ void exchange(int rank, int size, MPI_Comm communicator)
     MPI_Iallreduce(mine.data(), theirs.data(), 2, MPI_DOUBLE, MPI_SUM, communicator, &request);
     for (int done = 0; done == 0;) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 
-    std::array<MPI_Request, 2> both{};
-    MPI_Irecv(theirs.data(), 8, MPI_DOUBLE, left, 7, communicator, &both[0]);
-    MPI_Isend(mine.data(), 5, MPI_DOUBLE, right, 7, communicator, &both[1]);
-    MPI_Waitall(2, both.data(), MPI_STATUSES_IGNORE);
+    // Two small sends at once: Open MPI may give both the same handle.
+    std::array<double, 8> more{};
+    std::array<MPI_Request, 4> all{};
+    MPI_Irecv(theirs.data(), 8, MPI_DOUBLE, left, 7, communicator, &all[0]);
+    MPI_Irecv(more.data(), 8, MPI_DOUBLE, left, 8, communicator, &all[1]);
+    MPI_Isend(mine.data(), 5, MPI_DOUBLE, right, 7, communicator, &all[2]);
+    MPI_Isend(mine.data(), 1, MPI_DOUBLE, right, 8, communicator, &all[3]);
+    MPI_Waitall(4, all.data(), MPI_STATUSES_IGNORE);
 
     if (rank == 0) MPI_Send(mine.data(), 3, MPI_DOUBLE, 1, 9, communicator);
     if (rank == 1) MPI_Recv(theirs.data(), 8, MPI_DOUBLE, 0, 9, communicator, MPI_STATUS_IGNORE);

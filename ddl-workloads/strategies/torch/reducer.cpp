@@ -56,7 +56,12 @@ class StartHook : public c10d::CommHookInterface {
         const Bucket ours{.index = bucket.getIndex(),
                           .gradients = {gradients.data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
                           .last = bucket.isLast()};
-        start_(ours, [averaged, gradients] { averaged->markCompleted(gradients); });
+        start_(ours, [averaged, gradients](std::exception_ptr failure) {
+            if (failure)
+                averaged->setError(failure);
+            else
+                averaged->markCompleted(gradients);
+        });
         return averaged;
     }
 

@@ -1,0 +1,68 @@
+#include "base/local_rank.hpp"
+
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
+
+#include <optional>
+#include <string>
+
+namespace base {
+
+namespace {
+
+// None if one of them is missing or they do not fit together.
+std::optional<LocalRank> rank_of(std::optional<int> rank, std::optional<int> size)
+{
+    if (!rank || !size || *rank < 0 || *rank >= *size) return {};
+    return LocalRank{*rank, *size};
+}
+
+std::optional<int> slurm_tasks_here()
+{
+    const auto tasks = environment("SLURM_STEP_TASKS_PER_NODE");
+    const auto node = environment_number("SLURM_NODEID");
+    if (!tasks || !node) return {};
+    return slurm_tasks_on_node(*tasks, *node);
+}
+
+}  // namespace
+
+LocalRank local_rank()
+{
+    const auto number = environment_number;
+    if (const auto local = rank_of(number("OMPI_COMM_WORLD_LOCAL_RANK"), number("OMPI_COMM_WORLD_LOCAL_SIZE")))
+        return *local;
+    // mpirun of MPICH and Intel MPI. Inside a Slurm job it starts its own daemons with srun: Slurm counts those.
+    if (const auto local = rank_of(number("MPI_LOCALRANKID"), number("MPI_LOCALNRANKS"))) return *local;
+    return rank_of(number("SLURM_LOCALID"), slurm_tasks_here()).value_or(LocalRank{});
+}
+
+int slurm_tasks_on_node(std::string_view tasks_per_node, int node)
+{
+    int later = node;
+    for (const std::string& group : split(tasks_per_node, ',')) {
+        const std::size_t bracket = group.find("(x");
+        const int tasks = parse<int>(std::string_view{group}.substr(0, bracket));
+        int nodes = 1;
+        if (bracket != std::string::npos)
+            nodes = parse<int>(std::string_view{group}.substr(bracket + 2, group.size() - bracket - 3));
+        if (later < nodes) return tasks;
+        later -= nodes;
+    }
+    fail("node ", node, " is not among ", tasks_per_node);
+}
+
+CpuSet share_of(const std::vector<Core>& cores, LocalRank local)
+{
+    const auto rank = static_cast<std::size_t>(local.rank);
+    const auto size = static_cast<std::size_t>(local.size);
+    if (cores.size() >= size) return part_of(cores, rank, size);
+    std::vector<Core> halves;  // every CPU by itself, siblings side by side
+    for (const Core& core : cores)
+        for (const int cpu : core.cpus) halves.push_back(Core{.cpus = {cpu}});
+    return halves.size() >= size ? part_of(halves, rank, size) : cpus_of(cores);
+}
+
+}  // namespace base

@@ -1,0 +1,24 @@
+// This process among those of its job on the same host, and its share of the host's CPUs.
+#pragma once
+
+#include "base/cpus.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace base {
+
+// From the launcher's environment (OpenMPI, MPICH and Intel MPI, Slurm); 0 of 1 without one.
+struct LocalRank {
+    int rank = 0;
+    int size = 1;
+};
+LocalRank local_rank();
+
+// Tasks on one node of a Slurm step, from SLURM_STEP_TASKS_PER_NODE ("2(x3),1") and the node's number.
+int slurm_tasks_on_node(std::string_view tasks_per_node, int node);
+
+// Whole physical cores where there are enough of them for all ranks of the host, else CPUs, else all ranks share all.
+CpuSet share_of(const std::vector<Core>& cores, LocalRank local);
+
+}  // namespace base

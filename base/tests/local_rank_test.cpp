@@ -1,0 +1,76 @@
+// Ranks on one host: what launchers say of them, and how CPUs are dealt out to them.
+#include "base/local_rank.hpp"
+
+#include "base/error.hpp"
+#include "base/tests/environment.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+namespace {
+
+// "1 of 4"
+std::string rank_with(const std::map<std::string, std::string>& variables)
+{
+    const testing::Environment environment{variables};
+    const base::LocalRank local = base::local_rank();
+    return std::to_string(local.rank) + " of " + std::to_string(local.size);
+}
+
+}  // namespace
+
+TEST_CASE("the rank on this host is what the launcher says")
+{
+    CHECK(rank_with({}) == "0 of 1");
+    CHECK(rank_with({{"OMPI_COMM_WORLD_LOCAL_RANK", "1"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}}) == "1 of 4");
+    CHECK(rank_with({{"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "3"}}) == "2 of 3");
+    CHECK(rank_with({{"SLURM_LOCALID", "1"}, {"SLURM_NODEID", "0"}, {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"}}) ==
+          "1 of 2");
+}
+
+TEST_CASE("mpirun inside a Slurm job counts its own ranks")
+{
+    std::map<std::string, std::string> variables{
+        {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"}};
+    CHECK(rank_with(variables) == "0 of 1");
+    variables["MPI_LOCALRANKID"] = "3";
+    variables["MPI_LOCALNRANKS"] = "4";
+    CHECK(rank_with(variables) == "3 of 4");
+}
+
+TEST_CASE("a rank that makes no sense is none")
+{
+    CHECK(rank_with({{"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}) == "0 of 1");
+    CHECK(rank_with({{"OMPI_COMM_WORLD_LOCAL_RANK", "4"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}}) == "0 of 1");
+    CHECK(rank_with({{"MPI_LOCALRANKID", "x"}, {"MPI_LOCALNRANKS", "0"}}) == "0 of 1");
+}
+
+TEST_CASE("tasks of a node are read from what Slurm says")
+{
+    CHECK(base::slurm_tasks_on_node("2", 0) == 2);
+    CHECK(base::slurm_tasks_on_node("2(x3),1", 0) == 2);
+    CHECK(base::slurm_tasks_on_node("2(x3),1", 2) == 2);
+    CHECK(base::slurm_tasks_on_node("2(x3),1", 3) == 1);
+    CHECK_THROWS_AS(base::slurm_tasks_on_node("2(x3),1", 4), base::Error);
+}
+
+TEST_CASE("ranks of a host get whole cores while there are enough")
+{
+    const std::vector<base::Core> cores{{.cpus = {2, 66}}, {.cpus = {3, 67}}, {.cpus = {4, 68}}};
+    CHECK(base::share_of(cores, {0, 1}) == base::CpuSet{2, 3, 4, 66, 67, 68});
+    CHECK(base::share_of(cores, {0, 2}) == base::CpuSet{2, 66});
+    CHECK(base::share_of(cores, {1, 2}) == base::CpuSet{3, 4, 67, 68});
+    CHECK(base::share_of(cores, {1, 3}) == base::CpuSet{3, 67});
+}
+
+TEST_CASE("with fewer cores than ranks the CPUs are dealt out and with fewer CPUs all are shared")
+{
+    const std::vector<base::Core> cores{{.cpus = {0, 2}}, {.cpus = {1, 3}}};
+    CHECK(base::share_of(cores, {0, 4}) == base::CpuSet{0});
+    CHECK(base::share_of(cores, {1, 4}) == base::CpuSet{2});
+    CHECK(base::share_of(cores, {2, 4}) == base::CpuSet{1});
+    CHECK(base::share_of(cores, {0, 5}) == base::CpuSet{0, 1, 2, 3});
+    CHECK(base::share_of(cores, {4, 5}) == base::CpuSet{0, 1, 2, 3});
+}

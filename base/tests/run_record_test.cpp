@@ -1,0 +1,49 @@
+// A process's rank in its job, as launchers tell it.
+#include "base/run_record.hpp"
+
+#include "base/tests/environment.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+namespace {
+
+// "1 of 4, MPI"
+std::string job_with(const std::map<std::string, std::string>& variables)
+{
+    const testing::Environment environment{variables};
+    const base::JobRank job = base::job_rank();
+    return std::to_string(job.rank) + " of " + std::to_string(job.size) + (job.under_mpi ? ", MPI" : "");
+}
+
+}  // namespace
+
+TEST_CASE("the rank in the job is what the launcher says")
+{
+    CHECK(job_with({}) == "0 of 1");
+    CHECK(job_with({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}}) == "1 of 4, MPI");
+    CHECK(job_with({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}}) == "2 of 3");
+    CHECK(job_with({{"SLURM_PROCID", "5"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}}) == "5 of 8");
+}
+
+TEST_CASE("the tasks of the step count and not those of the whole Slurm job")
+{
+    CHECK(job_with({{"PMIX_RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_NTASKS", "16"}}) == "1 of 2, MPI");
+    CHECK(job_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "16"}}) == "0 of 1");
+}
+
+TEST_CASE("ranks of mpirun inside a Slurm job are not the daemons that Slurm counts")
+{
+    CHECK(job_with({{"PMI_RANK", "3"},
+                    {"PMI_SIZE", "4"},
+                    {"SLURM_PROCID", "1"},
+                    {"SLURM_STEP_ID", "0"},
+                    {"SLURM_STEP_NUM_TASKS", "2"}}) == "3 of 4");
+}
+
+TEST_CASE("words that are no numbers are no rank")
+{
+    CHECK(job_with({{"OMPI_COMM_WORLD_RANK", "one"}, {"PMI_RANK", ""}}) == "0 of 1");
+}
