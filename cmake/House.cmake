@@ -159,7 +159,8 @@ endfunction()
 # house_bench_step(TARGET COMMAND ...): the target `bench` runs COMMAND too, one after the other.
 function(house_bench_step target)
   cmake_parse_arguments(step "" "" "COMMAND;DEPENDS" ${ARGN})
-  add_custom_target(run-${target} COMMAND ${step_COMMAND} USES_TERMINAL)
+  add_custom_target(run-${target} COMMAND ${CMAKE_COMMAND} -E env ${CROSSTALK_TEST_ENVIRONMENT} ${step_COMMAND}
+                                  USES_TERMINAL)
   if(TARGET ${target})
     add_dependencies(run-${target} ${target})
   endif()
