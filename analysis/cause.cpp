@@ -64,7 +64,7 @@ std::string slow_ranks(const DesignedRun& run, const Analysis& analysis, const E
     if (ranks == 1 || slower.empty()) return "";
     const auto largest = *std::max_element(slower.begin(), slower.end());
     std::erase_if(slower, [&](const auto& rank) { return rank.first < largest.first / 2.0; });
-    if (slower.size() == ranks) return base::join(" on all ", ranks, " ranks");
+    if (slower.size() == ranks) return ranks == 2 ? " on both ranks" : base::join(" on all ", ranks, " ranks");
     if (slower.size() > 1) return base::join(" on ", slower.size(), " of ", ranks, " ranks");
     return base::join(" on rank ", largest.second, ", which the others then wait for");
 }

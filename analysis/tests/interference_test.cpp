@@ -62,7 +62,7 @@ TEST_CASE("a run directory gives a report with the true answers")
     CHECK(mem["verdict"] == "unsafe");
     CHECK(mem["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.05));
     CHECK(mem["phase"] == "backward");
-    CHECK(mem["cause"].get<std::string>().find("on all 2 ranks") != std::string::npos);
+    CHECK(mem["cause"].get<std::string>().find("on both ranks") != std::string::npos);
     CHECK(mem["minutes_missing"] == 0.0);
     CHECK_FALSE(verdict["factors"].contains("placebo"));
 }
