@@ -1,6 +1,7 @@
 #include "base/stop.hpp"
 
 #include <csignal>
+#include <ctime>
 
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -14,11 +15,17 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr int asked_by_program = -1;
 
+std::atomic<time_t> asked_at{0};  // seconds
+
 extern "C" void take_signal(int signal)
 {
     int none = 0;
-    if (asked.compare_exchange_strong(none, signal)) return;
-    if (signal == SIGINT && none == SIGINT) _exit(128 + signal);
+    if (asked.compare_exchange_strong(none, signal)) {
+        asked_at = time(nullptr);
+        return;
+    }
+    // The second one is meant: launchers and terminals may deliver one Ctrl-C twice.
+    if (signal == SIGINT && none == SIGINT && time(nullptr) > asked_at + 1) _exit(128 + signal);
 }
 
 }  // namespace

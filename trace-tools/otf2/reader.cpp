@@ -125,6 +125,22 @@ Reader::Reader(std::filesystem::path anchor, ReadOptions options) : anchor_{std:
     });
 }
 
+namespace {
+
+// OTF2 may read on for ever where an event file was cut off: far more events than are defined are none.
+std::uint64_t most_events(std::uint64_t defined)
+{
+    return 2 * defined + 1'000'000;
+}
+
+void check_ended(std::uint64_t read, std::uint64_t defined)
+{
+    if (read >= most_events(defined))
+        base::fail("events go on beyond the ", defined, " that are defined: cut off, or damaged");
+}
+
+}  // namespace
+
 // One pass over the events: the archive opened anew, each location's numbering and clock offsets known to OTF2.
 class Reader::Pass {
  public:
@@ -150,9 +166,12 @@ class Reader::Pass {
         check(OTF2_Reader_RegisterGlobalEvtCallbacks(reader_.get(), events, callbacks_.global.get(), &source_),
               "read events");
         std::uint64_t read = 0;
-        const OTF2_ErrorCode code = OTF2_Reader_ReadAllGlobalEvents(reader_.get(), events, &read);
+        std::uint64_t defined = 0;
+        for (const Location& location : archive_.locations) defined += location.events;
+        const OTF2_ErrorCode code = OTF2_Reader_ReadGlobalEvents(reader_.get(), events, most_events(defined), &read);
         if (source_.thrown()) return;
         check(code, "read events");
+        check_ended(read, defined);
         read_ += read;
         check(OTF2_Reader_CloseGlobalEvtReader(reader_.get(), events), "close events");
     }
@@ -165,9 +184,11 @@ class Reader::Pass {
             check(OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks_.local.get(), &source_),
                   "read events");
             std::uint64_t read = 0;
-            const OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalEvents(reader_.get(), events, &read);
+            const OTF2_ErrorCode code =
+                OTF2_Reader_ReadLocalEvents(reader_.get(), events, most_events(location.events), &read);
             if (source_.thrown()) return;
             check(code, "read events of ", location.name);
+            check_ended(read, location.events);
             read_ += read;
             check(OTF2_Reader_CloseEvtReader(reader_.get(), events), "close events of ", location.name);
         }
