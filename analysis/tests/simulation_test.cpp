@@ -15,7 +15,7 @@ void check_recovery(const std::vector<double>& truths, std::uint64_t seed)
     constexpr int runs = 100;
     const analysis::Simulation what{.effects_percent = truths, .run_s = 60.0};
     base::Random random{seed};
-    Eigen::MatrixXd estimates(runs, static_cast<Eigen::Index>(truths.size()));
+    std::vector<double> sums(truths.size(), 0.0);
     std::vector<int> covered(truths.size(), 0);
     int alarms = 0;
     for (int run = 0; run < runs; ++run) {
@@ -28,7 +28,7 @@ void check_recovery(const std::vector<double>& truths, std::uint64_t seed)
         for (std::size_t f = 0; f < truths.size(); ++f) {
             const analysis::Effect* effect =
                 analysis::find(result.effects, base::join("f", f), "", analysis::Kind::alone, "step");
-            estimates(run, static_cast<Eigen::Index>(f)) = effect->percent.value;
+            sums[f] += effect->percent.value;
             covered[f] += effect->percent.interval(0.95).contains(truths[f]) ? 1 : 0;
             if (f == 0) alarms += effect->p <= 0.05 ? 1 : 0;
         }
@@ -36,9 +36,7 @@ void check_recovery(const std::vector<double>& truths, std::uint64_t seed)
     int covered_in_all = 0;
     for (std::size_t f = 0; f < truths.size(); ++f) {
         CAPTURE(truths[f]);
-        const analysis::Mean mean = analysis::mean_of(estimates.col(static_cast<Eigen::Index>(f)));
-        CHECK(mean.standard_error < 0.2 + 0.002 * truths[f]);
-        CHECK(std::abs(mean.value - truths[f]) <= 4.0 * mean.standard_error + 0.02 * truths[f]);
+        CHECK(std::abs(sums[f] / runs - truths[f]) <= 0.3 + 0.02 * truths[f]);
         CHECK(covered[f] >= 86);  // 95 % expected; fewer than 86 of 100 in one of 3,000 tries
         covered_in_all += covered[f];
     }

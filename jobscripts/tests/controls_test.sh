@@ -5,7 +5,7 @@ set -euo pipefail
 
 # verdict RUN DELAY LOW HIGH TRUE TRUSTWORTHY
 verdict() {
-    local run=$scratch/work/emulated.$1
+    local run=$scratch/runs/emulated.$1
     mkdir -p "$run/report"
     echo '{"exit_code": 0}' >"$run/status.json"
     cat >"$run/report/verdict.json" <<JSON
@@ -23,7 +23,7 @@ verdict 1 5.1 4.9 5.3 5.0 true
 verdict 2 4.8 4.6 4.9 5.0 true
 verdict 3 0.0 -0.2 0.2 0.0 false
 
-run "$jobscripts/controls.sh" --runs 3 --victim emulated --work "$scratch/work" --out "$scratch/summed"
+run "$jobscripts/controls.sh" --runs 3 --victim emulated --work "$scratch/runs" --out "$scratch/summed"
 check "it ends well" test "$status" = 0
 check "runs are counted" grep -q "emulated: 3 runs.* 2 of them trustworthy" "$scratch/out"
 check "the one without a control is counted apart" grep -q "not connected in 1 of 3" "$scratch/out"
@@ -32,6 +32,6 @@ check "a mean over runs is one over the others" grep -q "measured minus true, po
 check "the placebo counts in all of them" grep -q "placebo: 0 inside the 95 % interval in 3 of 3" "$scratch/out"
 
 verdict 1 0.0 -0.2 0.2 0.0 false
-run "$jobscripts/controls.sh" --runs 1 --victim emulated --work "$scratch/work" --out "$scratch/none"
+run "$jobscripts/controls.sh" --runs 1 --victim emulated --work "$scratch/runs" --out "$scratch/none"
 check "it ends well without any control" test "$status" = 0
 check "it says so" grep -q "not connected in 1 of 1" "$scratch/out"
