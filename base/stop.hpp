@@ -5,7 +5,8 @@
 
 namespace base {
 
-// SIGTERM, SIGINT and SIGHUP set the flag that stop_requested() reads; a second Ctrl-C ends the process at once.
+// SIGTERM, SIGINT and SIGHUP set the flag that stop_requested() reads; a second Ctrl-C ends the process at once,
+// if it comes a second or more later (one may be delivered twice).
 void stop_on_signals();
 
 // Asks the kernel to send SIGTERM when the parent dies (the parent at the time of the call). If it is dead already, the
