@@ -250,6 +250,26 @@ TEST_CASE("an archive that is cut off anywhere gives one clear line")
     }
 }
 
+TEST_CASE("a long event file that is cut off ends and gives one clear line")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace"};
+    const otf2::RegionRef region = recorder.region("work");
+    otf2::LocationRecorder& location = recorder.location("one");
+    for (int i = 0; i < 50'000; ++i) {
+        location.enter(region);
+        location.leave(region);
+    }
+    recorder.finish();
+    const fs::path events = scratch / "trace/traces/0.evt";
+    const std::uintmax_t whole = fs::file_size(events);
+    for (std::uintmax_t percent = 95; percent >= 35; percent -= 15) {
+        CAPTURE(percent);
+        fs::resize_file(events, whole * percent / 100);
+        CHECK(one_line_about(complaint(scratch / "trace/traces.otf2"), scratch / "trace/traces.otf2"));
+    }
+}
+
 TEST_CASE("an archive without its definitions gives one clear line")
 {
     const testing::Scratch scratch;
