@@ -143,7 +143,7 @@ std::string supervise(const Request& request, const std::vector<Chip>& table, st
     while (reason.empty()) {
         for (const auto& [dose, share] : team.newly_short())
             note(base::join(dose_text(schedule.doses[dose]), " does not reach its rate: ", std::round(share * 100.0),
-                            "% of ", base::format(*schedule.doses[dose].rate)));
+                            "% of ", base::format(*schedule.doses[dose].intensity.rate)));
         if (speaks && progress.due()) {
             const std::int64_t now = base::now_ns();
             const std::uint64_t bytes = team.bytes();
@@ -175,8 +175,8 @@ std::string supervise(const Request& request, const std::vector<Chip>& table, st
 // Of all CPUs together, of what was asked for; 1 if no rate was.
 double reached(const Dose& dose, const DoseTotal& total)
 {
-    if (!dose.rate || total.requested_per_s == 0.0) return 1.0;
-    const bool bytes = dose.rate->of == base::Rate::Of::bytes;
+    if (!dose.intensity.rate || total.requested_per_s == 0.0) return 1.0;
+    const bool bytes = dose.intensity.rate->of == base::Rate::Of::bytes;
     return (bytes ? total.bytes_per_s() : total.operations_per_s()) / total.requested_per_s;
 }
 
@@ -202,7 +202,7 @@ nlohmann::ordered_json stressor_record(const Configured& stressor, const std::ve
     nlohmann::ordered_json record;
     record["name"] = stressor.card->name;
     record["options"] = stressor.settings.all();
-    record["options"].erase("rate");  // is told with the doses
+    for (const std::string& name : intensity_options()) record["options"].erase(name);  // told with the doses
     record["cpus"] = base::format_cpus({cpus.begin(), cpus.end()});
     record["how"] = how;
     return record;
@@ -217,7 +217,7 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<DoseTo
         if (total.work.bytes > 0) out << ", " << speed_text(total.bytes_per_s());
         if (total.work.operations > 0)
             out << ", " << base::format(std::round(total.operations_per_s())) << " operations/s";
-        if (dose.rate) out << " (asked for " << base::format(*dose.rate) << ")";
+        if (dose.intensity.rate) out << " (asked for " << base::format(*dose.intensity.rate) << ")";
         out << "\n";
     }
 }
@@ -275,7 +275,8 @@ int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
             note(base::join(dose_text(dose), " was on, but did nothing"));
         else if (share < rate_kept || share > rate_exceeded)
             note(base::join("rate ", share < rate_kept ? "not reached: " : "exceeded: ", dose_text(dose), " had ",
-                            std::round(share * 100.0), "% of ", rate_text(totals[i].requested_per_s, dose.rate->of)));
+                            std::round(share * 100.0), "% of ",
+                            rate_text(totals[i].requested_per_s, dose.intensity.rate->of)));
         else
             continue;
         code = base::exit_promise_not_kept;

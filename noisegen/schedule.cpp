@@ -118,12 +118,14 @@ class Builder {
     {
         const base::Settings settings = stressors().settings(card, options);
         card.needs(settings);
-        Dose dose{
-            .factor = label, .level = level, .stressor = stressor(label, card, options), .rate = rate(card, settings)};
+        Dose dose{.factor = label,
+                  .level = level,
+                  .stressor = stressor(label, card, options),
+                  .intensity = intensity(card, settings)};
         for (std::size_t i = 0; i < schedule_.doses.size(); ++i) {
             const Dose& known = schedule_.doses[i];
             if (known.factor != label || known.level != level) continue;
-            if (known.stressor == dose.stressor && known.rate == dose.rate) return i;
+            if (known.stressor == dose.stressor && known.intensity == dose.intensity) return i;
             base::fail_usage("'", label,
                              "' stands for two things; give one of them a label of its own: other=", card.name);
         }
@@ -134,7 +136,7 @@ class Builder {
     // In a factorial two factors may be on together, each on CPUs of its own: there they share no stressor.
     std::size_t stressor(const std::string& label, const StressorCard& card, Options options)
     {
-        options.erase("rate");
+        for (const std::string& name : intensity_options()) options.erase(name);
         const base::Settings settings = stressors().settings(card, options);
         const std::string owner = schedule_.design == Schedule::Design::factorial ? label : "";
         for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
@@ -144,18 +146,6 @@ class Builder {
         schedule_.stressors.push_back({&card, settings});
         owners_.push_back(owner);
         return schedule_.stressors.size() - 1;
-    }
-
-    static std::optional<base::Rate> rate(const StressorCard& card, const base::Settings& settings)
-    {
-        if (!settings.given("rate") || settings.text("rate") == "max") return {};
-        const auto rate = settings.get<base::Rate>("rate");
-        if (rate.per_second <= 0.0) base::fail_usage(card.name, "[rate]: zero is no stress; use quiet");
-        if (rate.of == base::Rate::Of::bytes && !card.counts_bytes)
-            base::fail_usage(card.name, "[rate]: it moves no bytes; give operations, such as 500/s");
-        if (rate.of == base::Rate::Of::operations && !card.counts_operations)
-            base::fail_usage(card.name, "[rate]: give bytes, such as 4GiB/s");
-        return rate;
     }
 
     Schedule schedule_;

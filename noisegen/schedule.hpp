@@ -2,7 +2,7 @@
 // time or CPUs of the machine.
 #pragma once
 
-#include "noisegen/stressor.hpp"
+#include "noisegen/intensity.hpp"
 
 #include <optional>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace noisegen {
 
-// A stressor with its checked options, whatever its rate: what is made once per CPU. In a factorial each factor has one
-// of its own.
+// A stressor with its checked options, whatever its intensity: what is made once per CPU. In a factorial each factor
+// has one of its own.
 struct Configured {
     const StressorCard* card = nullptr;
     base::Settings settings;
@@ -21,10 +21,10 @@ struct Configured {
 
 // A factor at one of its levels: what is on in a chip.
 struct Dose {
-    std::string factor;              // its label, by default the stressor's name
-    std::string level;               // "rate=4GiB/s"; empty if the factor has one level only
-    std::size_t stressor = 0;        // index into Schedule::stressors
-    std::optional<base::Rate> rate;  // of the whole process; absent: as fast as it goes
+    std::string factor;        // its label, by default the stressor's name
+    std::string level;         // "rate=4GiB/s"; empty if the factor has one level only
+    std::size_t stressor = 0;  // index into Schedule::stressors
+    Intensity intensity;
 };
 
 // What is on together: indices into Schedule::doses. Nothing: quiet.

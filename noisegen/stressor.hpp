@@ -18,11 +18,12 @@ namespace noisegen {
 struct Work {
     std::uint64_t bytes = 0;
     std::uint64_t operations = 0;
+    std::int64_t rest_until_ns = 0;  // CLOCK_MONOTONIC: nothing to do before then, the team sleeps; 0: go on
 };
 
-// What a stressor is told when its chip begins.
+// What a stressor is told when its chip begins, or with a duty each of its bursts.
 struct Turn {
-    std::int64_t deadline_ns = 0;   // CLOCK_MONOTONIC: the chip is over then
+    std::int64_t deadline_ns = 0;   // CLOCK_MONOTONIC: the turn is over then
     double bytes_per_s = 0.0;       // asked of this instance; 0: no byte rate was asked for
     double operations_per_s = 0.0;  // the same for operations
     bool limited() const { return bytes_per_s > 0.0 || operations_per_s > 0.0; }
@@ -39,7 +40,7 @@ class Stressor {
     // About a millisecond of stress. Returns early rather than wait for others. Throws if it cannot go on.
     virtual Work step() = 0;
 
-    // The chip is over: nothing of it may go on after the return.
+    // The turn is over: nothing of it may go on after the return.
     virtual void end() {}
 
     // How it works on this machine, if that is not plain ("pwrite: the file system refuses O_DIRECT"); for the records.
@@ -66,7 +67,9 @@ struct Place {
 struct Needs {
     base::Bytes memory;
     base::Bytes disk;
-    std::filesystem::path directory;  // where the disk space is taken
+    std::filesystem::path directory;  // where disk space and files are taken
+    std::int64_t files = 0;           // inodes
+    std::int64_t descriptors = 0;     // open at once
 };
 
 struct StressorCard {
@@ -91,10 +94,8 @@ struct StressorCard {
     std::function<std::unique_ptr<Stressor>(const base::Settings&, const Place&)> make = {};
 };
 
-// The option `rate` of a card that can be held back by the team.
-inline base::OptionCard rate_option(const std::string& example)
-{
-    return {"rate", "max", "of this process, divided over its CPUs, for example " + example};
-}
+// The options of a card whose stress the team can hold back, after its own: rate, duty, period and arrival. The
+// stressor itself reads none of them. The example shows a rate.
+std::vector<base::OptionCard> with_intensity(const std::string& rate_example, std::vector<base::OptionCard> own = {});
 
 }  // namespace noisegen

@@ -198,7 +198,8 @@ PhaseDone Team::run_phase(Worker& worker, const Chip& chip)
     }
 
     const Dose& dose = schedule_.doses[*done.dose];
-    if (dose.rate) done.requested_per_s = dose.rate->per_second / static_cast<double>(worker.sharers[dose.stressor]);
+    if (dose.intensity.rate)
+        done.requested_per_s = dose.intensity.rate->per_second / static_cast<double>(worker.sharers[dose.stressor]);
     if (Stressor* stressor = worker.stressors[dose.stressor].get())
         stress(worker, *stressor, dose, deadline, done);
     else
@@ -216,7 +217,7 @@ PhaseDone Team::run_phase(Worker& worker, const Chip& chip)
 
 void Team::stress(Worker& worker, Stressor& stressor, const Dose& dose, std::int64_t deadline_ns, PhaseDone& done)
 {
-    const base::Rate::Of of = dose.rate ? dose.rate->of : base::Rate::Of::bytes;
+    const base::Rate::Of of = dose.intensity.rate ? dose.intensity.rate->of : base::Rate::Of::bytes;
     Turn turn{.deadline_ns = deadline_ns, .bytes_per_s = 0.0, .operations_per_s = 0.0};
     (of == base::Rate::Of::bytes ? turn.bytes_per_s : turn.operations_per_s) = done.requested_per_s;
     std::optional<RateControl> control;
@@ -240,6 +241,7 @@ void Team::stress(Worker& worker, Stressor& stressor, const Dose& dose, std::int
         done.work.bytes += work.bytes;
         done.work.operations += work.operations;
         worker.bytes.fetch_add(work.bytes, std::memory_order_relaxed);
+        if (work.rest_until_ns > now) bell_.sleep_until(std::min(work.rest_until_ns, deadline_ns));
         if (!control) continue;
         const std::int64_t after = base::now_ns();
         judge(after);

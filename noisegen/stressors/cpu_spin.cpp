@@ -29,7 +29,7 @@ class CpuSpin final : public Stressor {
 extern const StressorCard cpu_spin{
     .name = "cpu.spin",
     .summary = "arithmetic in registers; an operation is a millisecond of it",
-    .options = {rate_option("500/s: half of one CPU")},
+    .options = with_intensity("500/s: half of one CPU"),
     .counts_operations = true,
     .make = [](const base::Settings&, const Place&) -> std::unique_ptr<Stressor> {
         return std::make_unique<CpuSpin>();

@@ -98,12 +98,12 @@ class IoWrite final : public Stressor {
 extern const StressorCard io_write{
     .name = "io.write",
     .summary = "sequential writes to an unnamed scratch file; an operation is one write",
-    .options = {{"directory", "/tmp", "on the disk to stress, not in memory"},
-                {"block", "1MiB", "bytes per write"},
-                {"depth", "8", "writes in flight (1: pwrite, more: io_uring)"},
-                {"size", "256MiB", "of the scratch file per CPU, written over and over"},
-                {"direct", "yes", "past the page cache, if the file system can"},
-                rate_option("200MiB/s or 500/s")},
+    .options =
+        with_intensity("200MiB/s or 500/s", {{"directory", "/tmp", "on the disk to stress, not in memory"},
+                                             {"block", "1MiB", "bytes per write"},
+                                             {"depth", "8", "writes in flight (1: pwrite, more: io_uring)"},
+                                             {"size", "256MiB", "of the scratch file per CPU, written over and over"},
+                                             {"direct", "yes", "past the page cache, if the file system can"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs =

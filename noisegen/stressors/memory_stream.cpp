@@ -83,10 +83,10 @@ class MemoryStream final : public Stressor {
 extern const StressorCard memory_stream{
     .name = "memory.stream",
     .summary = "STREAM loops over arrays larger than the last-level cache",
-    .options = {{"bytes", "auto", "of memory per CPU; auto: four times the last-level cache, at least 64MiB"},
-                {"shape", "triad",
-                 "triad, copy, update (in place), read or write; stores bypass the cache but in update"},
-                rate_option("4GiB/s")},
+    .options = with_intensity(
+        "4GiB/s",
+        {{"bytes", "auto", "of memory per CPU; auto: four times the last-level cache, at least 64MiB"},
+         {"shape", "triad", "triad, copy, update (in place), read or write; stores bypass the cache but in update"}}),
     .counts_bytes = true,
     .needs =
         [](const base::Settings& settings) {

@@ -42,11 +42,12 @@ bool through_mpi(const NetworkOptions& options, const Place& place)
 extern const StressorCard network_exchange{
     .name = "network.exchange",
     .summary = "messages around a ring of MPI ranks if there are two or more, else over TCP; an operation is a message",
-    .options = {{"bytes", "1MiB", "per message"},
-                {"window", "4", "messages under way at once (MPI)"},
-                {"hosts", "", "TCP to the noisegens there, a+b+c; empty: MPI, or loopback in a process alone"},
-                {"port", "47111", "where they listen, with hosts"},
-                rate_option("500MiB/s or 1000/s")},
+    .options =
+        with_intensity("500MiB/s or 1000/s",
+                       {{"bytes", "1MiB", "per message"},
+                        {"window", "4", "messages under way at once (MPI)"},
+                        {"hosts", "", "TCP to the noisegens there, a+b+c; empty: MPI, or loopback in a process alone"},
+                        {"port", "47111", "where they listen, with hosts"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs =

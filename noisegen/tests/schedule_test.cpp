@@ -88,7 +88,7 @@ TEST_CASE("each level of a factor is a treatment of its own and shares its stres
     CHECK(schedule.doses[0].factor == "mem");
     CHECK(schedule.doses[0].level == "rate=4GiB/s");
     CHECK(schedule.doses[1].level == "rate=8GiB/s");
-    CHECK(schedule.doses[1].rate->per_second == doctest::Approx(8.0 * (1 << 30)));
+    CHECK(schedule.doses[1].intensity.rate->per_second == doctest::Approx(8.0 * (1 << 30)));
     CHECK(schedule.doses[0].stressor == schedule.doses[1].stressor);
     CHECK(schedule.stressors.size() == 2);
     CHECK(count_quiet(std::get<Blocks>(schedule.order).treatments) == 2);
@@ -137,7 +137,7 @@ TEST_CASE("a ramp climbs from end to end and rests where its rate is zero")
     REQUIRE(phases.size() == 5);
     CHECK(phases[0].treatment.empty());
     CHECK(schedule.doses[phases[1].treatment.at(0)].level == "rate=1GiB/s");
-    CHECK(schedule.doses[phases[4].treatment.at(0)].rate->per_second == doctest::Approx(4.0 * (1 << 30)));
+    CHECK(schedule.doses[phases[4].treatment.at(0)].intensity.rate->per_second == doctest::Approx(4.0 * (1 << 30)));
     CHECK(schedule.stressors.size() == 1);
     const auto down = parse_schedule("ramp(io.write; rate=100/s..0; steps=3; hold=1s)");
     CHECK(std::get<Sequence>(down.order).phases.back().treatment.empty());
