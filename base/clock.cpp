@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <sys/stat.h>
+#include <sys/timex.h>
 #include <time.h>
 
 namespace base {
@@ -36,6 +37,13 @@ std::int64_t realtime_offset_ns()
     const std::int64_t real = read_clock(CLOCK_REALTIME);
     const std::int64_t after = read_clock(CLOCK_MONOTONIC);
     return real - (before + (after - before) / 2);
+}
+
+std::optional<std::int64_t> realtime_error_ns()
+{
+    timex state{};
+    if (::adjtimex(&state) == TIME_ERROR || (state.status & STA_UNSYNC) != 0) return {};
+    return static_cast<std::int64_t>(state.esterror) * 1000;
 }
 
 void sleep_until_ns(std::int64_t deadline_ns)

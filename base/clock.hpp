@@ -4,6 +4,7 @@
 #include "base/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace base {
@@ -16,6 +17,10 @@ std::int64_t thread_cpu_ns();
 
 // CLOCK_REALTIME - CLOCK_MONOTONIC, read between two readings of the latter.
 std::int64_t realtime_offset_ns();
+
+// How far CLOCK_REALTIME may be from true time, as the kernel's clock discipline (NTP, PTP) believes; none if nothing
+// disciplines it.
+std::optional<std::int64_t> realtime_error_ns();
 
 // Sleeps until the absolute CLOCK_MONOTONIC time; returns early only if a signal arrives.
 void sleep_until_ns(std::int64_t deadline_ns);

@@ -94,7 +94,11 @@ void CsvWriter::write(const std::vector<std::string>& cells)
     }
     line += '\n';
     const auto written = check_errno(::write(file_, line.data(), line.size()), "write ", path_.string());
-    if (static_cast<std::size_t>(written) != line.size()) fail("cannot write ", path_.string(), ": the disk is full");
+    if (static_cast<std::size_t>(written) != line.size()) {
+        static_cast<void>(!::ftruncate(file_, size_));  // whole rows only
+        fail("cannot write ", path_.string(), ": the disk is full");
+    }
+    size_ += written;
 }
 
 CsvTable::CsvTable(const std::filesystem::path& path) : path_{path}

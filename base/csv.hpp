@@ -40,6 +40,7 @@ class CsvWriter {
     std::filesystem::path path_;
     std::size_t columns_ = 0;
     int file_ = -1;
+    std::int64_t size_ = 0;  // of the whole rows
 };
 
 // A whole file in memory. A last line without its newline (a killed writer) is dropped and remembered.

@@ -1,8 +1,10 @@
 #include "base/stop.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -16,12 +18,22 @@ static_assert(std::atomic<int>::is_always_lock_free);
 constexpr int asked_by_program = -1;
 
 std::atomic<time_t> asked_at{0};  // seconds
+std::atomic<int> event{-1};
+
+void tell()
+{
+    const eventfd_t one = 1;
+    if (event >= 0) static_cast<void>(!::write(event, &one, sizeof one));
+}
 
 extern "C" void take_signal(int signal)
 {
     int none = 0;
     if (asked.compare_exchange_strong(none, signal)) {
         asked_at = time(nullptr);
+        const int code = errno;
+        tell();
+        errno = code;
         return;
     }
     // The second one is meant: launchers and terminals may deliver one Ctrl-C twice.
@@ -32,6 +44,7 @@ extern "C" void take_signal(int signal)
 
 void stop_on_signals()
 {
+    if (event < 0) event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct sigaction action {};
     action.sa_handler = take_signal;
     sigemptyset(&action.sa_mask);
@@ -52,6 +65,11 @@ bool stop_requested()
     return asked.load(std::memory_order_relaxed) != 0;
 }
 
+int stop_descriptor()
+{
+    return event;
+}
+
 int stop_signal()
 {
     const int signal = asked.load();
@@ -62,6 +80,7 @@ void request_stop()
 {
     int none = 0;
     asked.compare_exchange_strong(none, asked_by_program);
+    tell();
 }
 
 }  // namespace base

@@ -14,6 +14,8 @@ void stop_on_signals();
 void stop_with_parent();
 
 bool stop_requested();
+// Readable once a stop was asked for, by signal or program; -1 before stop_on_signals().
+int stop_descriptor();
 int stop_signal();  // the signal that asked, 0 if none
 void request_stop();
 

@@ -13,6 +13,8 @@ struct Intensity {
     base::Percent duty{100.0};              // share of each period that it is on
     base::Nanoseconds period{100'000'000};  // bursts begin at its multiples since the start of the run
     bool poisson = false;                   // steps come at random, the rate is their mean
+    // Is there anything to fall short of?
+    bool asks() const { return rate.has_value() || duty.value < 100.0; }
     bool operator==(const Intensity&) const = default;
 };
 

@@ -70,6 +70,7 @@ try {
     options.add("control", control, "the training's run directory, if it is not OUT: for control.delay and chip=auto");
     options.add("max-memory", request.limits.max_memory, "share of the available memory that noise may take");
     options.add("max-disk", request.limits.max_disk, "share of the free disk space that noise may take");
+    options.add_switch("json", request.json, "print the record of the run (noise.json) in the end");
     options.add_switch("list", list, "show the stressors and end");
     options.add_switch("dry-run", dry_run, "print the chip table and end");
     add_examples(options);

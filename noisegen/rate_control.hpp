@@ -1,5 +1,7 @@
-// Holds a stressor back to a rate: a token bucket with bounded catch-up.
+// Holds a stressor to a rate: a token bucket that makes up for what was missed slowly, or not at all.
 #pragma once
+
+#include "base/random.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,41 +9,74 @@
 
 namespace noisegen {
 
-// Virtual scheduling (the "leaky bucket as a meter" of ITU-T I.371): work at the rate would have ended at `due_ns`;
-// sleep until then. Overslept time is made up for, but never more than `catch_up_ns` of it, so that a stall is not
-// followed by a burst.
+// Virtual scheduling (the "leaky bucket as a meter" of ITU-T I.371): work at the rate would have ended at `due`; sleep
+// until then. A sleep that ends up to `jitter_ns` late is made up for at once. What a longer stall missed is made up
+// for at `haste` above the rate, and what is more than `most_owed_ns` of it is forgiven: no stall is followed by a
+// burst.
 class RateControl {
  public:
-    static constexpr double catch_up_ns = 10e6;
+    static constexpr double jitter_ns = 2e6;
+    static constexpr double most_owed_ns = 100e6;
+    static constexpr double haste = 0.02;
 
-    // per_second > 0. debt_ns: how long to wait before the first step, for work done too early in an earlier phase.
-    RateControl(double per_second, std::int64_t begin_ns, double debt_ns = 0.0)
-        : ns_per_unit_{1e9 / per_second}, begin_ns_{begin_ns}, due_ns_{debt_ns}
+    enum class Arrival {
+        fixed,
+        poisson,  // the steps are a Poisson process: exponential times between them
+    };
+
+    // per_second > 0.
+    explicit RateControl(double per_second, Arrival arrival = Arrival::fixed, std::uint64_t seed = 0)
+        : ns_per_unit_{1e9 / per_second}, arrival_{arrival}, random_{seed}
     {
+    }
+
+    // A phase begins; what the last one did too much is waited for, what it missed is still owed.
+    void begin(std::int64_t now_ns)
+    {
+        begin_ns_ = now_ns;
+        due_ns_ = ahead_ns_;
     }
 
     // When the next step may begin.
     std::int64_t due() const { return begin_ns_ + std::llround(due_ns_); }
 
-    // What a phase that ends now owes to the next one at the same rate: without it every short phase would do one step
-    // too much.
-    double debt_ns(std::int64_t now_ns) const
+    // A step begins: how late it is decides what is made up for.
+    void before(std::int64_t now_ns)
     {
-        return std::max(0.0, due_ns_ - static_cast<double>(now_ns - begin_ns_));
+        const double now = static_cast<double>(now_ns - begin_ns_);
+        const double late = now - due_ns_ - jitter_ns;
+        if (late <= 0.0) return;
+        owed_ns_ = std::min(owed_ns_ + late, most_owed_ns);
+        due_ns_ = now - jitter_ns;
     }
 
-    // After `amount` was done: when the next step may begin.
-    std::int64_t after(double amount, std::int64_t now_ns)
+    // The step did `amount`: when the next one may begin.
+    std::int64_t after(double amount)
+    {
+        double share_ns = amount * ns_per_unit_;
+        if (arrival_ == Arrival::poisson) share_ns *= -std::log1p(-base::draw_unit(random_));
+        const double made_up_ns = std::min(owed_ns_, share_ns * haste);
+        owed_ns_ -= made_up_ns;
+        due_ns_ += share_ns - made_up_ns;
+        return due();
+    }
+
+    // The phase is over.
+    void end(std::int64_t now_ns)
     {
         const auto now = static_cast<double>(now_ns - begin_ns_);
-        due_ns_ = std::max(due_ns_, now - catch_up_ns) + amount * ns_per_unit_;
-        return due();
+        ahead_ns_ = std::max(0.0, due_ns_ - now);
+        owed_ns_ = std::min(owed_ns_ + std::max(0.0, now - due_ns_), most_owed_ns);
     }
 
  private:
     double ns_per_unit_;
-    std::int64_t begin_ns_;
-    double due_ns_;  // since begin_ns_
+    Arrival arrival_;
+    base::Random random_;
+    std::int64_t begin_ns_ = 0;
+    double due_ns_ = 0.0;  // since begin_ns_
+    double ahead_ns_ = 0.0;
+    double owed_ns_ = 0.0;
 };
 
 }  // namespace noisegen

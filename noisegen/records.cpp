@@ -12,9 +12,12 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
     : schedule_{schedule},
       cpus_{cpus},
       host_{base::host_name()},
-      csv_{part / "noise.csv",
-           {"phase", "block", "chip", "factor", "stressor", "level", "cpu", "host", "begin_ns", "end_ns", "requested",
-            "bytes", "operations"}},
+      phases_{part / "noise.csv",
+              {"phase", "block", "chip", "factor", "stressor", "level", "cpu", "host", "begin_ns", "end_ns",
+               "requested", "bytes", "operations", "requested_duty", "duty", "waited_ns", "reached"}},
+      levels_csv_{part / "levels.csv",
+                  {"phase", "factor", "level", "cpu", "begin_ns", "end_ns", "requested", "bytes", "operations",
+                   "requested_duty", "duty", "waited_ns"}},
       recorder_{part / "trace", std::make_unique<otf2::SoloTeam>(),
                 "noise " + host_ + " rank " + std::to_string(base::job_rank().rank)},
       block_{recorder_.attribute("block", otf2::Type::uint64, "number of the block in the run")},
@@ -24,8 +27,11 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
       bytes_{recorder_.metric("achieved bytes", "bytes/s", otf2::Type::real, otf2::MetricMode::absolute_last)},
       operations_{
           recorder_.metric("achieved operations", "operations/s", otf2::Type::real, otf2::MetricMode::absolute_last)},
+      duty_{recorder_.metric("achieved duty", "share", otf2::Type::real, otf2::MetricMode::absolute_last,
+                             "of the time with both a burst and the CPU")},
       requested_{recorder_.metric("requested", "1/s", otf2::Type::real, otf2::MetricMode::absolute_last,
                                   "bytes/s or operations/s; 0: as fast as it goes")},
+      requested_duty_{recorder_.metric("requested duty", "share", otf2::Type::real, otf2::MetricMode::absolute_last)},
       quiet_{recorder_.region("quiet")},
       no_level_{recorder_.text("")},
       no_stressor_{recorder_.text("quiet")}
@@ -43,6 +49,7 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
     }
     chips_ = &recorder_.location("schedule");
     for (const int cpu : cpus) locations_.push_back(&recorder_.location("cpu " + std::to_string(cpu)));
+    entered_.resize(cpus.size());
 }
 
 otf2::RegionRef Records::region(std::optional<std::size_t> dose) const
@@ -50,28 +57,52 @@ otf2::RegionRef Records::region(std::optional<std::size_t> dose) const
     return dose ? regions_[*dose] : quiet_;
 }
 
+const std::string& Records::factor(const PhaseDone& done) const
+{
+    static const std::string quiet = "quiet";
+    return done.dose ? schedule_.doses[*done.dose].factor : quiet;
+}
+
+void Records::enter(std::size_t cpu_index, const PhaseDone& done)
+{
+    if (entered_[cpu_index] == done.chip) return;
+    entered_[cpu_index] = done.chip;
+    locations_[cpu_index]->enter(region(done.dose), done.level.begin_ns,
+                                 {{block_, done.chip->block},
+                                  {chip_, done.chip->chip},
+                                  {level_, done.dose ? levels_[*done.dose] : no_level_},
+                                  {stressor_, done.dose ? stressors_[*done.dose] : no_stressor_}});
+}
+
+void Records::level(std::size_t cpu_index, const PhaseDone& so_far, const Level& level)
+{
+    enter(cpu_index, so_far);
+    otf2::LocationRecorder& location = *locations_[cpu_index];
+    location.metric(bytes_, level.bytes_per_s(), level.end_ns);
+    location.metric(operations_, level.operations_per_s(), level.end_ns);
+    location.metric(duty_, level.duty(), level.end_ns);
+    location.metric(requested_, level.requested_per_s, level.end_ns);
+    location.metric(requested_duty_, level.requested_duty, level.end_ns);
+
+    const std::lock_guard lock{mutex_};
+    levels_csv_.row(so_far.chip->phase, factor(so_far), schedule_.doses[*so_far.dose].level, cpus_[cpu_index],
+                    level.begin_ns, level.end_ns, level.requested_per_s, level.work.bytes, level.work.operations,
+                    level.requested_duty, level.duty(), level.waited_ns);
+}
+
 void Records::phase(std::size_t cpu_index, const PhaseDone& done)
 {
-    const double seconds = static_cast<double>(done.end_ns - done.begin_ns) * 1e-9;
-    const auto per_second = [seconds](std::uint64_t amount) {
-        return seconds > 0.0 ? static_cast<double>(amount) / seconds : 0.0;
-    };
-    otf2::LocationRecorder& location = *locations_[cpu_index];
-    location.enter(region(done.dose), done.begin_ns,
-                   {{block_, done.chip->block},
-                    {chip_, done.chip->chip},
-                    {level_, done.dose ? levels_[*done.dose] : no_level_},
-                    {stressor_, done.dose ? stressors_[*done.dose] : no_stressor_}});
-    location.metric(bytes_, per_second(done.work.bytes), done.end_ns);
-    location.metric(operations_, per_second(done.work.operations), done.end_ns);
-    location.metric(requested_, done.requested_per_s, done.end_ns);
-    location.leave(region(done.dose), done.end_ns);
+    enter(cpu_index, done);
+    locations_[cpu_index]->leave(region(done.dose), done.level.end_ns);
 
     const Dose* dose = done.dose ? &schedule_.doses[*done.dose] : nullptr;
+    const Level& level = done.level;
     const std::lock_guard lock{mutex_};
-    csv_.row(done.chip->phase, done.chip->block, done.chip->chip, dose ? dose->factor : "quiet",
-             dose ? schedule_.stressors[dose->stressor].card->name : "quiet", dose ? dose->level : "", cpus_[cpu_index],
-             host_, done.begin_ns, done.end_ns, done.requested_per_s, done.work.bytes, done.work.operations);
+    phases_.row(done.chip->phase, done.chip->block, done.chip->chip, factor(done),
+                dose ? schedule_.stressors[dose->stressor].card->name : "quiet", dose ? dose->level : "",
+                cpus_[cpu_index], host_, level.begin_ns, level.end_ns, level.requested_per_s, level.work.bytes,
+                level.work.operations, level.requested_duty, level.duty(), level.waited_ns,
+                dose ? reached(dose->intensity, done) : 1.0);
 }
 
 void Records::finish(const std::vector<Chip>& table, std::int64_t start_ns, std::int64_t joined_ns,

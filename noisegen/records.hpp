@@ -1,4 +1,5 @@
-// What noise leaves behind: noise.csv row by row as phases end, and the OTF2 archive at the end.
+// What noise leaves behind: noise.csv row by row as phases end, levels.csv every tenth of a second, and the OTF2
+// archive at the end.
 #pragma once
 
 #include "base/csv.hpp"
@@ -17,7 +18,9 @@ class Records {
     Records(const std::filesystem::path& part, const Schedule& schedule, std::uint64_t seed,
             const std::vector<int>& cpus);
 
-    // One row, and one region on the CPU's location. Called by the CPU's thread.
+    // Both are called by the CPU's thread. A row, and metrics on the CPU's location; of a phase that goes on.
+    void level(std::size_t cpu_index, const PhaseDone& so_far, const Level& level);
+    // A row, and the end of a region on the CPU's location.
     void phase(std::size_t cpu_index, const PhaseDone& done);
 
     // Writes the schedule as executed between the two times (chips at their assigned times, the last one cut) and
@@ -26,12 +29,15 @@ class Records {
 
  private:
     otf2::RegionRef region(std::optional<std::size_t> dose) const;
+    void enter(std::size_t cpu_index, const PhaseDone& done);
+    const std::string& factor(const PhaseDone& done) const;
 
     const Schedule& schedule_;
     const std::vector<int>& cpus_;
     std::string host_;
-    std::mutex mutex_;  // of the CSV
-    base::CsvWriter csv_;
+    std::mutex mutex_;  // of the CSVs
+    base::CsvWriter phases_;
+    base::CsvWriter levels_csv_;
     otf2::Recorder recorder_;
     otf2::AttributeRef block_;
     otf2::AttributeRef chip_;
@@ -39,7 +45,9 @@ class Records {
     otf2::AttributeRef stressor_;
     otf2::MetricRef bytes_;
     otf2::MetricRef operations_;
+    otf2::MetricRef duty_;
     otf2::MetricRef requested_;
+    otf2::MetricRef requested_duty_;
     otf2::RegionRef quiet_;
     otf2::TextRef no_level_;
     otf2::TextRef no_stressor_;
@@ -48,6 +56,7 @@ class Records {
     std::vector<otf2::TextRef> stressors_;  // by dose
     otf2::LocationRecorder* chips_ = nullptr;
     std::vector<otf2::LocationRecorder*> locations_;  // by CPU
+    std::vector<const Chip*> entered_;                // by CPU: the chip whose region is open
 };
 
 }  // namespace noisegen

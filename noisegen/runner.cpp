@@ -9,6 +9,7 @@
 #include "noisegen/chip_table.hpp"
 #include "noisegen/job_plan.hpp"
 #include "noisegen/records.hpp"
+#include "noisegen/skew.hpp"
 #include "noisegen/team.hpp"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t tick_ns = 50'000'000;
+constexpr std::int64_t tick_ns = 500'000'000;              // without news
+constexpr std::int64_t tick_on_terminal_ns = 100'000'000;  // of the status line
 constexpr std::int64_t look_around_ns = 5'000'000'000;
 constexpr base::Nanoseconds chip_without_training{1'000'000'000};
 constexpr base::Nanoseconds training_patience{20'000'000'000};
@@ -36,6 +38,12 @@ void note(const std::string& text)
 std::string dose_text(const Dose& dose)
 {
     return dose.level.empty() ? dose.factor : dose.factor + "[" + dose.level + "]";
+}
+
+// "rate of 4GiB/s", "duty of 30%".
+std::string asked_text(const Intensity& asked)
+{
+    return asked.rate ? "rate of " + base::format(*asked.rate) : "duty of " + base::format(asked.duty);
 }
 
 std::string rate_text(double per_second, base::Rate::Of of)
@@ -129,6 +137,31 @@ const Chip& chip_at(const std::vector<Chip>& table, base::Nanoseconds at)
     return after == table.begin() ? table.front() : *std::prev(after);
 }
 
+// "3.2 GB/s (asked for 4GB/s)" for what is on, over the time since the last call.
+class Status {
+ public:
+    explicit Status(const Schedule& schedule) : schedule_{schedule} {}
+
+    std::string text(const Chip& chip, std::uint64_t bytes)
+    {
+        const std::int64_t now = base::now_ns();
+        const double speed = static_cast<double>(bytes - last_bytes_) * 1e9 / static_cast<double>(now - last_ns_);
+        last_ns_ = now;
+        last_bytes_ = bytes;
+        std::string line = base::join("block ", chip.block, ", ", noisegen::text(schedule_, chip.treatment));
+        if (speed > 0.0) line += ", " + speed_text(speed);
+        if (chip.treatment.size() == 1)
+            if (const auto& asked = schedule_.doses[chip.treatment.front()].intensity; asked.rate)
+                line += " (asked for " + base::format(*asked.rate) + ")";
+        return line;
+    }
+
+ private:
+    const Schedule& schedule_;
+    std::int64_t last_ns_ = base::now_ns();
+    std::uint64_t last_bytes_ = 0;
+};
+
 // Until the table's end or a reason to stop; returns the reason.
 std::string supervise(const Request& request, const std::vector<Chip>& table, std::int64_t start_ns, Team& team,
                       Watch& watch)
@@ -136,25 +169,18 @@ std::string supervise(const Request& request, const std::vector<Chip>& table, st
     const Schedule& schedule = request.schedule;
     const bool speaks = base::job_rank().rank == 0;
     const pid_t parent = ::getppid();
+    const std::int64_t tick = speaks && ::isatty(STDERR_FILENO) == 1 ? tick_on_terminal_ns : tick_ns;
     base::Progress progress{"noisegen"};
-    std::int64_t last_ns = base::now_ns();
-    std::uint64_t last_bytes = 0;
+    Status status{schedule};
     std::string reason;
     while (reason.empty()) {
         for (const auto& [dose, share] : team.newly_short())
-            note(base::join(dose_text(schedule.doses[dose]), " does not reach its rate: ", std::round(share * 100.0),
-                            "% of ", base::format(*schedule.doses[dose].intensity.rate)));
+            note(base::join(dose_text(schedule.doses[dose]), " does not reach its ",
+                            asked_text(schedule.doses[dose].intensity), ": ", std::round(share * 100.0), "% of it"));
         if (speaks && progress.due()) {
-            const std::int64_t now = base::now_ns();
-            const std::uint64_t bytes = team.bytes();
-            const base::Nanoseconds at{std::max<std::int64_t>(0, now - start_ns)};
-            const Chip& chip = chip_at(table, at);
-            const double speed = static_cast<double>(bytes - last_bytes) * 1e9 / static_cast<double>(now - last_ns);
-            progress.show(
-                base::seconds(at) / base::seconds(request.duration),
-                base::join("block ", chip.block, ", ", text(schedule, chip.treatment), ", ", speed_text(speed)));
-            last_ns = now;
-            last_bytes = bytes;
+            const base::Nanoseconds at{std::max<std::int64_t>(0, base::now_ns() - start_ns)};
+            progress.show(base::seconds(at) / base::seconds(request.duration),
+                          status.text(chip_at(table, at), team.bytes()));
         }
         watch.look();
         if (team.failed())
@@ -167,17 +193,9 @@ std::string supervise(const Request& request, const std::vector<Chip>& table, st
         else if (team.done())
             reason = "duration";
         else
-            base::sleep_until_ns(base::now_ns() + tick_ns);
+            team.wait_for_news(base::now_ns() + tick, base::stop_descriptor());
     }
     return reason;
-}
-
-// Of all CPUs together, of what was asked for; 1 if no rate was.
-double reached(const Dose& dose, const DoseTotal& total)
-{
-    if (!dose.intensity.rate || total.requested_per_s == 0.0) return 1.0;
-    const bool bytes = dose.intensity.rate->of == base::Rate::Of::bytes;
-    return (bytes ? total.bytes_per_s() : total.operations_per_s()) / total.requested_per_s;
 }
 
 nlohmann::ordered_json dose_record(const Schedule& schedule, const Dose& dose, const DoseTotal& total)
@@ -192,7 +210,11 @@ nlohmann::ordered_json dose_record(const Schedule& schedule, const Dose& dose, c
     record["requested_per_s"] = total.requested_per_s;
     record["bytes_per_s"] = total.bytes_per_s();
     record["operations_per_s"] = total.operations_per_s();
-    const double share = reached(dose, total);
+    record["requested_duty"] = total.requested_duty;
+    record["duty"] = total.duty();
+    record["waited_s"] = static_cast<double>(total.waited_ns) * 1e-9;
+    const double share = reached(dose.intensity, total);
+    record["reached"] = share;
     record["rate_reached"] = share >= rate_kept && share <= rate_exceeded;
     return record;
 }
@@ -218,6 +240,9 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<DoseTo
         if (total.work.operations > 0)
             out << ", " << base::format(std::round(total.operations_per_s())) << " operations/s";
         if (dose.intensity.rate) out << " (asked for " << base::format(*dose.intensity.rate) << ")";
+        if (dose.intensity.duty.value < 100.0)
+            out << ", on " << base::format(base::Percent{std::round(total.duty() * 1e4) / 100.0})
+                << " of the time (asked for " << base::format(dose.intensity.duty) << ")";
         out << "\n";
     }
 }
@@ -247,7 +272,8 @@ void record_team(nlohmann::ordered_json& record, const Schedule& schedule, const
 {
     const std::vector<DoseTotal> totals = team.totals();
     const std::vector<std::string> notes = team.notes();
-    record["worst_lateness_ns"] = team.worst_lateness_ns();
+    const Lateness lateness = team.lateness();
+    record["lateness_ns"] = {{"median", lateness.median}, {"p99", lateness.p99}, {"worst", lateness.worst}};
     record["stressors"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < runs.size(); ++i)
         record["stressors"].push_back(stressor_record(schedule.stressors[i], runs[i], notes[i]));
@@ -269,14 +295,15 @@ int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
     int code = base::exit_fine;
     for (std::size_t i = 0; i < totals.size(); ++i) {
         const Dose& dose = schedule.doses[i];
-        const double share = reached(dose, totals[i]);
+        const double share = reached(dose.intensity, totals[i]);
         if (totals[i].phases == 0) continue;
         if (did_nothing(schedule.stressors[dose.stressor], totals[i]))
             note(base::join(dose_text(dose), " was on, but did nothing"));
         else if (share < rate_kept || share > rate_exceeded)
-            note(base::join("rate ", share < rate_kept ? "not reached: " : "exceeded: ", dose_text(dose), " had ",
-                            std::round(share * 100.0), "% of ",
-                            rate_text(totals[i].requested_per_s, dose.intensity.rate->of)));
+            note(base::join(dose.intensity.rate ? "rate " : "duty ", share < rate_kept ? "not reached: " : "exceeded: ",
+                            dose_text(dose), " had ", std::round(share * 100.0), "% of ",
+                            dose.intensity.rate ? rate_text(totals[i].requested_per_s, dose.intensity.rate->of)
+                                                : base::format(dose.intensity.duty)));
         else
             continue;
         code = base::exit_promise_not_kept;
@@ -293,9 +320,38 @@ void warn_of_few_blocks(const Request& request)
          ": an analysis needs two blocks at least; run longer, or with shorter chips");
 }
 
+// How far apart the processes of the job began their chips, once all have finished; of a job of several.
+void report_skew(const Request& request, nlohmann::ordered_json& record, const fs::path& noise, int processes,
+                 bool stopped)
+{
+    constexpr base::Nanoseconds patience{1'000'000'000};
+    constexpr base::Nanoseconds patience_when_stopped{100'000'000};
+    const auto skew =
+        measure_skew(noise, static_cast<std::size_t>(processes), stopped ? patience_when_stopped : patience);
+    if (!skew)
+        return note("not all processes of the job have left their records: the skew of their chips is not known");
+    record["skew_ns"] = {{"processes", skew->processes},
+                         {"chips", skew->chips},
+                         {"median", skew->median_ns},
+                         {"p99", skew->p99_ns},
+                         {"worst", skew->worst_ns}};
+    std::string clocks;
+    if (!skew->one_clock) {
+        clocks = skew->clock_error_known ? ", give or take " + base::format(base::Nanoseconds{skew->clock_error_ns}) +
+                                               " between their clocks"
+                                         : ", if their clocks agree: not all are synchronised";
+        record["skew_ns"]["clock_error"] =
+            skew->clock_error_known ? nlohmann::ordered_json(skew->clock_error_ns) : nullptr;
+    }
+    if (request.json) return;
+    std::cout << skew->processes << " processes began their chips within "
+              << base::format(base::Nanoseconds{skew->median_ns / 1000 * 1000}) << " of each other (99 of 100 within "
+              << base::format(base::Nanoseconds{skew->p99_ns / 1000 * 1000}) << clocks << ")\n";
+}
+
 JobPlan plan_with_others(const fs::path& noise, const Request& request, const base::JobRank& job)
 {
-    constexpr base::Nanoseconds lead_alone{100'000'000};
+    constexpr base::Nanoseconds lead_alone{2'000'000};
     constexpr base::Nanoseconds lead_for_others{1'000'000'000};
     JobPlan proposal{.schedule = request.schedule.text,
                      .seed = request.seed,
@@ -327,7 +383,8 @@ int run(Request request)
     const base::CpuSet allowed = base::allowed_cpus();
     base::bind_this_thread(request.cpus);
     Records records{part, schedule, request.seed, cpus};
-    Team team{schedule, {.cpus = cpus, .runs = runs, .control_run = request.control_run, .job = job}};
+    Team team{schedule,
+              {.cpus = cpus, .runs = runs, .control_run = request.control_run, .job = job, .seed = request.seed}};
 
     const JobPlan plan = plan_with_others(noise, request, job);
     if (schedule.needs_chip()) {
@@ -343,7 +400,9 @@ int run(Request request)
     Watch watch{request, allowed};
     claimed.keep();
     const std::int64_t joined_ns = base::now_ns();
-    team.start(table, start_ns, [&records](std::size_t cpu, const PhaseDone& done) { records.phase(cpu, done); });
+    team.start(
+        table, start_ns, [&](std::size_t cpu, const PhaseDone& done) { records.phase(cpu, done); },
+        [&](std::size_t cpu, const PhaseDone& so_far, const Level& level) { records.level(cpu, so_far, level); });
     const std::string reason = supervise(request, table, start_ns, team, watch);
     const std::int64_t ended_ns = std::min(base::now_ns(), start_ns + table.back().end.count());
     std::exception_ptr failure;
@@ -357,13 +416,23 @@ int run(Request request)
     const int code = failure ? base::exit_failed : judge(schedule, team.totals());
     record["end_ns"] = ended_ns;
     record["realtime_minus_monotonic_end_ns"] = base::realtime_offset_ns();
+    record["realtime_error_ns"] = nullptr;
+    if (const auto error = base::realtime_error_ns()) record["realtime_error_ns"] = *error;
     record["joined_late"] = joined_ns > start_ns;
     record_team(record, schedule, runs, team);
     record["overlaps"] = watch.found();
     record["exit"] = {{"reason", reason}, {"code", code}};
     base::write_whole(part / "noise.json", record.dump(2) + "\n");
     if (failure) std::rethrow_exception(failure);
-    if (job.rank == 0) print(std::cout, schedule, team.totals());
+    if (job.rank != 0) return code;
+    if (job.size > 1) {
+        report_skew(request, record, noise, job.size, reason != "duration");
+        base::write_whole(part / "noise.json", record.dump(2) + "\n");
+    }
+    if (request.json)
+        std::cout << record.dump(2) << "\n";
+    else
+        print(std::cout, schedule, team.totals());
     return code;
 }
 

@@ -21,6 +21,7 @@ struct Request {
     Limits limits;
     std::filesystem::path out;          // the run's directory
     std::filesystem::path control_run;  // the run whose control file asks the training and tells its steps
+    bool json = false;                  // print the whole record in the end, instead of a line for each dose
     nlohmann::ordered_json record;      // base::run_record()
 };
 

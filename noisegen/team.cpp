@@ -2,18 +2,25 @@
 
 #include "base/clock.hpp"
 #include "base/cpus.hpp"
+#include "noisegen/bursts.hpp"
 #include "noisegen/rate_control.hpp"
+#include "noisegen/starvation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 namespace noisegen {
 
 namespace {
 
 constexpr std::int64_t judged_after_ns = 1'000'000'000;
+constexpr std::int64_t level_ns = 100'000'000;
 
 // Signals go to the main thread.
 void leave_signals_alone()
@@ -29,16 +36,56 @@ double amount(const Work& work, base::Rate::Of of)
     return static_cast<double>(of == base::Rate::Of::bytes ? work.bytes : work.operations);
 }
 
+void add(Work& sum, const Work& work)
+{
+    sum.bytes += work.bytes;
+    sum.operations += work.operations;
+}
+
+void add(DoseTotal& total, const Level& level)
+{
+    total.on_ns += level.end_ns - level.begin_ns;
+    add(total.work, level.work);
+    total.busy_ns += level.busy_ns;
+    total.waited_ns += level.waited_ns;
+    total.requested_per_s = level.requested_per_s;
+    total.requested_duty = level.requested_duty;
+}
+
+// A dose on one CPU: what holds it to its intensity, from phase to phase.
+struct Held {
+    explicit Held(const Intensity& intensity) : bursts{intensity.duty, intensity.period} {}
+    DoseTotal total;
+    std::optional<RateControl> control;  // from the first phase on, if there is a rate
+    Bursts bursts;
+};
+
 }  // namespace
+
+double reached(const Intensity& intensity, const DoseTotal& total)
+{
+    if (!intensity.asks() || total.cpus == 0) return 1.0;
+    if (!intensity.rate) return total.requested_duty > 0.0 ? total.duty() / total.requested_duty : 1.0;
+    if (total.requested_per_s == 0.0) return 1.0;
+    const bool bytes = intensity.rate->of == base::Rate::Of::bytes;
+    return (bytes ? total.bytes_per_s() : total.operations_per_s()) / total.requested_per_s;
+}
+
+double reached(const Intensity& intensity, const PhaseDone& phase)
+{
+    DoseTotal total;
+    total.cpus = 1;
+    add(total, phase.level);
+    return reached(intensity, total);
+}
 
 struct Team::Worker {
     std::size_t index = 0;
     int cpu = 0;
     std::vector<std::unique_ptr<Stressor>> stressors;  // by stressor; none: not run here, or sleep
     std::vector<std::size_t> sharers;                  // by stressor: CPUs that run it
-    std::vector<DoseTotal> totals;                     // by dose
-    std::vector<double> debts_ns;                      // by dose: of its rate control, from phase to phase
-    std::int64_t worst_lateness_ns = 0;
+    std::vector<Held> held;                            // by dose
+    std::vector<std::int64_t> lateness_ns;             // of chips and bursts
     std::atomic<std::uint64_t> bytes = 0;
     std::thread thread;
 };
@@ -48,6 +95,7 @@ Team::Team(const Schedule& schedule, Setup setup)
       setup_{std::move(setup)},
       made_{static_cast<std::ptrdiff_t>(setup_.cpus.size())},
       going_{go_.get_future().share()},
+      news_{base::check_errno(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "make an event")},
       working_{setup_.cpus.size()},
       notes_(schedule.stressors.size()),
       short_(schedule.doses.size()),
@@ -67,8 +115,7 @@ Team::Team(const Schedule& schedule, Setup setup)
         auto worker = std::make_unique<Worker>();
         worker->index = i;
         worker->cpu = setup_.cpus[i];
-        worker->totals.resize(schedule_.doses.size());
-        worker->debts_ns.resize(schedule_.doses.size());
+        for (const Dose& dose : schedule_.doses) worker->held.emplace_back(dose.intensity);
         workers_.push_back(std::move(worker));
     }
     for (auto& worker : workers_) try {
@@ -88,13 +135,15 @@ Team::~Team()
         stop();
     } catch (...) {  // has been reported, or a worse error is on its way
     }
+    ::close(news_);
 }
 
-void Team::start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase)
+void Team::start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase, OnLevel on_level)
 {
     table_ = std::move(table);
     start_ns_ = start_ns;
     on_phase_ = std::move(on_phase);
+    on_level_ = std::move(on_level);
     started_ = true;
     go_.set_value(true);
 }
@@ -117,6 +166,23 @@ void Team::fail(std::exception_ptr error)
     if (!error_) error_ = std::move(error);
     failed_ = true;
     bell_.ring();
+    tell_news();
+}
+
+void Team::tell_news()
+{
+    ::eventfd_write(news_, 1);
+}
+
+void Team::wait_for_news(std::int64_t deadline_ns, int descriptor) const
+{
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    const std::int64_t left = std::max<std::int64_t>(0, deadline_ns - base::now_ns());
+    const timespec patience{left / second_ns, left % second_ns};
+    std::array<pollfd, 2> events{pollfd{news_, POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
+    ::ppoll(events.data(), events.size(), &patience, nullptr);
+    eventfd_t count = 0;
+    ::eventfd_read(news_, &count);
 }
 
 void Team::work(Worker& worker)
@@ -154,17 +220,21 @@ void Team::work(Worker& worker)
     }
     worker.stressors.clear();
     --working_;
+    tell_news();
 }
 
 void Team::run_phases(Worker& worker)
 {
+    const Starvation starvation;
     bool begun = false;
     for (const Chip& chip : table_) {
         // A process that comes late to its job begins with the chip that the others are in.
         if (!begun && start_ns_ + chip.end.count() <= base::now_ns()) continue;
         if (!bell_.sleep_until(start_ns_ + chip.begin.count())) return;
+        if (begun || chip.begin.count() == 0)
+            worker.lateness_ns.push_back(base::now_ns() - (start_ns_ + chip.begin.count()));
         begun = true;
-        on_phase_(worker.index, run_phase(worker, chip));
+        on_phase_(worker.index, run_phase(worker, starvation, chip));
     }
 }
 
@@ -181,75 +251,179 @@ std::optional<std::size_t> Team::dose_of(const Worker& worker, const Chip& chip)
     return {};
 }
 
-PhaseDone Team::run_phase(Worker& worker, const Chip& chip)
+// One dose on one CPU for one phase: bursts on the grid of its duty, steps at its rate, levels every tenth of a second.
+class Team::Stress {
+ public:
+    Stress(Team& team, Worker& worker, Stressor& stressor, const Starvation& starvation, PhaseDone& done,
+           std::int64_t deadline_ns)
+        : team_{team},
+          worker_{worker},
+          stressor_{stressor},
+          starvation_{starvation},
+          done_{done},
+          intensity_{team.schedule_.doses[*done.dose].intensity},
+          held_{worker.held[*done.dose]},
+          of_{intensity_.rate ? intensity_.rate->of : base::Rate::Of::bytes},
+          deadline_ns_{deadline_ns},
+          waited_before_ns_{starvation.waited_ns()}
+    {
+        if (intensity_.rate && !held_.control)
+            held_.control.emplace(asked_per_s(),
+                                  intensity_.poisson ? RateControl::Arrival::poisson : RateControl::Arrival::fixed,
+                                  team.setup_.seed + worker.index * 1000 + *done.dose);
+        window_.begin_ns = done.level.begin_ns;
+    }
+
+    void run()
+    {
+        while (true) {
+            const std::int64_t start = team_.start_ns_;
+            const Bursts::Burst burst = held_.bursts.next(base::now_ns() - start, deadline_ns_ - start);
+            const bool waits = burst.begin + start > base::now_ns();
+            if (!rest(burst.begin + start) || burst.begin + start >= deadline_ns_) break;
+            const std::int64_t began = base::now_ns();
+            if (waits) worker_.lateness_ns.push_back(began - (burst.begin + start));
+            stress(began, std::min(burst.end + start, deadline_ns_));
+            held_.bursts.done(burst, base::now_ns() - began);
+            if (team_.bell_.rung()) break;
+        }
+        close_window(base::now_ns());
+    }
+
+ private:
+    // Of this CPU, while on.
+    double asked_per_s() const
+    {
+        return intensity_.rate->per_second /
+               static_cast<double>(worker_.sharers[team_.schedule_.doses[*done_.dose].stressor]);
+    }
+
+    void stress(std::int64_t began_ns, std::int64_t until_ns)
+    {
+        Turn turn{.deadline_ns = until_ns, .bytes_per_s = 0.0, .operations_per_s = 0.0};
+        if (intensity_.rate) (of_ == base::Rate::Of::bytes ? turn.bytes_per_s : turn.operations_per_s) = asked_per_s();
+        stressor_.begin(turn);
+        if (held_.control) {
+            held_.control->begin(began_ns);
+            rest(std::min(held_.control->due(), until_ns));
+        }
+        busy_since_ns_ = began_ns;
+        for (std::int64_t now = base::now_ns(); now < until_ns && !team_.bell_.rung(); now = base::now_ns()) {
+            if (held_.control) held_.control->before(now);
+            const Work work = stressor_.step();
+            add(window_.work, work);
+            worker_.bytes.fetch_add(work.bytes, std::memory_order_relaxed);
+            const std::int64_t after = base::now_ns();
+            if (after >= next_window()) end_window(after);
+            std::int64_t next = work.rest_until_ns;
+            if (held_.control) next = std::max(next, held_.control->after(amount(work, of_)));
+            if (next > after) rest(std::min(next, until_ns));
+        }
+        stressor_.end();
+        const std::int64_t ended = base::now_ns();
+        if (held_.control) held_.control->end(std::min(ended, until_ns));
+        window_.busy_ns += ended - std::exchange(busy_since_ns_, 0);
+    }
+
+    // Sleeps; false if the bell rang. The levels of a stressor that is on but sleeps are told too.
+    bool rest(std::int64_t until_ns)
+    {
+        while (busy_since_ns_ != 0 && next_window() < until_ns) {
+            if (!team_.bell_.sleep_until(next_window())) return false;
+            end_window(base::now_ns());
+        }
+        if (!team_.bell_.sleep_until(until_ns)) return false;
+        if (const std::int64_t now = base::now_ns(); now >= next_window()) end_window(now);
+        return true;
+    }
+
+    // Windows end at multiples of a tenth of a second since the start of the run, or as soon after as somebody looks.
+    std::int64_t next_window() const
+    {
+        const std::int64_t since = window_.begin_ns - team_.start_ns_;
+        return team_.start_ns_ + (since / level_ns + 1) * level_ns;
+    }
+
+    void end_window(std::int64_t now)
+    {
+        close_window(now);
+        judge();
+    }
+
+    void close_window(std::int64_t now)
+    {
+        if (now <= window_.begin_ns) return;
+        if (busy_since_ns_ != 0) window_.busy_ns += now - std::exchange(busy_since_ns_, now);
+        const std::int64_t waited = starvation_.waited_ns();
+        window_.waited_ns = std::min(waited - std::exchange(waited_before_ns_, waited), window_.busy_ns);
+        window_.end_ns = now;
+        window_.requested_per_s = done_.level.requested_per_s;
+        window_.requested_duty = done_.level.requested_duty;
+        Level& level = done_.level;
+        add(level.work, window_.work);
+        level.busy_ns += window_.busy_ns;
+        level.waited_ns += window_.waited_ns;
+        level.end_ns = now;
+        if (team_.on_level_) team_.on_level_(worker_.index, done_, window_);
+        window_ = {};
+        window_.begin_ns = now;
+    }
+
+    // The CPU's whole time with this dose is judged, this phase included.
+    void judge()
+    {
+        if (!intensity_.asks()) return;
+        DoseTotal so_far = held_.total;
+        add(so_far, done_.level);
+        if (so_far.on_ns < judged_after_ns) return;
+        so_far.cpus = 1;
+        const double share = reached(intensity_, so_far);
+        if (share >= rate_kept) return;
+        const float before = team_.short_[*done_.dose].exchange(static_cast<float>(std::max(share, 1e-6)));
+        if (before == 0.0F) team_.tell_news();
+    }
+
+    Team& team_;
+    Worker& worker_;
+    Stressor& stressor_;
+    const Starvation& starvation_;
+    PhaseDone& done_;
+    const Intensity& intensity_;
+    Held& held_;
+    base::Rate::Of of_;
+    std::int64_t deadline_ns_;
+    std::int64_t waited_before_ns_;
+    std::int64_t busy_since_ns_ = 0;  // 0: between bursts
+    Level window_;
+};
+
+PhaseDone Team::run_phase(Worker& worker, const Starvation& starvation, const Chip& chip)
 {
-    PhaseDone done{.chip = &chip,
-                   .dose = dose_of(worker, chip),
-                   .begin_ns = base::now_ns(),
-                   .end_ns = 0,
-                   .requested_per_s = 0.0,
-                   .work = {}};
+    PhaseDone done{.chip = &chip, .dose = dose_of(worker, chip), .level = {}};
+    done.level.begin_ns = base::now_ns();
     const std::int64_t deadline = start_ns_ + chip.end.count();
-    worker.worst_lateness_ns = std::max(worker.worst_lateness_ns, done.begin_ns - (start_ns_ + chip.begin.count()));
     if (!done.dose) {
         bell_.sleep_until(deadline);
-        done.end_ns = base::now_ns();
+        done.level.end_ns = base::now_ns();
         return done;
     }
 
     const Dose& dose = schedule_.doses[*done.dose];
-    if (dose.intensity.rate)
-        done.requested_per_s = dose.intensity.rate->per_second / static_cast<double>(worker.sharers[dose.stressor]);
+    const Intensity& asked = dose.intensity;
+    done.level.requested_duty = asked.duty.fraction();
+    if (asked.rate)
+        done.level.requested_per_s =
+            asked.rate->per_second * asked.duty.fraction() / static_cast<double>(worker.sharers[dose.stressor]);
     if (Stressor* stressor = worker.stressors[dose.stressor].get())
-        stress(worker, *stressor, dose, deadline, done);
+        Stress{*this, worker, *stressor, starvation, done, deadline}.run();
     else
         bell_.sleep_until(deadline);
-    done.end_ns = base::now_ns();
+    done.level.end_ns = base::now_ns();
 
-    DoseTotal& total = worker.totals[*done.dose];
+    DoseTotal& total = worker.held[*done.dose].total;
     ++total.phases;
-    total.on_ns += done.end_ns - done.begin_ns;
-    total.work.bytes += done.work.bytes;
-    total.work.operations += done.work.operations;
-    total.requested_per_s = done.requested_per_s;
+    add(total, done.level);
     return done;
-}
-
-void Team::stress(Worker& worker, Stressor& stressor, const Dose& dose, std::int64_t deadline_ns, PhaseDone& done)
-{
-    const base::Rate::Of of = dose.intensity.rate ? dose.intensity.rate->of : base::Rate::Of::bytes;
-    Turn turn{.deadline_ns = deadline_ns, .bytes_per_s = 0.0, .operations_per_s = 0.0};
-    (of == base::Rate::Of::bytes ? turn.bytes_per_s : turn.operations_per_s) = done.requested_per_s;
-    std::optional<RateControl> control;
-    double& debt_ns = worker.debts_ns[*done.dose];
-    if (turn.limited()) control.emplace(done.requested_per_s, done.begin_ns, debt_ns);
-
-    // The CPU's whole time with this dose is judged, this phase included.
-    const DoseTotal& before = worker.totals[*done.dose];
-    const auto judge = [&](std::int64_t now) {
-        const std::int64_t on_ns = before.on_ns + now - done.begin_ns;
-        if (on_ns < judged_after_ns) return;
-        const double reached = (amount(before.work, of) + amount(done.work, of)) /
-                               (done.requested_per_s * static_cast<double>(on_ns) * 1e-9);
-        if (reached < rate_kept) short_[*done.dose] = static_cast<float>(std::max(reached, 1e-6));
-    };
-
-    stressor.begin(turn);
-    if (control) bell_.sleep_until(std::min(control->due(), deadline_ns));
-    for (std::int64_t now = base::now_ns(); now < deadline_ns && !bell_.rung(); now = base::now_ns()) {
-        const Work work = stressor.step();
-        done.work.bytes += work.bytes;
-        done.work.operations += work.operations;
-        worker.bytes.fetch_add(work.bytes, std::memory_order_relaxed);
-        if (work.rest_until_ns > now) bell_.sleep_until(std::min(work.rest_until_ns, deadline_ns));
-        if (!control) continue;
-        const std::int64_t after = base::now_ns();
-        judge(after);
-        const std::int64_t due = std::min(control->after(amount(work, of), after), deadline_ns);
-        if (due > after) bell_.sleep_until(due);
-    }
-    stressor.end();
-    if (control) debt_ns = control->debt_ns(std::min(base::now_ns(), deadline_ns));
 }
 
 std::uint64_t Team::bytes() const
@@ -276,22 +450,29 @@ std::vector<DoseTotal> Team::totals() const
     std::vector<DoseTotal> sums(schedule_.doses.size());
     for (const auto& worker : workers_)
         for (std::size_t i = 0; i < sums.size(); ++i) {
-            const DoseTotal& total = worker->totals[i];
+            const DoseTotal& total = worker->held[i].total;
             sums[i].phases = std::max(sums[i].phases, total.phases);
             sums[i].on_ns += total.on_ns;
-            sums[i].work.bytes += total.work.bytes;
-            sums[i].work.operations += total.work.operations;
+            add(sums[i].work, total.work);
+            sums[i].busy_ns += total.busy_ns;
+            sums[i].waited_ns += total.waited_ns;
             sums[i].requested_per_s += total.requested_per_s;
+            sums[i].requested_duty = std::max(sums[i].requested_duty, total.requested_duty);
             if (total.phases > 0) ++sums[i].cpus;
         }
     return sums;
 }
 
-std::int64_t Team::worst_lateness_ns() const
+Lateness Team::lateness() const
 {
-    std::int64_t worst = 0;
-    for (const auto& worker : workers_) worst = std::max(worst, worker->worst_lateness_ns);
-    return worst;
+    std::vector<std::int64_t> all;
+    for (const auto& worker : workers_) all.insert(all.end(), worker->lateness_ns.begin(), worker->lateness_ns.end());
+    if (all.empty()) return {};
+    std::sort(all.begin(), all.end());
+    const auto at = [&all](double share) {
+        return all[static_cast<std::size_t>(share * static_cast<double>(all.size() - 1))];
+    };
+    return {at(0.5), at(0.99), all.back()};
 }
 
 std::vector<std::string> Team::notes() const

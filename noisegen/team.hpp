@@ -21,27 +21,57 @@
 
 namespace noisegen {
 
+// What a noise CPU did between two times, and what was asked of it.
+struct Level {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    double requested_per_s = 0.0;  // of this CPU, in the unit of the dose's rate, on average; 0: as fast as it goes
+    double requested_duty = 0.0;   // 0 to 1
+    Work work;
+    std::int64_t busy_ns = 0;    // in bursts
+    std::int64_t waited_ns = 0;  // of that: for its CPU, on which others ran
+
+    double seconds() const { return static_cast<double>(end_ns - begin_ns) * 1e-9; }
+    double bytes_per_s() const { return per_second(work.bytes); }
+    double operations_per_s() const { return per_second(work.operations); }
+    // Share of the time in which it had both its turn and its CPU.
+    double duty() const
+    {
+        return end_ns > begin_ns ? static_cast<double>(busy_ns - waited_ns) * 1e-9 / seconds() : 0.0;
+    }
+
+ private:
+    double per_second(std::uint64_t amount) const
+    {
+        return end_ns > begin_ns ? static_cast<double>(amount) / seconds() : 0.0;
+    }
+};
+
 // What a noise CPU did in one chip.
 struct PhaseDone {
     const Chip* chip = nullptr;
     std::optional<std::size_t> dose;  // what was assigned to this CPU; none: quiet
-    std::int64_t begin_ns = 0;        // when it really began and ended
-    std::int64_t end_ns = 0;
-    double requested_per_s = 0.0;  // of this CPU, in the unit of the dose's rate; 0: as fast as it goes
-    Work work;
+    Level level;                      // from when it really began to when it ended
 };
 
-// A dose on one CPU over the whole run.
+// A dose on one CPU, or on all, over the whole run.
 struct DoseTotal {
     std::uint64_t phases = 0;
-    std::int64_t on_ns = 0;
+    std::int64_t on_ns = 0;  // in its phases; of several CPUs the sum
     Work work;
+    std::int64_t busy_ns = 0;
+    std::int64_t waited_ns = 0;
     double requested_per_s = 0.0;
+    double requested_duty = 0.0;
     std::size_t cpus = 0;  // that ran it
 
     // Achieved by all these CPUs together while the dose was on.
     double bytes_per_s() const { return per_second(work.bytes); }
     double operations_per_s() const { return per_second(work.operations); }
+    double duty() const
+    {
+        return on_ns == 0 ? 0.0 : static_cast<double>(busy_ns - waited_ns) / static_cast<double>(on_ns);
+    }
 
  private:
     double per_second(std::uint64_t amount) const
@@ -51,10 +81,23 @@ struct DoseTotal {
     }
 };
 
-// A rate counts as reached from this share of it on.
-constexpr double rate_kept = 0.95;
+// The share of the dose's rate that it had, or of its duty if it has no rate; 1 if neither was asked for.
+double reached(const Intensity& intensity, const DoseTotal& total);
+double reached(const Intensity& intensity, const PhaseDone& phase);
+
+// Late starts of chips and bursts, in ns.
+struct Lateness {
+    std::int64_t median = 0;
+    std::int64_t p99 = 0;
+    std::int64_t worst = 0;
+};
+
+// A rate or a duty counts as reached from this share of it on.
+constexpr double rate_kept = 0.97;
 // And as exceeded from this share on: steps so large that one alone is more than the time allows.
 constexpr double rate_exceeded = 1.05;
+
+class Starvation;
 
 class Team {
  public:
@@ -63,6 +106,7 @@ class Team {
         std::vector<std::vector<int>> runs;  // by stressor: its CPUs (divide())
         std::filesystem::path control_run;
         base::JobRank job;
+        std::uint64_t seed = 1;  // of random arrivals
     };
 
     // Makes the shared parts of the stressors, then in each thread its instances, and waits for them. Throws what any
@@ -74,8 +118,15 @@ class Team {
 
     // Called by the noise threads after each phase, with the index of the CPU.
     using OnPhase = std::function<void(std::size_t, const PhaseDone&)>;
+    // Called by them about every tenth of a second while a dose is on, with the phase so far and what was done since
+    // the last call.
+    using OnLevel = std::function<void(std::size_t, const PhaseDone&, const Level&)>;
 
-    void start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase);
+    void start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase, OnLevel on_level = {});
+
+    // Waits until there is something to tell (done, failed, newly short), the descriptor can be read, or the time has
+    // come.
+    void wait_for_news(std::int64_t deadline_ns, int descriptor) const;
 
     // Has every thread come to the table's end (or failed)?
     bool done() const { return working_.load() == 0; }
@@ -86,25 +137,25 @@ class Team {
 
     std::uint64_t bytes() const;  // so far, of all CPUs; phases still going on included
 
-    // Doses that do not reach their rate: the share reached on the first CPU that noticed. Each is told once, about a
-    // second of its stress after it begins.
+    // Doses that do not reach their rate or duty: the share reached on the first CPU that noticed. Each is told once,
+    // about a second of its stress after it begins.
     std::vector<std::pair<std::size_t, double>> newly_short();
 
     // After stop(): by dose, all CPUs together (time: the sum over CPUs).
     std::vector<DoseTotal> totals() const;
-    // After stop(): how late chips began, at worst, in ns.
-    std::int64_t worst_lateness_ns() const;
+    Lateness lateness() const;  // after stop()
     // How each stressor worked on its first CPU, by stressor; empty if it has nothing to tell. After stop().
     std::vector<std::string> notes() const;
 
  private:
     struct Worker;
+    class Stress;
     void work(Worker& worker);
     void run_phases(Worker& worker);
-    PhaseDone run_phase(Worker& worker, const Chip& chip);
+    PhaseDone run_phase(Worker& worker, const Starvation& starvation, const Chip& chip);
     std::optional<std::size_t> dose_of(const Worker& worker, const Chip& chip) const;
-    void stress(Worker& worker, Stressor& stressor, const Dose& dose, std::int64_t deadline_ns, PhaseDone& done);
     void fail(std::exception_ptr error);
+    void tell_news();
 
     const Schedule& schedule_;
     Setup setup_;
@@ -116,6 +167,8 @@ class Team {
     std::vector<Chip> table_;
     std::int64_t start_ns_ = 0;
     OnPhase on_phase_;
+    OnLevel on_level_;
+    int news_ = -1;  // an event
     std::atomic<std::size_t> working_;
     std::atomic<bool> failed_ = false;
     std::mutex mutex_;  // of the error and the notes

@@ -121,7 +121,8 @@ TEST_CASE("each stressor on the shelf runs and is on record")
     REQUIRE(outcome.status == 0);
     const base::CsvTable csv{part(scratch) / "noise.csv"};
     CHECK(csv.columns() == std::vector<std::string>{"phase", "block", "chip", "factor", "stressor", "level", "cpu",
-                                                    "host", "begin_ns", "end_ns", "requested", "bytes", "operations"});
+                                                    "host", "begin_ns", "end_ns", "requested", "bytes", "operations",
+                                                    "requested_duty", "duty", "waited_ns", "reached"});
     REQUIRE(csv.rows() == phases);
     for (std::size_t row = 0; row < csv.rows(); ++row) {
         const std::string& stressor = csv.text(row, "stressor");
@@ -165,7 +166,9 @@ TEST_CASE("the archive covers the schedule and otf2-print reads it")
     };
     CHECK(count("\nENTER ") == 30);
     CHECK(count("\nLEAVE ") == 30);
-    CHECK(count("\nMETRIC ") == 45);
+    // At least one for each chip on a CPU that stresses, five values each.
+    CHECK(count("\nMETRIC ") >= 10 * 5);
+    CHECK(count("\nMETRIC ") % 5 == 0);
     const Outcome definitions = testing::run({"otf2-print", "-G", archive});
     for (const std::string word : {"\"schedule\"", "crosstalk::clock_identity", "\"achieved bytes\""})
         CHECK(definitions.out.find(word) != std::string::npos);

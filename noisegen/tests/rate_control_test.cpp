@@ -1,9 +1,10 @@
-// The token bucket: exact on average, no burst after a stall.
+// The token bucket: exact on average, no burst after a stall; random arrivals.
 #include "noisegen/rate_control.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace {
 
@@ -11,12 +12,14 @@ namespace {
 // `late_ns`.
 double done_in(double seconds, double amount, std::int64_t step_ns, std::int64_t late_ns)
 {
-    noisegen::RateControl control{1000.0, 0};
+    noisegen::RateControl control{1000.0};
+    control.begin(0);
     double done = 0.0;
     for (std::int64_t now = 0; static_cast<double>(now) < seconds * 1e9;) {
+        control.before(now);
         now += step_ns;
         done += amount;
-        const std::int64_t due = control.after(amount, now);
+        const std::int64_t due = control.after(amount);
         if (due > now) now = due + late_ns;
     }
     return done;
@@ -40,29 +43,64 @@ TEST_CASE("work that is too slow goes on without a pause")
     CHECK(done_in(10.0, 1.0, 2'000'000, 0) == doctest::Approx(5000).epsilon(0.001));
 }
 
-TEST_CASE("after a stall at most ten milliseconds are caught up")
+TEST_CASE("after a stall the rate is two hundredths higher until a tenth of a second is caught up")
 {
-    noisegen::RateControl control{1000.0, 0};
+    noisegen::RateControl control{1000.0};
+    control.begin(0);
     const std::int64_t stall = 5'000'000'000;
-    double burst = 0.0;
-    for (std::int64_t due = 0; due <= stall; burst += 1.0) due = control.after(1.0, stall);
-    CHECK(burst <= 12.0);
-    CHECK(burst >= 10.0);
+    std::int64_t now = stall;
+    double done = 0.0;
+    double most = 0.0;
+    for (int window = 1; window <= 100; ++window) {  // of 100 ms
+        const double before = done;
+        for (; now < stall + window * 100'000'000LL; done += 1.0) {
+            control.before(now);
+            now = std::max(now, control.after(1.0));
+        }
+        most = std::max(most, done - before);
+    }
+    CHECK(most <= 106.0);
+    CHECK(done == doctest::Approx(10'000 + 100 + 2).epsilon(0.0005));
 }
 
 TEST_CASE("many short phases keep the rate of one long one")
 {
     constexpr std::int64_t phase_ns = 100'000'000;
-    double debt = 0.0;
+    noisegen::RateControl control{4.0};
     double done = 0.0;
-    for (int phase = 0; phase < 1000; ++phase) {  // 100 s in all, a step is worth 250 ms
-        noisegen::RateControl control{4.0, 0, debt};
-        std::int64_t now = std::min(control.due(), phase_ns);
-        while (now < phase_ns) {
+    for (std::int64_t phase = 0; phase < 1000; ++phase) {  // 100 s in all, a step is worth 250 ms
+        const std::int64_t end = (phase + 1) * phase_ns;
+        control.begin(phase * phase_ns);
+        std::int64_t now = std::min(control.due(), end);
+        while (now < end) {
             done += 1.0;
-            now = std::min(control.after(1.0, now + 1'000'000), phase_ns);
+            control.before(now);
+            now = std::min(std::max(now + 1'000'000, control.after(1.0)), end);
         }
-        debt = control.debt_ns(phase_ns);
+        control.end(end);
     }
     CHECK(done == doctest::Approx(400).epsilon(0.01));
+}
+
+TEST_CASE("poisson arrivals keep the rate and scatter as a Poisson process does")
+{
+    noisegen::RateControl control{1000.0, noisegen::RateControl::Arrival::poisson, 7};
+    control.begin(0);
+    constexpr std::int64_t window_ns = 100'000'000;
+    std::vector<double> counts(1000);
+    for (std::int64_t now = 0; now < window_ns * 1000; now = std::max(now, control.after(1.0))) {
+        control.before(now);
+        ++counts[static_cast<std::size_t>(now / window_ns)];
+    }
+    double sum = 0.0;
+    double squares = 0.0;
+    for (const double count : counts) {
+        sum += count;
+        squares += (count - 100.0) * (count - 100.0);
+    }
+    CHECK(sum / 1000.0 == doctest::Approx(100.0).epsilon(0.01));  // its standard error is 0.3 %
+    CHECK(squares / 1000.0 == doctest::Approx(100.0).epsilon(0.2));
+    noisegen::RateControl again{1000.0, noisegen::RateControl::Arrival::poisson, 7};
+    noisegen::RateControl same{1000.0, noisegen::RateControl::Arrival::poisson, 7};
+    CHECK(again.after(1.0) == same.after(1.0));
 }
