@@ -7,6 +7,7 @@
 #include "noisegen/shelf.hpp"
 #include "noisegen/sockets.hpp"
 #include "noisegen/tests/child.hpp"
+#include "noisegen/tests/program.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -22,42 +23,11 @@ using testing::Child;
 using testing::eventually;
 using testing::Outcome;
 using testing::Scratch;
+using namespace noisegen::testing;
 
-const std::string program = CROSSTALK_BIN "/noisegen";
 // All stressors that stress, small enough for any machine.
 const std::string tiny_memory = "memory.stream[bytes=2MiB]";
 const std::string tiny_io = "io.write[size=1MiB,block=64KiB]";
-
-std::string cpu()
-{
-    return std::to_string(*base::allowed_cpus().rbegin());
-}
-
-Outcome run_noisegen(std::vector<std::string> words)
-{
-    words.insert(words.begin(), program);
-    return testing::run(words);
-}
-
-fs::path part(const Scratch& scratch, int rank = 0)
-{
-    return scratch / "run" / "noise" / (base::host_name() + "." + std::to_string(rank));
-}
-
-nlohmann::json record(const fs::path& part)
-{
-    return nlohmann::json::parse(base::read_whole(part / "noise.json"));
-}
-
-std::vector<std::string> long_run(const Scratch& scratch, const std::string& schedule)
-{
-    return {program, "--schedule", schedule, "--cpus", cpu(), "--duration", "10min", "--out", scratch / "run"};
-}
-
-bool has_rows(const fs::path& csv, std::size_t rows)
-{
-    return fs::exists(csv) && base::CsvTable{csv}.rows() >= rows;
-}
 
 // No file in the directory; unnamed ones end with the process.
 bool leaves_nothing(const fs::path& directory)
