@@ -106,19 +106,6 @@ base::Bytes free_disk(const fs::path& directory)
     return {static_cast<std::int64_t>(status.f_bavail) * static_cast<std::int64_t>(status.f_frsize)};
 }
 
-base::Bytes last_level_cache(int cpu)
-{
-    std::int64_t largest = 0;
-    for (int index = 0;; ++index) {
-        const fs::path path = base::join("/sys/devices/system/cpu/cpu", cpu, "/cache/index", index, "/size");
-        std::ifstream file{path};
-        std::int64_t kib = 0;
-        if (!(file >> kib)) break;  // "32768K"
-        largest = std::max(largest, kib * 1024);
-    }
-    return {largest > 0 ? largest : 32 * 1024 * 1024};
-}
-
 bool in_memory(const fs::path& directory)
 {
     struct statfs status {};

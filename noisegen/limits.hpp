@@ -19,9 +19,6 @@ base::Bytes free_disk(const std::filesystem::path& directory);
 // Is what is written there kept in memory (tmpfs, ramfs)?
 bool in_memory(const std::filesystem::path& directory);
 
-// The largest cache of the CPU; 32 MiB where the kernel does not tell.
-base::Bytes last_level_cache(int cpu);
-
 // What one stressor takes in this process: its needs times the CPUs it runs on.
 struct Demand {
     std::string stressor;

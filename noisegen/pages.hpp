@@ -1,6 +1,9 @@
 // Anonymous memory of one's own, in huge pages where the kernel has them.
 #pragma once
 
+#include "base/stop.hpp"
+
+#include <algorithm>
 #include <cstddef>
 
 namespace noisegen {
@@ -15,6 +18,23 @@ class Pages {
 
     void* data() const { return data_; }
     std::size_t size() const { return size_; }
+
+    // First touch by the calling thread: the first `bytes` become copies of the value. Ends early if the program is
+    // asked to stop.
+    template <class T>
+    void fill(T value, std::size_t bytes)
+    {
+        T* const items = static_cast<T*>(data_);
+        const std::size_t count = std::min(bytes, size_) / sizeof(T);
+        constexpr std::size_t portion = (std::size_t{32} << 20U) / sizeof(T);
+        for (std::size_t at = 0; at < count && !base::stop_requested(); at += portion)
+            std::fill(items + at, items + std::min(at + portion, count), value);
+    }
+    template <class T>
+    void fill(T value)
+    {
+        fill(value, size_);
+    }
 
  private:
     void* data_ = nullptr;

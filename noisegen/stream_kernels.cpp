@@ -3,134 +3,119 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
-#include <algorithm>
+#include <bit>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define CROSSTALK_WIDE __attribute__((target("avx512f")))
-#define CROSSTALK_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CROSSTALK_CLONES
-#endif
-
-// ThreadSanitizer and indirect functions, which target_clones makes, do not go together: it starts too late for them.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#undef CROSSTALK_CLONES
-#define CROSSTALK_CLONES
 #endif
 
 namespace noisegen {
 
 namespace {
 
-constexpr double scale = 0.5;
+constexpr double factor = 0.5;
+constexpr std::size_t line_items = 64 / sizeof(double);  // doubles in a cache line
+
+// Some lines ahead: the hardware's own prefetch falls behind where stores past the caches compete for its buffers. Past
+// the end of an array it does no harm.
+inline void prefetch(const double* from)
+{
+    constexpr std::size_t lines_ahead = 8;
+    __builtin_prefetch(from + lines_ahead * line_items);
+}
+
+// Until then stores past the caches may still be on their way.
+inline void fence()
+{
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
 
 #if defined(__x86_64__)
 
-CROSSTALK_WIDE void triad_wide(double* a, const double* b, const double* c, std::size_t count)
+inline void put_past_caches(double* to, double value)
 {
-    const __m512d s = _mm512_set1_pd(scale);
-    for (std::size_t i = 0; i < count; i += 8)
-        _mm512_stream_pd(a + i, _mm512_fmadd_pd(s, _mm512_load_pd(c + i), _mm512_load_pd(b + i)));
-    _mm_sfence();
+    _mm_stream_si64(reinterpret_cast<long long*>(to), std::bit_cast<long long>(value));
 }
 
-CROSSTALK_WIDE void copy_wide(double* a, const double* b, const double*, std::size_t count)
-{
-    for (std::size_t i = 0; i < count; i += 8) _mm512_stream_pd(a + i, _mm512_load_pd(b + i));
-    _mm_sfence();
-}
+namespace avx512 {
+#define CROSSTALK_UNIT __attribute__((target("avx512f")))
+#define CROSSTALK_UNIT_NAME "avx512"
+#define CROSSTALK_UNIT_BYTES 64
+#define CROSSTALK_UNIT_STREAM _mm512_stream_pd
+#define CROSSTALK_UNIT_PUT put_past_caches
+#include "noisegen/stream_kernels.inc"
+}  // namespace avx512
 
-CROSSTALK_WIDE void write_wide(double* a, const double*, const double*, std::size_t count)
-{
-    const __m512d s = _mm512_set1_pd(scale);
-    for (std::size_t i = 0; i < count; i += 8) _mm512_stream_pd(a + i, s);
-    _mm_sfence();
-}
+namespace avx2 {
+#define CROSSTALK_UNIT __attribute__((target("avx2,fma")))
+#define CROSSTALK_UNIT_NAME "avx2"
+#define CROSSTALK_UNIT_BYTES 32
+#define CROSSTALK_UNIT_STREAM _mm256_stream_pd
+#define CROSSTALK_UNIT_PUT put_past_caches
+#include "noisegen/stream_kernels.inc"
+}  // namespace avx2
 
-void triad_narrow(double* a, const double* b, const double* c, std::size_t count)
-{
-    const __m128d s = _mm_set1_pd(scale);
-    for (std::size_t i = 0; i < count; i += 8)
-        for (std::size_t j = i; j < i + 8; j += 2)
-            _mm_stream_pd(a + j, _mm_add_pd(_mm_load_pd(b + j), _mm_mul_pd(s, _mm_load_pd(c + j))));
-    _mm_sfence();
-}
-
-void copy_narrow(double* a, const double* b, const double*, std::size_t count)
-{
-    for (std::size_t i = 0; i < count; i += 8)
-        for (std::size_t j = i; j < i + 8; j += 2) _mm_stream_pd(a + j, _mm_load_pd(b + j));
-    _mm_sfence();
-}
-
-void write_narrow(double* a, const double*, const double*, std::size_t count)
-{
-    const __m128d s = _mm_set1_pd(scale);
-    for (std::size_t i = 0; i < count; i += 8)
-        for (std::size_t j = i; j < i + 8; j += 2) _mm_stream_pd(a + j, s);
-    _mm_sfence();
-}
-
-bool wide()
-{
-    return __builtin_cpu_supports("avx512f") != 0;
-}
-
-void triad(double* a, const double* b, const double* c, std::size_t count)
-{
-    wide() ? triad_wide(a, b, c, count) : triad_narrow(a, b, c, count);
-}
-void copy(double* a, const double* b, const double* c, std::size_t count)
-{
-    wide() ? copy_wide(a, b, c, count) : copy_narrow(a, b, c, count);
-}
-void write(double* a, const double* b, const double* c, std::size_t count)
-{
-    wide() ? write_wide(a, b, c, count) : write_narrow(a, b, c, count);
-}
-
-#else
-
-void triad(double* a, const double* b, const double* c, std::size_t count)
-{
-    for (std::size_t i = 0; i < count; ++i) a[i] = b[i] + scale * c[i];
-}
-void copy(double* a, const double* b, const double*, std::size_t count)
-{
-    std::copy(b, b + count, a);
-}
-void write(double* a, const double*, const double*, std::size_t count)
-{
-    std::fill(a, a + count, scale);
-}
+namespace sse2 {
+#define CROSSTALK_UNIT
+#define CROSSTALK_UNIT_NAME "sse2"
+#define CROSSTALK_UNIT_BYTES 16
+#define CROSSTALK_UNIT_STREAM _mm_stream_pd
+#define CROSSTALK_UNIT_PUT put_past_caches
+#include "noisegen/stream_kernels.inc"
+}  // namespace sse2
 
 #endif
 
-CROSSTALK_CLONES void update(double* a, const double*, const double*, std::size_t count)
+// Compiled everywhere, so that it is tested everywhere.
+inline void put(double* to, double value)
 {
-    for (std::size_t i = 0; i < count; ++i) a[i] = scale * a[i] + scale;
+    *to = value;
 }
 
-CROSSTALK_CLONES void read(double* a, const double*, const double*, std::size_t count)
-{
-    double sums[8] = {};
-    for (std::size_t i = 0; i < count; i += 8)
-        for (std::size_t j = 0; j < 8; ++j) sums[j] += a[i + j];
-    asm volatile("" : : "m"(sums));  // the result counts as used
-}
+namespace portable {
+#define CROSSTALK_UNIT
+#define CROSSTALK_UNIT_NAME "portable"
+#define CROSSTALK_UNIT_BYTES 16
+#define CROSSTALK_UNIT_STREAM store
+#define CROSSTALK_UNIT_PUT put
+#include "noisegen/stream_kernels.inc"
+}  // namespace portable
 
 const std::vector<StreamShape>& shapes()
 {
     static const std::vector<StreamShape> all{
-        {"triad", "a = b + s*c", 3, 24, triad},   {"copy", "a = b", 2, 16, copy},
-        {"update", "a = s*a + s", 1, 16, update}, {"read", "sum of a", 1, 8, read},
-        {"write", "a = s", 1, 8, write},
+        {"triad", "a = b + s*c", 3, 24, &StreamLoops::triad},
+        {"copy", "a = b", 2, 16, &StreamLoops::copy},
+        {"scale", "a = s*b", 2, 16, &StreamLoops::scale},
+        {"add", "a = b + c", 3, 24, &StreamLoops::add},
+        {"update", "a = s*a + s", 1, 16, &StreamLoops::update},
+        {"read", "sum of a", 1, 8, &StreamLoops::read},
+        {"write", "a = s through the caches, which read each line first", 1, 16, &StreamLoops::write},
+        {"ntwrite", "a = s past the caches", 1, 8, &StreamLoops::ntwrite},
+        {"partial", "8 bytes a page past the caches; counted are only these 8 of each line they cost", 1, 8,
+         &StreamLoops::partial},
     };
     return all;
 }
 
 }  // namespace
+
+const std::vector<StreamLoops>& stream_loops()
+{
+    static const std::vector<StreamLoops> usable = [] {
+        std::vector<StreamLoops> found;
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx512f")) found.push_back(avx512::loops);
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back(avx2::loops);
+        found.push_back(sse2::loops);
+#endif
+        found.push_back(portable::loops);
+        return found;
+    }();
+    return usable;
+}
 
 std::vector<std::string> stream_shapes()
 {

@@ -1,4 +1,4 @@
-// The parts that stressors are made of: memory loops, scratch files, writes in flight, sleep that can be cut short.
+// The parts that stressors are made of: scratch files, writes in flight, sleep that can be cut short.
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/testing.hpp"
@@ -8,73 +8,17 @@
 #include "noisegen/shelf.hpp"
 #include "noisegen/sockets.hpp"
 #include "noisegen/stop_bell.hpp"
-#include "noisegen/stream_kernels.hpp"
 #include "noisegen/write_ring.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
 #include <cstring>
-#include <map>
 #include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-TEST_CASE("each memory loop computes its formula")
-{
-    constexpr std::size_t count = 1024;
-    const noisegen::Pages pages{3 * count * sizeof(double)};
-    for (const std::string& name : noisegen::stream_shapes()) {
-        CAPTURE(name);
-        double* a = static_cast<double*>(pages.data());
-        double* b = a + count;
-        double* c = b + count;
-        for (std::size_t i = 0; i < count; ++i) {
-            a[i] = 4.0;
-            b[i] = static_cast<double>(i);
-            c[i] = 2.0;
-        }
-        noisegen::stream_shape(name).run(a, b, c, count);
-        const double expected = name == "triad"    ? 7.0 + 1.0
-                                : name == "copy"   ? 7.0
-                                : name == "update" ? 2.5
-                                : name == "write"  ? 0.5
-                                                   : 4.0;
-        CHECK(a[7] == expected);
-        CHECK(b[count - 1] == static_cast<double>(count - 1));
-    }
-}
-
-TEST_CASE("a memory stressor counts the traffic of its formula")
-{
-    // A step of small arrays is all of them: 2 MiB, shared out to the arrays in whole cache lines.
-    const std::map<std::string, std::uint64_t> traffic{{"triad", 2097024},   // 24 bytes an item, three arrays
-                                                       {"copy", 2097152},    // 16, two arrays
-                                                       {"update", 4194304},  // 16, one array, read and written
-                                                       {"read", 2097152},
-                                                       {"write", 2097152}};
-    const auto& card = noisegen::stressors().find("memory.stream");
-    for (const std::string& shape : noisegen::stream_shapes()) {
-        CAPTURE(shape);
-        const auto settings = noisegen::stressors().settings(card, {{"bytes", "2MiB"}, {"shape", shape}});
-        const auto stressor = card.make(settings, {});
-        stressor->begin({});
-        CHECK(stressor->step().bytes == traffic.at(shape));
-        CHECK(stressor->step().bytes == traffic.at(shape));
-    }
-}
-
-TEST_CASE("a slow memory stressor takes small steps")
-{
-    const auto& card = noisegen::stressors().find("memory.stream");
-    const auto stressor = card.make(noisegen::stressors().settings(card, {{"bytes", "32MiB"}}), {});
-    stressor->begin({.deadline_ns = 0, .bytes_per_s = 200e6, .operations_per_s = 0.0});
-    CHECK(stressor->step().bytes <= 200'000);
-    stressor->begin({.deadline_ns = 0, .bytes_per_s = 0.0, .operations_per_s = 0.0});
-    CHECK(stressor->step().bytes > 200'000);
-}
 
 TEST_CASE("a scratch file has no name and its space is reserved")
 {

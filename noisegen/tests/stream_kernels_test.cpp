@@ -1,0 +1,137 @@
+// The loops of memory.stream: each computes its formula in every width of vectors, and counts its traffic.
+#include "noisegen/stream_kernels.hpp"
+
+#include "noisegen/pages.hpp"
+#include "noisegen/shelf.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+namespace {
+
+constexpr std::size_t count = 6 * noisegen::page_items;
+
+// Three arrays with values that sums and halves of are exact.
+struct Arrays {
+    noisegen::Pages pages{3 * count * sizeof(double)};
+    noisegen::StreamArrays x;
+
+    Arrays()
+    {
+        double* const all = static_cast<double*>(pages.data());
+        x = {.a = all, .b = all + count, .c = all + 2 * count, .items = count};
+        for (std::size_t i = 0; i < count; ++i) {
+            x.a[i] = 4.0 + static_cast<double>(i);
+            x.b[i] = static_cast<double>(3 * i);
+            x.c[i] = static_cast<double>(count - i);
+        }
+    }
+};
+
+double formula(const std::string& shape, std::size_t i)
+{
+    const double a = 4.0 + static_cast<double>(i);
+    const auto b = static_cast<double>(3 * i);
+    const auto c = static_cast<double>(count - i);
+    if (shape == "triad") return b + 0.5 * c;
+    if (shape == "copy") return b;
+    if (shape == "scale") return 0.5 * b;
+    if (shape == "add") return b + c;
+    if (shape == "update") return 0.5 * a + 0.5;
+    if (shape == "read") return a;
+    return 0.5;  // the three that write only
+}
+
+}  // namespace
+
+TEST_CASE("each memory loop computes its formula, from part to part, in every width of vectors")
+{
+    REQUIRE(std::string{noisegen::stream_loops().back().unit} == "portable");
+    for (const noisegen::StreamLoops& loops : noisegen::stream_loops())
+        for (const std::string& shape : noisegen::stream_shapes()) {
+            CAPTURE(loops.unit);
+            CAPTURE(shape);
+            Arrays arrays;
+            const noisegen::StreamLoop loop = loops.*noisegen::stream_shape(shape).loop;
+            const double sum = loop(arrays.x, 0, 2 * noisegen::page_items) +
+                               loop(arrays.x, 2 * noisegen::page_items, 4 * noisegen::page_items);
+            std::size_t wrong = 0;
+            double expected_sum = 0.0;
+            for (std::size_t i = 0; i < count; ++i) {
+                if (arrays.x.a[i] != formula(shape, i)) ++wrong;
+                if (arrays.x.b[i] != static_cast<double>(3 * i)) ++wrong;
+                if (arrays.x.c[i] != static_cast<double>(count - i)) ++wrong;
+                if (shape == "read") expected_sum += formula(shape, i);
+            }
+            CHECK(wrong == 0);
+            CHECK(sum == expected_sum);
+        }
+}
+
+TEST_CASE("a memory loop stays within its part")
+{
+    for (const noisegen::StreamLoops& loops : noisegen::stream_loops())
+        for (const std::string& shape : noisegen::stream_shapes()) {
+            if (shape == "partial") continue;  // has its own order, below
+            CAPTURE(loops.unit);
+            CAPTURE(shape);
+            Arrays arrays;
+            (loops.*noisegen::stream_shape(shape).loop)(arrays.x, noisegen::page_items, noisegen::page_items);
+            std::size_t touched = 0;
+            for (std::size_t i = 0; i < count; ++i)
+                if (i / noisegen::page_items != 1 && arrays.x.a[i] != 4.0 + static_cast<double>(i)) ++touched;
+            CHECK(touched == 0);
+        }
+}
+
+TEST_CASE("partial stores are a page apart")
+{
+    for (const noisegen::StreamLoops& loops : noisegen::stream_loops()) {
+        CAPTURE(loops.unit);
+        Arrays arrays;
+        // A page of stores: down the six pages 85 times, and two more.
+        loops.partial(arrays.x, 0, noisegen::page_items);
+        std::map<std::size_t, std::size_t> in_page;
+        for (std::size_t i = 0; i < count; ++i)
+            if (arrays.x.a[i] == 0.5) ++in_page[i / noisegen::page_items];
+        CHECK(in_page == std::map<std::size_t, std::size_t>{{0, 86}, {1, 86}, {2, 85}, {3, 85}, {4, 85}, {5, 85}});
+        CHECK(arrays.x.a[84] == 0.5);
+        CHECK(arrays.x.a[86] != 0.5);
+    }
+}
+
+TEST_CASE("a memory stressor counts the traffic of its formula")
+{
+    // A step of small arrays is all of them: 1 MiB, shared out to the arrays in whole pages.
+    const std::map<std::string, std::uint64_t> traffic{
+        {"triad", 1044480},                         // 24 bytes an item, three arrays of 85 pages
+        {"add", 1044480},     {"copy", 1048576},    // 16, two arrays
+        {"scale", 1048576},   {"update", 2097152},  // 16, one array, read and written
+        {"write", 2097152},                         // its lines are read before they are overwritten
+        {"ntwrite", 1048576},                       // 8
+        {"read", 1048576},    {"partial", 1048576},
+    };
+    const auto& card = noisegen::stressors().find("memory.stream");
+    REQUIRE(noisegen::stream_shapes().size() == traffic.size());
+    for (const std::string& shape : noisegen::stream_shapes()) {
+        CAPTURE(shape);
+        const auto settings = noisegen::stressors().settings(card, {{"bytes", "1MiB"}, {"shape", shape}});
+        const auto stressor = card.make(settings, {});
+        stressor->begin({});
+        CHECK(stressor->step().bytes == traffic.at(shape));
+        CHECK(stressor->step().bytes == traffic.at(shape));
+        CHECK(stressor->note().starts_with(shape + ": "));
+    }
+}
+
+TEST_CASE("a slow memory stressor takes small steps")
+{
+    const auto& card = noisegen::stressors().find("memory.stream");
+    const auto stressor = card.make(noisegen::stressors().settings(card, {{"bytes", "32MiB"}}), {});
+    stressor->begin({.deadline_ns = 0, .bytes_per_s = 200e6, .operations_per_s = 0.0});
+    CHECK(stressor->step().bytes <= 200'000);
+    stressor->begin({.deadline_ns = 0, .bytes_per_s = 0.0, .operations_per_s = 0.0});
+    CHECK(stressor->step().bytes > 200'000);
+}
