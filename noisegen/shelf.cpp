@@ -5,6 +5,7 @@ namespace noisegen {
 extern const StressorCard quiet;
 extern const StressorCard placebo;
 extern const StressorCard cpu_spin;
+extern const StressorCard cpu_interrupt;
 extern const StressorCard memory_stream;
 extern const StressorCard network_exchange;
 extern const StressorCard io_write;
@@ -15,7 +16,7 @@ const base::Shelf<StressorCard>& stressors()
     static const base::Shelf<StressorCard> shelf{
         "stressor",
         "noisegen",
-        {&quiet, &placebo, &cpu_spin, &memory_stream, &network_exchange, &io_write, &control_delay}};
+        {&quiet, &placebo, &cpu_spin, &cpu_interrupt, &memory_stream, &network_exchange, &io_write, &control_delay}};
     return shelf;
 }
 
