@@ -6,7 +6,10 @@ extern const StressorCard quiet;
 extern const StressorCard placebo;
 extern const StressorCard cpu_spin;
 extern const StressorCard cpu_interrupt;
+extern const StressorCard cache_llc;
 extern const StressorCard memory_stream;
+extern const StressorCard memory_random;
+extern const StressorCard memory_chase;
 extern const StressorCard network_exchange;
 extern const StressorCard io_write;
 extern const StressorCard control_delay;
@@ -16,7 +19,8 @@ const base::Shelf<StressorCard>& stressors()
     static const base::Shelf<StressorCard> shelf{
         "stressor",
         "noisegen",
-        {&quiet, &placebo, &cpu_spin, &cpu_interrupt, &memory_stream, &network_exchange, &io_write, &control_delay}};
+        {&quiet, &placebo, &cpu_spin, &cpu_interrupt, &cache_llc, &memory_stream, &memory_random, &memory_chase,
+         &network_exchange, &io_write, &control_delay}};
     return shelf;
 }
 

@@ -1,0 +1,62 @@
+// How much memory stressors work on: the last-level cache as kernels show it, and sizes as users give them.
+#include "noisegen/footprint.hpp"
+
+#include "base/error.hpp"
+#include "base/testing.hpp"
+#include "noisegen/shelf.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+namespace {
+
+// cpu<cpu>/cache/index<index> of a machine whose files lie below `root`.
+void put_cache(const testing::Scratch& root, int cpu, int index, const std::string& size, const std::string& cpus)
+{
+    const auto cache =
+        root / ("sys/devices/system/cpu/cpu" + std::to_string(cpu)) / "cache" / ("index" + std::to_string(index));
+    std::filesystem::create_directories(cache);
+    std::ofstream{cache / "size"} << size << "\n";
+    if (!cpus.empty()) std::ofstream{cache / "shared_cpu_list"} << cpus << "\n";
+}
+
+std::int64_t memory_of(const std::string& stressor, const std::map<std::string, std::string>& options)
+{
+    const auto& card = noisegen::stressors().find(stressor);
+    return card.needs(noisegen::stressors().settings(card, options)).memory.count;
+}
+
+}  // namespace
+
+TEST_CASE("the last-level cache is the largest and knows who shares it")
+{
+    const testing::Scratch root;
+    put_cache(root, 5, 0, "32K", "5");
+    put_cache(root, 5, 1, "1024K", "5");
+    put_cache(root, 5, 2, "32768K", "4-7,12-15");
+    const noisegen::Cache cache = noisegen::last_level_cache(5, root.path());
+    CHECK(cache.size == base::Bytes{32 << 20});
+    CHECK(cache.cpus == base::CpuSet{4, 5, 6, 7, 12, 13, 14, 15});
+}
+
+TEST_CASE("a cache that the kernel does not tell is 32 MiB of one CPU")
+{
+    const testing::Scratch root;
+    CHECK(noisegen::last_level_cache(3, root.path()).size == base::Bytes{32 << 20});
+    CHECK(noisegen::last_level_cache(3, root.path()).cpus == base::CpuSet{3});
+    put_cache(root, 3, 0, "64K", "");
+    CHECK(noisegen::last_level_cache(3, root.path()).cpus == base::CpuSet{3});
+}
+
+TEST_CASE("stressors of main memory take four caches or what is asked for")
+{
+    const std::int64_t cache = noisegen::last_level_cache(0).size.count;
+    for (const std::string stressor : {"memory.stream", "memory.random", "memory.chase"}) {
+        CAPTURE(stressor);
+        CHECK(memory_of(stressor, {}) == std::max<std::int64_t>(4 * cache, 64 << 20));
+        CHECK(memory_of(stressor, {{"bytes", "3MiB"}}) == 3 << 20);
+        const std::string refused = stressor + "[bytes]: at least 1MiB, not 4KiB";
+        CHECK_THROWS_WITH_AS(memory_of(stressor, {{"bytes", "4KiB"}}), refused.c_str(), base::UsageError);
+    }
+}

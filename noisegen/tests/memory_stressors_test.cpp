@@ -1,0 +1,186 @@
+// What the stressors of memory and cache touch: all of a table, each line of a cycle once, a share of the cache.
+#include "base/error.hpp"
+#include "base/tests/environment.hpp"
+#include "noisegen/footprint.hpp"
+#include "noisegen/line_cycle.hpp"
+#include "noisegen/random_updates.hpp"
+#include "noisegen/shelf.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+
+namespace {
+
+using noisegen::LineCycle;
+
+std::unique_ptr<noisegen::Stressor> make(const std::string& stressor, const std::map<std::string, std::string>& options,
+                                         const noisegen::Place& place = {})
+{
+    const auto& card = noisegen::stressors().find(stressor);
+    return card.make(noisegen::stressors().settings(card, options), place);
+}
+
+noisegen::Place one_of_two(std::size_t index, noisegen::Shared* shared)
+{
+    noisegen::Place place;
+    place.index = index;
+    place.count = 2;
+    place.shared = shared;
+    return place;
+}
+
+}  // namespace
+
+TEST_CASE("random updates reach every line of the table")
+{
+    constexpr std::size_t words = 24'576;  // not a power of two
+    noisegen::RandomUpdates updates{words * sizeof(std::uint64_t), 1};
+    REQUIRE(updates.table().size() == words);
+    CHECK(std::all_of(updates.table().begin(), updates.table().end(), [](std::uint64_t word) { return word == 0; }));
+    updates.run(8 * words);
+    std::size_t untouched_lines = 0;
+    for (std::size_t line = 0; line < words; line += 8) {
+        const auto of_line = updates.table().subspan(line, 8);
+        if (std::all_of(of_line.begin(), of_line.end(), [](std::uint64_t word) { return word == 0; }))
+            ++untouched_lines;
+    }
+    CHECK(untouched_lines == 0);
+}
+
+TEST_CASE("two CPUs update different places")
+{
+    noisegen::RandomUpdates first{1 << 20, 0};
+    noisegen::RandomUpdates second{1 << 20, 1};
+    first.run(64);
+    second.run(64);
+    std::size_t both = 0;
+    std::size_t either = 0;
+    for (std::size_t i = 0; i < first.table().size(); ++i) {
+        if (first.table()[i] != 0 && second.table()[i] != 0) ++both;
+        if (first.table()[i] != 0 || second.table()[i] != 0) ++either;
+    }
+    CHECK(either > 64);
+    CHECK(both < 8);
+}
+
+TEST_CASE("a chase visits every line once before it repeats")
+{
+    for (const std::size_t lines :
+         {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{4096}, std::size_t{10'007}}) {
+        CAPTURE(lines);
+        const LineCycle cycle{lines * noisegen::line_bytes};
+        REQUIRE(cycle.size() == lines);
+        std::set<const LineCycle::Line*> visited;
+        const LineCycle::Line* at = cycle.begin();
+        for (std::size_t i = 0; i < lines; ++i) {
+            visited.insert(at);
+            at = LineCycle::follow(at, 1);
+        }
+        CHECK(at == cycle.begin());
+        CHECK(visited.size() == lines);
+        CHECK(*visited.begin() == cycle.begin());
+        CHECK(*visited.rbegin() == cycle.begin() + lines - 1);
+        CHECK(LineCycle::follow(cycle.begin(), lines) == cycle.begin());
+    }
+}
+
+TEST_CASE("a chase has no stride that a prefetcher could learn")
+{
+    const LineCycle cycle{std::size_t{10'000} * noisegen::line_bytes};
+    std::map<std::ptrdiff_t, std::size_t> strides;
+    const LineCycle::Line* at = cycle.begin();
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+        const LineCycle::Line* const next = LineCycle::follow(at, 1);
+        ++strides[next - at];
+        at = next;
+    }
+    const auto most = std::max_element(strides.begin(), strides.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    CHECK(most->second < cycle.size() / 100);
+    // Of a random order a few hundred of 10,000 steps lead to one of the 200 nearest lines.
+    const auto near =
+        std::count_if(strides.begin(), strides.end(), [](const auto& stride) { return std::abs(stride.first) <= 100; });
+    CHECK(near < 1000);
+}
+
+TEST_CASE("stressors of memory count what they do and keep steps small at a low rate")
+{
+    struct Counted {
+        std::string stressor;
+        std::uint64_t bytes_an_operation;
+    };
+    for (const Counted& counted : {Counted{"memory.random", 128}, Counted{"memory.chase", 64}}) {
+        CAPTURE(counted.stressor);
+        const auto stressor = make(counted.stressor, {{"bytes", "1MiB"}});
+        stressor->begin({});
+        const noisegen::Work most = stressor->step();
+        CHECK(most.operations > 1000);
+        CHECK(most.bytes == most.operations * counted.bytes_an_operation);
+        stressor->begin({.deadline_ns = 0, .bytes_per_s = 0.0, .operations_per_s = 160'000.0});
+        CHECK(stressor->step().operations == 160);
+        const auto bytes_per_s = static_cast<double>(counted.bytes_an_operation) * 320'000.0;
+        stressor->begin({.deadline_ns = 0, .bytes_per_s = bytes_per_s, .operations_per_s = 0.0});
+        CHECK(stressor->step().operations == 320);
+    }
+}
+
+TEST_CASE("the share of the cache is divided over the CPUs that share it")
+{
+    const testing::Environment alone{{}};
+    const auto& card = noisegen::stressors().find("cache.llc");
+    const auto settings = noisegen::stressors().settings(card, {{"footprint", "50%"}});
+    const noisegen::Cache cache = noisegen::last_level_cache(0);
+    const auto bytes = [&](std::size_t sharers) {
+        return std::to_string(cache.size.count / 2 / static_cast<std::int64_t>(sharers) / 64 * 64) + " bytes a CPU";
+    };
+    const auto noted = [](noisegen::Stressor& stressor) {
+        stressor.begin({});
+        CHECK(stressor.step().operations > 0);
+        return stressor.note();
+    };
+    const auto shared = card.share(settings, {});
+    const auto first = card.make(settings, one_of_two(0, shared.get()));
+    CHECK(noted(*first).starts_with(bytes(1)));
+    const auto second = card.make(settings, one_of_two(1, shared.get()));
+    CHECK(noted(*first).starts_with(bytes(2)));
+    CHECK(noted(*second).starts_with(bytes(2)));
+    CHECK(card.needs(settings).memory.count == cache.size.count / 2);
+}
+
+TEST_CASE("the share of the cache is divided over the processes that share it")
+{
+    const std::string processes = std::to_string(std::max(1U, std::thread::hardware_concurrency()));  // one a CPU
+    const testing::Environment job{{{"OMPI_COMM_WORLD_LOCAL_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", processes}}};
+    const noisegen::Cache cache = noisegen::last_level_cache(0);
+    const auto stressor = make("cache.llc", {{"footprint", "50%"}});
+    stressor->begin({});
+    const auto sharers = static_cast<std::int64_t>(cache.cpus.size());
+    CHECK(std::stoll(stressor->note()) == cache.size.count / 2 / sharers / 64 * 64);
+}
+
+TEST_CASE("a share of the cache is passed over line by line and again")
+{
+    const auto stressor = make("cache.llc", {{"footprint", "1%"}});
+    stressor->begin({});
+    const std::string note = stressor->note();
+    const std::uint64_t lines = std::stoull(note) / 64;
+    REQUIRE(lines > 0);
+    std::uint64_t done = 0;
+    while (done < lines) done += stressor->step().operations;
+    CHECK(done == lines);  // a step ends with the pass
+    CHECK(stressor->step().operations > 0);
+}
+
+TEST_CASE("a share of the cache that is none is refused")
+{
+    for (const std::string wrong : {"0%", "101%"}) {
+        CAPTURE(wrong);
+        const std::string told = "cache.llc[footprint]: more than 0% and up to 100% of the cache, not " + wrong;
+        CHECK_THROWS_WITH_AS(make("cache.llc", {{"footprint", wrong}}), told.c_str(), base::UsageError);
+    }
+}
