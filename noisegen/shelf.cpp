@@ -10,6 +10,7 @@ extern const StressorCard cache_llc;
 extern const StressorCard memory_stream;
 extern const StressorCard memory_random;
 extern const StressorCard memory_chase;
+extern const StressorCard capacity_hog;
 extern const StressorCard network_exchange;
 extern const StressorCard io_write;
 extern const StressorCard control_delay;
@@ -20,7 +21,7 @@ const base::Shelf<StressorCard>& stressors()
         "stressor",
         "noisegen",
         {&quiet, &placebo, &cpu_spin, &cpu_interrupt, &cache_llc, &memory_stream, &memory_random, &memory_chase,
-         &network_exchange, &io_write, &control_delay}};
+         &capacity_hog, &network_exchange, &io_write, &control_delay}};
     return shelf;
 }
 

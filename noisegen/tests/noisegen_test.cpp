@@ -80,7 +80,7 @@ TEST_CASE("each stressor on the shelf runs and is on record")
     std::string schedule;
     for (const std::string& name : noisegen::stressors().names()) {
         std::string options;
-        if (name.starts_with("memory.")) options = "[bytes=2MiB]";
+        if (name.starts_with("memory.") || name == "capacity.hog") options = "[bytes=2MiB]";
         if (name == "io.write") options = "[size=1MiB,block=64KiB,directory=" + (scratch / "io").string() + "]";
         schedule += name + options + " 150ms; ";
     }
