@@ -11,6 +11,7 @@
 #include "noisegen/shelf.hpp"
 #include "noisegen/stream_kernels.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <functional>
@@ -172,6 +173,7 @@ struct Bench {
     std::int64_t (*clock)() = base::thread_cpu_ns;
     base::Bytes bytes;
     int cpu = 0;
+    std::vector<std::string> shapes;
 };
 
 // GB/s of work(), which returns bytes, repeated for the window.
@@ -257,6 +259,7 @@ void not_shown(const std::string& ours, const std::string& beside, const std::st
 // The fastest of the hand loops of a shape: the median of some turns, taken one after the other.
 const HandLoops& fastest(const Bench& bench, const std::string& shape, const std::vector<HandLoops>& all)
 {
+    if (shape == "partial") return all.front();  // knows no vectors, and a pass takes seconds
     std::map<double, const HandLoops*> by_speed;
     for (const HandLoops& hand : all) {
         const HandShape candidate{bench, shape, hand.loops.at(shape)};
@@ -281,7 +284,7 @@ void against_hand_loops(const Bench& bench)
     Best ours;
     Best by_hand;
     std::map<std::string, const HandLoops*> chosen;
-    for (const std::string& shape : noisegen::stream_shapes()) {
+    for (const std::string& shape : bench.shapes) {
         const HandLoops& hand = *(chosen[shape] = &fastest(bench, shape, all));
         const OurShape our{bench, shape};
         const HandShape bare{bench, shape, hand.loops.at(shape)};
@@ -377,6 +380,7 @@ std::vector<Peer> stress_ng(const Bench& bench)
 void against_peers(const Bench& bench, const std::vector<Peer>& peers)
 {
     for (const Peer& peer : peers) {
+        if (std::find(bench.shapes.begin(), bench.shapes.end(), peer.shape) == bench.shapes.end()) continue;
         const std::string name = peer.program + " " + peer.kernel;
         if (!installed(peer.program)) {
             not_shown(peer.shape, name, peer.program + " is not installed");
@@ -407,7 +411,10 @@ try {
     options.add("peer-pairs", bench.peer_pairs, "with each other tool, some seconds each; 0: none");
     options.add("window", bench.window, "of one measurement");
     options.add("bytes", bench.bytes, "of memory on each side");
+    options.add_positional("shape", bench.shapes, "of memory.stream; by default all", 0);
     if (!options.parse(argc, argv)) return 0;
+    for (const std::string& shape : bench.shapes) noisegen::stream_shape(shape);  // or an error
+    if (bench.shapes.empty()) bench.shapes = noisegen::stream_shapes();
     base::bind_this_thread({bench.cpu});
     std::cout << "CPU " << bench.cpu << ", last-level cache " << base::format(cache.size) << ", "
               << base::format(bench.bytes) << " of memory each; GB/s, medians with their 95 % intervals\n\n"
