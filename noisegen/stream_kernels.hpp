@@ -47,6 +47,7 @@ struct StreamShape {
     std::size_t arrays = 0;          // how many of a, b, c it touches
     std::size_t bytes_per_item = 0;  // traffic: loads and stores of one index, lines read for a store included
     StreamLoop StreamLoops::*loop = nullptr;
+    std::size_t weight = 1;  // an item may take as long as so many of another shape
 };
 
 // Throws UsageError with the right names.

@@ -127,6 +127,7 @@ extern const StressorCard cache_llc{
     .counts_operations = true,
     .needs =
         [](const base::Settings& settings) {
+            // At most: it is less where several CPUs share a cache.
             const std::size_t bytes = bytes_of_cache(last_level_cache(0), share_of_cache(settings));
             return Needs{.memory = {static_cast<std::int64_t>(bytes)}, .disk = {}, .directory = {}};
         },

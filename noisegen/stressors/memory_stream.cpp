@@ -29,8 +29,8 @@ class MemoryStream final : public Stressor {
 
     void begin(const Turn& turn) override
     {
-        const std::size_t items =
-            step_size(turn.bytes_per_s, smallest_step, largest_step) / shape_.bytes_per_item / page_items * page_items;
+        const std::size_t bytes = step_size(turn.bytes_per_s, smallest_step, largest_step / shape_.weight);
+        const std::size_t items = bytes / shape_.bytes_per_item / page_items * page_items;
         step_items_ = std::clamp(items, page_items, arrays_.items);
     }
 
