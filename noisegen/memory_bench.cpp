@@ -321,7 +321,7 @@ double largest(const std::string& text, const std::string& pattern, double unit)
     const std::regex regex{pattern};
     for (std::sregex_iterator found{text.begin(), text.end(), regex}; found != std::sregex_iterator{}; ++found)
         most = std::max(most, std::strtod((*found)[1].str().c_str(), nullptr) * unit);
-    if (most == 0.0) base::fail("its output has no figure");
+    if (most == 0.0) base::fail("its output has no such figure");
     return most;
 }
 
@@ -360,14 +360,14 @@ std::vector<Peer> stress_ng(const Bench& bench)
     const auto memrate = [&bench](const std::string& methods, double unit) {
         return [&bench, methods, unit] {
             const std::string text = printed(bench, {"stress-ng", "--memrate", "1", "--memrate-bytes",
-                                                     std::to_string(bench.bytes.count), "-t", "3", "--metrics"});
+                                                     std::to_string(bench.bytes.count), "-t", "5", "--metrics"});
             return largest(text, "([0-9.]+) " + methods + " MB per sec", unit);
         };
     };
     const auto stream = [&bench] {
         // Three arrays of four times the cache that it is told of.
         const std::string text = printed(bench, {"stress-ng", "--stream", "1", "--stream-l3-size",
-                                                 std::to_string(bench.bytes.count / 12), "-t", "3", "--metrics"});
+                                                 std::to_string(bench.bytes.count / 12), "-t", "5", "--metrics"});
         return largest(text, "([0-9.]+) MB read/sec", gb) + largest(text, "([0-9.]+) MB write/sec", gb);
     };
     return {
