@@ -4,6 +4,16 @@
 
 namespace base {
 
+namespace {
+
+// They go into tables, traces and onto terminals.
+void check_printable(std::string_view text)
+{
+    if (printable(text) != text) fail_usage("'", text, "' holds a character that cannot be shown");
+}
+
+}  // namespace
+
 PlugInText parse_plug_in(std::string_view whole)
 {
     std::string_view text = trim(whole);
@@ -18,6 +28,8 @@ PlugInText parse_plug_in(std::string_view whole)
             if (equals == std::string::npos) fail_usage("'", assignment, "' in '", whole, "' is not name=value");
             const std::string name{trim(std::string_view{assignment}.substr(0, equals))};
             const std::string value{trim(std::string_view{assignment}.substr(equals + 1))};
+            check_printable(name);
+            check_printable(value);
             if (!plug_in.options.emplace(name, value).second) fail_usage("'", whole, "' sets ", name, " twice");
         }
         text = text.substr(0, bracket);
@@ -29,6 +41,8 @@ PlugInText parse_plug_in(std::string_view whole)
         text = text.substr(equals + 1);
     }
     plug_in.name = trim(text);
+    check_printable(plug_in.label);
+    check_printable(plug_in.name);
     const bool word = !plug_in.name.empty() &&
                       plug_in.name.find_first_of(" \t\n[]()=;,|*\"'<>&") == std::string::npos &&
                       plug_in.label.find_first_of(" \t\n[]()=;,|*\"'<>&") == std::string::npos;

@@ -1,5 +1,7 @@
 #include "base/error.hpp"
 
+#include "base/words.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <new>
@@ -11,11 +13,13 @@ namespace {
 int print(const char* program, std::string message, int code) noexcept
 {
     std::replace(message.begin(), message.end(), '\n', ' ');
-    std::fprintf(stderr, "%s: %s\n", program, message.c_str());
+    std::fprintf(stderr, "%s: %s\n", program, printable(message).c_str());
     return code;
 }
 
 }  // namespace
+
+Error::Error(const std::string& text) : std::runtime_error{printable(text)} {}
 
 int report_failure(const char* program) noexcept
 try {

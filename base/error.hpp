@@ -18,8 +18,9 @@ enum ExitCode : int {
     exit_unavailable = 77       // not possible on this machine
 };
 
+// What it says can be shown: one line, with what users wrote but no terminal should be sent escaped (printable()).
 struct Error : std::runtime_error {
-    using std::runtime_error::runtime_error;
+    explicit Error(const std::string& text);
 };
 
 // The user asked for something that makes no sense: exit code 2.

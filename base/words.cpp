@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <sstream>
 
 namespace base {
 
@@ -31,6 +32,71 @@ std::vector<std::string> split(std::string_view text, char separator)
         }
     }
     return parts;
+}
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t length)
+{
+    std::istringstream words{std::string{text}};
+    const std::string margin(indent, ' ');
+    std::string lines;
+    std::string line;
+    for (std::string word; words >> word;) {
+        if (!line.empty() && indent + line.size() + 1 + word.size() > length) {
+            lines += margin + line + "\n";
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + word;
+    }
+    return lines + margin + line + "\n";
+}
+
+namespace {
+
+// Bytes of the UTF-8 character that begins here; 0 if none does, or one that is not to be shown (C1 controls).
+std::size_t utf8_length(std::string_view text)
+{
+    const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const std::size_t length = byte(0) < 0xc2U   ? 0
+                               : byte(0) < 0xe0U ? 2
+                               : byte(0) < 0xf0U ? 3
+                               : byte(0) < 0xf5U ? 4
+                                                 : 0;
+    if (length == 0 || text.size() < length) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((byte(i) & 0xc0U) != 0x80U) return 0;
+    const bool overlong = (byte(0) == 0xe0U && byte(1) < 0xa0U) || (byte(0) == 0xf0U && byte(1) < 0x90U);
+    const bool no_character = (byte(0) == 0xedU && byte(1) > 0x9fU) || (byte(0) == 0xf4U && byte(1) > 0x8fU);
+    const bool control = byte(0) == 0xc2U && byte(1) < 0xa0U;
+    // Line and paragraph separators (U+2028, U+2029) and marks that turn the direction of what follows (U+202A to
+    // U+202E, U+2066 to U+2069).
+    const bool turns = byte(0) == 0xe2U && ((byte(1) == 0x80U && byte(2) >= 0xa8U && byte(2) <= 0xaeU) ||
+                                            (byte(1) == 0x81U && byte(2) >= 0xa6U && byte(2) <= 0xa9U));
+    return overlong || no_character || control || turns ? 0 : length;
+}
+
+std::string escaped(unsigned char c)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    if (c == '\n') return "\\n";
+    if (c == '\t') return "\\t";
+    return {'\\', 'x', digits[c >> 4U], digits[c & 0xfU]};
+}
+
+}  // namespace
+
+std::string printable(std::string_view text)
+{
+    std::string shown;
+    while (!text.empty()) {
+        const auto c = static_cast<unsigned char>(text.front());
+        const std::size_t length = c >= 0x20U && c < 0x7fU ? 1 : utf8_length(text);
+        if (length == 0)
+            shown += escaped(c);
+        else
+            shown += text.substr(0, length);
+        text.remove_prefix(std::max<std::size_t>(1, length));
+    }
+    return shown;
 }
 
 std::string join_words(std::span<const std::string> words, std::string_view separator)

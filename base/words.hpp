@@ -13,6 +13,12 @@ std::string_view trim(std::string_view text);
 // "a, b,c" -> {"a", "b", "c"}; empty text gives no parts. Separators inside [] or () do not split.
 std::vector<std::string> split(std::string_view text, char separator);
 
+// Lines of at most `length` columns, each indented, the last ended too. Words that are longer stand alone.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t length);
+
+// What a terminal can be shown in one line: control characters and what is no UTF-8 as \n or \x1b.
+std::string printable(std::string_view text);
+
 std::string join_words(std::span<const std::string> words, std::string_view separator);
 
 // The known word nearest to the wrong one, or empty if none is near enough (Levenshtein distance <= a third of its

@@ -1,0 +1,34 @@
+// Words for people: wrapped to a width, and fit to be shown.
+#include "base/words.hpp"
+
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+using base::printable;
+using base::wrapped;
+
+TEST_CASE("text is wrapped between words and long words stand alone")
+{
+    CHECK(wrapped("one two three", 2, 9) == "  one two\n  three\n");
+    CHECK(wrapped("unbelievably long", 0, 5) == "unbelievably\nlong\n");
+    CHECK(wrapped("", 1, 5) == " \n");
+}
+
+TEST_CASE("what a terminal would obey is shown escaped")
+{
+    CHECK(printable("4GiB/s, \xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82") == "4GiB/s, \xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82");
+    CHECK(printable("a\n\x1b[31m\x7f") == "a\\n\\x1b[31m\\x7f");
+    CHECK(printable("\xff\xc3") == "\\xff\\xc3");
+    CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");           // a control character of its own, CSI
+    CHECK(printable("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // turns the rest of the line around
+    CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // half of a surrogate pair
+    CHECK(printable("\xc0\xaf\xf5") == "\\xc0\\xaf\\xf5");
+    CHECK(printable(printable("\x01")) == "\\x01");
+}
+
+TEST_CASE("an error says one line whatever it quotes")
+{
+    const base::UsageError error{"no stressor 'a\r\nb'"};
+    CHECK(std::string{error.what()} == "no stressor 'a\\x0d\\nb'");
+}
