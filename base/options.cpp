@@ -13,48 +13,68 @@ namespace base {
 namespace po = boost::program_options;
 
 Options::Options(std::string program, std::string summary)
-    : program_{std::move(program)}, summary_{std::move(summary)}, described_{"Options", 110, 70}
 {
-    described_.add_options()("help,h", "print this and end")("version", "print the version and end")(
-        "config", po::value<std::string>()->value_name("FILE.ini"),
-        "read options from a file: name = value, one a line");
+    manual_.program = std::move(program);
+    manual_.summary = std::move(summary);
+    manual_.synopsis = "[options]";
+    describe({.name = "help", .letter = "h", .help = "print this and end"}, nullptr);
+    describe({.name = "version", .help = "print the version and end"}, nullptr);
+    describe({.name = "config", .value = "FILE.ini", .help = "read options from a file: name = value, one a line"},
+             po::value<std::string>());
+    hidden_.add_options()("man", "print the man page and end")("completion", po::value<std::string>(),
+                                                               "print the completion of a shell (bash) and end");
 }
 
-void Options::add_text(const std::string& name, const std::string& default_text, const std::string& help,
-                       std::function<void(const std::string&)> take)
+// No value: a switch that is looked up by its name.
+void Options::describe(OptionText text, const po::value_semantic* value)
 {
-    auto checked = [name, take = std::move(take)](const std::string& text) {
+    const std::string name = text.letter.empty() ? text.name : text.name + "," + text.letter;
+    if (value == nullptr)
+        described_.add_options()(name.c_str(), "");
+    else
+        described_.add_options()(name.c_str(), value, "");
+    manual_.options.push_back(std::move(text));
+}
+
+void Options::add_text(OptionText text, std::function<void(const std::string&)> take)
+{
+    auto checked = [name = text.name, take = std::move(take)](const std::string& given) {
         try {
-            take(text);
+            take(given);
         } catch (const UsageError& error) {
             fail_usage("--", name, ": ", error.what());
         }
     };
-    auto* value = po::value<std::string>()->value_name("VALUE")->notifier(std::move(checked));
-    const std::string shown = default_text.empty() ? help : help + " (default " + default_text + ")";
-    described_.add_options()(name.c_str(), value, shown.c_str());
+    describe(std::move(text), po::value<std::string>()->notifier(std::move(checked)));
 }
 
-void Options::add(const std::string& name, std::vector<std::string>& values, const std::string& help)
+void Options::add(const std::string& name, std::vector<std::string>& values, const std::string& help,
+                  const std::string& value)
 {
-    auto* value = po::value<std::vector<std::string>>(&values)->value_name("VALUE...")->multitoken()->composing();
-    described_.add_options()(name.c_str(), value, help.c_str());
+    describe({.group = group_, .name = name, .value = value, .help = help, .several = true},
+             po::value<std::vector<std::string>>(&values)->multitoken()->composing());
 }
 
 void Options::add_switch(const std::string& name, bool& variable, const std::string& help)
 {
-    described_.add_options()(name.c_str(), po::bool_switch(&variable), help.c_str());
+    describe({.group = group_, .name = name, .help = help}, po::bool_switch(&variable));
 }
 
 void Options::add_choice(const std::string& name, std::string& variable, std::vector<std::string> choices,
                          const std::string& help)
 {
     const std::string all = join_words(choices, "|");
-    add_text(name, variable, help + ": " + all, [&variable, choices, all](const std::string& text) {
-        if (std::find(choices.begin(), choices.end(), text) == choices.end())
-            fail_usage("'", text, "' is none of ", all, did_you_mean(text, choices));
-        variable = text;
-    });
+    add_text({.group = group_,
+              .name = name,
+              .value = "WORD",
+              .help = help + ": " + all,
+              .default_text = variable,
+              .choices = choices},
+             [&variable, choices, all](const std::string& text) {
+                 if (std::find(choices.begin(), choices.end(), text) == choices.end())
+                     fail_usage("'", text, "' is none of ", all, did_you_mean(text, choices));
+                 variable = text;
+             });
 }
 
 void Options::add_positional(const std::string& name, std::vector<std::string>& values, const std::string& help,
@@ -65,25 +85,94 @@ void Options::add_positional(const std::string& name, std::vector<std::string>& 
     positional_name_ = name;
     positional_help_ = help;
     positional_least_ = least;
+    manual_.synopsis = "[options] " + name + "...";
 }
 
 std::vector<std::string> Options::names() const
 {
     std::vector<std::string> names;
-    for (const auto& option : described_.options()) names.push_back("--" + option->long_name());
+    for (const OptionText& option : manual_.options) names.push_back("--" + option.name);
     return names;
 }
+
+namespace {
+
+constexpr unsigned line_length = 100;
+
+void print_options(std::ostream& out, const Manual& manual)
+{
+    po::options_description all{line_length, line_length / 2};
+    for (const OptionGroup& group : option_groups(manual)) {
+        po::options_description one{group.title, line_length, line_length / 2};
+        for (const OptionText& option : group.options) {
+            const std::string name = option.letter.empty() ? option.name : option.name + "," + option.letter;
+            std::string help = option.help;
+            if (!option.default_text.empty()) help += " (default " + option.default_text + ")";
+            if (option.value.empty())
+                one.add_options()(name.c_str(), help.c_str());
+            else
+                one.add_options()(name.c_str(), po::value<std::string>()->value_name(option.value), help.c_str());
+        }
+        all.add(one);
+    }
+    out << all;
+}
+
+// Two columns; what is long goes on in the next line.
+void print_section(std::ostream& out, const Section& section)
+{
+    constexpr std::size_t indent = 2;
+    std::size_t width = 0;
+    for (const Entry& entry : section.entries) width = std::max(width, entry.term.size());
+    width = std::min<std::size_t>(width, line_length / 2);
+    out << "\n" << section.title << ":\n";
+    if (!section.text.empty()) out << wrapped(section.text, indent, line_length);
+    for (const Entry& entry : section.entries) {
+        const std::string term = std::string(indent, ' ') + entry.term;
+        const std::size_t column = indent + width + 2;
+        std::string text = wrapped(entry.text, column, line_length);
+        if (term.size() + 2 <= column)
+            text.replace(0, term.size(), term);
+        else
+            out << term << "\n";
+        out << text;
+    }
+}
+
+}  // namespace
 
 std::string Options::help() const
 {
     std::ostringstream text;
-    text << program_ << ": " << summary_ << "\n\nUsage: " << program_ << " [options]";
-    if (!positional_name_.empty()) text << " " << positional_name_ << "...\n\n  " << positional_help_;
-    text << "\n\n" << described_;
-    if (!examples_.empty()) text << "\nExamples:\n";
-    for (const std::string& line : examples_) text << "  " << line << "\n";
-    if (!epilogue_.empty()) text << "\n" << epilogue_ << "\n";
+    text << manual_.program << ": " << manual_.summary << "\n\nUsage: " << manual_.program << " " << manual_.synopsis;
+    if (!positional_name_.empty()) text << "\n\n  " << positional_help_;
+    text << "\n";
+    print_options(text, manual_);
+    for (const Section& section : manual_.sections)
+        if (section.in_help) print_section(text, section);
+    if (!manual_.examples.empty()) text << "\nExamples:\n";
+    for (const std::string& line : manual_.examples) text << "  " << line << "\n";
+    if (!manual_.epilogue.empty()) text << "\n" << manual_.epilogue << "\n";
     return text.str();
+}
+
+bool Options::print_what_is_asked_for()
+{
+    if (values_.count("help") != 0) {
+        std::cout << help();
+    } else if (values_.count("version") != 0) {
+        std::cout << manual_.program << " " << version() << "\n";
+    } else if (values_.count("man") != 0) {
+        std::cout << man_page(manual_);
+    } else if (values_.count("completion") != 0) {
+        const std::string shell = values_["completion"].as<std::string>();
+        if (shell != "bash") fail_usage("--completion: there is one for bash, not for ", shell);
+        std::cout << bash_completion(manual_);
+    } else {
+        return false;
+    }
+    if (!std::cout.flush()) fail("cannot write what was asked for");
+    return true;
 }
 
 namespace {
@@ -105,14 +194,7 @@ try {
     namespace style = po::command_line_style;
     const auto words = static_cast<style::style_t>(style::unix_style & ~style::allow_guessing);
     po::store(po::command_line_parser(argc, argv).options(all).positional(positional_).style(words).run(), values_);
-    if (values_.count("help") != 0) {
-        std::cout << help();
-        return false;
-    }
-    if (values_.count("version") != 0) {
-        std::cout << program_ << " " << version() << "\n";
-        return false;
-    }
+    if (print_what_is_asked_for()) return false;
     if (values_.count("config") != 0) {
         const std::string path = values_["config"].as<std::string>();
         std::istringstream file{config_text(path)};
@@ -122,15 +204,15 @@ try {
     if (positional_least_ > 0) {
         const auto found = values_.find(positional_name_);
         const std::size_t count = found == values_.end() ? 0 : found->second.as<std::vector<std::string>>().size();
-        if (count < positional_least_) fail_usage("expects ", positional_name_, " (", program_, " --help)");
+        if (count < positional_least_) fail_usage("expects ", positional_name_, " (", manual_.program, " --help)");
     }
     return true;
 } catch (const po::unknown_option& error) {
     std::string wrong = error.get_option_name();
     if (!wrong.starts_with("-")) wrong = "--" + wrong;
-    fail_usage("no option '", wrong, "'", did_you_mean(wrong, names()), " (", program_, " --help shows all)");
+    fail_usage("no option '", wrong, "'", did_you_mean(wrong, names()), " (", manual_.program, " --help shows all)");
 } catch (const po::too_many_positional_options_error&) {
-    fail_usage("takes options only, no other words (", program_, " --help shows all)");
+    fail_usage("takes options only, no other words (", manual_.program, " --help shows all)");
 } catch (const po::error& error) {
     fail_usage(error.what());
 }

@@ -1,8 +1,9 @@
 // Command-line options over Boost.Program_options: typed values with units, a config file, help with an example, and
-// the right word for a wrong one.
+// the right word for a wrong one. From the same words the program writes its man page and its bash completion.
 #pragma once
 
 #include "base/error.hpp"
+#include "base/manual.hpp"
 #include "base/units.hpp"
 
 #include <boost/program_options.hpp>
@@ -17,16 +18,21 @@ class Options {
  public:
     Options(std::string program, std::string summary);
 
+    // The heading of the options added from here on.
+    void group(std::string title) { group_ = std::move(title); }
+
     // The option's value goes to `variable`, whose present value is the default shown by --help. T as in parse<T>().
+    // `value` is what help calls it; DIR and FILE are completed as such.
     template <class T>
-    void add(const std::string& name, T& variable, const std::string& help)
+    void add(const std::string& name, T& variable, const std::string& help, const std::string& value = "VALUE")
     {
-        add_text(name, format(variable), help,
+        add_text({.group = group_, .name = name, .value = value, .help = help, .default_text = format(variable)},
                  [&variable](const std::string& text) { variable = base::parse<T>(text); });
     }
 
     // May be given several times; each value is appended.
-    void add(const std::string& name, std::vector<std::string>& values, const std::string& help);
+    void add(const std::string& name, std::vector<std::string>& values, const std::string& help,
+             const std::string& value = "VALUE");
 
     // A word that is there or not: --dry-run.
     void add_switch(const std::string& name, bool& variable, const std::string& help);
@@ -40,25 +46,35 @@ class Options {
                         std::size_t least = 1);
 
     // A line or more for the end of --help.
-    void example(std::string text) { examples_.push_back(std::move(text)); }
-    void epilogue(std::string text) { epilogue_ = std::move(text); }
+    void example(std::string text) { manual_.examples.push_back(std::move(text)); }
+    void section(Section section) { manual_.sections.push_back(std::move(section)); }
+    void epilogue(std::string text) { manual_.epilogue = std::move(text); }
 
-    // False if --help or --version was asked for and has been printed. Throws UsageError. `--config FILE.ini` supplies
-    // what the command line does not.
+    // For the man page alone.
+    void description(std::string text) { manual_.description = std::move(text); }
+    void see_also(std::string text) { manual_.see_also = std::move(text); }
+
+    // The option's value names plug-ins: completion knows them.
+    void plug_ins(const std::string& option, PlugInWords words) { manual_.plug_ins[option] = std::move(words); }
+
+    // False if --help, --version, --man or --completion was asked for and has been printed. Throws UsageError.
+    // `--config FILE.ini` supplies what the command line does not.
     bool parse(int argc, char** argv);
 
     // Was the option given, on the command line or in the config file?
     bool given(const std::string& name) const;
 
     std::string help() const;
+    const Manual& manual() const { return manual_; }
 
  private:
-    void add_text(const std::string& name, const std::string& default_text, const std::string& help,
-                  std::function<void(const std::string&)> take);
+    void add_text(OptionText text, std::function<void(const std::string&)> take);
+    void describe(OptionText text, const boost::program_options::value_semantic* value);
+    bool print_what_is_asked_for();
     std::vector<std::string> names() const;
 
-    std::string program_;
-    std::string summary_;
+    Manual manual_;
+    std::string group_;
     boost::program_options::options_description described_;
     boost::program_options::options_description hidden_;
     boost::program_options::positional_options_description positional_;
@@ -66,8 +82,6 @@ class Options {
     std::string positional_help_;
     std::size_t positional_least_ = 0;
     boost::program_options::variables_map values_;
-    std::vector<std::string> examples_;
-    std::string epilogue_;
 };
 
 }  // namespace base

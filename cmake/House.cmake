@@ -107,6 +107,26 @@ function(house_tool name)
   install(TARGETS ${name} RUNTIME)
 endfunction()
 
+# house_manual(PROGRAM): its man page and its bash completion, written by the program itself and installed.
+function(house_manual program)
+  if(CMAKE_CROSSCOMPILING)
+    house_left_out("man page of ${program}" "way to run it here")
+    return()
+  endif()
+  set(man ${CMAKE_BINARY_DIR}/share/man/man1/${program}.1)
+  set(completion ${CMAKE_BINARY_DIR}/share/bash-completion/completions/${program})
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/man/man1 ${CMAKE_BINARY_DIR}/share/bash-completion/completions)
+  add_custom_command(OUTPUT ${man} ${completion}
+    COMMAND $<TARGET_FILE:${program}> --man > ${man}.new
+    COMMAND ${CMAKE_COMMAND} -E rename ${man}.new ${man}
+    COMMAND $<TARGET_FILE:${program}> --completion bash > ${completion}.new
+    COMMAND ${CMAKE_COMMAND} -E rename ${completion}.new ${completion}
+    DEPENDS ${program} COMMENT "Manual of ${program}" VERBATIM)
+  add_custom_target(${program}-manual ALL DEPENDS ${man} ${completion})
+  install(FILES ${man} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endfunction()
+
 # house_tests(LIBRARY [RUNS PROGRAM...] [USES TARGET...] [FROM FOLDER] [LABELS L...]): every case in FOLDER/*_test.cpp
 # (default: tests/) becomes a ctest of its own. A case that this machine cannot run exits 77 and says why.
 function(house_tests library)

@@ -6,4 +6,6 @@ execute_process(COMMAND git -c safe.directory=* -C ${SOURCE} describe --always -
 if(NOT CROSSTALK_REVISION)
   set(CROSSTALK_REVISION unknown)
 endif()
+execute_process(COMMAND git -c safe.directory=* -C ${SOURCE} log -1 --format=%cs
+  OUTPUT_VARIABLE CROSSTALK_REVISION_DATE OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 configure_file(${SOURCE}/base/version.cpp.in ${OUT} @ONLY)
