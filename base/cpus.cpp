@@ -40,6 +40,11 @@ struct DestroyTopology {
 };
 using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
+struct FreeBitmap {
+    void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
+
 Topology read_topology()
 {
     hwloc_topology_t handle = nullptr;
@@ -133,6 +138,32 @@ void bind_this_thread(const CpuSet& cpus)
     check_errno(sched_setaffinity(0, KernelMask::size(), mask.get()), "bind to CPUs ", format_cpus(cpus));
 }
 
+void set_scheduling_class(const std::string& name)
+{
+    const int policy = name == "idle" ? SCHED_IDLE : name == "batch" ? SCHED_BATCH : SCHED_OTHER;
+    if (sched_getscheduler(0) == policy) return;
+    const sched_param none{};
+    check_errno(sched_setscheduler(0, policy, &none), "put this thread into the scheduling class ", name);
+}
+
+std::set<int> memory_nodes()
+{
+    const Topology topology = read_topology();
+    return cpus_of(hwloc_topology_get_allowed_nodeset(topology.get()));
+}
+
+void take_memory_from(const std::set<int>& nodes)
+{
+    const Topology topology = read_topology();
+    const Bitmap set{nodes.empty() ? hwloc_bitmap_dup(hwloc_topology_get_complete_nodeset(topology.get()))
+                                   : hwloc_bitmap_alloc()};
+    if (!set) throw std::bad_alloc{};
+    for (const int node : nodes) hwloc_bitmap_set(set.get(), static_cast<unsigned>(node));
+    const hwloc_membind_policy_t policy = nodes.empty() ? HWLOC_MEMBIND_DEFAULT : HWLOC_MEMBIND_BIND;
+    check_errno(hwloc_set_membind(topology.get(), set.get(), policy, HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET),
+                "take memory from NUMA nodes ", nodes.empty() ? "nearby" : format_cpus(nodes));
+}
+
 std::vector<pid_t> threads_of_this_process()
 {
     std::vector<pid_t> threads;
@@ -155,12 +186,13 @@ std::vector<Core> physical_cores(const CpuSet& within)
         for (const int cpu : cpus_of(object->cpuset))
             if (missing.erase(cpu) > 0) core.cpus.insert(cpu);
         if (core.cpus.empty()) continue;
+        core.index = static_cast<int>(object->logical_index);
         core.numa_node = std::max(0, hwloc_bitmap_first(object->nodeset));
         const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology.get(), HWLOC_OBJ_PACKAGE, object);
         core.package = package == nullptr ? 0 : static_cast<int>(package->logical_index);
         cores.push_back(std::move(core));
     }
-    for (const int cpu : missing) cores.push_back(Core{.cpus = {cpu}});
+    for (const int cpu : missing) cores.push_back(Core{.cpus = {cpu}, .index = static_cast<int>(cores.size())});
     return cores;
 }
 

@@ -32,11 +32,24 @@ void check_cpus(const CpuSet& cpus);
 // Binds the calling thread (threads it starts later inherit the mask). Throws std::system_error.
 void bind_this_thread(const CpuSet& cpus);
 
+// How the kernel treats the calling thread beside others (sched(7)): "other", "batch" or "idle". Throws
+// std::system_error.
+void set_scheduling_class(const std::string& name);
+
+// Numbers of the machine's NUMA nodes that have memory this process may use.
+std::set<int> memory_nodes();
+
+// From now on the calling thread's new memory, and that of threads it starts later, comes from these NUMA nodes while
+// they have any, else from others; with no nodes: from the node of the CPU that touches it first. Throws
+// std::system_error where the kernel cannot do that.
+void take_memory_from(const std::set<int>& nodes);
+
 // Every thread of this process, those that libraries started before main() included.
 std::vector<pid_t> threads_of_this_process();
 
 struct Core {
-    CpuSet cpus;  // its SMT siblings
+    CpuSet cpus;    // its SMT siblings
+    int index = 0;  // among the machine's cores, in topology order, as lstopo counts them (L#)
     int numa_node = 0;
     int package = 0;
 };

@@ -27,16 +27,49 @@ std::optional<int> slurm_tasks_here()
     return slurm_tasks_on_node(*tasks, *node);
 }
 
+std::optional<LocalRank> mpirun_rank()
+{
+    const auto number = environment_number;
+    if (const auto local = rank_of(number("OMPI_COMM_WORLD_LOCAL_RANK"), number("OMPI_COMM_WORLD_LOCAL_SIZE")))
+        return local;
+    // mpirun of MPICH and Intel MPI. Inside a Slurm job it starts its own daemons with srun: Slurm counts those.
+    return rank_of(number("MPI_LOCALRANKID"), number("MPI_LOCALNRANKS"));
+}
+
+std::optional<LocalRank> slurm_rank()
+{
+    return rank_of(environment_number("SLURM_LOCALID"), slurm_tasks_here());
+}
+
 }  // namespace
 
 LocalRank local_rank()
 {
-    const auto number = environment_number;
-    if (const auto local = rank_of(number("OMPI_COMM_WORLD_LOCAL_RANK"), number("OMPI_COMM_WORLD_LOCAL_SIZE")))
-        return *local;
-    // mpirun of MPICH and Intel MPI. Inside a Slurm job it starts its own daemons with srun: Slurm counts those.
-    if (const auto local = rank_of(number("MPI_LOCALRANKID"), number("MPI_LOCALNRANKS"))) return *local;
-    return rank_of(number("SLURM_LOCALID"), slurm_tasks_here()).value_or(LocalRank{});
+    return mpirun_rank().value_or(slurm_rank().value_or(LocalRank{}));
+}
+
+LocalRank rank_among_sharers()
+{
+    if (const auto local = mpirun_rank()) return *local;
+    return slurm_sharers(local_rank(), environment("SLURM_CPU_BIND_TYPE").value_or(""),
+                         environment("SLURM_CPU_BIND_LIST").value_or(""));
+}
+
+LocalRank slurm_sharers(LocalRank local, std::string_view type, std::string_view list)
+{
+    const std::vector<std::string> bindings = split(list, ',');
+    // "0x1*4" stands for four of them: not dealt with, so all of them share.
+    if (bindings.empty() || list.find('*') != std::string_view::npos ||
+        (!type.starts_with("mask_cpu") && !type.starts_with("map_cpu")))
+        return local;
+    const auto binding = [&bindings](int rank) { return bindings[static_cast<std::size_t>(rank) % bindings.size()]; };
+    LocalRank sharers{.rank = 0, .size = 0};
+    for (int rank = 0; rank < local.size; ++rank) {
+        if (binding(rank) != binding(local.rank)) continue;
+        if (rank < local.rank) ++sharers.rank;
+        ++sharers.size;
+    }
+    return sharers;
 }
 
 int slurm_tasks_on_node(std::string_view tasks_per_node, int node)

@@ -1,14 +1,13 @@
 #include "noisegen/limits.hpp"
 
+#include "base/cgroups.hpp"
 #include "base/error.hpp"
-#include "base/words.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -24,15 +23,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The number in a one-line file; none for "max", an absent file, or anything else.
-std::optional<std::int64_t> number_in(const fs::path& path)
-{
-    std::ifstream file{path};
-    std::int64_t number = 0;
-    if (file >> number) return number;
-    return {};
-}
-
 // "name 123" or "name: 123 kB" in a file of such lines, times `unit`.
 std::int64_t entry(const fs::path& path, std::string_view name, std::int64_t unit)
 {
@@ -47,31 +37,12 @@ std::int64_t entry(const fs::path& path, std::string_view name, std::int64_t uni
 }
 
 struct CgroupFiles {
-    std::string mount;
     std::string limit;
     std::string usage;
     std::string droppable;  // in memory.stat
 };
-const CgroupFiles version_1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-                            "total_inactive_file "};
-const CgroupFiles version_2{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file "};
-
-// The least that the cgroup `group` and its parents have left. In a container the group's path may lead nowhere; then
-// the mount's root is the container's own group.
-std::int64_t left_in_cgroup(const fs::path& root, const CgroupFiles& files, const fs::path& group, std::int64_t left)
-{
-    const fs::path mount = root / files.mount;
-    fs::path at = mount / group.relative_path();
-    while (true) {
-        const auto limit = number_in(at / files.limit);
-        const auto usage = number_in(at / files.usage);
-        if (limit && usage)
-            left = std::min(left,
-                            std::max<std::int64_t>(0, *limit - *usage + entry(at / "memory.stat", files.droppable, 1)));
-        if (at == mount || at.empty() || !at.has_relative_path()) return left;
-        at = at.parent_path();
-    }
-}
+const CgroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "};
+const CgroupFiles version_2{"memory.max", "memory.current", "inactive_file "};
 
 // A sum may be more than a number of bytes can say.
 std::string size_text(double bytes)
@@ -85,16 +56,13 @@ std::string size_text(double bytes)
 base::Bytes available_memory(const fs::path& root)
 {
     std::int64_t left = entry(root / "proc/meminfo", "MemAvailable:", 1024);
-    std::ifstream groups{root / "proc/self/cgroup"};
-    for (std::string line; std::getline(groups, line);) {  // "4:memory:/job_7" or "0::/job_7"
-        const std::size_t first = line.find(':');
-        const std::size_t second = line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        const std::string controllers = line.substr(first + 1, second - first - 1);
-        const std::vector<std::string> names = base::split(controllers, ',');
-        const bool memory = std::find(names.begin(), names.end(), "memory") != names.end();
-        if (memory) left = left_in_cgroup(root, version_1, line.substr(second + 1), left);
-        if (controllers.empty()) left = left_in_cgroup(root, version_2, line.substr(second + 1), left);
+    for (const auto& [directory, version] : base::cgroup_directories("memory", root)) {
+        const CgroupFiles& files = version == 1 ? version_1 : version_2;
+        const auto limit = base::number_in(directory / files.limit);
+        const auto usage = base::number_in(directory / files.usage);
+        if (!limit || !usage) continue;
+        const std::int64_t droppable = entry(directory / "memory.stat", files.droppable, 1);
+        left = std::min(left, std::max<std::int64_t>(0, *limit - *usage + droppable));
     }
     return {left};
 }

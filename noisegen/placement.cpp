@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -166,12 +166,158 @@ base::CpuSet cpus_of(const Avoid& avoid, const std::vector<Neighbour>& neighbour
     return cpus;
 }
 
-base::CpuSet idle_cpus(const std::vector<base::Core>& cores, const base::CpuSet& allowed, const base::CpuSet& avoided)
+Machine this_machine(const base::CpuSet& allowed, const Avoid& avoid)
 {
+    const std::vector<Neighbour> beside = neighbours(avoid, allowed);
+    Machine machine{.cores = base::physical_cores(machine_cpus()),
+                    .allowed = allowed,
+                    .avoided = cpus_of(avoid, beside),
+                    .users = {}};
+    for (const Neighbour& neighbour : beside)
+        for (const int cpu : neighbour.cpus)
+            machine.users.emplace(cpu, base::join(neighbour.name, " (", neighbour.pid, ")"));
+    return machine;
+}
+
+namespace {
+
+std::set<int> parse_nodes(std::string_view option, const std::string& text)
+try {
+    return base::parse_cpus(text);  // the same form
+} catch (const base::UsageError&) {
+    base::fail_usage(option, ": '", text, "' is not a list of NUMA nodes, such as 0 or 0,2-3");
+}
+
+// The cores that the wish does not leave out as such.
+std::vector<base::Core> suitable(const Wish& wish, const Machine& machine)
+{
+    std::set<int> nodes;
+    std::set<int> sockets;
+    for (const base::Core& core : machine.cores) {
+        nodes.insert(core.numa_node);
+        if (overlap(core.cpus, machine.avoided)) sockets.insert(core.package);
+    }
+    if (wish.socket != "any" && sockets.empty())
+        base::fail_usage("--socket ", wish.socket, ": than which? Say what is to be avoided with --avoid");
+    const std::set<int> wanted = wish.numa == "any" ? nodes : parse_nodes("--numa", wish.numa);
+    for (const int node : wanted)
+        if (!nodes.contains(node))
+            base::fail_usage("--numa: no CPU is of NUMA node ", node, "; there are ", base::format_cpus(nodes));
+    std::vector<base::Core> cores;
+    for (const base::Core& core : machine.cores) {
+        const bool right_socket = wish.socket == "any" || sockets.contains(core.package) == (wish.socket == "same");
+        if (right_socket && wanted.contains(core.numa_node)) cores.push_back(core);
+    }
+    return cores;
+}
+
+base::CpuSet idle_of(const Wish& wish, const Machine& machine, const base::Core& core)
+{
+    if (wish.smt == "no")
+        return within(core.cpus, machine.allowed) && !overlap(core.cpus, machine.avoided) ? core.cpus : base::CpuSet{};
     base::CpuSet idle;
-    for (const base::Core& core : cores)
-        if (within(core.cpus, allowed) && !overlap(core.cpus, avoided)) idle.insert(core.cpus.begin(), core.cpus.end());
+    for (const int cpu : core.cpus)
+        if (machine.allowed.contains(cpu) && !machine.avoided.contains(cpu)) idle.insert(cpu);
     return idle;
+}
+
+base::CpuSet both(const base::CpuSet& a, const base::CpuSet& b)
+{
+    base::CpuSet cpus;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(cpus, cpus.end()));
+    return cpus;
+}
+
+void check_listed(const Wish& wish, const Machine& machine, const base::CpuSet& cpus)
+{
+    if (wish.share) return;
+    for (const Seat& seat : seats(cpus, machine)) {
+        const auto user = machine.users.find(seat.cpu);
+        const std::string whose = user == machine.users.end() ? "to be avoided" : "used by " + user->second;
+        if (seat.avoided)
+            base::fail_usage("CPU ", seat.cpu, " is ", whose, "; choose other --cpus, or --share it on purpose");
+        if (!seat.busy_siblings.empty() && wish.smt == "no")
+            base::fail_usage("CPU ", seat.cpu, " is on one core with CPU ", *seat.busy_siblings.begin(),
+                             ", which is to be avoided; choose other --cpus, or take it with --smt yes");
+    }
+}
+
+std::string in_words(const Wish& wish)
+{
+    std::string text = wish.cpus == "idle" ? (wish.smt == "no" ? "whole core is idle" : "CPU is idle") : "CPU is left";
+    if (wish.numa != "any") text += " on NUMA node " + wish.numa;
+    if (wish.socket != "any") text += " on the " + wish.socket + " socket";
+    return text;
+}
+
+}  // namespace
+
+base::CpuSet candidates(const Wish& wish, const Machine& machine)
+{
+    const bool idle = wish.cpus == "idle";
+    if (idle && machine.avoided.empty())
+        base::fail_usage(
+            "--cpus idle: nothing is known to be busy; say so with --avoid (processes or CPUs), or give "
+            "--cpus a list");
+    const base::CpuSet listed = idle ? base::CpuSet{} : base::parse_cpus(wish.cpus);
+    base::CpuSet cpus;
+    for (const base::Core& core : suitable(wish, machine))
+        cpus.merge(idle ? idle_of(wish, machine, core) : both(listed, core.cpus));
+    check_listed(wish, machine, idle ? base::CpuSet{} : cpus);
+    if (cpus.empty())
+        base::fail_usage("--cpus ", wish.cpus, ": no ", in_words(wish), "; allowed are CPUs ",
+                         base::format_cpus(machine.allowed), ", busy are ",
+                         machine.avoided.empty() ? "none" : base::format_cpus(machine.avoided));
+    return cpus;
+}
+
+std::vector<base::Core> spread(const std::vector<base::Core>& cores, std::size_t count)
+{
+    std::map<int, std::vector<base::Core>> by_node;
+    for (const base::Core& core : cores) by_node[core.numa_node].push_back(core);
+    std::vector<base::Core> taken;
+    for (std::size_t round = 0; taken.size() < std::min(count, cores.size()); ++round)
+        for (const auto& [node, there] : by_node)
+            if (round < there.size() && taken.size() < count) taken.push_back(there[round]);
+    return taken;
+}
+
+std::vector<Seat> seats(const base::CpuSet& cpus, const Machine& machine)
+{
+    std::vector<Seat> found;
+    for (const base::Core& core : machine.cores)
+        for (const int cpu : core.cpus) {
+            if (!cpus.contains(cpu)) continue;
+            Seat seat{.cpu = cpu, .core = core, .avoided = machine.avoided.contains(cpu), .busy_siblings = {}};
+            for (const int sibling : core.cpus)
+                if (sibling != cpu && machine.avoided.contains(sibling)) seat.busy_siblings.insert(sibling);
+            found.push_back(std::move(seat));
+        }
+    std::sort(found.begin(), found.end(), [](const Seat& a, const Seat& b) { return a.cpu < b.cpu; });
+    return found;
+}
+
+std::string text(const Seat& seat)
+{
+    std::string state = "idle";
+    if (seat.avoided)
+        state = "shared";
+    else if (!seat.busy_siblings.empty())
+        state = "sibling " + base::format_cpus(seat.busy_siblings) + " busy";
+    return base::join("cpu ", seat.cpu, ": core ", seat.core.index, ", socket ", seat.core.package, ", node ",
+                      seat.core.numa_node, ", ", state);
+}
+
+std::set<int> parse_memory(const std::string& text)
+{
+    if (text == "local") return {};
+    const std::set<int> there = base::memory_nodes();
+    const std::set<int> nodes = parse_nodes("--memory", text);
+    for (const int node : nodes)
+        if (!there.contains(node))
+            base::fail_usage("--memory: NUMA node ", node, " has no memory for this process; there are ",
+                             base::format_cpus(there));
+    return nodes;
 }
 
 base::CpuSet own_part(const std::vector<base::Core>& cores, base::LocalRank local, bool share)
@@ -183,36 +329,38 @@ base::CpuSet own_part(const std::vector<base::Core>& cores, base::LocalRank loca
     return base::share_of(cores, local);
 }
 
-base::CpuSet choose_cpus(const std::string& text, const Avoid& avoid, bool share)
+namespace {
+
+std::size_t parse_count(const std::string& text)
 {
-    const base::CpuSet allowed = base::allowed_cpus();
-    const std::vector<Neighbour> beside = neighbours(avoid, allowed);
-    const base::CpuSet avoided = cpus_of(avoid, beside);
-    base::CpuSet cpus;
-    if (text == "idle") {
-        if (avoided.empty())
-            base::fail_usage(
-                "--cpus idle: nothing is known to be busy; say so with --avoid (processes or CPUs), or give "
-                "--cpus a list");
-        cpus = idle_cpus(base::physical_cores(machine_cpus()), allowed, avoided);
-        if (cpus.empty())
-            base::fail_usage("--cpus idle: no whole core is idle; allowed are CPUs ", base::format_cpus(allowed),
-                             ", busy are ", base::format_cpus(avoided));
-    } else {
-        cpus = base::parse_cpus(text);
-        base::check_cpus(cpus);
+    if (text == "all") return std::numeric_limits<std::size_t>::max();
+    try {
+        if (const auto count = base::parse<std::int64_t>(text); count > 0) return static_cast<std::size_t>(count);
+    } catch (const base::UsageError&) {
     }
-    if (!share) {
-        for (const int cpu : cpus) {
-            if (!avoided.contains(cpu)) continue;
-            const auto owner = std::find_if(beside.begin(), beside.end(),
-                                            [cpu](const Neighbour& neighbour) { return neighbour.cpus.contains(cpu); });
-            const std::string whose =
-                owner == beside.end() ? "to be avoided" : base::join("used by ", owner->name, " (", owner->pid, ")");
-            base::fail_usage("CPU ", cpu, " is ", whose, "; choose other --cpus, or --share it on purpose");
-        }
+    base::fail_usage("--count: '", text, "' is no number of cores, such as 2, or all");
+}
+
+// The cores' CPUs among `cpus`.
+std::vector<base::Core> cut(const std::vector<base::Core>& cores, const base::CpuSet& cpus)
+{
+    std::vector<base::Core> left;
+    for (base::Core core : cores) {
+        core.cpus = both(core.cpus, cpus);
+        if (!core.cpus.empty()) left.push_back(std::move(core));
     }
-    return own_part(base::physical_cores(cpus), base::local_rank(), share);
+    return left;
+}
+
+}  // namespace
+
+base::CpuSet choose_cpus(const Wish& wish, const Machine& machine)
+{
+    if (wish.cpus != "idle") base::check_cpus(base::parse_cpus(wish.cpus));
+    const std::size_t count = parse_count(wish.count);
+    const base::CpuSet all = candidates(wish, machine);
+    const base::CpuSet mine = own_part(cut(machine.cores, all), base::rank_among_sharers(), wish.share);
+    return base::cpus_of(spread(cut(machine.cores, mine), count));
 }
 
 std::vector<std::vector<int>> divide(const Schedule& schedule, const std::vector<base::Core>& cores)

@@ -5,6 +5,8 @@
 #include "base/local_rank.hpp"
 #include "noisegen/schedule.hpp"
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,16 +38,55 @@ std::vector<Neighbour> neighbours(const Avoid& avoid, const base::CpuSet& allowe
 
 base::CpuSet cpus_of(const Avoid& avoid, const std::vector<Neighbour>& neighbours);
 
-// The CPUs of all cores that lie wholly in `allowed` and touch nothing of `avoided`.
-base::CpuSet idle_cpus(const std::vector<base::Core>& cores, const base::CpuSet& allowed, const base::CpuSet& avoided);
+// What --cpus and the options beside it ask for.
+struct Wish {
+    std::string cpus = "idle";   // or a list
+    std::string count = "all";   // cores of each noise process, at most
+    std::string numa = "any";    // or a list of NUMA nodes: only their CPUs
+    std::string socket = "any";  // same, other: than one of the avoided CPUs
+    std::string smt = "no";      // yes: on siblings of avoided CPUs too, and on single CPUs of a core
+    bool share = false;          // on avoided CPUs too
+};
+
+// What the choice is made from.
+struct Machine {
+    std::vector<base::Core> cores;     // all of them, each with all its siblings
+    base::CpuSet allowed;              // to this process: its affinity, which the cgroup's cpuset has cut already
+    base::CpuSet avoided;              // by noise
+    std::map<int, std::string> users;  // "python (4711)": who was found on an avoided CPU, where it is known
+};
+
+// This machine, of which `allowed` is this process's.
+Machine this_machine(const base::CpuSet& allowed, const Avoid& avoid);
+
+// All CPUs that the wish allows, its count aside. Throws UsageError for a word that makes no sense, if no CPU is left,
+// and for a list that takes what is to be avoided, or siblings of that.
+base::CpuSet candidates(const Wish& wish, const Machine& machine);
+
+// Of `cores` as many as were asked for: one of each NUMA node in turn, so that noise does not gather in a corner.
+std::vector<base::Core> spread(const std::vector<base::Core>& cores, std::size_t count);
 
 // The part of `cores` for one of several noise processes that were started on this host. Throws UsageError if there are
 // fewer cores than processes, unless they `share`.
 base::CpuSet own_part(const std::vector<base::Core>& cores, base::LocalRank local, bool share);
 
-// What --cpus says, checked: "idle" or a list. Throws UsageError for CPUs that are not there, for an overlap with what
-// is to be avoided (unless `share`), and if nothing is idle.
-base::CpuSet choose_cpus(const std::string& text, const Avoid& avoid, bool share);
+// The candidates, of them this process's part where other noise processes may use the same CPUs, of that the count.
+base::CpuSet choose_cpus(const Wish& wish, const Machine& machine);
+
+// Where a noise CPU is.
+struct Seat {
+    int cpu = 0;
+    base::Core core;             // with all its siblings
+    bool avoided = false;        // shared on purpose
+    base::CpuSet busy_siblings;  // among what is avoided
+};
+std::vector<Seat> seats(const base::CpuSet& cpus, const Machine& machine);
+
+// "cpu 2: core 1, socket 0, node 0, idle"
+std::string text(const Seat& seat);
+
+// What --memory says: NUMA nodes, or none for "local". Throws UsageError for one whose memory is not for this process.
+std::set<int> parse_memory(const std::string& text);
 
 // For each of the schedule's stressors the noise CPUs that run it, in order: those of all `cores`; in a factorial those
 // of a part of its own for each stressor that stresses its CPU, so that no core runs two of them; the first CPU for a

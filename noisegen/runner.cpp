@@ -1,5 +1,6 @@
 #include "noisegen/runner.hpp"
 
+#include "base/cgroups.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/progress.hpp"
@@ -63,16 +64,6 @@ std::string speed_text(double bytes_per_s)
     return text.str();
 }
 
-std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs)
-{
-    std::vector<Demand> all;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const auto& [card, settings] = schedule.stressors[i];
-        all.push_back({card->name, card->needs(settings), runs[i].size()});
-    }
-    return all;
-}
-
 base::Nanoseconds measured_chip(const fs::path& control_run)
 {
     const auto step = measure_step(control_run, base::host_name(), training_patience);
@@ -88,41 +79,50 @@ base::Nanoseconds measured_chip(const fs::path& control_run)
     return chip;
 }
 
-// Processes that came to a noise CPU after the start; each is told once.
+// Processes that came to a noise CPU, or to its core, after the start; each is told once.
 class Watch {
  public:
     Watch(const Request& request, base::CpuSet allowed)
         : avoid_{request.avoid},
           cpus_{request.cpus},
           allowed_{std::move(allowed)},
-          off_{request.share},
+          off_{request.wish.share},
           next_ns_{base::now_ns() + look_around_ns}
     {
+        if (request.wish.smt == "no")
+            for (const Seat& seat : request.seats) siblings_.insert(seat.core.cpus.begin(), seat.core.cpus.end());
     }
 
     void look()
     {
         if (off_ || base::now_ns() < next_ns_) return;
         next_ns_ = base::now_ns() + look_around_ns;
-        for (const Neighbour& neighbour : neighbours(avoid_, allowed_)) {
-            base::CpuSet both;
-            std::set_intersection(cpus_.begin(), cpus_.end(), neighbour.cpus.begin(), neighbour.cpus.end(),
-                                  std::inserter(both, both.end()));
-            if (both.empty() || !told_.insert(neighbour.pid).second) continue;
-            note(base::join(neighbour.name, " (", neighbour.pid, ") may now run on noise CPUs ",
-                            base::format_cpus(both)));
-            found_.push_back({{"at_ns", base::now_ns()},
-                              {"pid", neighbour.pid},
-                              {"name", neighbour.name},
-                              {"cpus", base::format_cpus(both)}});
-        }
+        for (const Neighbour& neighbour : neighbours(avoid_, allowed_))
+            if (!tell(neighbour, cpus_, "noise CPUs")) tell(neighbour, siblings_, "CPUs of noise cores");
     }
 
     const nlohmann::ordered_json& found() const { return found_; }
 
  private:
+    bool tell(const Neighbour& neighbour, const base::CpuSet& cpus, const char* called)
+    {
+        base::CpuSet both;
+        std::set_intersection(cpus.begin(), cpus.end(), neighbour.cpus.begin(), neighbour.cpus.end(),
+                              std::inserter(both, both.end()));
+        if (both.empty()) return false;
+        if (!told_.insert(neighbour.pid).second) return true;
+        note(
+            base::join(neighbour.name, " (", neighbour.pid, ") may now run on ", called, " ", base::format_cpus(both)));
+        found_.push_back({{"at_ns", base::now_ns()},
+                          {"pid", neighbour.pid},
+                          {"name", neighbour.name},
+                          {"cpus", base::format_cpus(both)}});
+        return true;
+    }
+
     const Avoid& avoid_;
     const base::CpuSet& cpus_;
+    base::CpuSet siblings_;
     base::CpuSet allowed_;
     bool off_;
     std::int64_t next_ns_;
@@ -185,6 +185,8 @@ std::string supervise(const Request& request, const std::vector<Chip>& table, st
         watch.look();
         if (team.failed())
             reason = "failure";
+        else if (request.on_overlap == "stop" && !watch.found().empty())
+            reason = "overlap";
         else if (::getppid() != parent)
             reason = "parent died";
         else if (base::stop_requested())
@@ -247,6 +249,28 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<DoseTo
     }
 }
 
+nlohmann::ordered_json seat_record(const Seat& seat)
+{
+    base::CpuSet siblings = seat.core.cpus;
+    siblings.erase(seat.cpu);
+    return {{"cpu", seat.cpu},
+            {"core", seat.core.index},
+            {"socket", seat.core.package},
+            {"numa_node", seat.core.numa_node},
+            {"avoided", seat.avoided},
+            {"siblings", base::format_cpus(siblings)},
+            {"siblings_avoided", base::format_cpus(seat.busy_siblings)}};
+}
+
+void record_placement(nlohmann::ordered_json& record, const Request& request)
+{
+    record["placement"] = nlohmann::ordered_json::array();
+    for (const Seat& seat : request.seats) record["placement"].push_back(seat_record(seat));
+    record["memory"] = request.memory;
+    record["scheduling_class"] = request.scheduling;
+    if (const auto quota = base::cpu_quota()) record["cpu_quota"] = *quota;
+}
+
 // What is fixed before noise begins.
 void record_plan(nlohmann::ordered_json& record, const Request& request, const base::CpuSet& allowed,
                  const JobPlan& plan, std::int64_t start_ns)
@@ -259,7 +283,8 @@ void record_plan(nlohmann::ordered_json& record, const Request& request, const b
     if (plan.chip.count() > 0) record["chip_ns"] = plan.chip.count();
     record["cpus"] = base::format_cpus(request.cpus);
     record["avoided_cpus"] = base::format_cpus(cpus_of(request.avoid, neighbours(request.avoid, allowed)));
-    record["shared_on_purpose"] = request.share;
+    record["shared_on_purpose"] = request.wish.share;
+    record_placement(record, request);
     record["max_memory_percent"] = request.limits.max_memory.value;
     record["max_disk_percent"] = request.limits.max_disk.value;
     record["begin_ns"] = start_ns;
@@ -309,6 +334,25 @@ int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
         code = base::exit_promise_not_kept;
     }
     return code;
+}
+
+// A group that has used up its CPU time is stopped as a whole, training in it included.
+void warn_of_quota(const Request& request)
+{
+    const auto quota = base::cpu_quota();
+    if (!quota || static_cast<double>(request.cpus.size()) <= *quota) return;
+    note(base::join("noise on ", request.cpus.size(), " CPUs may be starved: its cgroup has time for ", *quota,
+                    " (cpu.max), and is stopped when that is used up"));
+}
+
+// The kernel's own habit is memory near the CPU: where it may not be told so (in some containers), it does that anyway.
+void bind_memory(const std::set<int>& nodes)
+{
+    try {
+        base::take_memory_from(nodes);
+    } catch (const std::system_error&) {
+        if (!nodes.empty()) throw;
+    }
 }
 
 // Effects are estimated block by block: a run of one block or less says nothing.
@@ -366,13 +410,25 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
 
 }  // namespace
 
+void check_budgets(const Schedule& schedule, const std::vector<std::vector<int>>& runs, const Limits& limits)
+{
+    std::vector<Demand> demands;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const auto& [card, settings] = schedule.stressors[i];
+        demands.push_back({card->name, card->needs(settings), runs[i].size()});
+    }
+    check_demands(demands, limits);
+}
+
 int run(Request request)
 {
     Schedule& schedule = request.schedule;
     const base::JobRank job = base::job_rank();
     const std::vector<std::vector<int>> runs = divide(schedule, base::physical_cores(request.cpus));
     const std::vector<int> cpus{request.cpus.begin(), request.cpus.end()};
-    check_demands(demands(schedule, runs), request.limits);
+    check_budgets(schedule, runs, request.limits);
+    const std::set<int> memory_nodes = parse_memory(request.memory);
+    warn_of_quota(request);
     std::vector<Chip> table;
     if (!schedule.needs_chip()) table = chip_table(schedule, request.seed, request.duration);
     const fs::path noise = request.out / "noise";
@@ -382,9 +438,15 @@ int run(Request request)
     // Threads of MPI and of this program stay off the training's CPUs too.
     const base::CpuSet allowed = base::allowed_cpus();
     base::bind_this_thread(request.cpus);
+    bind_memory(memory_nodes);
     Records records{part, schedule, request.seed, cpus};
     Team team{schedule,
-              {.cpus = cpus, .runs = runs, .control_run = request.control_run, .job = job, .seed = request.seed}};
+              {.cpus = cpus,
+               .runs = runs,
+               .control_run = request.control_run,
+               .job = job,
+               .seed = request.seed,
+               .scheduling = request.scheduling}};
 
     const JobPlan plan = plan_with_others(noise, request, job);
     if (schedule.needs_chip()) {
@@ -413,7 +475,8 @@ int run(Request request)
     }
     records.finish(table, start_ns, joined_ns, ended_ns);
 
-    const int code = failure ? base::exit_failed : judge(schedule, team.totals());
+    const int kept = judge(schedule, team.totals());
+    const int code = failure ? base::exit_failed : reason == "overlap" ? base::exit_promise_not_kept : kept;
     record["end_ns"] = ended_ns;
     record["realtime_minus_monotonic_end_ns"] = base::realtime_offset_ns();
     record["realtime_error_ns"] = nullptr;

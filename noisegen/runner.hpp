@@ -15,9 +15,13 @@ struct Request {
     Schedule schedule;
     std::uint64_t seed = 1;
     base::Nanoseconds duration{60'000'000'000};
-    base::CpuSet cpus;
+    Wish wish;
     Avoid avoid;
-    bool share = false;
+    base::CpuSet cpus;
+    std::vector<Seat> seats;           // where they are
+    std::string scheduling = "other";  // class of the noise threads: batch, idle
+    std::string memory = "local";      // or NUMA nodes that memory comes from
+    std::string on_overlap = "tell";   // or stop: when a process of what is avoided comes to a noise CPU
     Limits limits;
     std::filesystem::path out;          // the run's directory
     std::filesystem::path control_run;  // the run whose control file asks the training and tells its steps
@@ -25,8 +29,11 @@ struct Request {
     nlohmann::ordered_json record;      // base::run_record()
 };
 
+// What the stressors take on the CPUs that run them (divide()), checked against the limits. Throws UsageError.
+void check_budgets(const Schedule& schedule, const std::vector<std::vector<int>>& runs, const Limits& limits);
+
 // Returns at the end of the duration, or about a tenth of a second after the program was asked to stop, with the exit
-// code: 3 if a rate was not reached. Results go to stdout (rank 0), notes to stderr.
+// code: 3 if a rate was not reached, or an overlap ended it. Results go to stdout (rank 0), notes to stderr.
 int run(Request request);
 
 }  // namespace noisegen

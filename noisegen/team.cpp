@@ -191,6 +191,7 @@ void Team::work(Worker& worker)
     try {
         leave_signals_alone();
         base::bind_this_thread({worker.cpu});
+        base::set_scheduling_class(setup_.scheduling);
         prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: chips begin when they should
         for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
             const std::vector<int>& cpus = setup_.runs[i];

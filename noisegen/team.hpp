@@ -106,7 +106,8 @@ class Team {
         std::vector<std::vector<int>> runs;  // by stressor: its CPUs (divide())
         std::filesystem::path control_run;
         base::JobRank job;
-        std::uint64_t seed = 1;  // of random arrivals
+        std::uint64_t seed = 1;            // of random arrivals
+        std::string scheduling = "other";  // class of the noise threads, set_scheduling_class()
     };
 
     // Makes the shared parts of the stressors, then in each thread its instances, and waits for them. Throws what any

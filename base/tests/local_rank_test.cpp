@@ -56,6 +56,30 @@ TEST_CASE("tasks of a node are read from what Slurm says")
     CHECK_THROWS_AS(base::slurm_tasks_on_node("2(x3),1", 4), base::Error);
 }
 
+TEST_CASE("tasks that Slurm has bound to the same CPUs share them and others do not")
+{
+    const auto among = [](int rank, std::string_view type, std::string_view list) {
+        const base::LocalRank sharers = base::slurm_sharers({rank, 4}, type, list);
+        return std::to_string(sharers.rank) + " of " + std::to_string(sharers.size);
+    };
+    CHECK(among(1, "mask_cpu:", "0x1,0x2,0x4,0x8") == "0 of 1");
+    CHECK(among(3, "mask_cpu:", "0x3,0xc") == "1 of 2");
+    CHECK(among(2, "map_cpu:", "0,1,1,0") == "1 of 2");
+    CHECK(among(2, "mask_cpu:", "0xf") == "2 of 4");
+    CHECK(among(2, "none", "") == "2 of 4");
+    CHECK(among(2, "", "0x1,0x2,0x4,0x8") == "2 of 4");
+    CHECK(among(2, "mask_cpu:", "0x1*2,0x2*2") == "2 of 4");
+}
+
+TEST_CASE("ranks of mpirun share whatever Slurm says of its daemons")
+{
+    const testing::Environment mpirun{{{"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                                       {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                                       {"SLURM_CPU_BIND_TYPE", "mask_cpu:"},
+                                       {"SLURM_CPU_BIND_LIST", "0x1,0x2"}}};
+    CHECK(base::rank_among_sharers().size == 2);
+}
+
 TEST_CASE("ranks of a host get whole cores while there are enough")
 {
     const std::vector<base::Core> cores{{.cpus = {2, 66}}, {.cpus = {3, 67}}, {.cpus = {4, 68}}};

@@ -1,33 +1,223 @@
 // Which CPUs make noise, and which of them runs what.
 #include "noisegen/placement.hpp"
 
+#include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/run_record.hpp"
 #include "base/tests/environment.hpp"
+#include "noisegen/pages.hpp"
 #include "noisegen/tests/child.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
+#include <thread>
 
+#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+using noisegen::candidates;
 using noisegen::divide;
+using noisegen::Machine;
 using noisegen::parse_schedule;
+using noisegen::Wish;
 
 namespace {
 
+const std::string program = CROSSTALK_BIN "/noisegen";
+
 // Siblings are numbered far apart, as on most servers.
 const std::vector<base::Core> three_cores{{.cpus = {2, 66}}, {.cpus = {3, 67}}, {.cpus = {4, 68}}};
+
+// Two sockets of two NUMA nodes each, four cores a node, CPUs 2k and 2k+1 on core k.
+Machine two_sockets(const std::string& avoided, const std::string& allowed = "0-31")
+{
+    static const std::vector<base::Core> cores = [] {
+        const testing::Environment synthetic{{{"HWLOC_SYNTHETIC", "pack:2 numa:2 core:4 pu:2"}}};
+        return base::physical_cores(base::parse_cpus("0-31"));
+    }();
+    return {.cores = cores,
+            .allowed = base::parse_cpus(allowed),
+            .avoided = avoided.empty() ? base::CpuSet{} : base::parse_cpus(avoided),
+            .users = {}};
+}
+
+std::string chosen(const Wish& wish, const std::string& avoided, const std::string& allowed = "0-31")
+{
+    return base::format_cpus(candidates(wish, two_sockets(avoided, allowed)));
+}
+
+std::string told(const Wish& wish, const std::string& avoided)
+{
+    try {
+        return "accepted " + chosen(wish, avoided);
+    } catch (const base::UsageError& error) {
+        return error.what();
+    }
+}
 
 }  // namespace
 
 TEST_CASE("idle are the cores that nobody uses any part of")
 {
-    const std::vector<base::Core> cores{{.cpus = {0, 4}}, {.cpus = {1, 5}}, {.cpus = {2, 6}}, {.cpus = {3, 7}}};
-    const base::CpuSet all{0, 1, 2, 3, 4, 5, 6, 7};
-    CHECK(noisegen::idle_cpus(cores, all, {0, 5}) == base::CpuSet{2, 3, 6, 7});
-    CHECK(noisegen::idle_cpus(cores, {0, 1, 2, 4, 5}, {0}) == base::CpuSet{1, 5});
-    CHECK(noisegen::idle_cpus(cores, all, all).empty());
+    CHECK(chosen({}, "0,5") == "2-3,6-31");
+    CHECK(chosen({}, "0", "0-8,16") == "2-7");
+    CHECK(chosen({}, "0-29") == "30-31");
+    CHECK(told({}, "0,2,4-31").find("no whole core is idle; allowed are CPUs 0-31, busy are 0,2,4-31") !=
+          std::string::npos);
+    CHECK(told({}, "").find("nothing is known to be busy") != std::string::npos);
+}
+
+TEST_CASE("with SMT noise takes the siblings too")
+{
+    CHECK(chosen({.smt = "yes"}, "0,5") == "1-4,6-31");
+    CHECK(chosen({.smt = "yes"}, "0,2,4-31") == "1,3");
+    CHECK(chosen({.smt = "yes"}, "0", "0-1,7") == "1,7");
+    CHECK(told({.smt = "yes"}, "0-31").find("no CPU is idle") != std::string::npos);
+}
+
+TEST_CASE("only the CPUs of the NUMA nodes asked for")
+{
+    CHECK(chosen({.numa = "0"}, "0-3") == "4-7");
+    CHECK(chosen({.numa = "1,3"}, "0-3") == "8-15,24-31");
+    CHECK(chosen({.cpus = "6-9", .numa = "1"}, "0-3") == "8-9");
+    CHECK(chosen({.cpus = "0-9", .numa = "1"}, "0-3") == "8-9");
+    CHECK(told({.numa = "4"}, "0-3").find("no CPU is of NUMA node 4; there are 0-3") != std::string::npos);
+    CHECK(told({.numa = "x"}, "0-3").find("--numa: 'x' is not a list of NUMA nodes") != std::string::npos);
+    CHECK(told({.numa = "0"}, "0-7").find("no whole core is idle on NUMA node 0") != std::string::npos);
+    CHECK(told({.cpus = "4", .numa = "2"}, "").find("no CPU is left on NUMA node 2") != std::string::npos);
+}
+
+TEST_CASE("the training's socket, or another one")
+{
+    CHECK(chosen({.socket = "same"}, "0-3") == "4-15");
+    CHECK(chosen({.socket = "other"}, "0-3") == "16-31");
+    CHECK(chosen({.socket = "same"}, "0,16") == "2-15,18-31");
+    CHECK(chosen({.numa = "1", .socket = "same"}, "0-3") == "8-15");
+    CHECK(told({.numa = "2", .socket = "same"}, "0-3").find("on NUMA node 2 on the same socket") != std::string::npos);
+    CHECK(told({.socket = "other"}, "0,16").find("on the other socket") != std::string::npos);
+    CHECK(told({.cpus = "4", .socket = "same"}, "").find("--socket same: than which?") != std::string::npos);
+}
+
+TEST_CASE("a list is taken as it is but for what must be avoided")
+{
+    CHECK(chosen({.cpus = "4,6"}, "0-3") == "4,6");
+    CHECK(chosen({.cpus = "4"}, "") == "4");
+    CHECK(told({.cpus = "3-4"}, "0-3").find("CPU 3 is to be avoided") != std::string::npos);
+    CHECK(chosen({.cpus = "3-4", .share = true}, "0-3") == "3-4");
+    CHECK(told({.cpus = "1"}, "0").find("CPU 1 is on one core with CPU 0") != std::string::npos);
+    CHECK(chosen({.cpus = "1", .smt = "yes"}, "0") == "1");
+    CHECK(chosen({.cpus = "1", .share = true}, "0") == "1");
+    Machine used = two_sockets("0-3");
+    used.users = {{2, "python (4711)"}};
+    CHECK_THROWS_WITH_AS(candidates({.cpus = "2-5"}, used), doctest::Contains("CPU 2 is used by python (4711)"),
+                         base::UsageError);
+}
+
+TEST_CASE("a count is spread over the NUMA nodes and never more than there is")
+{
+    const std::vector<base::Core> cores = two_sockets("").cores;
+    CHECK(base::format_cpus(base::cpus_of(noisegen::spread(cores, 1))) == "0-1");
+    CHECK(base::format_cpus(base::cpus_of(noisegen::spread(cores, 2))) == "0-1,8-9");
+    CHECK(base::format_cpus(base::cpus_of(noisegen::spread(cores, 6))) == "0-3,8-11,16-17,24-25");
+    CHECK(noisegen::spread(cores, 99).size() == 16);
+    CHECK(base::format_cpus(base::cpus_of(noisegen::spread({cores.begin(), cores.begin() + 4}, 3))) == "0-5");
+    const testing::Environment alone{{}};
+    Machine machine = two_sockets("0-3");
+    CHECK(base::format_cpus(noisegen::choose_cpus({.count = "2", .socket = "other"}, machine)) == "16-17,24-25");
+    for (const std::string wrong : {"0", "-1", "some", "1.5", ""})
+        CHECK_THROWS_WITH_AS(noisegen::choose_cpus({.count = wrong}, machine), doctest::Contains("--count: '"),
+                             base::UsageError);
+}
+
+TEST_CASE("tasks of a host that Slurm has bound apart keep all of their CPUs")
+{
+    const std::map<std::string, std::string> second{{"SLURM_LOCALID", "1"},
+                                                    {"SLURM_NODEID", "0"},
+                                                    {"SLURM_STEP_TASKS_PER_NODE", "2"},
+                                                    {"SLURM_CPU_BIND_TYPE", "mask_cpu:"}};
+    std::map<std::string, std::string> apart = second;
+    apart["SLURM_CPU_BIND_LIST"] = "0x00FF,0xFF00";
+    {
+        const testing::Environment slurm{apart};
+        CHECK(base::format_cpus(noisegen::choose_cpus({}, two_sockets("0-3", "8-15"))) == "8-15");
+    }
+    std::map<std::string, std::string> together = second;
+    together["SLURM_CPU_BIND_LIST"] = "0xFFFF,0xFFFF";
+    const testing::Environment slurm{together};
+    CHECK(base::format_cpus(noisegen::choose_cpus({}, two_sockets("0-3", "8-15"))) == "12-15");
+}
+
+TEST_CASE("a noise CPU's place is told")
+{
+    const Machine machine = two_sockets("0-2,17");
+    const auto texts = [&machine](const base::CpuSet& cpus) {
+        std::vector<std::string> all;
+        for (const noisegen::Seat& seat : noisegen::seats(cpus, machine)) all.push_back(noisegen::text(seat));
+        return all;
+    };
+    CHECK(texts({16, 2, 3, 30}) == std::vector<std::string>{"cpu 2: core 1, socket 0, node 0, shared",
+                                                            "cpu 3: core 1, socket 0, node 0, sibling 2 busy",
+                                                            "cpu 16: core 8, socket 1, node 2, sibling 17 busy",
+                                                            "cpu 30: core 15, socket 1, node 3, idle"});
+}
+
+TEST_CASE("memory comes from nodes that are there")
+{
+    CHECK(noisegen::parse_memory("local").empty());
+    const std::set<int> there = base::memory_nodes();
+    REQUIRE(!there.empty());
+    CHECK(noisegen::parse_memory(base::format_cpus(there)) == there);
+    CHECK_THROWS_WITH_AS(noisegen::parse_memory("65000"), doctest::Contains("NUMA node 65000 has no memory"),
+                         base::UsageError);
+    CHECK_THROWS_WITH_AS(noisegen::parse_memory("near"), doctest::Contains("is not a list of NUMA nodes"),
+                         base::UsageError);
+}
+
+TEST_CASE("a thread's new memory lies on the node it was told to take it from")
+{
+    const int node = *base::memory_nodes().begin();
+    long told = -1;
+    int lies = -1;
+    int policy = -1;
+    int local = -1;
+    std::thread{[&] {
+        try {
+            base::take_memory_from({node});
+        } catch (const std::system_error&) {
+            return;
+        }
+        const noisegen::Pages pages{1 << 21U};
+        static_cast<char*>(pages.data())[0] = 1;
+        void* page = pages.data();
+        told = ::syscall(SYS_move_pages, 0, 1UL, &page, nullptr, &lies, 0);
+        ::syscall(SYS_get_mempolicy, &policy, nullptr, 0UL, nullptr, 0UL);
+        base::take_memory_from({});
+        ::syscall(SYS_get_mempolicy, &local, nullptr, 0UL, nullptr, 0UL);
+    }}.join();
+    if (told != 0) {
+        testing::skip("the kernel lets this process neither place memory nor ask where it is");
+        return;
+    }
+    CHECK(lies == node);
+    CHECK(policy != 0);  // not the default
+    CHECK(local == 0);   // the default: near the CPU
+}
+
+TEST_CASE("a thread is put into a scheduling class and the others are not")
+{
+    for (const auto& [name, policy] : std::map<std::string, int>{{"idle", SCHED_IDLE}, {"batch", SCHED_BATCH}}) {
+        int found = -1;
+        std::thread{[&found, name = name] {
+            base::set_scheduling_class(name);
+            found = ::sched_getscheduler(0);
+        }}.join();
+        CHECK(found == policy);
+        CHECK(::sched_getscheduler(0) == SCHED_OTHER);
+    }
 }
 
 TEST_CASE("in a rotation every stressor runs on all noise CPUs")
@@ -119,4 +309,69 @@ TEST_CASE("of the same Slurm job those are neighbours that are bound to less tha
     // This process may be bound to that CPU itself by now: what counts is what it might have used.
     CHECK(testing::eventually([&] { return found({cpu, cpu + 1}); }));
     CHECK(!found({cpu}));
+}
+
+TEST_CASE("a dry run shows where noise would be and refuses what could not run")
+{
+    const std::string cpu = std::to_string(*base::allowed_cpus().rbegin());
+    const testing::Outcome shown = testing::run({program, "--schedule", "C1S1", "--cpus", cpu, "--dry-run"});
+    CHECK(shown.status == 0);
+    CHECK(shown.err.starts_with("noisegen: cpu " + cpu + ": core "));
+    CHECK(shown.err.ends_with(", idle\n"));
+    CHECK(shown.out.starts_with("phase,block,chip,"));
+    const testing::Outcome refused =
+        testing::run({program, "--schedule", "memory.stream[bytes=900TiB] 1s", "--dry-run"});
+    CHECK(refused.status == 2);
+    CHECK(refused.out == "");
+    CHECK(refused.err.find("--max-memory") != std::string::npos);
+}
+
+TEST_CASE("place, scheduling class and memory are on record and in force")
+{
+    const testing::Scratch scratch;
+    const int cpu = *base::allowed_cpus().rbegin();
+    testing::Child child{{program, "--schedule", "quiet 100ms", "--cpus", std::to_string(cpu), "--duration", "10min",
+                          "--sched", "idle", "--out", scratch / "run"}};
+    const auto path = scratch / "run" / "noise" / (base::host_name() + ".0");
+    REQUIRE(testing::eventually(
+        [&] { return std::filesystem::exists(path / "noise.csv") && base::CsvTable{path / "noise.csv"}.rows() > 0; }));
+    std::size_t idle = 0;
+    const std::filesystem::path tasks = "/proc/" + std::to_string(child.pid()) + "/task";
+    for (const auto& entry : std::filesystem::directory_iterator{tasks})
+        if (::sched_getscheduler(std::stoi(entry.path().filename())) == SCHED_IDLE) ++idle;
+    CHECK(idle == 1);
+    child.signal(SIGTERM);
+    CHECK(child.wait() == 0);
+    const auto record = nlohmann::json::parse(base::read_whole(path / "noise.json"));
+    CHECK(record.at("scheduling_class") == "idle");
+    CHECK(record.at("memory") == "local");
+    REQUIRE(record.at("placement").size() == 1);
+    CHECK(record.at("placement").at(0).at("cpu") == cpu);
+    CHECK(record.at("placement").at(0).at("avoided") == false);
+    for (const char* name : {"core", "socket", "numa_node"}) CHECK(record.at("placement").at(0).at(name) >= 0);
+}
+
+TEST_CASE("a process that comes to a noise CPU ends the run if that was asked for")
+{
+    const base::CpuSet allowed = base::allowed_cpus();
+    if (allowed.size() < 2) {
+        testing::skip("needs a CPU to come from");
+        return;
+    }
+    const std::string from = std::to_string(*allowed.begin());
+    const std::string to = std::to_string(*allowed.rbegin());
+    const testing::Child busy{{"taskset", "-c", from, "sleep", "120"}};
+    REQUIRE(testing::eventually([&] { return base::affinity_of(busy.pid()).size() == 1; }));
+    const testing::Scratch scratch;
+    testing::Child child{{program, "--schedule", "quiet 100ms", "--cpus", to, "--smt", "yes", "--duration", "10min",
+                          "--avoid", "pid:" + std::to_string(busy.pid()), "--on-overlap", "stop", "--out",
+                          scratch / "run"}};
+    const auto path = scratch / "run" / "noise" / (base::host_name() + ".0");
+    REQUIRE(testing::eventually([&] { return std::filesystem::exists(path / "noise.csv"); }));
+    testing::run({"taskset", "-pc", to, std::to_string(busy.pid())});
+    CHECK(child.wait() == 3);
+    const auto record = nlohmann::json::parse(base::read_whole(path / "noise.json"));
+    CHECK(record.at("exit").at("reason") == "overlap");
+    CHECK(record.at("overlaps").at(0).at("pid") == busy.pid());
+    CHECK(std::filesystem::exists(path / "trace/traces.otf2"));
 }

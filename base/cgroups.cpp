@@ -1,0 +1,82 @@
+#include "base/cgroups.hpp"
+
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+namespace base {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void add_with_parents(const fs::path& mount, const fs::path& group, int version, std::vector<CgroupDirectory>& found)
+{
+    fs::path at = mount / group.relative_path();
+    while (true) {
+        found.push_back({at, version});
+        if (at == mount || at.empty() || !at.has_relative_path()) return;
+        at = at.parent_path();
+    }
+}
+
+// "150000 100000": microseconds of each so many.
+std::optional<double> version_2_quota(const fs::path& directory)
+{
+    std::ifstream file{directory / "cpu.max"};
+    double quota = 0.0;
+    double period = 0.0;
+    if (file >> quota >> period && quota > 0.0 && period > 0.0) return quota / period;
+    return {};
+}
+
+std::optional<double> version_1_quota(const fs::path& directory)
+{
+    const auto quota = number_in(directory / "cpu.cfs_quota_us");
+    const auto period = number_in(directory / "cpu.cfs_period_us");
+    if (quota && period && *quota > 0 && *period > 0) return static_cast<double>(*quota) / static_cast<double>(*period);
+    return {};
+}
+
+}  // namespace
+
+std::optional<std::int64_t> number_in(const fs::path& path)
+{
+    std::ifstream file{path};
+    std::int64_t number = 0;
+    if (file >> number) return number;
+    return {};
+}
+
+std::vector<CgroupDirectory> cgroup_directories(std::string_view controller, const fs::path& root)
+{
+    std::vector<CgroupDirectory> found;
+    std::ifstream groups{root / "proc/self/cgroup"};
+    for (std::string line; std::getline(groups, line);) {  // "4:memory:/job_7" or "0::/job_7"
+        const std::size_t first = line.find(':');
+        const std::size_t second = line.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1);
+        const std::string group = line.substr(second + 1);
+        const std::vector<std::string> names = split(controllers, ',');
+        const fs::path mounts = root / "sys/fs/cgroup";
+        if (std::find(names.begin(), names.end(), controller) != names.end())
+            add_with_parents(mounts / controller, group, 1, found);
+        if (controllers.empty()) add_with_parents(mounts, group, 2, found);
+    }
+    return found;
+}
+
+std::optional<double> cpu_quota(const fs::path& root)
+{
+    std::optional<double> least;
+    for (const auto& [directory, version] : cgroup_directories("cpu", root)) {
+        const auto quota = version == 1 ? version_1_quota(directory) : version_2_quota(directory);
+        if (quota) least = std::min(*quota, least.value_or(*quota));
+    }
+    return least;
+}
+
+}  // namespace base

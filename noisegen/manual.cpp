@@ -1,0 +1,110 @@
+#include "noisegen/manual.hpp"
+
+#include "noisegen/schedule.hpp"
+#include "noisegen/shelf.hpp"
+
+namespace noisegen {
+
+namespace {
+
+base::Section schedules()
+{
+    return {.title = "Schedules",
+            .text =
+                "A stressor is written name[option=value,...], with a label in front if wanted: "
+                "mem=memory.stream[rate=4GiB/s].",
+            .entries = {
+                {"A 2s; B 500ms; quiet 1s", "phases one after the other, repeated until the duration is over"},
+                {"M2S2, M2N2S2",
+                 "the same in short, in seconds: M memory.stream, N network.exchange, I io.write, C cpu.spin, S quiet"},
+                {"rotation(A, B, placebo; chip=1s)",
+                 "blocks that hold each factor once and quiet some times (quiet=2), in random order; chip=auto: ten "
+                 "steps of the training. A factor may have levels: a=memory.stream[rate=4GiB/s|8GiB/s]"},
+                {"factorial(A, B; chip=1s)", "blocks of all on/off combinations; each stressor has CPUs of its own"},
+                {"random(A=25%, quiet=75%; slot=1s)", "a draw per slot"},
+                {"ramp(A; rate=0..16GiB/s; steps=8; hold=5s)", "one rate after the other"},
+            }};
+}
+
+std::string default_of(const base::OptionCard& option)
+{
+    return option.name + "=" + option.default_text;
+}
+
+base::Section all_stressors()
+{
+    base::Section section{
+        .title = "Stressors", .text = "Each with its options and their defaults.", .entries = {}, .in_help = false};
+    for (const StressorCard* card : stressors().cards()) {
+        base::Entry entry{.term = card->name, .text = card->summary};
+        for (const base::OptionCard& option : card->options) entry.below.push_back({default_of(option), option.help});
+        section.entries.push_back(std::move(entry));
+    }
+    return section;
+}
+
+base::Section exit_status()
+{
+    return {.title = "Exit status",
+            .text = {},
+            .entries = {{"0", "fine, also when stopped by a signal"},
+                        {"1", "failed"},
+                        {"2", "wrong usage"},
+                        {"3", "a rate was not reached, or --on-overlap stop ended the run"}}};
+}
+
+base::Section files()
+{
+    return {.title = "Files",
+            .text = "Under OUT/noise/<host>.<rank>/, for each noise process:",
+            .entries = {{"noise.json", "who, where, when and how; complete when the run is over"},
+                        {"noise.csv", "a row per CPU and phase, written as the phase ends"},
+                        {"trace/traces.otf2", "the same as an OTF2 archive, written at the end"},
+                        {"../plan.json", "start and schedule that all noise processes of the job follow"}},
+            .in_help = false};
+}
+
+void add_examples(base::Options& options)
+{
+    options.example("noisegen --list");
+    options.example("    the stressors and their options");
+    options.example("noisegen --schedule 'memory.stream 2s; quiet 2s' --cpus 4-7 --duration 60s --out run1");
+    options.example("    memory traffic on CPUs 4 to 7, two seconds on, two seconds off (M2S2 for short)");
+    options.example("noisegen --schedule 'rotation(memory.stream, io.write, placebo; chip=auto)' \\");
+    options.example("         --cpus idle --avoid 4711 --count 4 --socket same --duration 2min --out run1");
+    options.example("    the experiment: each noise alone, in random order, on four cores that process 4711 leaves");
+    options.example("    idle on its socket");
+    options.example("noisegen --schedule 'factorial(mem=memory.stream[rate=4GiB/s|8GiB/s], io.write)' \\");
+    options.example("         --cpus 2-7 --dry-run");
+    options.example("    shows where noise would be, and the chip table of all combinations; does nothing");
+}
+
+base::PlugInWords words_of_schedules()
+{
+    base::PlugInWords words{.options = {}, .forms = {"rotation(", "factorial(", "random(", "ramp("}};
+    for (const StressorCard* card : stressors().cards())
+        for (auto& options = words.options[card->name]; const base::OptionCard& option : card->options)
+            options.push_back(option.name);
+    return words;
+}
+
+}  // namespace
+
+void add_manual(base::Options& options)
+{
+    options.description(
+        "Stresses memory, network, disks or CPUs on the cores that a job leaves idle, in a schedule that is the same "
+        "for all processes of a job and the same again for the same seed, and records what it did.\n\n"
+        "Each noise CPU has one thread that is bound to it. Noise ends by itself after --duration, on SIGTERM, SIGINT "
+        "and SIGHUP, and when the process that started it ends. It takes no CPU that is to be avoided, and never the "
+        "last of memory or disk.");
+    options.section(schedules());
+    options.section(all_stressors());
+    options.section(exit_status());
+    options.section(files());
+    options.see_also("sched(7), numa(7), cgroups(7), mpirun(1), srun(1), otf2-print(1)");
+    options.plug_ins("schedule", words_of_schedules());
+    add_examples(options);
+}
+
+}  // namespace noisegen

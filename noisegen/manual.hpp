@@ -1,0 +1,10 @@
+// What noisegen says of itself beyond its options: schedules, stressors, exit codes, files, examples.
+#pragma once
+
+#include "base/options.hpp"
+
+namespace noisegen {
+
+void add_manual(base::Options& options);
+
+}  // namespace noisegen
