@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <linux/magic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -81,6 +82,59 @@ bool in_memory(const fs::path& directory)
     return status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC;
 }
 
+std::optional<std::int64_t> free_files(const fs::path& directory)
+{
+    struct statvfs status {};
+    base::check_errno(::statvfs(directory.c_str(), &status), "look at ", directory.string());
+    if (status.f_files == 0) return {};  // made as they are needed (btrfs, and most file systems of clusters)
+    return static_cast<std::int64_t>(status.f_favail);
+}
+
+namespace {
+
+// What is taken of one file system.
+struct Taken {
+    double bytes = 0.0;
+    double files = 0.0;
+};
+
+dev_t device_of(const Demand& demand)
+{
+    const fs::path& directory = demand.needs.directory;
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+        base::fail_usage(demand.stressor, "[directory]: there is no directory ", directory.string());
+    return status.st_dev;
+}
+
+void check_file_system(const Demand& demand, const Taken& taken, const Limits& limits, const std::string& together)
+{
+    const fs::path& directory = demand.needs.directory;
+    const base::Bytes free = free_disk(directory);
+    if (taken.bytes > limits.max_disk.fraction() * static_cast<double>(free.count))
+        base::fail_usage(demand.stressor, " takes ", size_text(taken.bytes), " of disk", together, ", more than ",
+                         base::format(limits.max_disk), " of the ", free.count / 1'000'000, " MB free in ",
+                         directory.string(), " (--max-disk)");
+    const std::optional<std::int64_t> files = free_files(directory);
+    if (files && taken.files > limits.max_disk.fraction() * static_cast<double>(*files))
+        base::fail_usage(demand.stressor, " makes ", std::llround(taken.files), " files", together, ", more than ",
+                         base::format(limits.max_disk), " of the ", *files, " that can be made in ", directory.string(),
+                         " (--max-disk)");
+}
+
+void check_files(const std::vector<Demand>& demands)
+{
+    double files = 0.0;
+    for (const Demand& demand : demands) {
+        files += static_cast<double>(demand.needs.files) * static_cast<double>(demand.instances);
+        if (files > static_cast<double>(most_files_of_a_process))
+            base::fail_usage(demand.stressor, "[files]: makes ", std::llround(files), " files on its CPUs, more than ",
+                             most_files_of_a_process, ", which would take long to remove; give fewer");
+    }
+}
+
+}  // namespace
+
 void check_demands(const std::vector<Demand>& demands, const Limits& limits, int processes)
 {
     for (const auto& [option, share] : {std::pair{"--max-memory", limits.max_memory}, {"--max-disk", limits.max_disk}})
@@ -88,27 +142,21 @@ void check_demands(const std::vector<Demand>& demands, const Limits& limits, int
 
     const std::string together = processes > 1 ? base::join(" in ", processes, " processes") : "";
     double memory = 0.0;
-    std::map<dev_t, double> disk;
+    std::map<dev_t, Taken> disks;
     std::set<std::string> warnings;
+    check_files(demands);
     for (const Demand& demand : demands) {
         const double instances = static_cast<double>(demand.instances) * processes;
         memory += static_cast<double>(demand.needs.memory.count) * instances;
-        if (demand.needs.disk.count == 0) continue;
-        const fs::path& directory = demand.needs.directory;
-        struct stat status {};
-        if (::stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-            base::fail_usage(demand.stressor, "[directory]: there is no directory ", directory.string());
+        if (demand.needs.directory.empty()) continue;
         const double written = static_cast<double>(demand.needs.disk.count) * instances;
-        double& here = disk[status.st_dev];
-        here += written;
-        const base::Bytes free = free_disk(directory);
-        if (here > limits.max_disk.fraction() * static_cast<double>(free.count))
-            base::fail_usage(demand.stressor, " takes ", size_text(here), " of disk", together, ", more than ",
-                             base::format(limits.max_disk), " of the ", free.count / 1'000'000, " MB free in ",
-                             directory.string(), " (--max-disk)");
-        if (!in_memory(directory)) continue;
+        Taken& here = disks[device_of(demand)];
+        here.bytes += written;
+        here.files += static_cast<double>(demand.needs.files) * instances;
+        check_file_system(demand, here, limits, together);
+        if (!in_memory(demand.needs.directory)) continue;
         memory += written;
-        warnings.insert(base::join(demand.stressor, ": ", directory.string(),
+        warnings.insert(base::join(demand.stressor, ": ", demand.needs.directory.string(),
                                    " is in memory, not on a disk: this is memory noise; give another directory"));
     }
     const base::Bytes available = available_memory();
@@ -117,6 +165,24 @@ void check_demands(const std::vector<Demand>& demands, const Limits& limits, int
                          base::format(limits.max_memory), " of the ", available.count / 1'000'000,
                          " MB available (--max-memory)");
     for (const std::string& warning : warnings) std::cerr << "noisegen: " + warning + "\n";
+}
+
+void allow_descriptors(const std::vector<Demand>& demands)
+{
+    constexpr double opened_anyway = 256.0;  // records, MPI, libraries
+    double open = opened_anyway;
+    for (const Demand& demand : demands)
+        open += static_cast<double>(demand.needs.descriptors) * static_cast<double>(demand.instances);
+    rlimit limit{};
+    base::check_errno(::getrlimit(RLIMIT_NOFILE, &limit), "read the limit of open files");
+    if (open <= static_cast<double>(limit.rlim_cur)) return;
+    if (open > static_cast<double>(limit.rlim_max))
+        base::fail_usage("the stressors hold ", std::llround(open - opened_anyway),
+                         " files and connections open, with ", opened_anyway,
+                         " of noisegen's own more than the hard limit of ", limit.rlim_max,
+                         " (ulimit -Hn); use fewer CPUs, or raise it");
+    limit.rlim_cur = static_cast<rlim_t>(open);
+    base::check_errno(::setrlimit(RLIMIT_NOFILE, &limit), "raise the limit of open files");
 }
 
 }  // namespace noisegen

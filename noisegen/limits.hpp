@@ -4,7 +4,9 @@
 #include "base/local_rank.hpp"
 #include "noisegen/stressor.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace noisegen {
@@ -15,6 +17,9 @@ base::Bytes available_memory(const std::filesystem::path& root = "/");
 
 // Throws std::system_error for a directory that is not there.
 base::Bytes free_disk(const std::filesystem::path& directory);
+
+// Files that can still be made there; none where the file system sets no limit. Throws std::system_error.
+std::optional<std::int64_t> free_files(const std::filesystem::path& directory);
 
 // Is what is written there kept in memory (tmpfs, ramfs)?
 bool in_memory(const std::filesystem::path& directory);
@@ -28,11 +33,18 @@ struct Demand {
 
 struct Limits {
     base::Percent max_memory{50.0};  // of what is available
-    base::Percent max_disk{50.0};    // of what is free, each file system by itself
+    base::Percent max_disk{50.0};    // of the space and of the files that are free, each file system by itself
 };
+
+// Files that one process makes at most: they must be gone half a second after the end.
+constexpr std::int64_t most_files_of_a_process = 100'000;
 
 // `processes` of this host take as much each. Throws UsageError that says what was asked for, what there is and which
 // option decides. Files in memory count as memory too; that they are there is told on stderr.
 void check_demands(const std::vector<Demand>& demands, const Limits& limits, int processes = base::local_rank().size);
+
+// Lets this process open as many files as the demands say (RLIMIT_NOFILE), beside what it opens anyway. Throws
+// UsageError if that is more than the hard limit.
+void allow_descriptors(const std::vector<Demand>& demands);
 
 }  // namespace noisegen

@@ -64,6 +64,16 @@ std::string speed_text(double bytes_per_s)
     return text.str();
 }
 
+std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs)
+{
+    std::vector<Demand> all;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const auto& [card, settings] = schedule.stressors[i];
+        all.push_back({card->name, card->needs(settings), runs[i].size()});
+    }
+    return all;
+}
+
 base::Nanoseconds measured_chip(const fs::path& control_run)
 {
     const auto step = measure_step(control_run, base::host_name(), training_patience);
@@ -412,12 +422,7 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
 
 void check_budgets(const Schedule& schedule, const std::vector<std::vector<int>>& runs, const Limits& limits)
 {
-    std::vector<Demand> demands;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const auto& [card, settings] = schedule.stressors[i];
-        demands.push_back({card->name, card->needs(settings), runs[i].size()});
-    }
-    check_demands(demands, limits);
+    check_demands(demands(schedule, runs), limits);
 }
 
 int run(Request request)
@@ -429,6 +434,7 @@ int run(Request request)
     check_budgets(schedule, runs, request.limits);
     const std::set<int> memory_nodes = parse_memory(request.memory);
     warn_of_quota(request);
+    allow_descriptors(demands(schedule, runs));
     std::vector<Chip> table;
     if (!schedule.needs_chip()) table = chip_table(schedule, request.seed, request.duration);
     const fs::path noise = request.out / "noise";

@@ -9,6 +9,8 @@
 
 #include <fstream>
 
+#include <sys/resource.h>
+
 namespace {
 
 void put(const std::filesystem::path& path, const std::string& text)
@@ -106,4 +108,56 @@ TEST_CASE("a file in memory counts as memory")
     CHECK_THROWS_WITH_AS(noisegen::check_demands({disk(4096, "/dev/shm")}, no_memory),
                          doctest::Contains("--max-memory"), base::UsageError);
     CHECK_NOTHROW(noisegen::check_demands({disk(4096, "/dev/shm")}, {}));
+}
+
+TEST_CASE("files are judged by what the file system can still hold")
+{
+    const auto free = noisegen::free_files("/tmp");
+    CHECK(!noisegen::free_files("/proc").has_value());
+    CHECK_THROWS_AS(noisegen::free_files("/nowhere/at/all"), std::system_error);
+    if (!free) {
+        testing::skip("the file system of /tmp sets no limit of files");
+        return;
+    }
+    noisegen::Demand many{"metadata.stat", {.memory = {}, .disk = {}, .directory = "/tmp", .files = 90'000}, 1};
+    CHECK_NOTHROW(noisegen::check_demands({many}, {.max_disk = {100.0}}, 1));
+    const int processes = static_cast<int>(*free / many.needs.files) + 1;
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({many}, {.max_disk = {100.0}}, processes),
+                         doctest::Contains("that can be made in /tmp (--max-disk)"), base::UsageError);
+}
+
+TEST_CASE("more files than can be removed soon are refused")
+{
+    noisegen::Demand many{"metadata.stat", {.memory = {}, .disk = {}, .directory = "/tmp", .files = 2'000}, 50};
+    CHECK_NOTHROW(noisegen::check_demands({many}, {}, 1));
+    many.instances = 51;
+    CHECK_THROWS_WITH_AS(noisegen::check_demands({many}, {}, 1),
+                         doctest::Contains("metadata.stat[files]: makes 102000"), base::UsageError);
+}
+
+TEST_CASE("the limit of open files is raised as far as it may be")
+{
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    if (before.rlim_max < 2000) {
+        testing::skip("the hard limit of open files is below 2000");
+        return;
+    }
+    const auto soft_limit = [] {
+        rlimit now{};
+        ::getrlimit(RLIMIT_NOFILE, &now);
+        return now.rlim_cur;
+    };
+    rlimit low = before;
+    low.rlim_cur = 300;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+    noisegen::Demand open{"io.write", {.memory = {}, .disk = {}, .directory = {}, .files = 0, .descriptors = 10}, 1};
+    noisegen::allow_descriptors({open});
+    CHECK(soft_limit() == 300);
+    open.instances = 100;
+    noisegen::allow_descriptors({open});
+    CHECK(soft_limit() >= 1000);
+    open.needs.descriptors = 1'000'000'000;
+    CHECK_THROWS_WITH_AS(noisegen::allow_descriptors({open}), doctest::Contains("(ulimit -Hn)"), base::UsageError);
+    ::setrlimit(RLIMIT_NOFILE, &before);
 }
