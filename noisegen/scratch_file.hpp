@@ -14,14 +14,21 @@ class ScratchFile {
     ScratchFile(const ScratchFile&) = delete;
     ScratchFile& operator=(const ScratchFile&) = delete;
 
-    // Asks for writes past the page cache; false if the file system refuses.
+    // Asks for transfers past the page cache; false if the file system refuses the flag or, with the flag, a transfer.
     bool bypass_cache();
-    void through_cache();
+
+    // Writes all of it once: reserved space that was never written is read as zeros without a look at the disk. Every
+    // 4 KiB begin with their offset. Ends early when the program is asked to stop. Throws std::system_error.
+    void fill();
+
+    // What the page cache holds of this part goes, if it is on disk already: the next read comes from the disk.
+    void drop(std::int64_t offset, std::int64_t bytes) const;
 
     int descriptor() const { return file_; }
 
  private:
     int file_ = -1;
+    std::int64_t size_ = 0;
 };
 
 }  // namespace noisegen

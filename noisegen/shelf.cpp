@@ -13,6 +13,9 @@ extern const StressorCard memory_chase;
 extern const StressorCard capacity_hog;
 extern const StressorCard network_exchange;
 extern const StressorCard io_write;
+extern const StressorCard io_read;
+extern const StressorCard io_random;
+extern const StressorCard io_checkpoint;
 extern const StressorCard control_delay;
 
 const base::Shelf<StressorCard>& stressors()
@@ -21,7 +24,7 @@ const base::Shelf<StressorCard>& stressors()
         "stressor",
         "noisegen",
         {&quiet, &placebo, &cpu_spin, &cpu_interrupt, &cache_llc, &memory_stream, &memory_random, &memory_chase,
-         &capacity_hog, &network_exchange, &io_write, &control_delay}};
+         &capacity_hog, &network_exchange, &io_write, &io_read, &io_random, &io_checkpoint, &control_delay}};
     return shelf;
 }
 

@@ -80,8 +80,13 @@ TEST_CASE("each stressor on the shelf runs and is on record")
     std::string schedule;
     for (const std::string& name : noisegen::stressors().names()) {
         std::string options;
+        const std::string there = "directory=" + (scratch / "io").string();
         if (name.starts_with("memory.") || name == "capacity.hog") options = "[bytes=2MiB]";
-        if (name == "io.write") options = "[size=1MiB,block=64KiB,directory=" + (scratch / "io").string() + "]";
+        if (name == "io.write" || name == "io.read") options = "[size=1MiB,block=64KiB," + there + "]";
+        if (name == "io.random") options = "[size=1MiB,depth=4," + there + "]";
+        if (name == "io.checkpoint") options = "[size=1MiB,block=64KiB,every=20ms," + there + "]";
+        if (name == "io.smallfiles") options = "[files=20,size=4KiB," + there + "]";
+        if (name.starts_with("metadata.")) options = "[files=20," + there + "]";
         schedule += name + options + " 150ms; ";
     }
     const std::size_t phases = noisegen::stressors().names().size();
