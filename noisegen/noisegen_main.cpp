@@ -5,6 +5,7 @@
 #include "noisegen/chip_table.hpp"
 #include "noisegen/manual.hpp"
 #include "noisegen/runner.hpp"
+#include "noisegen/scratch_guardian.hpp"
 #include "noisegen/shelf.hpp"
 
 #include <iostream>
@@ -64,6 +65,7 @@ void show(noisegen::Request& request)
 
 int main(int argc, char** argv)
 try {
+    if (noisegen::asked_to_guard(argc, argv)) return noisegen::guard(argv);
     std::string schedule;
     std::string out;
     std::string control;

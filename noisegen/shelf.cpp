@@ -16,6 +16,10 @@ extern const StressorCard io_write;
 extern const StressorCard io_read;
 extern const StressorCard io_random;
 extern const StressorCard io_checkpoint;
+extern const StressorCard io_smallfiles;
+extern const StressorCard metadata_create;
+extern const StressorCard metadata_stat;
+extern const StressorCard metadata_unlink;
 extern const StressorCard control_delay;
 
 const base::Shelf<StressorCard>& stressors()
@@ -24,7 +28,8 @@ const base::Shelf<StressorCard>& stressors()
         "stressor",
         "noisegen",
         {&quiet, &placebo, &cpu_spin, &cpu_interrupt, &cache_llc, &memory_stream, &memory_random, &memory_chase,
-         &capacity_hog, &network_exchange, &io_write, &io_read, &io_random, &io_checkpoint, &control_delay}};
+         &capacity_hog, &network_exchange, &io_write, &io_read, &io_random, &io_checkpoint, &io_smallfiles,
+         &metadata_create, &metadata_stat, &metadata_unlink, &control_delay}};
     return shelf;
 }
 

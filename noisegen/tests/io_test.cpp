@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <set>
 #include <vector>
 
 #include <fcntl.h>
@@ -307,6 +308,32 @@ TEST_CASE("checkpoints begin at multiples of their distance on the wall clock an
     CHECK(made.stressor->note().find("synced, 2 bursts complete") != std::string::npos);
 }
 
+TEST_CASE("small files are each read once an epoch, whole and in another order")
+{
+    constexpr std::size_t files = 20;
+    const testing::Scratch scratch;
+    for (const std::string cached : {"yes", "no"}) {
+        const Made made{"io.smallfiles",
+                        {{"directory", scratch.path()}, {"files", "20"}, {"size", "40KiB"}, {"cached", cached}}};
+        made.stressor->begin({.deadline_ns = 0, .bytes_per_s = 0.0, .operations_per_s = 1000.0});  // one a step
+        std::vector<std::vector<std::uint64_t>> epochs(2);
+        for (auto& sizes : epochs)
+            for (std::size_t i = 0; i < files; ++i) {
+                const noisegen::Work work = made.stressor->step();
+                CHECK(work.operations == 1);
+                CHECK(work.bytes >= 20 * 1024);
+                CHECK(work.bytes <= 60 * 1024);
+                sizes.push_back(work.bytes);
+            }
+        CHECK(epochs[0] != epochs[1]);
+        for (auto& sizes : epochs) std::sort(sizes.begin(), sizes.end());
+        CHECK(epochs[0] == epochs[1]);
+        CHECK(std::set<std::uint64_t>(epochs[0].begin(), epochs[0].end()).size() > files / 2);
+        made.stressor->end();
+    }
+    CHECK(std::filesystem::is_empty(scratch.path()));
+}
+
 TEST_CASE("wrong options of I/O stressors are refused with the option's name and a right value")
 {
     struct Refusal {
@@ -319,7 +346,11 @@ TEST_CASE("wrong options of I/O stressors are refused with the option's name and
                                   {"io.random", "read", "0.5", "percent"},
                                   {"io.checkpoint", "every", "1ms", "10ms to 24h"},
                                   {"io.checkpoint", "every", "30", "unit of time"},
-                                  {"io.checkpoint", "sync", "perhaps", "yes"}};
+                                  {"io.checkpoint", "sync", "perhaps", "yes"},
+                                  {"io.smallfiles", "files", "0", "1 to 50000"},
+                                  {"io.smallfiles", "files", "1000000", "1 to 50000"},
+                                  {"io.smallfiles", "size", "1GiB", "1B to 64MiB"},
+                                  {"io.smallfiles", "cached", "2", "yes"}};
     for (const std::string stressor : {"io.write", "io.read", "io.random", "io.checkpoint"})
         for (const Refusal& refusal : {Refusal{"", "block", "5KiB", "multiple of 4KiB"},
                                        {"", "block", "2GiB", "up to 1GiB"},

@@ -1,0 +1,119 @@
+#include "noisegen/scratch_guardian.hpp"
+
+#include "base/error.hpp"
+#include "noisegen/remove_tree.hpp"
+#include "noisegen/scratch_directory.hpp"
+
+#include <array>
+#include <csignal>
+#include <string_view>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace noisegen {
+
+namespace {
+
+constexpr std::string_view hidden_mode = "--guard-scratch";
+bool can_guard = false;
+
+// What the guardian gets, as these descriptors.
+enum : int { guarded_pipe = 3, guarded_parent = 4, guarded_tree = 5, first_foreign = 6 };
+
+// A copy with a number that none of the guardian's descriptors has.
+int copy_out_of_the_way(int file)
+{
+    return base::check_errno(::fcntl(file, F_DUPFD_CLOEXEC, 2 * first_foreign), "copy a descriptor");
+}
+
+struct SpawnSettings {
+    SpawnSettings()
+    {
+        posix_spawn_file_actions_init(&files);
+        posix_spawnattr_init(&attributes);
+        sigset_t ending;
+        sigemptyset(&ending);
+        for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&ending, signal);
+        posix_spawnattr_setsigmask(&attributes, &ending);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+    }
+    ~SpawnSettings()
+    {
+        posix_spawn_file_actions_destroy(&files);
+        posix_spawnattr_destroy(&attributes);
+        for (const int file : copies) ::close(file);
+    }
+    SpawnSettings(const SpawnSettings&) = delete;
+    SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+    void hand_over(int file, int as)
+    {
+        copies[as - guarded_pipe] = copy_out_of_the_way(file);
+        posix_spawn_file_actions_adddup2(&files, copies[as - guarded_pipe], as);
+    }
+
+    posix_spawn_file_actions_t files{};
+    posix_spawnattr_t attributes{};
+    std::array<int, 3> copies{-1, -1, -1};
+};
+
+}  // namespace
+
+ScratchGuardian::ScratchGuardian(int parent, const std::string& name, int tree)
+{
+    if (!can_guard) return;
+    std::array<int, 2> ends{};
+    base::check_errno(::pipe2(ends.data(), O_CLOEXEC), "make a pipe");
+    pipe_ = ends[1];
+    int code = 0;
+    {
+        SpawnSettings settings;
+        settings.hand_over(ends[0], guarded_pipe);
+        ::close(ends[0]);
+        settings.hand_over(parent, guarded_parent);
+        settings.hand_over(tree, guarded_tree);
+        // Whoever reads noisegen's output must not wait for the guardian.
+        for (const int file : {0, 1, 2})
+            posix_spawn_file_actions_addopen(&settings.files, file, "/dev/null", O_RDWR, 0);
+        std::string program = "noisegen";
+        std::string mode{hidden_mode};
+        std::string tree_name = name;
+        std::array<char*, 4> words{program.data(), mode.data(), tree_name.data(), nullptr};
+        code = posix_spawn(&process_, "/proc/self/exe", &settings.files, &settings.attributes, words.data(), environ);
+    }
+    if (code == 0) return;
+    ::close(pipe_);
+    throw std::system_error{code, std::generic_category(), "cannot start the guardian of the scratch directory"};
+}
+
+ScratchGuardian::~ScratchGuardian()
+{
+    if (pipe_ < 0) return;
+    ::close(pipe_);
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+bool asked_to_guard(int argc, char** argv)
+{
+    can_guard = true;
+    return argc == 3 && argv[1] == hidden_mode;
+}
+
+int guard(char** argv)
+{
+    ::syscall(SYS_close_range, first_foreign, ~0U, 0U);
+    char nothing = 0;
+    while (::read(guarded_pipe, &nothing, 1) < 0 && errno == EINTR) {
+    }
+    remove_tree(guarded_parent, argv[2], guarded_tree, ScratchDirectory::mark);
+    return 0;
+}
+
+}  // namespace noisegen
