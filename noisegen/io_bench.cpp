@@ -1,0 +1,260 @@
+// I/O stressors against the best engine of fio on the same file and CPU, metadata stressors against bare loops in a
+// fresh directory, in interleaved pairs. Takes about five minutes; files go to the directory given as first word, or
+// /tmp.
+#include "base/clock.hpp"
+#include "base/cpus.hpp"
+#include "base/error.hpp"
+#include "base/paired.hpp"
+#include "base/testing.hpp"
+#include "noisegen/limits.hpp"
+#include "noisegen/many_files.hpp"
+#include "noisegen/tests/made.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <map>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Made;
+
+constexpr std::size_t pairs = 15;
+constexpr std::int64_t measured_ns = 2'000'000'000;
+constexpr std::size_t files = 4000;
+
+void show(const std::string& what, const base::Paired& paired, const std::string& unit, const std::string& peer)
+{
+    std::cout << what << ": " << paired.first.text() << " " << unit << "; " << peer << " " << paired.second.text()
+              << " " << unit << "; ratio " << paired.ratio.text() << std::endl;
+}
+
+void not_shown(const std::string& what, const std::string& why)
+{
+    std::cout << what << ": not shown, " << why << std::endl;
+}
+
+// ---- transfers, against fio
+
+struct Kind {
+    std::string stressor;
+    std::string fio;  // its --rw
+    std::string block;
+    std::string depth;
+    bool operations = false;  // what is compared: operations/s, else MB/s
+};
+
+double speed_of(const Kind& kind, double bytes, double operations, double seconds)
+{
+    return kind.operations ? operations / seconds : bytes / seconds * 1e-6;
+}
+
+double speed(noisegen::Stressor& stressor, const Kind& kind)
+{
+    noisegen::Work work;
+    const std::int64_t begin = base::now_ns();
+    stressor.begin({.deadline_ns = begin + measured_ns, .bytes_per_s = 0.0, .operations_per_s = 0.0});
+    while (base::now_ns() < begin + measured_ns) {
+        const noisegen::Work some = stressor.step();
+        work.bytes += some.bytes;
+        work.operations += some.operations;
+        if (some.rest_until_ns > 0) base::sleep_until_ns(some.rest_until_ns);
+    }
+    stressor.end();
+    const double seconds = static_cast<double>(base::now_ns() - begin) * 1e-9;
+    return speed_of(kind, static_cast<double>(work.bytes), static_cast<double>(work.operations), seconds);
+}
+
+// The stressor's file has no name, but this process has it open.
+std::string path_of_unnamed_file(const fs::path& directory)
+{
+    for (const auto& entry : fs::directory_iterator{"/proc/self/fd"}) {
+        std::error_code gone;
+        const std::string target = fs::read_symlink(entry.path(), gone);
+        if (target.starts_with(directory.string() + "/") && target.ends_with(" (deleted)"))
+            return base::join("/proc/", ::getpid(), "/fd/", entry.path().filename().string());
+    }
+    base::fail("no unnamed file in ", directory.string());
+}
+
+double fio_speed(const Kind& kind, const std::string& file, const std::string& engine, int cpu)
+{
+    const testing::Outcome outcome = testing::run(
+        {"fio", "--name=peer", "--filename=" + file, "--size=256M", "--rw=" + kind.fio, "--rwmixread=50",
+         "--bs=" + kind.block, "--iodepth=" + kind.depth, "--ioengine=" + engine, "--direct=1", "--time_based",
+         "--runtime=" + std::to_string(measured_ns / 1'000'000'000), "--norandommap", "--gtod_reduce=1",
+         "--fallocate=none", "--allow_file_create=0", "--cpus_allowed=" + std::to_string(cpu), "--output-format=json"});
+    const std::size_t json = outcome.out.find('{');
+    if (outcome.status != 0 || json == std::string::npos) base::fail("fio: ", outcome.err, outcome.out);
+    const auto job = nlohmann::json::parse(outcome.out.substr(json)).at("jobs").at(0);
+    const auto both = [&job](const char* what) {
+        return job.at("read").at(what).get<double>() + job.at("write").at(what).get<double>();
+    };
+    return speed_of(kind, both("bw_bytes"), both("iops"), 1.0);
+}
+
+void compare_with_fio(const Kind& kind, const fs::path& directory, int cpu)
+{
+    const std::string what = base::join(kind.stressor, " ", kind.block, ", depth ", kind.depth);
+    if (testing::run({"sh", "-c", "command -v fio"}).status != 0) {
+        not_shown(what, "fio is not installed");
+        return;
+    }
+    const Made made{kind.stressor, {{"directory", directory}, {"block", kind.block + "iB"}, {"depth", kind.depth}}};
+    const std::string file = path_of_unnamed_file(directory);
+    speed(*made.stressor, kind);  // the file is written all over
+    std::string best;
+    double best_speed = 0.0;
+    for (const std::string engine : {"io_uring", "libaio", "psync"}) {
+        const double found = fio_speed(kind, file, engine, cpu);
+        std::cout << "  fio " << kind.fio << " " << engine << ": " << found << std::endl;
+        if (found <= best_speed) continue;
+        best_speed = found;
+        best = engine;
+    }
+    const base::Paired paired = base::measure_in_pairs(
+        pairs, [&] { return speed(*made.stressor, kind); }, [&] { return fio_speed(kind, file, best, cpu); });
+    show(what, paired, kind.operations ? "operations/s" : "MB/s", "fio " + best);
+    std::cout << "  " << made.stressor->note() << std::endl;
+}
+
+// ---- metadata, against bare loops
+
+class FreshDirectory {
+ public:
+    explicit FreshDirectory(const fs::path& directory) : scratch_{directory} {}
+    int descriptor() const { return scratch_.descriptor(); }
+
+ private:
+    noisegen::ScratchDirectory scratch_;
+};
+
+const noisegen::FileNames& names()
+{
+    static const noisegen::FileNames all{files};
+    return all;
+}
+
+void create_all(int directory)
+{
+    for (std::size_t i = 0; i < files; ++i)
+        ::close(::openat(directory, names()[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+}
+
+// Thousands a second.
+template <class Loop>
+double thousands(std::size_t count, Loop&& loop)
+{
+    const std::int64_t begin = base::now_ns();
+    loop();
+    return static_cast<double>(count) * 1e6 / static_cast<double>(base::now_ns() - begin);
+}
+
+double stressor_speed(noisegen::Stressor& stressor, std::size_t operations)
+{
+    std::uint64_t done = 0;
+    const std::int64_t begin = base::now_ns();
+    while (done < operations) done += stressor.step().operations;
+    return static_cast<double>(done) * 1e6 / static_cast<double>(base::now_ns() - begin);
+}
+
+std::map<std::string, std::string> metadata_options(const fs::path& directory, std::size_t count)
+{
+    return {{"directory", directory}, {"files", std::to_string(count)}};
+}
+
+double bare_create(const fs::path& directory)
+{
+    const FreshDirectory fresh{directory};
+    return thousands(files, [&] { create_all(fresh.descriptor()); });
+}
+
+void compare_create(const fs::path& directory)
+{
+    constexpr std::size_t room = files + 1000;  // it stays in its first directory
+    const base::Paired fresh = base::measure_in_pairs(
+        pairs,
+        [&] {
+            const Made made{"metadata.create", metadata_options(directory, room)};
+            return stressor_speed(*made.stressor, files);
+        },
+        [&] { return bare_create(directory); });
+    show("metadata.create in its first directory", fresh, "k/s", "bare loop");
+    const base::Paired later = base::measure_in_pairs(
+        pairs,
+        [&] {
+            const Made made{"metadata.create", metadata_options(directory, files / 2)};
+            stressor_speed(*made.stressor, files / 2);
+            return stressor_speed(*made.stressor, files);
+        },
+        [&] { return bare_create(directory); });
+    show("metadata.create from its second directory on (one unlink each, not counted)", later, "k/s", "bare loop");
+}
+
+void compare_stat(const fs::path& directory)
+{
+    constexpr std::size_t looks = 400'000;
+    const Made made{"metadata.stat", metadata_options(directory, files)};
+    const FreshDirectory fresh{directory};
+    create_all(fresh.descriptor());
+    const base::Paired paired = base::measure_in_pairs(
+        pairs, [&] { return stressor_speed(*made.stressor, looks); },
+        [&] {
+            return thousands(looks, [&] {
+                struct stat status {};
+                for (std::size_t i = 0; i < looks; ++i)
+                    ::fstatat(fresh.descriptor(), names()[i % files], &status, AT_SYMLINK_NOFOLLOW);
+            });
+        });
+    show("metadata.stat", paired, "k/s", "bare loop");
+}
+
+void compare_unlink(const fs::path& directory)
+{
+    const Made made{"metadata.unlink", metadata_options(directory, files)};
+    const base::Paired paired = base::measure_in_pairs(
+        pairs, [&] { return stressor_speed(*made.stressor, 10 * files); },
+        [&] {
+            const FreshDirectory fresh{directory};
+            create_all(fresh.descriptor());
+            return thousands(files, [&] {
+                for (std::size_t i = 0; i < files; ++i) ::unlinkat(fresh.descriptor(), names()[i], 0);
+            });
+        });
+    show("metadata.unlink (with the names put back)", paired, "k/s", "bare loop over files made beforehand");
+}
+
+// What an end of noisegen waits for.
+void show_removal(const fs::path& directory)
+{
+    for (const std::size_t count : {std::size_t{4000}, std::size_t{20'000}, std::size_t{50'000}}) {
+        auto made = std::make_unique<Made>("metadata.stat", metadata_options(directory, count));
+        const std::int64_t begin = base::now_ns();
+        made.reset();
+        std::cout << "removal of " << count << " files: " << (base::now_ns() - begin) / 1'000'000 << " ms" << std::endl;
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    const fs::path directory = argc > 1 ? argv[1] : "/tmp";
+    const int cpu = *base::allowed_cpus().rbegin();
+    base::bind_this_thread({cpu});
+    if (noisegen::in_memory(directory)) std::cout << directory.string() << " is in memory: no disk is measured\n";
+    compare_create(directory);
+    compare_stat(directory);
+    compare_unlink(directory);
+    show_removal(directory);
+    compare_with_fio({"io.write", "write", "1M", "8", false}, directory, cpu);
+    compare_with_fio({"io.read", "read", "1M", "8", false}, directory, cpu);
+    compare_with_fio({"io.random", "randrw", "4K", "64", true}, directory, cpu);
+} catch (...) {
+    return base::report_failure("io-bench");
+}
