@@ -61,7 +61,8 @@ BlockFile::BlockFile(const BlockOptions& options, bool filled)
     ring_ = IoRing::make({.file = file_.descriptor(),
                           .block = static_cast<std::size_t>(options.block),
                           .depth = options.depth,
-                          .engine = options.engine});
+                          .engine = options.engine,
+                          .place = options.directory.string()});
 }
 
 void BlockFile::begin(const Turn& turn)

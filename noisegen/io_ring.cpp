@@ -29,7 +29,11 @@ IoRing::Engine IoRing::engine(const std::string& word)
 }
 
 IoRing::IoRing(const Setup& setup)
-    : file_{setup.file}, block_{setup.block}, depth_{setup.depth}, buffer_{setup.block * setup.depth}
+    : file_{setup.file},
+      block_{setup.block},
+      depth_{setup.depth},
+      place_{setup.place},
+      buffer_{setup.block * setup.depth}
 {
     // Not zeros, which some file systems do not store.
     base::Random random{1};
@@ -46,22 +50,22 @@ void IoRing::ended(std::int64_t took_ns)
 // A transfer may be shorter than asked for; then as much counts as was moved.
 void IoRing::add(Work& work, Transfer::Kind kind, std::int64_t result, int code) const
 {
+    if (result > 0) {
+        work.bytes += static_cast<std::uint64_t>(result);
+        ++work.operations;
+        return;
+    }
     const bool write = kind == Transfer::Kind::write;
-    if (result < 0)
-        throw std::system_error{code, std::generic_category(),
-                                write ? "cannot write to the scratch file" : "cannot read the scratch file"};
-    if (result == 0)
-        base::fail(write ? "cannot write to the scratch file: the disk is full"
-                         : "cannot read the scratch file: it has become shorter");
-    work.bytes += static_cast<std::uint64_t>(result);
-    ++work.operations;
+    const std::string what = (write ? "cannot write to a file in " : "cannot read a file in ") + place_;
+    if (result < 0) throw std::system_error{code, std::generic_category(), what};
+    base::fail(what, write ? ": the disk is full" : ": it has become shorter");
 }
 
 namespace {
 
 class OneByOne final : public IoRing {
  public:
-    explicit OneByOne(const Setup& setup) : IoRing{{setup.file, setup.block, 1, setup.engine}} {}
+    explicit OneByOne(const Setup& setup) : IoRing{{setup.file, setup.block, 1, setup.engine, setup.place}} {}
 
     void start(Transfer transfer) override
     {

@@ -30,6 +30,7 @@ class IoRing {
         std::size_t block = 0;  // bytes of each transfer
         unsigned depth = 1;     // transfers in flight at most
         Engine engine = Engine::automatic;
+        std::string place = {};  // where the file is, for errors
     };
     // To be used by the calling thread alone. Throws Unavailable if io_uring is asked for by name and not there.
     static std::unique_ptr<IoRing> make(const Setup& setup);
@@ -68,6 +69,7 @@ class IoRing {
     unsigned in_flight_ = 0;
 
  private:
+    std::string place_;
     Pages buffer_;
     std::int64_t latency_ns_ = 0;
 };

@@ -24,10 +24,10 @@ FileNames::FileNames(std::size_t count) : count_{count}, text_(count * stride, '
     }
 }
 
-void make_file(int directory, const char* name)
+void make_file(int directory, const char* name, const std::filesystem::path& place)
 {
     constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    ::close(base::check_errno(::openat(directory, name, flags, 0600), "create a scratch file"));
+    ::close(base::check_errno(::openat(directory, name, flags, 0600), "create a file in ", place.native()));
 }
 
 std::vector<base::OptionCard> metadata_options(const std::string& files_help)

@@ -85,7 +85,8 @@ try {
     options.group("How much");
     options.add("max-memory", request.limits.max_memory, "share of the available memory that noise may take",
                 "PERCENT");
-    options.add("max-disk", request.limits.max_disk, "share of the free disk space that noise may take", "PERCENT");
+    options.add("max-disk", request.limits.max_disk,
+                "share of the free disk space, and of the free files (inodes), that noise may take", "PERCENT");
     options.group("Records");
     options.add("out", out, "the run's directory; records go to OUT/noise/<host>.<rank>/", "DIR");
     options.add("control", control, "the training's run directory, if it is not OUT: for control.delay and chip=auto",

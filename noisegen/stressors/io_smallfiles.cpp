@@ -72,6 +72,7 @@ class IoSmallFiles final : public Stressor {
 
     Work step() override
     {
+        if (base::stop_requested()) return {};  // not all files may have been made
         Work work;
         work.operations = batch_.repeat([&] { work.bytes += read_next(); });
         return work;

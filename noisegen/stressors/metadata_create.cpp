@@ -37,7 +37,7 @@ class MetadataCreate final : public Stressor {
  private:
     void create()
     {
-        make_file(filled_->descriptor(), names_[at_]);
+        make_file(filled_->descriptor(), names_[at_], options_.directory);
         if (emptied_) ::unlinkat(emptied_->descriptor(), names_[at_], 0);
         if (++at_ < names_.size()) return;
         at_ = 0;

@@ -19,13 +19,14 @@ class MetadataStat final : public Stressor {
           own_{SharedScratch::of(place).descriptor(), base::join("cpu", place.cpu)}
     {
         for (std::size_t i = 0; i < names_.size() && !base::stop_requested(); ++i)
-            make_file(own_.descriptor(), names_[i]);
+            make_file(own_.descriptor(), names_[i], options_.directory);
     }
 
     void begin(const Turn& turn) override { batch_.begin(turn); }
 
     Work step() override
     {
+        if (base::stop_requested()) return {};  // not all files may have been made
         return {.bytes = 0, .operations = batch_.repeat([this] { look(); })};
     }
 
@@ -38,8 +39,8 @@ class MetadataStat final : public Stressor {
     void look()
     {
         struct stat status {};
-        base::check_errno(::fstatat(own_.descriptor(), names_[at_], &status, AT_SYMLINK_NOFOLLOW),
-                          "look at a scratch file");
+        base::check_errno(::fstatat(own_.descriptor(), names_[at_], &status, AT_SYMLINK_NOFOLLOW), "look at a file in ",
+                          options_.directory.native());
         at_ = at_ + 1 == names_.size() ? 0 : at_ + 1;
     }
 

@@ -24,7 +24,7 @@ class MetadataUnlink final : public Stressor {
           own_{SharedScratch::of(place).descriptor(), base::join("cpu", place.cpu)},
           folder_{own_.descriptor(), "names"}
     {
-        make_file(own_.descriptor(), linked);
+        make_file(own_.descriptor(), linked, options_.directory);
         for (std::size_t i = 0; i < names_.size() && !base::stop_requested(); ++i) put(names_[i]);
     }
 
@@ -32,6 +32,7 @@ class MetadataUnlink final : public Stressor {
 
     Work step() override
     {
+        if (base::stop_requested()) return {};  // not all names may have been made
         const std::size_t first = at_;
         const std::size_t removed = batch_.repeat([this] { remove_one(); }, names_.size());
         for (std::size_t i = 0; i < removed; ++i) put(names_[(first + i) % names_.size()]);
@@ -47,7 +48,8 @@ class MetadataUnlink final : public Stressor {
  private:
     void remove_one()
     {
-        base::check_errno(::unlinkat(folder_.descriptor(), names_[at_], 0), "remove a scratch file");
+        base::check_errno(::unlinkat(folder_.descriptor(), names_[at_], 0), "remove a file in ",
+                          options_.directory.native());
         at_ = at_ + 1 == names_.size() ? 0 : at_ + 1;
     }
 
@@ -55,9 +57,9 @@ class MetadataUnlink final : public Stressor {
     {
         if (links_ && ::linkat(own_.descriptor(), linked, folder_.descriptor(), name, 0) == 0) return;
         if (links_ && errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK)
-            base::check_errno(-1, "link a scratch file");
+            base::check_errno(-1, "link a file in ", options_.directory.native());
         links_ = false;
-        make_file(folder_.descriptor(), name);
+        make_file(folder_.descriptor(), name, options_.directory);
     }
 
     MetadataOptions options_;
