@@ -1,6 +1,8 @@
 // A program that runs while the test looks on.
 #pragma once
 
+#include "base/csv.hpp"
+#include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/testing.hpp"
 
@@ -72,6 +74,14 @@ inline bool eventually(const std::function<bool()>& holds)
         if (holds()) return true;
         std::this_thread::sleep_for(std::chrono::milliseconds{10});
     }
+    return false;
+}
+
+// Has the CSV that a program is writing so many rows yet?
+inline bool has_rows(const std::filesystem::path& csv, std::size_t rows)
+try {
+    return std::filesystem::exists(csv) && base::CsvTable{csv}.rows() >= rows;
+} catch (const base::Error&) {  // its first line is on its way
     return false;
 }
 

@@ -1,6 +1,7 @@
 // What is asked of a stressor and what is recorded of it: rates, duties, levels every tenth of a second.
 #include "noisegen/intensity.hpp"
 
+#include "base/csv.hpp"
 #include "noisegen/shelf.hpp"
 #include "noisegen/tests/child.hpp"
 #include "noisegen/tests/program.hpp"
@@ -12,6 +13,7 @@
 using namespace noisegen::testing;
 using testing::Child;
 using testing::eventually;
+using testing::has_rows;
 using testing::Outcome;
 using testing::Scratch;
 

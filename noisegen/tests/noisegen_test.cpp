@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Child;
 using testing::eventually;
+using testing::has_rows;
 using testing::Outcome;
 using testing::Scratch;
 using namespace noisegen::testing;

@@ -1,7 +1,6 @@
 // Which CPUs make noise, and which of them runs what.
 #include "noisegen/placement.hpp"
 
-#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/run_record.hpp"
 #include "base/tests/environment.hpp"
@@ -333,8 +332,7 @@ TEST_CASE("place, scheduling class and memory are on record and in force")
     testing::Child child{{program, "--schedule", "quiet 100ms", "--cpus", std::to_string(cpu), "--duration", "10min",
                           "--sched", "idle", "--out", scratch / "run"}};
     const auto path = scratch / "run" / "noise" / (base::host_name() + ".0");
-    REQUIRE(testing::eventually(
-        [&] { return std::filesystem::exists(path / "noise.csv") && base::CsvTable{path / "noise.csv"}.rows() > 0; }));
+    REQUIRE(testing::eventually([&] { return testing::has_rows(path / "noise.csv", 1); }));
     std::size_t idle = 0;
     const std::filesystem::path tasks = "/proc/" + std::to_string(child.pid()) + "/task";
     for (const auto& entry : std::filesystem::directory_iterator{tasks})

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/cpus.hpp"
-#include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/run_record.hpp"
 #include "base/testing.hpp"
@@ -43,11 +42,6 @@ inline nlohmann::json record(const std::filesystem::path& part)
 inline std::vector<std::string> long_run(const ::testing::Scratch& scratch, const std::string& schedule)
 {
     return {program, "--schedule", schedule, "--cpus", cpu(), "--duration", "10min", "--out", scratch / "run"};
-}
-
-inline bool has_rows(const std::filesystem::path& csv, std::size_t rows)
-{
-    return std::filesystem::exists(csv) && base::CsvTable{csv}.rows() >= rows;
 }
 
 }  // namespace noisegen::testing
