@@ -1,17 +1,9 @@
 #include "noisegen/mpi_exchange.hpp"
 
 #include "base/error.hpp"
+#include "noisegen/mpi_rounds.hpp"
 
-#if CROSSTALK_HAS_MPI
-#define OMPI_SKIP_MPICXX
-#include "base/clock.hpp"
-
-#include <mpi.h>
-
-#include <atomic>
-#include <cstring>
-#include <exception>
-#endif
+#include <algorithm>
 
 namespace noisegen {
 
@@ -19,166 +11,186 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::int64_t step_ns = 1'000'000;
-constexpr std::int64_t rest_ns = 500'000'000;  // so long a ring may take to come to rest
-
-void check(int code, const char* what)
+std::string ranks(int size)
 {
-    if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING] = {};
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    base::fail("MPI cannot ", what, ": ", text);
+    return base::join(size, size == 1 ? " rank" : " ranks");
 }
 
-// MPI from the first stressor that needs it to the last.
-class Session {
+class Ring final : public Pattern {
  public:
-    static std::shared_ptr<Session> get()
+    Ring(int rank, int size, std::size_t bytes, int window)
+        : rank_{rank}, size_{size}, bytes_{bytes}, out_(bytes, 1), in_(static_cast<std::size_t>(window), out_)
     {
-        static std::weak_ptr<Session> known;
-        std::shared_ptr<Session> session = known.lock();
-        if (!session) known = session = std::shared_ptr<Session>{new Session};
-        return session;
     }
 
-    ~Session()
+    void begin(long, MPI_Comm communicator, std::vector<MPI_Request>& requests) override
     {
-        if (at_rest && std::uncaught_exceptions() == 0) MPI_Finalize();
-    }
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-
-    int rank = 0;
-    int size = 1;
-    bool many_threads = false;
-    std::atomic<bool> at_rest{true};
-
- private:
-    Session()
-    {
-        int provided = MPI_THREAD_SINGLE;
-        check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "start");
-        if (provided < MPI_THREAD_SERIALIZED) base::unavailable("this MPI allows no calls from noise threads");
-        many_threads = provided == MPI_THREAD_MULTIPLE;
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        MPI_Comm_size(MPI_COMM_WORLD, &size);
-    }
-};
-
-// What MPI may still touch after a ring could not be brought to rest, so it lives longer than the stressor. The buffers
-// are made by the stressor's thread, to be near.
-struct Ring {
-    MPI_Comm communicator = MPI_COMM_NULL;
-    std::vector<char> out;
-    std::vector<std::vector<char>> in;
-    std::vector<MPI_Request> requests;
-    long mine = 0;  // rounds begun, when coming to rest
-    long last = 0;  // the largest of all ranks'
-};
-
-struct MpiShared final : Shared {
-    explicit MpiShared(std::size_t cpus) : session{Session::get()}
-    {
-        int least = session->many_threads ? static_cast<int>(cpus) : 1;
-        check(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "count CPUs");
-        rings.resize(static_cast<std::size_t>(least));
-        for (Ring& ring : rings) check(MPI_Comm_dup(MPI_COMM_WORLD, &ring.communicator), "make a ring");
-    }
-
-    std::vector<Ring> rings;           // one for each CPU that every rank has
-    std::shared_ptr<Session> session;  // ends first
-};
-
-class MpiExchange final : public Stressor {
- public:
-    MpiExchange(MpiShared& shared, Ring& ring, std::size_t bytes, int window)
-        : session_{shared.session}, ring_{ring}, bytes_{bytes}
-    {
-        const auto messages = static_cast<std::size_t>(window);
-        ring_.out.assign(bytes, 1);
-        ring_.in.assign(messages, std::vector<char>(bytes));
-        ring_.requests.assign(2 * messages, MPI_REQUEST_NULL);
-    }
-
-    ~MpiExchange() override
-    {
-        if (!come_to_rest()) session_->at_rest = false;
-    }
-
-    // A round is over when both neighbours' parts are: no rank gets far ahead of another, and nothing piles up.
-    // An unfinished round waits for this stressor's next chip.
-    Work step() override
-    {
-        if (!under_way_) begin_round();
-        const std::int64_t end = base::now_ns() + step_ns;
-        while (!round_done())
-            if (base::now_ns() >= end) return {};
-        return {.bytes = ring_.in.size() * bytes_, .operations = ring_.in.size()};
-    }
-
-    std::string note() const override
-    {
-        return base::join("MPI, ring of ", session_->size, " ranks, ", ring_.in.size(), " messages of ", bytes_,
-                          " bytes a round");
-    }
-
- private:
-    void begin_round()
-    {
-        const int next = (session_->rank + 1) % session_->size;
-        const int previous = (session_->rank + session_->size - 1) % session_->size;
+        const int next = (rank_ + 1) % size_;
+        const int previous = (rank_ + size_ - 1) % size_;
         const int count = static_cast<int>(bytes_);
-        for (std::size_t i = 0; i < ring_.in.size(); ++i) {
-            check(
-                MPI_Irecv(ring_.in[i].data(), count, MPI_BYTE, previous, 0, ring_.communicator, &ring_.requests[2 * i]),
-                "receive");
-            check(MPI_Isend(ring_.out.data(), count, MPI_BYTE, next, 0, ring_.communicator, &ring_.requests[2 * i + 1]),
-                  "send");
+        for (std::vector<char>& in : in_) {
+            check_mpi(MPI_Irecv(in.data(), count, MPI_BYTE, previous, 0, communicator, &requests.emplace_back()),
+                      "receive");
+            check_mpi(MPI_Isend(out_.data(), count, MPI_BYTE, next, 0, communicator, &requests.emplace_back()), "send");
         }
-        under_way_ = true;
-        ++rounds_;
     }
 
-    bool round_done()
+    Work work(long) const override { return {.bytes = in_.size() * bytes_, .operations = in_.size()}; }
+
+    std::string text() const override
     {
-        int done = 0;
-        check(MPI_Testall(static_cast<int>(ring_.requests.size()), ring_.requests.data(), &done, MPI_STATUSES_IGNORE),
-              "exchange");
-        if (done != 0) under_way_ = false;
-        return done != 0;
+        return base::join("ring of ", ranks(size_), ", ", in_.size(), " messages of ", bytes_, " bytes a round");
     }
 
-    // All ranks go on to the last round that any of them has begun. False if one does not come.
-    bool come_to_rest() noexcept
-    try {
-        const std::int64_t deadline = base::now_ns() + rest_ns;
-        ring_.mine = rounds_;
-        MPI_Request agreed = MPI_REQUEST_NULL;
-        check(MPI_Iallreduce(&ring_.mine, &ring_.last, 1, MPI_LONG, MPI_MAX, ring_.communicator, &agreed),
-              "agree on the end");
-        int known = 0;
-        while (known == 0) {
-            check(MPI_Test(&agreed, &known, MPI_STATUS_IGNORE), "agree on the end");
-            if (under_way_) round_done();
-            if (base::now_ns() > deadline) return false;
-        }
-        while (under_way_ || rounds_ < ring_.last) {
-            if (!under_way_) begin_round();
-            round_done();
-            if (base::now_ns() > deadline) return false;
-        }
-        return true;
-    } catch (...) {
-        return false;
-    }
-
-    std::shared_ptr<Session> session_;
-    Ring& ring_;
+ private:
+    int rank_;
+    int size_;
     std::size_t bytes_;
-    bool under_way_ = false;
-    long rounds_ = 0;  // begun
+    std::vector<char> out_;
+    std::vector<std::vector<char>> in_;
+};
+
+class AllToAll final : public Pattern {
+ public:
+    AllToAll(int size, std::size_t bytes)
+        : size_{size}, bytes_{bytes}, out_(bytes * static_cast<std::size_t>(size), 1), in_(out_)
+    {
+    }
+
+    void begin(long, MPI_Comm communicator, std::vector<MPI_Request>& requests) override
+    {
+        const int count = static_cast<int>(bytes_);
+        check_mpi(MPI_Ialltoall(out_.data(), count, MPI_BYTE, in_.data(), count, MPI_BYTE, communicator,
+                                &requests.emplace_back()),
+                  "send all to all");
+    }
+
+    Work work(long) const override
+    {
+        return {.bytes = bytes_ * static_cast<std::size_t>(std::max(size_ - 1, 1)), .operations = 1};
+    }
+
+    std::string text() const override
+    {
+        return base::join("all to all of ", ranks(size_), ", ", bytes_, " bytes a pair");
+    }
+
+ private:
+    int size_;
+    std::size_t bytes_;
+    std::vector<char> out_;
+    std::vector<char> in_;
+};
+
+class AllReduce final : public Pattern {
+ public:
+    AllReduce(int size, std::size_t bytes, std::size_t bucket)
+        : size_{size},
+          bucket_{std::min(bucket, bytes) / sizeof(float)},
+          out_(bytes / sizeof(float), 1.0F),
+          in_(out_),
+          buckets_{static_cast<long>((out_.size() + bucket_ - 1) / bucket_)}
+    {
+    }
+
+    void begin(long round, MPI_Comm communicator, std::vector<MPI_Request>& requests) override
+    {
+        const std::size_t at = first(round);
+        check_mpi(MPI_Iallreduce(out_.data() + at, in_.data() + at, static_cast<int>(items(round)), MPI_FLOAT, MPI_SUM,
+                                 communicator, &requests.emplace_back()),
+                  "reduce");
+    }
+
+    Work work(long round) const override
+    {
+        const std::size_t bytes = items(round) * sizeof(float);
+        const auto size = static_cast<std::size_t>(size_);
+        return {.bytes = size_ == 1 ? bytes : 2 * (size - 1) * bytes / size,
+                .operations = (round + 1) % buckets_ == 0 ? 1U : 0U};
+    }
+
+    std::string text() const override
+    {
+        return base::join("allreduce of ", ranks(size_), ", ", out_.size() * sizeof(float), " bytes in buckets of ",
+                          bucket_ * sizeof(float));
+    }
+
+ private:
+    std::size_t first(long round) const { return static_cast<std::size_t>(round % buckets_) * bucket_; }
+    std::size_t items(long round) const { return std::min(bucket_, out_.size() - first(round)); }
+
+    int size_;
+    std::size_t bucket_;  // items
+    std::vector<float> out_;
+    std::vector<float> in_;
+    long buckets_;
+};
+
+class Incast final : public Pattern {
+ public:
+    Incast(int rank, int size, std::size_t bytes, int window, std::optional<int> root)
+        : rank_{rank}, size_{size}, bytes_{bytes}, window_{window}, root_{root}, out_(bytes, 1)
+    {
+        if (root_ && *root_ >= size_)
+            base::fail_usage("network.incast[root]: there is no rank ", *root_, " among ", ranks(size_), "; give 0 to ",
+                             size_ - 1, ", or rotate");
+        if (!root_ || *root_ == rank_) in_.assign(bytes * static_cast<std::size_t>(window * senders()), 0);
+    }
+
+    void begin(long round, MPI_Comm communicator, std::vector<MPI_Request>& requests) override
+    {
+        const int root = root_.value_or(static_cast<int>(round % size_));
+        if (root == rank_) receive(communicator, requests);
+        if (root != rank_ || size_ == 1) send(root, communicator, requests);
+    }
+
+    Work work(long) const override
+    {
+        const auto messages = static_cast<std::size_t>(window_);
+        return {.bytes = messages * bytes_, .operations = messages};
+    }
+
+    std::string text() const override
+    {
+        return base::join("incast of ", ranks(size_), " to ",
+                          root_ ? base::join("rank ", *root_) : std::string{"each rank in turn"}, ", ", window_,
+                          " messages of ", bytes_, " bytes a round");
+    }
+
+ private:
+    int senders() const { return std::max(size_ - 1, 1); }
+
+    void receive(MPI_Comm communicator, std::vector<MPI_Request>& requests)
+    {
+        char* to = in_.data();
+        for (int message = 0; message < window_; ++message)
+            for (int from = 0; from < size_; ++from) {
+                if (from == rank_ && size_ > 1) continue;
+                check_mpi(
+                    MPI_Irecv(to, static_cast<int>(bytes_), MPI_BYTE, from, 0, communicator, &requests.emplace_back()),
+                    "receive");
+                to += bytes_;
+            }
+    }
+
+    // The last message is complete only when the root has taken it: no sender gets far ahead, nothing piles up there.
+    void send(int root, MPI_Comm communicator, std::vector<MPI_Request>& requests)
+    {
+        for (int message = 0; message < window_; ++message) {
+            const auto begin_send = message + 1 < window_ ? &MPI_Isend : &MPI_Issend;
+            check_mpi(begin_send(out_.data(), static_cast<int>(bytes_), MPI_BYTE, root, 0, communicator,
+                                 &requests.emplace_back()),
+                      "send");
+        }
+    }
+
+    int rank_;
+    int size_;
+    std::size_t bytes_;
+    int window_;
+    std::optional<int> root_;
+    std::vector<char> out_;
+    std::vector<char> in_;
 };
 
 }  // namespace
@@ -188,33 +200,68 @@ bool mpi_available()
     return true;
 }
 
-std::unique_ptr<Shared> share_mpi(const Place& place)
+std::unique_ptr<Shared> share_mpi(const std::string&, const Place& place)
 {
-    return std::make_unique<MpiShared>(place.count);
+    return share_rounds(place);
 }
 
 std::unique_ptr<Stressor> make_mpi_exchange(const Place& place, std::size_t bytes, int window)
 {
-    auto& shared = static_cast<MpiShared&>(*place.shared);
-    if (place.index >= shared.rings.size()) return nullptr;
-    return std::make_unique<MpiExchange>(shared, shared.rings[place.index], bytes, window);
+    return make_rounds(place, [=](int rank, int size) { return std::make_unique<Ring>(rank, size, bytes, window); });
+}
+
+std::unique_ptr<Stressor> make_mpi_alltoall(const Place& place, std::size_t bytes)
+{
+    return make_rounds(place, [=](int, int size) { return std::make_unique<AllToAll>(size, bytes); });
+}
+
+std::unique_ptr<Stressor> make_mpi_allreduce(const Place& place, std::size_t bytes, std::size_t bucket)
+{
+    return make_rounds(place, [=](int, int size) { return std::make_unique<AllReduce>(size, bytes, bucket); });
+}
+
+std::unique_ptr<Stressor> make_mpi_incast(const Place& place, std::size_t bytes, int window, std::optional<int> root)
+{
+    return make_rounds(place,
+                       [=](int rank, int size) { return std::make_unique<Incast>(rank, size, bytes, window, root); });
 }
 
 #else
+
+namespace {
+
+constexpr const char* without_mpi = "noisegen was built without MPI";
+
+}
 
 bool mpi_available()
 {
     return false;
 }
 
-std::unique_ptr<Shared> share_mpi(const Place&)
+std::unique_ptr<Shared> share_mpi(const std::string& stressor, const Place&)
 {
-    base::unavailable("noisegen was built without MPI");
+    base::unavailable(stressor, " needs MPI, and noisegen was built without; network.stream does without");
 }
 
 std::unique_ptr<Stressor> make_mpi_exchange(const Place&, std::size_t, int)
 {
-    base::unavailable("noisegen was built without MPI");
+    base::unavailable(without_mpi);
+}
+
+std::unique_ptr<Stressor> make_mpi_alltoall(const Place&, std::size_t)
+{
+    base::unavailable(without_mpi);
+}
+
+std::unique_ptr<Stressor> make_mpi_allreduce(const Place&, std::size_t, std::size_t)
+{
+    base::unavailable(without_mpi);
+}
+
+std::unique_ptr<Stressor> make_mpi_incast(const Place&, std::size_t, int, std::optional<int>)
+{
+    base::unavailable(without_mpi);
 }
 
 #endif

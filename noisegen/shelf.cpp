@@ -12,6 +12,10 @@ extern const StressorCard memory_random;
 extern const StressorCard memory_chase;
 extern const StressorCard capacity_hog;
 extern const StressorCard network_exchange;
+extern const StressorCard network_stream;
+extern const StressorCard network_alltoall;
+extern const StressorCard network_allreduce;
+extern const StressorCard network_incast;
 extern const StressorCard io_write;
 extern const StressorCard io_read;
 extern const StressorCard io_random;
@@ -27,9 +31,11 @@ const base::Shelf<StressorCard>& stressors()
     static const base::Shelf<StressorCard> shelf{
         "stressor",
         "noisegen",
-        {&quiet, &placebo, &cpu_spin, &cpu_interrupt, &cache_llc, &memory_stream, &memory_random, &memory_chase,
-         &capacity_hog, &network_exchange, &io_write, &io_read, &io_random, &io_checkpoint, &io_smallfiles,
-         &metadata_create, &metadata_stat, &metadata_unlink, &control_delay}};
+        {&quiet,          &placebo,          &cpu_spin,          &cpu_interrupt,  &cache_llc,
+         &memory_stream,  &memory_random,    &memory_chase,      &capacity_hog,   &network_exchange,
+         &network_stream, &network_alltoall, &network_allreduce, &network_incast, &io_write,
+         &io_read,        &io_random,        &io_checkpoint,     &io_smallfiles,  &metadata_create,
+         &metadata_stat,  &metadata_unlink,  &control_delay}};
     return shelf;
 }
 

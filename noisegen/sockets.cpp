@@ -7,9 +7,11 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -67,6 +69,21 @@ std::optional<std::size_t> Socket::receive(char* data, std::size_t size)
     return {};
 }
 
+std::size_t Socket::unsent() const
+{
+    pollfd state{descriptor_, 0, 0};
+    if (::poll(&state, 1, 0) != 0) return 0;  // an error, or the other side is gone
+    int bytes = 0;
+    if (::ioctl(descriptor_, SIOCOUTQNSD, &bytes) != 0 || bytes < 0) return 0;
+    return static_cast<std::size_t>(bytes);
+}
+
+void Socket::drop_on_close()
+{
+    const linger none{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 std::vector<std::string> addresses_of(const std::string& host)
 {
     const Addresses found = look_up(host, "0");
@@ -105,7 +122,7 @@ Socket listen_on(std::uint16_t port, bool loopback_only)
         if (errno == EADDRINUSE) return {};
         throw std::system_error{errno, std::generic_category(), base::join("cannot listen on port ", port)};
     }
-    base::check_errno(::listen(socket.descriptor(), 64), "listen on port ", port);
+    base::check_errno(::listen(socket.descriptor(), SOMAXCONN), "listen on port ", port);
     return socket;
 }
 

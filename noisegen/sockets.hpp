@@ -29,6 +29,12 @@ class Socket {
     std::optional<std::size_t> send(const char* data, std::size_t size);
     std::optional<std::size_t> receive(char* data, std::size_t size);
 
+    // What was sent and is still here: the other side has no room for it yet. 0 if that is gone.
+    std::size_t unsent() const;
+
+    // Closing will drop what is still under way and leave nothing behind (no TIME_WAIT).
+    void drop_on_close();
+
  private:
     int descriptor_ = -1;
 };

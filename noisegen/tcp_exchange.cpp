@@ -3,157 +3,301 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/stop.hpp"
+#include "base/words.hpp"
+#include "noisegen/message_options.hpp"
 #include "noisegen/sockets.hpp"
+#include "noisegen/turn_end.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <mutex>
+#include <set>
 
 namespace noisegen {
 
 namespace {
 
 constexpr std::int64_t step_ns = 1'000'000;
-constexpr std::int64_t patience_ns = 10'000'000'000;
+constexpr std::int64_t first_patience_ns = 10'000'000'000;
 constexpr std::int64_t second_patience_ns = 1'000'000'000;
+constexpr std::int64_t nap_ns = 50'000;
+
+// Sent before reading begins: fits into the cache of a core with the kernel's copy of it. Over loopback in one thread
+// 256 KiB was up to twice as fast as 16 KiB (more calls) and 4 MiB (out of the cache).
+constexpr std::size_t send_most = std::size_t{256} << 10U;
+constexpr std::size_t receive_most = std::size_t{64} << 10U;
+constexpr std::size_t send_least = std::size_t{1} << 10U;
+
+// A port that this process listens on, once.
+class OwnPort {
+ public:
+    explicit OwnPort(const TcpOptions& options) : port_{options.port}
+    {
+        const std::lock_guard lock{mutex_};
+        if (!ports_.insert(port_).second)
+            base::fail_usage(options.stressor, "[port]: another stressor of this schedule listens on ", port_,
+                             "; give each one of its own, such as port=", port_ < 65535 ? port_ + 1 : port_ - 1);
+    }
+    ~OwnPort()
+    {
+        const std::lock_guard lock{mutex_};
+        ports_.erase(port_);
+    }
+    OwnPort(const OwnPort&) = delete;
+    OwnPort& operator=(const OwnPort&) = delete;
+
+ private:
+    static inline std::mutex mutex_;
+    static inline std::set<std::uint16_t> ports_;
+    std::uint16_t port_;
+};
 
 struct TcpShared final : Shared {
     explicit TcpShared(const TcpOptions& options)
     {
         if (options.hosts.empty()) return;
+        own_port.emplace(options);
         for (const std::string& host : options.hosts)
             for (const std::string& address : addresses_of(host)) welcome.push_back(address);
         listener = listen_on(options.port, false);
     }
 
+    std::optional<OwnPort> own_port;
     Socket
         listener;  // not open: loopback, or the port is taken by another noisegen of this host, which listens for both
     std::vector<std::string> welcome;
 };
 
+// The hosts but this one, beginning with the next in the list, so that not all send to the first.
+std::vector<std::string> peers_of(const std::vector<std::string>& hosts)
+{
+    const std::vector<std::string> own = own_addresses();
+    const auto is_here = [&own](const std::string& host) {
+        const std::vector<std::string> addresses = addresses_of(host);
+        return std::find_first_of(addresses.begin(), addresses.end(), own.begin(), own.end()) != addresses.end();
+    };
+    std::vector<std::string> peers = hosts;
+    const auto here = std::find_if(peers.begin(), peers.end(), is_here);
+    if (here != peers.end()) std::rotate(peers.begin(), here, peers.end());
+    std::erase_if(peers, is_here);
+    return peers.empty() ? hosts : peers;
+}
+
+// One way of a connection: this side sends.
+struct Outlet {
+    std::string peer;
+    Socket socket;
+    std::size_t left = 0;  // of the message under way
+};
+
 class TcpExchange final : public Stressor {
  public:
     TcpExchange(TcpShared& shared, const Place& place, const TcpOptions& options)
-        : shared_{shared}, out_(options.bytes, 1), in_(std::max<std::size_t>(options.bytes, 64 << 10U))
+        : shared_{shared},
+          bytes_{options.bytes},
+          port_{options.port},
+          out_(std::min(options.bytes, send_most), 1),
+          in_(receive_most),
+          outlets_(static_cast<std::size_t>(options.connections))
     {
         if (options.hosts.empty())
             connect_to_self();
         else
-            connect_to_peer(place, options);
+            connect_to_peers(place, peers_of(options.hosts));
     }
 
     // A connection that was lost is made again: a chip without traffic would pass for noise.
-    void begin(const Turn&) override
+    void begin(const Turn& turn) override
     {
-        if (connection_.open()) return;
-        left_ = 0;
-        connect(second_patience_ns);
+        for (Outlet& outlet : outlets_)
+            if (!outlet.socket.open()) connect(outlet, second_patience_ns);
+        step_bytes_ = portion(turn);
+        drain_ns_ = patience_ns(turn);
     }
 
-    // Sends the rest of a message, reads what has come; both ends of a loopback connection are in this thread.
+    // Sends a thousandth of a second's rate, or for a millisecond; reads what has come, of the same connection over
+    // loopback. Rests when nothing moves: the network is the limit.
     Work step() override
     {
         const std::int64_t end = base::now_ns() + step_ns;
         Work work;
+        std::size_t idle = 0;
+        accept();
         do {
-            work.bytes += send();
-            if (left_ == 0) {
-                left_ = out_.size();
-                work.operations = 1;
+            const bool sent = send(work);
+            const bool came = receive();
+            idle = sent || came ? 0 : idle + 1;
+            if (idle > std::max(outlets_.size(), inlets_.size())) {
+                work.rest_until_ns = base::now_ns() + (lost() == outlets_.size() ? step_ns : nap_ns);
+                break;
             }
-            receive();
-        } while (work.operations == 0 && base::now_ns() < end);
+        } while (work.bytes < step_bytes_ && base::now_ns() < end);
         return work;
     }
 
-    // What is still in the kernel's buffers does not travel on after the chip.
-    void end() override { receive(); }
+    // What is still in the kernel's buffers does not travel on after the turn, if the other side reads.
+    void end() override
+    {
+        const std::int64_t deadline = base::now_ns() + drain_ns_;
+        while (base::now_ns() < deadline) {
+            bool came = false;
+            for (std::size_t i = 0; i < inlets_.size(); ++i) came |= receive();
+            if (came) continue;
+            if (std::none_of(outlets_.begin(), outlets_.end(), [](const Outlet& outlet) { return waits(outlet); }))
+                return;
+            base::sleep_until_ns(base::now_ns() + nap_ns);
+        }
+    }
 
     std::string note() const override
     {
-        return base::join("TCP to ", peer_, ", messages of ", out_.size(), " bytes",
-                          connection_.open() ? "" : "; the other side went away");
+        std::string text =
+            base::join("TCP to ", base::join_words(names_, ", "), ", ", outlets_.size(),
+                       outlets_.size() == 1 ? " connection" : " connections", ", messages of ", bytes_, " bytes");
+        if (lost() > 0) text += "; the other side went away";
+        return text;
     }
 
  private:
     void connect_to_self()
     {
         const Socket listener = listen_on(0, true);
-        connection_ = connect_to("127.0.0.1", port_of(listener));
-        auto other = accept_from(listener);
-        if (!connection_.open() || !other) base::fail("cannot connect over loopback");
-        readers_.push_back(std::move(other->socket));
-        peer_ = "loopback";
+        for (Outlet& outlet : outlets_) {
+            outlet.socket = connect_to("127.0.0.1", port_of(listener));
+            auto other = accept_from(listener);
+            if (!outlet.socket.open() || !other) base::fail("cannot connect over loopback");
+            outlet.socket.drop_on_close();
+            inlets_.push_back(std::move(other->socket));
+        }
+        names_.emplace_back("loopback");
     }
 
-    void connect_to_peer(const Place& place, const TcpOptions& options)
+    void connect_to_peers(const Place& place, const std::vector<std::string>& peers)
     {
-        const std::vector<std::string> own = own_addresses();
-        std::vector<std::string> others;
-        for (const std::string& host : options.hosts)
-            if (!is_one_of(addresses_of(host), own)) others.push_back(host);
-        if (others.empty()) others = options.hosts;
-        peer_ = others[place.index % others.size()];
-        port_ = options.port;
-        connect(patience_ns);
+        for (std::size_t i = 0; i < outlets_.size(); ++i) {
+            Outlet& outlet = outlets_[i];
+            outlet.peer = peers[(place.index * outlets_.size() + i) % peers.size()];
+            connect(outlet, first_patience_ns);
+            if (std::find(names_.begin(), names_.end(), outlet.peer) == names_.end()) names_.push_back(outlet.peer);
+        }
     }
 
-    static bool is_one_of(const std::vector<std::string>& addresses, const std::vector<std::string>& own)
-    {
-        return std::find_first_of(addresses.begin(), addresses.end(), own.begin(), own.end()) != addresses.end();
-    }
-
-    void connect(std::int64_t patience)
+    void connect(Outlet& outlet, std::int64_t patience)
     {
         const std::int64_t deadline = base::now_ns() + patience;
+        outlet.left = 0;
         while (!base::stop_requested()) {
-            connection_ = connect_to(peer_, port_);
-            if (connection_.open()) return;
-            if (base::now_ns() > deadline) base::fail("cannot connect to ", peer_, " port ", port_);
+            outlet.socket = connect_to(outlet.peer, port_);
+            if (outlet.socket.open()) return outlet.socket.drop_on_close();
+            if (base::now_ns() > deadline) base::fail("cannot connect to ", outlet.peer, " port ", port_);
             base::sleep_until_ns(base::now_ns() + 100'000'000);
         }
     }
 
-    std::size_t send()
+    // An operation is complete with its last byte, so a rate of operations goes message by message.
+    std::size_t portion(const Turn& turn) const
     {
-        if (!connection_.open()) {
-            base::sleep_until_ns(base::now_ns() + step_ns);
-            return 0;
-        }
-        const auto sent = connection_.send(out_.data() + (out_.size() - left_), left_);
-        if (!sent) {
-            connection_ = {};
-            return 0;
-        }
-        left_ -= *sent;
-        return *sent;
+        if (turn.bytes_per_s > 0.0)
+            return std::clamp(static_cast<std::size_t>(turn.bytes_per_s / 1000.0), send_least, send_most);
+        if (turn.operations_per_s > 0.0)
+            return bytes_ * static_cast<std::size_t>(std::max(1.0, turn.operations_per_s / 1000.0));
+        return std::numeric_limits<std::size_t>::max();
     }
 
-    void receive()
+    static bool waits(const Outlet& outlet) { return outlet.socket.open() && outlet.socket.unsent() > 0; }
+
+    std::size_t lost() const
     {
-        if (shared_.listener.open()) {
-            auto accepted = accept_from(shared_.listener);
-            const auto& welcome = shared_.welcome;
-            if (accepted && std::find(welcome.begin(), welcome.end(), accepted->address) != welcome.end())
-                readers_.push_back(std::move(accepted->socket));
+        return static_cast<std::size_t>(std::count_if(outlets_.begin(), outlets_.end(),
+                                                      [](const Outlet& outlet) { return !outlet.socket.open(); }));
+    }
+
+    // On the next connection. Did anything go out?
+    bool send(Work& work)
+    {
+        Outlet& outlet = outlets_[next_outlet_++ % outlets_.size()];
+        if (!outlet.socket.open()) return false;
+        if (outlet.left == 0) outlet.left = bytes_;
+        const auto sent =
+            outlet.socket.send(out_.data(), std::min({outlet.left, out_.size(), step_bytes_ - work.bytes}));
+        if (!sent) {
+            outlet.socket = {};
+            return false;
         }
-        std::erase_if(readers_, [this](Socket& reader) {
-            auto received = reader.receive(in_.data(), in_.size());
-            for (int more = 0; more < 4 && received.value_or(0) > 0; ++more)
-                received = reader.receive(in_.data(), in_.size());
-            return !received.has_value();
-        });
+        outlet.left -= *sent;
+        work.bytes += *sent;
+        if (outlet.left == 0) ++work.operations;
+        return *sent > 0;
+    }
+
+    // On the next connection, what there is, up to what one send could have been. Did anything come in?
+    bool receive()
+    {
+        if (inlets_.empty()) return false;
+        const std::size_t next = next_inlet_++ % inlets_.size();
+        std::size_t came = 0;
+        while (came < send_most) {
+            const auto received = inlets_[next].receive(in_.data(), in_.size());
+            if (!received) {
+                inlets_.erase(inlets_.begin() + static_cast<std::ptrdiff_t>(next));
+                break;
+            }
+            came += *received;
+            if (*received < in_.size()) break;
+        }
+        return came > 0;
+    }
+
+    void accept()
+    {
+        if (!shared_.listener.open()) return;
+        const auto& welcome = shared_.welcome;
+        while (auto accepted = accept_from(shared_.listener))
+            if (std::find(welcome.begin(), welcome.end(), accepted->address) != welcome.end())
+                inlets_.push_back(std::move(accepted->socket));
     }
 
     TcpShared& shared_;
+    std::size_t bytes_;
+    std::uint16_t port_;
     std::vector<char> out_;
     std::vector<char> in_;
-    Socket connection_;
-    std::vector<Socket> readers_;
-    std::string peer_;
-    std::uint16_t port_ = 0;
-    std::size_t left_ = 0;  // of the message under way
+    std::vector<Outlet> outlets_;
+    std::vector<Socket> inlets_;  // over loopback in the order of the outlets
+    std::vector<std::string> names_;
+    std::size_t next_outlet_ = 0;
+    std::size_t next_inlet_ = 0;
+    std::size_t step_bytes_ = send_most;
+    std::int64_t drain_ns_ = 0;
 };
 
 }  // namespace
+
+TcpOptions tcp_options(const std::string& stressor, const base::Settings& settings)
+{
+    constexpr int most_connections = 1024;
+    TcpOptions options{.stressor = stressor,
+                       .bytes = message_size(stressor, settings, "bytes"),
+                       .connections = 1,
+                       .hosts = base::split(settings.text("hosts"), '+'),
+                       .port = static_cast<std::uint16_t>(
+                           count_option(stressor, settings, "port", std::numeric_limits<std::uint16_t>::max()))};
+    if (settings.all().contains("connections"))
+        options.connections = count_option(stressor, settings, "connections", most_connections);
+    return options;
+}
+
+// Of the kernel's memory what is under way over loopback; to other hosts it takes what the network needs.
+Needs tcp_needs(const TcpOptions& options)
+{
+    const auto connections = static_cast<std::int64_t>(options.connections);
+    return {
+        .memory = {static_cast<std::int64_t>(send_most) * (connections + 1) + static_cast<std::int64_t>(receive_most)},
+        .disk = {},
+        .directory = {},
+        .files = 0,
+        .descriptors = 2 * connections + 1};
+}
 
 std::unique_ptr<Shared> share_tcp(const TcpOptions& options)
 {

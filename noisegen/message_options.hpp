@@ -1,0 +1,17 @@
+// Options that stressors of the network have in common.
+#pragma once
+
+#include "base/cards.hpp"
+
+#include <cstddef>
+
+namespace noisegen {
+
+// The option `name` of the stressor as a size from `unit` bytes to 1 GiB, a multiple of `unit`. Throws UsageError.
+std::size_t message_size(const std::string& stressor, const base::Settings& settings, const std::string& name,
+                         std::size_t unit = 1);
+
+// As a whole number from 1 to `most`. Throws UsageError.
+int count_option(const std::string& stressor, const base::Settings& settings, const std::string& name, int most);
+
+}  // namespace noisegen
