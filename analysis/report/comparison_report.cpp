@@ -9,6 +9,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/gnuplot.hpp"
 #include "base/run_record.hpp"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ Plot draw_aligned(const std::filesystem::path& folder)
         "plot 'aligned_steps.csv' skip 1 using 1:3 with points pt 7 ps 0.3 lc rgb '#d55e00' title 'noisy', \\\n"
         "     '' skip 1 using 1:2 with points pt 7 ps 0.3 lc rgb '#0072b2' title 'quiet'\n");
     Plot plot{"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.", false};
-    plot.drawn = run_gnuplot(folder, plot.name);
+    plot.drawn = base::run_gnuplot("interference", folder, plot.name);
     return plot;
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/report/palette.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
+#include "base/gnuplot.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -156,7 +157,7 @@ void write_timeline_script(const std::filesystem::path& folder, const Report& re
                << ":(0):1:2:(low):(high) with boxxyerror fc rgb '#d0" << colour(f).substr(1) << "' notitle, \\\n     "
                << "'' skip 1 using " << middle << ":(0):1:2:(low - lane * " << f + 1 << "):(low - lane * "
                << static_cast<double>(f) + 0.15 << ") with boxxyerror fc rgb '" << colour(f) << "' title "
-               << gnuplot_text(factors[f]) << ", \\\n     ";
+               << base::gnuplot_text(factors[f]) << ", \\\n     ";
         }
         const auto points = [&](const std::string& state, const std::string& style, const std::string& title) {
             gp << "'timeline_steps.csv' skip 1 using 1:(strcol(3) eq '" << state
@@ -192,7 +193,7 @@ void write_effects_plot(const std::filesystem::path& folder, const Report& repor
                  "0x" + colour(number_of(factors, effect.factor)).substr(1));
         low = std::min(low, interval.low);
         high = std::max(high, interval.high);
-        labels << (e == 0 ? "" : ", ") << gnuplot_text(label(effect)) << " " << effects.size() - e;
+        labels << (e == 0 ? "" : ", ") << base::gnuplot_text(label(effect)) << " " << effects.size() - e;
     }
     const double room = 0.06 * (high - low);
     const int height = 80 + 34 * static_cast<int>(effects.size());
@@ -238,7 +239,7 @@ void write_phases_plot(const std::filesystem::path& folder, const Report& report
     const double room = std::max(0.06 * (high - low), 0.01);
     std::ostringstream labels;
     for (std::size_t p = 0; p < phases.size(); ++p)
-        labels << (p == 0 ? "" : ", ") << gnuplot_text(phases[p]) << " " << phases.size() - p;
+        labels << (p == 0 ? "" : ", ") << base::gnuplot_text(phases[p]) << " " << phases.size() - p;
 
     const int columns = static_cast<int>(std::min<std::size_t>(3, effects.size()));
     const int rows = (static_cast<int>(effects.size()) + columns - 1) / columns;
@@ -263,8 +264,9 @@ void write_phases_plot(const std::filesystem::path& folder, const Report& report
            << lower << "\nset ytics (" << labels.str() << ") scale 0\n"
            << (column == 0 ? "" : "set format y ''\nset ytics format ''\n");
         if (column != 0) gp << "unset ytics\n";
-        gp << "set label 1 " << gnuplot_text(label(*effects[e])) << " at graph 0, graph 1 left offset 0,0.8 tc rgb '"
-           << colour(number_of(factors, effects[e]->factor)) << "' font 'sans-serif,14'\n"
+        gp << "set label 1 " << base::gnuplot_text(label(*effects[e]))
+           << " at graph 0, graph 1 left offset 0,0.8 tc rgb '" << colour(number_of(factors, effects[e]->factor))
+           << "' font 'sans-serif,14'\n"
            << (row == rows - 1 && column == columns / 2
                    ? "set label 3 'percent of the quiet mean step' at screen 0.55, screen "
                      "0 center offset 0,0.7\n"
@@ -302,7 +304,7 @@ std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& 
          "Triangles: outliers; slower steps than the axis shows stick to its upper edge.",
          false},
     };
-    for (Plot& plot : plots) plot.drawn = run_gnuplot(folder, plot.name);
+    for (Plot& plot : plots) plot.drawn = base::run_gnuplot("interference", folder, plot.name);
     return plots;
 }
 

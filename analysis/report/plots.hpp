@@ -19,10 +19,4 @@ struct Plot {
 // timeline (step time over time, noise behind it), effects (each factor's effect on the step), phases (on each phase).
 std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& report);
 
-// Runs `gnuplot <name>.gp` in the folder; false, and says so on stderr, if it cannot.
-bool run_gnuplot(const std::filesystem::path& folder, const std::string& name);
-
-// For a label or title in a script: quotes and gnuplot's own markup taken as plain text.
-std::string gnuplot_text(const std::string& text);
-
 }  // namespace analysis

@@ -16,11 +16,6 @@ TEST_CASE("HTML from outside is escaped")
     CHECK(table.find("&lt;b&gt;") != std::string::npos);
 }
 
-TEST_CASE("gnuplot sees a label as one plain string")
-{
-    CHECK(analysis::gnuplot_text("it's\n`id`") == "'it''s `id`'");
-}
-
 TEST_CASE("percentages read well")
 {
     CHECK(analysis::percent(3.14159) == "3.14 %");

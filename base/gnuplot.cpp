@@ -1,4 +1,4 @@
-#include "analysis/report/plots.hpp"
+#include "base/gnuplot.hpp"
 
 #include <array>
 #include <cerrno>
@@ -11,19 +11,19 @@
 
 extern char** environ;
 
-namespace analysis {
+namespace base {
 
-bool run_gnuplot(const std::filesystem::path& folder, const std::string& name)
+bool run_gnuplot(const std::string& program, const std::filesystem::path& folder, const std::string& name)
 {
-    std::string program = "gnuplot";
+    std::string gnuplot = "gnuplot";
     std::string script = name + ".gp";
-    const std::array<char*, 3> arguments{program.data(), script.data(), nullptr};
+    const std::array<char*, 3> arguments{gnuplot.data(), script.data(), nullptr};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     pid_t child = 0;
-    const int code = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
+    const int code = posix_spawnp(&child, gnuplot.c_str(), &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     int status = -1;
     if (code == 0)
@@ -33,7 +33,7 @@ bool run_gnuplot(const std::filesystem::path& folder, const std::string& name)
     const bool drawn = code == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
                        std::filesystem::exists(folder / (name + ".svg"), ignored);
     if (!drawn)
-        std::cerr << "interference: no " << name
+        std::cerr << program << ": no " << name
                   << ".svg: " << (code == 0 ? "gnuplot failed on " : "gnuplot is not there; ")
                   << (folder / script).string() << (code == 0 ? "" : " is ready for it") << "\n";
     return drawn;
@@ -53,4 +53,4 @@ std::string gnuplot_text(const std::string& text)
     return "'" + plain + "'";
 }
 
-}  // namespace analysis
+}  // namespace base
