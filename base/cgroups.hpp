@@ -1,6 +1,7 @@
 // The control groups this process is in, versions 1 and 2: what they limit.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string_view>

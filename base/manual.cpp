@@ -11,6 +11,13 @@ namespace base {
 
 namespace {
 
+// The page of a command: git-commit(1) is that of git commit.
+std::string one_word(std::string program)
+{
+    std::replace(program.begin(), program.end(), ' ', '-');
+    return program;
+}
+
 std::string upper(std::string text)
 {
     std::transform(text.begin(), text.end(), text.begin(),
@@ -64,8 +71,8 @@ class ManPage {
  public:
     explicit ManPage(const Manual& manual)
     {
-        page_ << ".TH " << upper(manual.program) << " 1 \"" << revision_date() << "\" \"Crosstalk " << version()
-              << "\" \"Crosstalk\"\n"
+        page_ << ".TH " << upper(one_word(manual.program)) << " 1 \"" << revision_date() << "\" \"Crosstalk "
+              << version() << "\" \"Crosstalk\"\n"
               << ".nh\n.ad l\n";  // words can be searched and copied whole
     }
 

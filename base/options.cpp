@@ -85,7 +85,7 @@ void Options::add_positional(const std::string& name, std::vector<std::string>& 
     positional_name_ = name;
     positional_help_ = help;
     positional_least_ = least;
-    manual_.synopsis = "[options] " + name + "...";
+    manual_.synopsis = "[options] " + (least == 0 ? "[" + name + "...]" : name + "...");
 }
 
 std::vector<std::string> Options::names() const

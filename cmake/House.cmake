@@ -107,7 +107,8 @@ function(house_tool name)
   install(TARGETS ${name} RUNTIME)
 endfunction()
 
-# house_manual(PROGRAM): its man page and its bash completion, written by the program itself and installed.
+# house_manual(PROGRAM [COMMAND...]): its man page, that of each of its commands (program-command.1) and its bash
+# completion, written by the program itself and installed.
 function(house_manual program)
   if(CMAKE_CROSSCOMPILING)
     house_left_out("man page of ${program}" "way to run it here")
@@ -116,14 +117,23 @@ function(house_manual program)
   set(man ${CMAKE_BINARY_DIR}/share/man/man1/${program}.1)
   set(completion ${CMAKE_BINARY_DIR}/share/bash-completion/completions/${program})
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/man/man1 ${CMAKE_BINARY_DIR}/share/bash-completion/completions)
+  set(pages ${man})
+  foreach(command ${ARGN})
+    set(page ${CMAKE_BINARY_DIR}/share/man/man1/${program}-${command}.1)
+    list(APPEND pages ${page})
+    add_custom_command(OUTPUT ${page}
+      COMMAND $<TARGET_FILE:${program}> ${command} --man > ${page}.new
+      COMMAND ${CMAKE_COMMAND} -E rename ${page}.new ${page}
+      DEPENDS ${program} COMMENT "Manual of ${program} ${command}" VERBATIM)
+  endforeach()
   add_custom_command(OUTPUT ${man} ${completion}
     COMMAND $<TARGET_FILE:${program}> --man > ${man}.new
     COMMAND ${CMAKE_COMMAND} -E rename ${man}.new ${man}
     COMMAND $<TARGET_FILE:${program}> --completion bash > ${completion}.new
     COMMAND ${CMAKE_COMMAND} -E rename ${completion}.new ${completion}
     DEPENDS ${program} COMMENT "Manual of ${program}" VERBATIM)
-  add_custom_target(${program}-manual ALL DEPENDS ${man} ${completion})
-  install(FILES ${man} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  add_custom_target(${program}-manual ALL DEPENDS ${pages} ${completion})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endfunction()
 

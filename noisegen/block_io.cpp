@@ -107,7 +107,8 @@ Work BlockFile::step(const Next& next)
         if (!transfer) break;
         start(*transfer);
     }
-    return ring_->take(turn_.limited() ? most : 1, patience_ns);
+    // As fast as it goes: an eighth of them at a time saves system calls, and leaves the disk the others to work on.
+    return ring_->take(turn_.limited() ? most : std::max(1U, most / 8), patience_ns);
 }
 
 std::string BlockFile::note() const

@@ -76,9 +76,9 @@ class BlockFile {
 };
 
 // One block after the other, from the beginning again at the end.
-class Sequence {
+class InOrder {
  public:
-    explicit Sequence(const BlockOptions& options) : block_{options.block}, size_{options.size} {}
+    explicit InOrder(const BlockOptions& options) : block_{options.block}, size_{options.size} {}
     std::int64_t next()
     {
         const std::int64_t at = at_;

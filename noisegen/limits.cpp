@@ -135,6 +135,16 @@ void check_files(const std::vector<Demand>& demands)
 
 }  // namespace
 
+std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs)
+{
+    std::vector<Demand> all;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const auto& [card, settings] = schedule.stressors[i];
+        all.push_back({card->name, card->needs(settings), runs[i].size()});
+    }
+    return all;
+}
+
 void check_demands(const std::vector<Demand>& demands, const Limits& limits, int processes)
 {
     for (const auto& [option, share] : {std::pair{"--max-memory", limits.max_memory}, {"--max-disk", limits.max_disk}})

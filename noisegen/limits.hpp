@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/local_rank.hpp"
-#include "noisegen/stressor.hpp"
+#include "noisegen/schedule.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -30,6 +30,9 @@ struct Demand {
     Needs needs;
     std::size_t instances = 1;
 };
+
+// Of all stressors of the schedule; `runs` are the CPUs of each (divide()).
+std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs);
 
 struct Limits {
     base::Percent max_memory{50.0};  // of what is available

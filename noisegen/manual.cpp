@@ -59,6 +59,7 @@ base::Section files()
             .text = "Under OUT/noise/<host>.<rank>/, for each noise process:",
             .entries = {{"noise.json", "who, where, when and how; complete when the run is over"},
                         {"noise.csv", "a row per CPU and phase, written as the phase ends"},
+                        {"levels.csv", "what each CPU that is on did, about every tenth of a second"},
                         {"trace/traces.otf2", "the same as an OTF2 archive, written at the end"},
                         {"../plan.json", "start and schedule that all noise processes of the job follow"}},
             .in_help = false};
@@ -77,6 +78,10 @@ void add_examples(base::Options& options)
     options.example("noisegen --schedule 'factorial(mem=memory.stream[rate=4GiB/s|8GiB/s], io.write)' \\");
     options.example("         --cpus 2-7 --dry-run");
     options.example("    shows where noise would be, and the chip table of all combinations; does nothing");
+    options.example("noisegen calibrate --cpus 4-7");
+    options.example("    what each stressor reaches here, so that rate=60% is known; noisegen limits shows it");
+    options.example("noisegen probe --victim 0 --cpus 4-7 --out probe1");
+    options.example("    what each noise takes from memory accesses on CPU 0");
 }
 
 base::PlugInWords words_of_schedules()
@@ -102,7 +107,7 @@ void add_manual(base::Options& options)
     options.section(all_stressors());
     options.section(exit_status());
     options.section(files());
-    options.see_also("sched(7), numa(7), cgroups(7), mpirun(1), srun(1), otf2-print(1)");
+    options.see_also("noisegen-calibrate(1), noisegen-limits(1), noisegen-probe(1), sched(7), numa(7), cgroups(7), mpirun(1), srun(1), otf2-print(1)");
     options.plug_ins("schedule", words_of_schedules());
     add_examples(options);
 }

@@ -3,6 +3,7 @@
 #include "base/run_record.hpp"
 #include "base/stop.hpp"
 #include "noisegen/chip_table.hpp"
+#include "noisegen/commands.hpp"
 #include "noisegen/manual.hpp"
 #include "noisegen/runner.hpp"
 #include "noisegen/scratch_guardian.hpp"
@@ -66,9 +67,12 @@ void show(noisegen::Request& request)
 int main(int argc, char** argv)
 try {
     if (noisegen::asked_to_guard(argc, argv)) return noisegen::guard(argv);
+    if (const auto code = noisegen::run_command(argc, argv)) return *code;
+
     std::string schedule;
     std::string out;
     std::string control;
+    std::string limits;
     std::vector<std::string> avoid;
     noisegen::Request request;
     bool list = false;
@@ -87,6 +91,7 @@ try {
                 "PERCENT");
     options.add("max-disk", request.limits.max_disk,
                 "share of the free disk space, and of the free files (inodes), that noise may take", "PERCENT");
+    options.add("limits", limits, "for rate=60%: what noisegen calibrate found; by default where it keeps it", "FILE");
     options.group("Records");
     options.add("out", out, "the run's directory; records go to OUT/noise/<host>.<rank>/", "DIR");
     options.add("control", control, "the training's run directory, if it is not OUT: for control.delay and chip=auto",
@@ -113,6 +118,7 @@ try {
     }
     if (out.empty()) base::fail_usage("lacks --out, the directory for its records");
     request.out = out;
+    request.limits_file = limits;
     request.control_run = control.empty() ? out : control;
     request.record = base::run_record("noisegen", argc, argv);
 

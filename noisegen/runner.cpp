@@ -8,7 +8,9 @@
 #include "base/stop.hpp"
 #include "noisegen/chip_length.hpp"
 #include "noisegen/chip_table.hpp"
+#include "noisegen/figures.hpp"
 #include "noisegen/job_plan.hpp"
+#include "noisegen/limits_file.hpp"
 #include "noisegen/records.hpp"
 #include "noisegen/skew.hpp"
 #include "noisegen/team.hpp"
@@ -50,28 +52,6 @@ std::string asked_text(const Intensity& asked)
 std::string rate_text(double per_second, base::Rate::Of of)
 {
     return base::format(base::Rate{std::round(per_second), of});
-}
-
-// "3.2 GB/s": for the eye, not for files.
-std::string speed_text(double bytes_per_s)
-{
-    std::ostringstream text;
-    text.precision(3);
-    if (bytes_per_s >= 1e9)
-        text << bytes_per_s / 1e9 << " GB/s";
-    else
-        text << bytes_per_s / 1e6 << " MB/s";
-    return text.str();
-}
-
-std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs)
-{
-    std::vector<Demand> all;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const auto& [card, settings] = schedule.stressors[i];
-        all.push_back({card->name, card->needs(settings), runs[i].size()});
-    }
-    return all;
 }
 
 base::Nanoseconds measured_chip(const fs::path& control_run)
@@ -431,6 +411,7 @@ int run(Request request)
     const base::JobRank job = base::job_rank();
     const std::vector<std::vector<int>> runs = divide(schedule, base::physical_cores(request.cpus));
     const std::vector<int> cpus{request.cpus.begin(), request.cpus.end()};
+    resolve_rates(schedule, runs, request.limits_file);
     check_budgets(schedule, runs, request.limits);
     const std::set<int> memory_nodes = parse_memory(request.memory);
     warn_of_quota(request);

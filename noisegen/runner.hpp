@@ -23,6 +23,7 @@ struct Request {
     std::string memory = "local";      // or NUMA nodes that memory comes from
     std::string on_overlap = "tell";   // or stop: when a process of what is avoided comes to a noise CPU
     Limits limits;
+    std::filesystem::path limits_file;  // for rate=60%; empty: the default
     std::filesystem::path out;          // the run's directory
     std::filesystem::path control_run;  // the run whose control file asks the training and tells its steps
     bool json = false;                  // print the whole record in the end, instead of a line for each dose

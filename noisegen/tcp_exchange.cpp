@@ -22,10 +22,9 @@ constexpr std::int64_t first_patience_ns = 10'000'000'000;
 constexpr std::int64_t second_patience_ns = 1'000'000'000;
 constexpr std::int64_t nap_ns = 50'000;
 
-// Sent before reading begins: fits into the cache of a core with the kernel's copy of it. Over loopback in one thread
+// Sent or read at once: fits into the cache of a core with the kernel's copy of it. Over loopback in one thread
 // 256 KiB was up to twice as fast as 16 KiB (more calls) and 4 MiB (out of the cache).
 constexpr std::size_t send_most = std::size_t{256} << 10U;
-constexpr std::size_t receive_most = std::size_t{64} << 10U;
 constexpr std::size_t send_least = std::size_t{1} << 10U;
 
 // A port that this process listens on, once.
@@ -97,7 +96,7 @@ class TcpExchange final : public Stressor {
           bytes_{options.bytes},
           port_{options.port},
           out_(std::min(options.bytes, send_most), 1),
-          in_(receive_most),
+          in_(send_most),
           outlets_(static_cast<std::size_t>(options.connections))
     {
         if (options.hosts.empty())
@@ -291,12 +290,11 @@ TcpOptions tcp_options(const std::string& stressor, const base::Settings& settin
 Needs tcp_needs(const TcpOptions& options)
 {
     const auto connections = static_cast<std::int64_t>(options.connections);
-    return {
-        .memory = {static_cast<std::int64_t>(send_most) * (connections + 1) + static_cast<std::int64_t>(receive_most)},
-        .disk = {},
-        .directory = {},
-        .files = 0,
-        .descriptors = 2 * connections + 1};
+    return {.memory = {static_cast<std::int64_t>(send_most) * (connections + 2)},
+            .disk = {},
+            .directory = {},
+            .files = 0,
+            .descriptors = 2 * connections + 1};
 }
 
 std::unique_ptr<Shared> share_tcp(const TcpOptions& options)

@@ -42,16 +42,6 @@ void add(Work& sum, const Work& work)
     sum.operations += work.operations;
 }
 
-void add(DoseTotal& total, const Level& level)
-{
-    total.on_ns += level.end_ns - level.begin_ns;
-    add(total.work, level.work);
-    total.busy_ns += level.busy_ns;
-    total.waited_ns += level.waited_ns;
-    total.requested_per_s = level.requested_per_s;
-    total.requested_duty = level.requested_duty;
-}
-
 // A dose on one CPU: what holds it to its intensity, from phase to phase.
 struct Held {
     explicit Held(const Intensity& intensity) : bursts{intensity.duty, intensity.period} {}
@@ -61,6 +51,16 @@ struct Held {
 };
 
 }  // namespace
+
+void add(DoseTotal& total, const Level& level)
+{
+    total.on_ns += level.end_ns - level.begin_ns;
+    add(total.work, level.work);
+    total.busy_ns += level.busy_ns;
+    total.waited_ns += level.waited_ns;
+    total.requested_per_s = level.requested_per_s;
+    total.requested_duty = level.requested_duty;
+}
 
 double reached(const Intensity& intensity, const DoseTotal& total)
 {

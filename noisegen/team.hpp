@@ -81,6 +81,9 @@ struct DoseTotal {
     }
 };
 
+// Of the same CPU; the requests are those of the level.
+void add(DoseTotal& total, const Level& level);
+
 // The share of the dose's rate that it had, or of its duty if it has no rate; 1 if neither was asked for.
 double reached(const Intensity& intensity, const DoseTotal& total);
 double reached(const Intensity& intensity, const PhaseDone& phase);

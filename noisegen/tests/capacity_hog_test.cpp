@@ -142,10 +142,12 @@ TEST_CASE("SIGTERM ends a hog that is still taking its memory")
     const std::string cpu = std::to_string(*base::allowed_cpus().rbegin());
     testing::Child child{{CROSSTALK_BIN "/noisegen", "--schedule", "capacity.hog[bytes=1GiB] 10min", "--cpus", cpu,
                           "--duration", "10min", "--out", scratch / "run"}};
-    REQUIRE(testing::eventually([&] { return resident(std::to_string(child.pid())) > 100 * mib; }));
+    const auto noise = scratch / "run" / "noise" / (base::host_name() + ".0");
+    REQUIRE(testing::eventually([&] {
+        return std::filesystem::exists(noise / "noise.json") && resident(std::to_string(child.pid())) > 100 * mib;
+    }));
     child.signal(SIGTERM);
     CHECK(child.wait() == 0);
-    const auto noise = scratch / "run" / "noise" / (base::host_name() + ".0");
     const base::CsvTable csv{noise / "noise.csv"};
     REQUIRE(csv.rows() == 1);
     CHECK(csv.get<std::int64_t>(0, "bytes") > 0);

@@ -36,8 +36,6 @@ bool leaves_nothing(const fs::path& directory)
     return fs::is_empty(directory);
 }
 
-// MPI unloads its plug-ins at the end, so that LeakSanitizer cannot tell their leaks from ours.
-const std::string without_leak_check = "ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0";
 const std::set<std::string> only_with_mpi{"network.alltoall", "network.allreduce", "network.incast"};
 
 // Ranks that share CPUs must yield.

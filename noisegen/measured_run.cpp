@@ -1,0 +1,52 @@
+#include "noisegen/measured_run.hpp"
+
+#include "base/clock.hpp"
+#include "base/stop.hpp"
+#include "noisegen/placement.hpp"
+
+#include <algorithm>
+
+namespace noisegen {
+
+namespace {
+
+constexpr std::int64_t lead_ns = 10'000'000;
+constexpr std::int64_t tick_ns = 50'000'000;
+
+// Until the table is over (true) or the run cannot go on.
+bool wait_for(const Team& team, const MeasuredRun& measured, std::int64_t start_ns)
+{
+    const std::int64_t length_ns = measured.table.back().end.count();
+    while (!team.done()) {
+        if (base::stop_requested()) return false;
+        if (team.failed()) return true;  // stop() throws why
+        const std::int64_t now = base::now_ns();
+        measured.progress(static_cast<double>(now - start_ns) / static_cast<double>(length_ns));
+        const std::int64_t end_ns = start_ns + length_ns;
+        base::sleep_until_ns(now < end_ns ? std::min(now + tick_ns, end_ns) : now + lead_ns / 10);
+    }
+    return !base::stop_requested();
+}
+
+}  // namespace
+
+bool run(const MeasuredRun& measured)
+{
+    const std::vector<int> cpus{measured.cpus.begin(), measured.cpus.end()};
+    const std::vector<std::vector<int>> runs = divide(measured.schedule, base::physical_cores(measured.cpus));
+    check_demands(demands(measured.schedule, runs), measured.budgets);
+    Team team{measured.schedule, {.cpus = cpus, .runs = runs, .control_run = {}, .job = {}}};
+
+    std::mutex mutex;
+    const std::int64_t start_ns = base::now_ns() + lead_ns;
+    measured.on_start(start_ns);
+    team.start(measured.table, start_ns, [&](std::size_t cpu, const PhaseDone& done) {
+        const std::lock_guard lock{mutex};
+        measured.on_phase(cpu, done);
+    });
+    const bool complete = wait_for(team, measured, start_ns);
+    team.stop();
+    return complete;
+}
+
+}  // namespace noisegen

@@ -1,0 +1,66 @@
+// A small victim on a CPU of its own: what it gets of the memory, in slices of a few milliseconds.
+#pragma once
+
+#include "base/units.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace noisegen {
+
+struct Slice {
+    enum class Kind {
+        read,   // sums an array larger than the last-level cache; amount: bytes
+        chase,  // dependent loads all over such an array; amount: loads
+        cache,  // dependent loads all over an eighth of the last-level cache, made warm before; amount: loads
+    };
+    static constexpr std::size_t kinds = 3;
+    Kind kind = Kind::read;
+    std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC
+    std::int64_t end_ns = 0;
+    std::int64_t cpu_ns = 0;  // that the thread had of it
+    double amount = 0.0;
+};
+
+class Victim {
+ public:
+    struct Setup {
+        int cpu = 0;
+        base::Bytes array;  // each of the two large arrays
+        base::Bytes cached;
+        base::Nanoseconds slice{5'000'000};
+    };
+    // "auto" is four times the last-level cache of the CPU, 64 MiB at least. Throws UsageError for less than a MiB.
+    static Setup setup(int cpu, const std::string& array);
+
+    // Makes its memory in a thread bound to the CPU and waits for that. Throws what the thread throws.
+    explicit Victim(const Setup& setup);
+    ~Victim();
+    Victim(const Victim&) = delete;
+    Victim& operator=(const Victim&) = delete;
+
+    void start();
+    // Ends and hands out the slices in order of time. Throws what the thread threw.
+    std::vector<Slice> stop();
+
+    static base::Bytes memory(const Setup& setup) { return {2 * setup.array.count + setup.cached.count}; }
+
+ private:
+    void work();
+
+    Setup setup_;
+    std::promise<void> made_;
+    std::promise<void> go_;
+    std::atomic<bool> over_ = false;
+    bool started_ = false;
+    std::vector<Slice> slices_;
+    std::exception_ptr error_;
+    std::thread thread_;
+};
+
+}  // namespace noisegen
