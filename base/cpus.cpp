@@ -45,11 +45,24 @@ struct FreeBitmap {
 };
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
-Topology read_topology()
+Topology new_topology()
 {
     hwloc_topology_t handle = nullptr;
     if (hwloc_topology_init(&handle) != 0) fail("cannot read the machine's topology");
-    Topology topology{handle};
+    return Topology{handle};
+}
+
+// Cores, packages and NUMA nodes.
+Topology read_topology()
+{
+    // hwloc loads its plug-ins (OpenCL, X11) with the first topology and unloads them with the last: that takes longer
+    // than all the rest, so one is kept.
+    static const Topology keeps_plug_ins = new_topology();
+    Topology topology = new_topology();
+    hwloc_topology_t handle = topology.get();
+    hwloc_topology_set_all_types_filter(handle, HWLOC_TYPE_FILTER_KEEP_NONE);
+    for (const hwloc_obj_type_t type : {HWLOC_OBJ_CORE, HWLOC_OBJ_PACKAGE})
+        hwloc_topology_set_type_filter(handle, type, HWLOC_TYPE_FILTER_KEEP_ALL);
     // hwloc by itself leaves out the CPUs that a cgroup forbids: half a core would look like a whole one.
     const bool loaded = hwloc_topology_set_flags(handle, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
                         hwloc_topology_load(handle) == 0;

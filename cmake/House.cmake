@@ -154,6 +154,10 @@ function(house_tests library)
   set(target ${library}-tests)
   add_executable(${target} ${sources} ${CMAKE_SOURCE_DIR}/cmake/test_main.cpp)
   target_link_libraries(${target} PRIVATE ${library} ${test_USES} doctest::doctest)
+  # With sanitizers most of a test's compile time would go into optimising code that runs once.
+  if(CROSSTALK_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
   target_compile_definitions(${target} PRIVATE
     CROSSTALK_BIN="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" CROSSTALK_SOURCE="${CMAKE_SOURCE_DIR}")
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

@@ -9,6 +9,7 @@
 #include "noisegen/io_ring.hpp"
 #include "noisegen/scratch_file.hpp"
 #include "noisegen/tests/made.hpp"
+#include "noisegen/tests/program.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -77,7 +78,7 @@ noisegen::Work work_off(noisegen::Stressor& stressor, std::uint64_t operations)
 testing::Outcome run_without_io_uring(const testing::Scratch& scratch, const std::string& stressor)
 {
     const std::string out = scratch / "out";
-    const std::string program = CROSSTALK_BIN "/noisegen";
+    using noisegen::testing::program;
     const std::string schedule = stressor + " 100ms";
     const std::string cpu = std::to_string(*base::allowed_cpus().rbegin());
     const std::string run = scratch / "run";

@@ -1,6 +1,7 @@
 // The manual that the program writes of itself, judged by those who read it: man, mandoc, bash.
 #include "base/testing.hpp"
 #include "noisegen/shelf.hpp"
+#include "noisegen/tests/program.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +13,7 @@ namespace {
 
 using testing::Outcome;
 
-const std::string program = CROSSTALK_BIN "/noisegen";
+using noisegen::testing::program;
 
 bool installed(const std::string& command)
 {

@@ -9,6 +9,7 @@
 #include "noisegen/shelf.hpp"
 #include "noisegen/sockets.hpp"
 #include "noisegen/tests/child.hpp"
+#include "noisegen/tests/program.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -29,12 +30,8 @@ using testing::eventually;
 using testing::Outcome;
 using testing::Scratch;
 
-const std::string program = CROSSTALK_BIN "/noisegen";
-
-std::string cpu()
-{
-    return std::to_string(*base::allowed_cpus().rbegin());
-}
+using noisegen::testing::cpu;
+using noisegen::testing::program;
 
 std::vector<std::string> noisegen_words(const std::string& schedule, const std::string& duration, const fs::path& out)
 {

@@ -6,6 +6,7 @@
 #include "base/tests/environment.hpp"
 #include "noisegen/pages.hpp"
 #include "noisegen/tests/child.hpp"
+#include "noisegen/tests/program.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -26,7 +27,7 @@ using noisegen::Wish;
 
 namespace {
 
-const std::string program = CROSSTALK_BIN "/noisegen";
+using noisegen::testing::program;
 
 // Siblings are numbered far apart, as on most servers.
 const std::vector<base::Core> three_cores{{.cpus = {2, 66}}, {.cpus = {3, 67}}, {.cpus = {4, 68}}};

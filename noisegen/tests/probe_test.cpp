@@ -4,6 +4,7 @@
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
 #include "noisegen/tests/child.hpp"
+#include "noisegen/tests/program.hpp"
 #include "noisegen/victim.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +20,7 @@ using testing::eventually;
 using testing::Outcome;
 using testing::Scratch;
 
-const std::string program = CROSSTALK_BIN "/noisegen";
+using noisegen::testing::program;
 
 // The first core's CPU is the victim's, the last core's makes noise. Empty: skipped.
 std::vector<std::string> probe_on_two_cores(const std::vector<std::string>& stressors, const std::string& chip)

@@ -5,6 +5,7 @@
 #include "noisegen/remove_tree.hpp"
 #include "noisegen/scratch_directory.hpp"
 #include "noisegen/tests/child.hpp"
+#include "noisegen/tests/program.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -25,7 +26,7 @@ using testing::eventually;
 using testing::Outcome;
 using testing::Scratch;
 
-const std::string program = CROSSTALK_BIN "/noisegen";
+using noisegen::testing::program;
 const std::string random_part = "0123456789abcdef";
 
 void put(const fs::path& path)

@@ -6,6 +6,7 @@
 #include "noisegen/placement.hpp"
 #include "noisegen/shelf.hpp"
 #include "noisegen/tests/child.hpp"
+#include "noisegen/tests/program.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 using base::Random;
 
-const std::string program = CROSSTALK_BIN "/noisegen";
+using noisegen::testing::program;
 
 std::size_t draw(Random& random, std::size_t below)
 {
