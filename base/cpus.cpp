@@ -52,7 +52,7 @@ Topology new_topology()
     return Topology{handle};
 }
 
-// Cores, packages and NUMA nodes.
+// Without caches.
 Topology read_topology()
 {
     // hwloc loads its plug-ins (OpenCL, X11) with the first topology and unloads them with the last: that takes longer
@@ -60,9 +60,7 @@ Topology read_topology()
     static const Topology keeps_plug_ins = new_topology();
     Topology topology = new_topology();
     hwloc_topology_t handle = topology.get();
-    hwloc_topology_set_all_types_filter(handle, HWLOC_TYPE_FILTER_KEEP_NONE);
-    for (const hwloc_obj_type_t type : {HWLOC_OBJ_CORE, HWLOC_OBJ_PACKAGE})
-        hwloc_topology_set_type_filter(handle, type, HWLOC_TYPE_FILTER_KEEP_ALL);
+    hwloc_topology_set_cache_types_filter(handle, HWLOC_TYPE_FILTER_KEEP_NONE);
     // hwloc by itself leaves out the CPUs that a cgroup forbids: half a core would look like a whole one.
     const bool loaded = hwloc_topology_set_flags(handle, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
                         hwloc_topology_load(handle) == 0;

@@ -107,7 +107,9 @@ void add_manual(base::Options& options)
     options.section(all_stressors());
     options.section(exit_status());
     options.section(files());
-    options.see_also("noisegen-calibrate(1), noisegen-limits(1), noisegen-probe(1), sched(7), numa(7), cgroups(7), mpirun(1), srun(1), otf2-print(1)");
+    options.see_also(
+        "noisegen-calibrate(1), noisegen-limits(1), noisegen-probe(1), sched(7), numa(7), cgroups(7), mpirun(1), "
+        "srun(1), otf2-print(1)");
     options.plug_ins("schedule", words_of_schedules());
     add_examples(options);
 }
