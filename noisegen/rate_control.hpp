@@ -17,7 +17,7 @@ class RateControl {
  public:
     static constexpr double jitter_ns = 2e6;
     static constexpr double most_owed_ns = 100e6;
-    static constexpr double haste = 0.02;
+    static constexpr double haste = 0.015;
 
     enum class Arrival {
         fixed,

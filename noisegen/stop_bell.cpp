@@ -36,4 +36,13 @@ bool StopBell::sleep_until(std::int64_t deadline_ns) const
     }
 }
 
+bool StopBell::sleep_exactly_until(std::int64_t deadline_ns) const
+{
+    constexpr std::int64_t lead_ns = 120'000;
+    if (!sleep_until(deadline_ns - lead_ns)) return false;
+    while (base::now_ns() < deadline_ns) {
+    }
+    return !rung();
+}
+
 }  // namespace noisegen

@@ -231,9 +231,9 @@ void Team::run_phases(Worker& worker)
     for (const Chip& chip : table_) {
         // A process that comes late to its job begins with the chip that the others are in.
         if (!begun && start_ns_ + chip.end.count() <= base::now_ns()) continue;
-        if (!bell_.sleep_until(start_ns_ + chip.begin.count())) return;
-        if (begun || chip.begin.count() == 0)
-            worker.lateness_ns.push_back(base::now_ns() - (start_ns_ + chip.begin.count()));
+        const std::int64_t begin = start_ns_ + chip.begin.count();
+        if (!(stresses(worker, chip) ? bell_.sleep_exactly_until(begin) : bell_.sleep_until(begin))) return;
+        if (begun || chip.begin.count() == 0) worker.lateness_ns.push_back(base::now_ns() - begin);
         begun = true;
         on_phase_(worker.index, run_phase(worker, starvation, chip));
     }
@@ -281,7 +281,12 @@ class Team::Stress {
             const std::int64_t start = team_.start_ns_;
             const Bursts::Burst burst = held_.bursts.next(base::now_ns() - start, deadline_ns_ - start);
             const bool waits = burst.begin + start > base::now_ns();
-            if (!rest(burst.begin + start) || burst.begin + start >= deadline_ns_) break;
+            if (burst.begin + start >= deadline_ns_) {
+                rest(deadline_ns_);
+                break;
+            }
+            if (!team_.bell_.sleep_exactly_until(burst.begin + start)) break;
+            if (const std::int64_t now = base::now_ns(); now >= next_window()) end_window(now);
             const std::int64_t began = base::now_ns();
             if (waits) worker_.lateness_ns.push_back(began - (burst.begin + start));
             stress(began, std::min(burst.end + start, deadline_ns_));
@@ -397,6 +402,13 @@ class Team::Stress {
     std::int64_t busy_since_ns_ = 0;  // 0: between bursts
     Level window_;
 };
+
+// Quiet and placebo don't.
+bool Team::stresses(const Worker& worker, const Chip& chip) const
+{
+    const std::optional<std::size_t> dose = dose_of(worker, chip);
+    return dose && worker.stressors[schedule_.doses[*dose].stressor] != nullptr;
+}
 
 PhaseDone Team::run_phase(Worker& worker, const Starvation& starvation, const Chip& chip)
 {

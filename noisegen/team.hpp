@@ -158,6 +158,7 @@ class Team {
     void run_phases(Worker& worker);
     PhaseDone run_phase(Worker& worker, const Starvation& starvation, const Chip& chip);
     std::optional<std::size_t> dose_of(const Worker& worker, const Chip& chip) const;
+    bool stresses(const Worker& worker, const Chip& chip) const;
     void fail(std::exception_ptr error);
     void tell_news();
 

@@ -43,7 +43,7 @@ TEST_CASE("work that is too slow goes on without a pause")
     CHECK(done_in(10.0, 1.0, 2'000'000, 0) == doctest::Approx(5000).epsilon(0.001));
 }
 
-TEST_CASE("after a stall the rate is two hundredths higher until a tenth of a second is caught up")
+TEST_CASE("after a stall the rate is a little higher until a tenth of a second is caught up")
 {
     noisegen::RateControl control{1000.0};
     control.begin(0);
