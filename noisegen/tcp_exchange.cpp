@@ -241,8 +241,8 @@ class TcpExchange final : public Stressor {
                 inlets_.erase(inlets_.begin() + static_cast<std::ptrdiff_t>(next));
                 break;
             }
+            if (*received == 0) break;
             came += *received;
-            if (*received < in_.size()) break;
         }
         return came > 0;
     }

@@ -228,14 +228,16 @@ void Team::run_phases(Worker& worker)
 {
     const Starvation starvation;
     bool begun = false;
-    for (const Chip& chip : table_) {
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+        const Chip& chip = table_[i];
         // A process that comes late to its job begins with the chip that the others are in.
         if (!begun && start_ns_ + chip.end.count() <= base::now_ns()) continue;
         const std::int64_t begin = start_ns_ + chip.begin.count();
         if (!(stresses(worker, chip) ? bell_.sleep_exactly_until(begin) : bell_.sleep_until(begin))) return;
         if (begun || chip.begin.count() == 0) worker.lateness_ns.push_back(base::now_ns() - begin);
         begun = true;
-        on_phase_(worker.index, run_phase(worker, starvation, chip));
+        on_phase_(worker.index,
+                  run_phase(worker, starvation, chip, i + 1 < table_.size() && stresses(worker, table_[i + 1])));
     }
 }
 
@@ -410,13 +412,13 @@ bool Team::stresses(const Worker& worker, const Chip& chip) const
     return dose && worker.stressors[schedule_.doses[*dose].stressor] != nullptr;
 }
 
-PhaseDone Team::run_phase(Worker& worker, const Starvation& starvation, const Chip& chip)
+PhaseDone Team::run_phase(Worker& worker, const Starvation& starvation, const Chip& chip, bool stress_follows)
 {
     PhaseDone done{.chip = &chip, .dose = dose_of(worker, chip), .level = {}};
     done.level.begin_ns = base::now_ns();
     const std::int64_t deadline = start_ns_ + chip.end.count();
     if (!done.dose) {
-        bell_.sleep_until(deadline);
+        stress_follows ? bell_.sleep_exactly_until(deadline) : bell_.sleep_until(deadline);
         done.level.end_ns = base::now_ns();
         return done;
     }
@@ -430,7 +432,7 @@ PhaseDone Team::run_phase(Worker& worker, const Starvation& starvation, const Ch
     if (Stressor* stressor = worker.stressors[dose.stressor].get())
         Stress{*this, worker, *stressor, starvation, done, deadline}.run();
     else
-        bell_.sleep_until(deadline);
+        stress_follows ? bell_.sleep_exactly_until(deadline) : bell_.sleep_until(deadline);
     done.level.end_ns = base::now_ns();
 
     DoseTotal& total = worker.held[*done.dose].total;

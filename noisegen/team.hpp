@@ -156,7 +156,8 @@ class Team {
     class Stress;
     void work(Worker& worker);
     void run_phases(Worker& worker);
-    PhaseDone run_phase(Worker& worker, const Starvation& starvation, const Chip& chip);
+    // A chip that only sleeps ends on time if stress follows it.
+    PhaseDone run_phase(Worker& worker, const Starvation& starvation, const Chip& chip, bool stress_follows);
     std::optional<std::size_t> dose_of(const Worker& worker, const Chip& chip) const;
     bool stresses(const Worker& worker, const Chip& chip) const;
     void fail(std::exception_ptr error);
