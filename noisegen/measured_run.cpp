@@ -4,8 +4,6 @@
 #include "base/stop.hpp"
 #include "noisegen/placement.hpp"
 
-#include <algorithm>
-
 namespace noisegen {
 
 namespace {
@@ -22,8 +20,7 @@ bool wait_for(const Team& team, const MeasuredRun& measured, std::int64_t start_
         if (team.failed()) return true;  // stop() throws why
         const std::int64_t now = base::now_ns();
         measured.progress(static_cast<double>(now - start_ns) / static_cast<double>(length_ns));
-        const std::int64_t end_ns = start_ns + length_ns;
-        base::sleep_until_ns(now < end_ns ? std::min(now + tick_ns, end_ns) : now + lead_ns / 10);
+        team.wait_for_news(now + tick_ns, base::stop_descriptor());
     }
     return !base::stop_requested();
 }
