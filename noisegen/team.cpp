@@ -273,7 +273,7 @@ class Team::Stress {
         if (intensity_.rate && !held_.control)
             held_.control.emplace(asked_per_s(),
                                   intensity_.poisson ? RateControl::Arrival::poisson : RateControl::Arrival::fixed,
-                                  team.setup_.seed + worker.index * 1000 + *done.dose);
+                                  arrival_seed());
         window_.begin_ns = done.level.begin_ns;
     }
 
@@ -299,6 +299,13 @@ class Team::Stress {
     }
 
  private:
+    // Of its own for every rank, CPU and dose: random arrivals are independent.
+    std::uint64_t arrival_seed() const
+    {
+        const auto rank = static_cast<std::uint64_t>(team_.setup_.job.rank);
+        return base::random_stream(team_.setup_.seed, (rank << 40U) + (worker_.index << 20U) + *done_.dose)();
+    }
+
     // Of this CPU, while on.
     double asked_per_s() const
     {
@@ -311,11 +318,11 @@ class Team::Stress {
         Turn turn{.deadline_ns = until_ns, .bytes_per_s = 0.0, .operations_per_s = 0.0};
         if (intensity_.rate) (of_ == base::Rate::Of::bytes ? turn.bytes_per_s : turn.operations_per_s) = asked_per_s();
         stressor_.begin(turn);
+        busy_since_ns_ = began_ns;
         if (held_.control) {
             held_.control->begin(began_ns);
             rest(std::min(held_.control->due(), until_ns));
         }
-        busy_since_ns_ = began_ns;
         for (std::int64_t now = base::now_ns(); now < until_ns && !team_.bell_.rung(); now = base::now_ns()) {
             if (held_.control) held_.control->before(now);
             const Work work = stressor_.step();
