@@ -112,7 +112,7 @@ try {
     const bool placed = !dry_run || options.given("cpus") || options.given("avoid");
     const std::vector<std::vector<int>> runs = place(request, placed);
     if (dry_run) {
-        noisegen::check_budgets(request.schedule, runs, request.limits);
+        noisegen::check_demands(noisegen::demands(request.schedule, runs), request.limits);
         show(request);
         return base::exit_fine;
     }

@@ -400,11 +400,6 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
 
 }  // namespace
 
-void check_budgets(const Schedule& schedule, const std::vector<std::vector<int>>& runs, const Limits& limits)
-{
-    check_demands(demands(schedule, runs), limits);
-}
-
 int run(Request request)
 {
     Schedule& schedule = request.schedule;
@@ -412,10 +407,11 @@ int run(Request request)
     const std::vector<std::vector<int>> runs = divide(schedule, base::physical_cores(request.cpus));
     const std::vector<int> cpus{request.cpus.begin(), request.cpus.end()};
     resolve_rates(schedule, runs, request.limits_file);
-    check_budgets(schedule, runs, request.limits);
+    const std::vector<Demand> demanded = demands(schedule, runs);
+    check_demands(demanded, request.limits);
     const std::set<int> memory_nodes = parse_memory(request.memory);
     warn_of_quota(request);
-    allow_descriptors(demands(schedule, runs));
+    allow_descriptors(demanded);
     std::vector<Chip> table;
     if (!schedule.needs_chip()) table = chip_table(schedule, request.seed, request.duration);
     const fs::path noise = request.out / "noise";

@@ -30,9 +30,6 @@ struct Request {
     nlohmann::ordered_json record;      // base::run_record()
 };
 
-// What the stressors take on the CPUs that run them (divide()), checked against the limits. Throws UsageError.
-void check_budgets(const Schedule& schedule, const std::vector<std::vector<int>>& runs, const Limits& limits);
-
 // Returns at the end of the duration, or about a tenth of a second after the program was asked to stop, with the exit
 // code: 3 if a rate was not reached, or an overlap ended it. Results go to stdout (rank 0), notes to stderr.
 int run(Request request);
