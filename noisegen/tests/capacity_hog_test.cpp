@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::int64_t mib = 1 << 20;
 
-// Resident memory of a process, in bytes; 0 if it is gone.
-std::int64_t resident(const std::string& process = "self")
+// Resident memory of this process, in bytes.
+std::int64_t resident()
 {
-    std::ifstream statm{"/proc/" + process + "/statm"};
+    std::ifstream statm{"/proc/self/statm"};
     std::int64_t all = 0;
     std::int64_t pages = 0;
     statm >> all >> pages;
