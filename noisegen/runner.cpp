@@ -398,6 +398,15 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
     return agree(noise, proposal);
 }
 
+// One stressor all the time as fast as it goes, by itself: the sooner it begins the better.
+bool at_once(const Request& request, const base::JobRank& job, const std::vector<Chip>& table)
+{
+    if (job.size > 1 || !request.control_run.empty()) return false;
+    return std::all_of(table.begin(), table.end(), [&request](const Chip& chip) {
+        return chip.treatment == Treatment{0} && !request.schedule.doses.front().intensity.asks();
+    });
+}
+
 }  // namespace
 
 int run(Request request)
@@ -429,7 +438,8 @@ int run(Request request)
                .control_run = request.control_run,
                .job = job,
                .seed = request.seed,
-               .scheduling = request.scheduling}};
+               .scheduling = request.scheduling,
+               .at_once = at_once(request, job, table)}};
 
     const JobPlan plan = plan_with_others(noise, request, job);
     if (schedule.needs_chip()) {

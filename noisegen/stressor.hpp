@@ -61,6 +61,7 @@ struct Place {
     std::filesystem::path control_run;  // the run whose control file asks the training; empty if none was given
     base::JobRank job;
     Shared* shared = nullptr;  // what the card's `share` made
+    bool at_once = false;      // nothing is measured or held exactly: what takes long may be done while it stresses
 };
 
 // What an instance takes from the machine.

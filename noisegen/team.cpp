@@ -108,7 +108,8 @@ Team::Team(const Schedule& schedule, Setup setup)
                           .count = setup_.runs[i].size(),
                           .control_run = setup_.control_run,
                           .job = setup_.job,
-                          .shared = nullptr};
+                          .shared = nullptr,
+                          .at_once = setup_.at_once};
         shared_.push_back(card->share ? card->share(settings, place) : nullptr);
     }
     for (std::size_t i = 0; i < setup_.cpus.size(); ++i) {
@@ -205,7 +206,8 @@ void Team::work(Worker& worker)
                                                             .count = cpus.size(),
                                                             .control_run = setup_.control_run,
                                                             .job = setup_.job,
-                                                            .shared = shared_[i].get()}));
+                                                            .shared = shared_[i].get(),
+                                                            .at_once = setup_.at_once}));
         }
         counted = true;
         made_.count_down();

@@ -111,6 +111,7 @@ class Team {
         base::JobRank job;
         std::uint64_t seed = 1;            // of random arrivals
         std::string scheduling = "other";  // class of the noise threads, set_scheduling_class()
+        bool at_once = false;              // Place::at_once
     };
 
     // Makes the shared parts of the stressors, then in each thread its instances, and waits for them. Throws what any

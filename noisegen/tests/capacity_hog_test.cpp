@@ -7,28 +7,18 @@
 #include "noisegen/limits.hpp"
 #include "noisegen/shelf.hpp"
 #include "noisegen/tests/child.hpp"
+#include "noisegen/tests/resident.hpp"
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <map>
 #include <string>
 
-#include <unistd.h>
-
 namespace {
 
-constexpr std::int64_t mib = 1 << 20;
+using testing::resident;
 
-// Resident memory of this process, in bytes.
-std::int64_t resident()
-{
-    std::ifstream statm{"/proc/self/statm"};
-    std::int64_t all = 0;
-    std::int64_t pages = 0;
-    statm >> all >> pages;
-    return pages * ::sysconf(_SC_PAGESIZE);
-}
+constexpr std::int64_t mib = 1 << 20;
 
 base::Settings settings(const std::map<std::string, std::string>& options)
 {

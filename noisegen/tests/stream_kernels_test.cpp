@@ -3,6 +3,7 @@
 
 #include "noisegen/pages.hpp"
 #include "noisegen/shelf.hpp"
+#include "noisegen/tests/resident.hpp"
 
 #include <doctest/doctest.h>
 
@@ -123,6 +124,24 @@ TEST_CASE("a memory stressor counts the traffic of its formula")
         CHECK(stressor->step().bytes == traffic.at(shape));
         CHECK(stressor->step().bytes == traffic.at(shape));
         CHECK(stressor->note().starts_with(shape + ": "));
+    }
+}
+
+TEST_CASE("a memory stressor takes its memory beforehand, or while it stresses if that is soon enough")
+{
+    constexpr std::int64_t mib = 1 << 20;
+    const auto& card = noisegen::stressors().find("memory.stream");
+    const auto settings = noisegen::stressors().settings(card, {{"bytes", "48MiB"}});
+    for (const bool at_once : {false, true}) {
+        CAPTURE(at_once);
+        noisegen::Place place;
+        place.at_once = at_once;
+        const std::int64_t before = testing::resident();
+        const auto stressor = card.make(settings, place);
+        CHECK((testing::resident() - before > 40 * mib) != at_once);
+        stressor->begin({});
+        for (std::uint64_t bytes = 0; bytes < 96 * mib;) bytes += stressor->step().bytes;
+        CHECK(testing::resident() - before > 40 * mib);
     }
 }
 

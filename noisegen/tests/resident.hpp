@@ -1,0 +1,21 @@
+// How much memory the kernel has given to this process.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace testing {
+
+// Resident memory of this process, in bytes.
+inline std::int64_t resident()
+{
+    std::ifstream statm{"/proc/self/statm"};
+    std::int64_t all = 0;
+    std::int64_t pages = 0;
+    statm >> all >> pages;
+    return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace testing
