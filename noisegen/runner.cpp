@@ -398,13 +398,12 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
     return agree(noise, proposal);
 }
 
-// One stressor all the time as fast as it goes, by itself: the sooner it begins the better.
+// One stressor all the time as fast as it goes, in one process: the sooner it begins the better.
 bool at_once(const Request& request, const base::JobRank& job, const std::vector<Chip>& table)
 {
-    if (job.size > 1 || !request.control_run.empty()) return false;
-    return std::all_of(table.begin(), table.end(), [&request](const Chip& chip) {
-        return chip.treatment == Treatment{0} && !request.schedule.doses.front().intensity.asks();
-    });
+    return job.size == 1 && std::all_of(table.begin(), table.end(), [&request](const Chip& chip) {
+               return chip.treatment == Treatment{0} && !request.schedule.doses.front().intensity.asks();
+           });
 }
 
 }  // namespace
