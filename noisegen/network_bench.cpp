@@ -27,7 +27,8 @@
 namespace {
 
 constexpr std::size_t pairs = 15;
-constexpr std::int64_t measured_ns = 200'000'000;
+constexpr std::size_t loopback_pairs = 101;
+constexpr std::int64_t measured_ns = 100'000'000;
 
 // GB/s of work() repeated for the measured time.
 template <class Work>
@@ -140,11 +141,19 @@ void compare_tcp()
 {
     const int cpu = *base::allowed_cpus().rbegin();
     base::bind_this_thread({cpu});
-    const Made stream = make("network.stream", {});
-    const auto stream_speed = [&] { return speed([&] { return stream.stressor->step().bytes; }); };
-    BareTcp bare{best_block()};
-    tell("network.stream", "best bare TCP loop",
-         base::measure_in_pairs(pairs, stream_speed, [&] { return speed([&] { return bare.round(); }); }), ">= 0.95");
+    // How fast a connection is depends on where its memory happens to lie: each measurement has one of its own.
+    const auto stream_speed = [] {
+        const Made stream = make("network.stream", {});
+        return speed([&] { return stream.stressor->step().bytes; });
+    };
+    const auto bare_speed = [block = best_block()] {
+        BareTcp bare{block};
+        return speed([&] { return bare.round(); });
+    };
+    tell("network.stream", "best bare TCP loop", base::measure_in_pairs(loopback_pairs, stream_speed, bare_speed),
+         ">= 0.95");
+    tell("that loop", "the same loop, to show what this machine can tell apart",
+         base::measure_in_pairs(loopback_pairs, bare_speed, bare_speed), "1");
     if (testing::run({"sh", "-c", "command -v iperf3 taskset timeout"}).status != 0 || !iperf3(std::to_string(cpu))) {
         std::cout << "network.stream against iperf3: not shown, iperf3 or taskset is not installed or does not run\n";
         return;
