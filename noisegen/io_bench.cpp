@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Made;
 
-constexpr std::size_t pairs = 15;
+constexpr std::size_t pairs = 31;
 constexpr std::int64_t measured_ns = 2'000'000'000;
 constexpr std::size_t files = 4000;
 

@@ -9,9 +9,9 @@
 #include "base/local_rank.hpp"
 #include "base/paired.hpp"
 #include "base/run_record.hpp"
-#include "noisegen/shelf.hpp"
 #include "noisegen/sockets.hpp"
 #include "noisegen/tests/child.hpp"
+#include "noisegen/tests/made.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -45,25 +45,6 @@ void tell(const std::string& what, const std::string& other, const base::Paired&
 {
     std::cout << what << ": " << paired.first.text() << " GB/s; " << other << ": " << paired.second.text()
               << " GB/s; ratio " << paired.ratio.text() << " (goal " << goal << ")\n";
-}
-
-struct Made {
-    std::unique_ptr<noisegen::Shared> shared;
-    std::unique_ptr<noisegen::Stressor> stressor;
-};
-
-Made make(const std::string& name, const std::map<std::string, std::string>& options)
-{
-    const noisegen::StressorCard& card = noisegen::stressors().find(name);
-    const base::Settings settings = noisegen::stressors().settings(card, options);
-    noisegen::Place place;
-    place.job = base::job_rank();
-    Made made;
-    made.shared = card.share(settings, place);
-    place.shared = made.shared.get();
-    made.stressor = card.make(settings, place);
-    made.stressor->begin({});
-    return made;
 }
 
 // As one would write it by hand: send what fits of a block, read it.
@@ -143,7 +124,8 @@ void compare_tcp()
     base::bind_this_thread({cpu});
     // How fast a connection is depends on where its memory happens to lie: each measurement has one of its own.
     const auto stream_speed = [] {
-        const Made stream = make("network.stream", {});
+        const testing::Made stream{"network.stream", {}};
+        stream.stressor->begin({});
         return speed([&] { return stream.stressor->step().bytes; });
     };
     const auto bare_speed = [block = best_block()] {
@@ -186,7 +168,7 @@ void compare_mpi()
     const auto cores = base::physical_cores(base::allowed_cpus());
     const base::LocalRank local = base::local_rank();
     base::bind_this_thread(base::share_of(cores, local));
-    const Made exchange = make("network.exchange", {});
+    const testing::Made exchange{"network.exchange", {}};
     const std::size_t bytes = std::size_t{1} << 20U;
     const int rank = base::job_rank().rank;
     std::vector<char> out(bytes, 1);

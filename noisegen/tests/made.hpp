@@ -1,4 +1,4 @@
-// A stressor by itself, as the team would make it on the first CPU.
+// A stressor by itself, as the team would make it on the first CPU of this process.
 #pragma once
 
 #include "noisegen/limits.hpp"
@@ -17,6 +17,7 @@ struct Made {
         const auto settings = noisegen::stressors().settings(card, options);
         needs = card.needs(settings);
         noisegen::Place place;
+        place.job = base::job_rank();
         if (card.share) shared = card.share(settings, place);
         place.shared = shared.get();
         stressor = card.make(settings, place);

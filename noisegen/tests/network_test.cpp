@@ -9,6 +9,7 @@
 #include "noisegen/shelf.hpp"
 #include "noisegen/sockets.hpp"
 #include "noisegen/tests/child.hpp"
+#include "noisegen/tests/made.hpp"
 #include "noisegen/tests/program.hpp"
 
 #include <doctest/doctest.h>
@@ -27,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Child;
 using testing::eventually;
+using testing::Made;
 using testing::Outcome;
 using testing::Scratch;
 
@@ -143,25 +145,6 @@ std::set<std::string> own_socket_inodes()
     return inodes;
 }
 
-// Of a stressor made here.
-struct Made {
-    std::unique_ptr<noisegen::Shared> shared;
-    std::unique_ptr<noisegen::Stressor> stressor;
-};
-
-Made make(const std::string& name, const std::map<std::string, std::string>& options)
-{
-    const noisegen::StressorCard& card = noisegen::stressors().find(name);
-    const base::Settings settings = noisegen::stressors().settings(card, options);
-    Made made;
-    noisegen::Place place;
-    place.job = base::job_rank();
-    made.shared = card.share(settings, place);
-    place.shared = made.shared.get();
-    made.stressor = card.make(settings, place);
-    return made;
-}
-
 noisegen::Work stress_for(noisegen::Stressor& stressor, std::int64_t ns)
 {
     noisegen::Work all;
@@ -247,7 +230,7 @@ TEST_CASE("ranks with turns of different length and number come to rest in the s
     const int rank = base::job_rank().rank;
     for (const std::string name : {"network.exchange", "network.alltoall", "network.allreduce", "network.incast"}) {
         CAPTURE(name);
-        const Made& made = all_made.emplace_back(make(name, {{"bytes", "32KiB"}}));
+        const Made& made = all_made.emplace_back(Made{name, {{"bytes", "32KiB"}}});
         noisegen::Work work;
         for (int turn = 0; turn < 4 - rank % 2; ++turn) {
             made.stressor->begin({});
@@ -360,7 +343,7 @@ TEST_CASE("many connections leave no socket behind")
     const std::set<std::string> before = own_socket_inodes();
     std::set<int> ports;
     {
-        const Made made = make("network.stream", {{"connections", "5"}});
+        const Made made{"network.stream", {{"connections", "5"}}};
         made.stressor->begin({});
         noisegen::Work work;
         for (int step = 0; step < 20; ++step) work.bytes += made.stressor->step().bytes;
@@ -384,7 +367,7 @@ TEST_CASE("many connections leave no socket behind")
 
 TEST_CASE("a slow stream takes small steps and one of messages whole ones")
 {
-    const Made made = make("network.stream", {{"bytes", "100KiB"}});
+    const Made made{"network.stream", {{"bytes", "100KiB"}}};
     made.stressor->begin({.deadline_ns = 0, .bytes_per_s = 20e6, .operations_per_s = 0.0});
     for (int step = 0; step < 100; ++step) CHECK(made.stressor->step().bytes <= 20'000);
     made.stressor->end();
@@ -395,7 +378,7 @@ TEST_CASE("a slow stream takes small steps and one of messages whole ones")
 
 TEST_CASE("operations of a stream are its messages")
 {
-    const Made made = make("network.stream", {{"bytes", "1000B"}});
+    const Made made{"network.stream", {{"bytes", "1000B"}}};
     made.stressor->begin({});
     noisegen::Work work;
     for (int step = 0; step < 10; ++step) {
