@@ -2,6 +2,7 @@
 
 #include "base/cgroups.hpp"
 #include "base/error.hpp"
+#include "noisegen/mpi_exchange.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -156,6 +157,9 @@ void check_demands(const std::vector<Demand>& demands, const Limits& limits, int
     std::set<std::string> warnings;
     check_files(demands);
     for (const Demand& demand : demands) {
+        if (demand.needs.mpi && !mpi_available())
+            base::unavailable(demand.stressor,
+                              " needs MPI, and noisegen was built without; network.stream does without");
         const double instances = static_cast<double>(demand.instances) * processes;
         memory += static_cast<double>(demand.needs.memory.count) * instances;
         if (demand.needs.directory.empty()) continue;

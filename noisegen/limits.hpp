@@ -43,7 +43,7 @@ struct Limits {
 constexpr std::int64_t most_files_of_a_process = 100'000;
 
 // `processes` of this host take as much each. Throws UsageError that says what was asked for, what there is and which
-// option decides. Files in memory count as memory too; that they are there is told on stderr.
+// option decides, or Unavailable. Files in memory count as memory too; that they are there is told on stderr.
 void check_demands(const std::vector<Demand>& demands, const Limits& limits, int processes = base::local_rank().size);
 
 // Lets this process open as many files as the demands say (RLIMIT_NOFILE), beside what it opens anyway. Throws

@@ -50,7 +50,8 @@ base::Section exit_status()
             .entries = {{"0", "fine, also when stopped by a signal"},
                         {"1", "failed"},
                         {"2", "wrong usage"},
-                        {"3", "a rate was not reached, or --on-overlap stop ended the run"}}};
+                        {"3", "a rate was not reached, or --on-overlap stop ended the run"},
+                        {"77", "not possible on this machine, or with what noisegen was built without"}}};
 }
 
 base::Section files()

@@ -200,7 +200,7 @@ bool mpi_available()
     return true;
 }
 
-std::unique_ptr<Shared> share_mpi(const std::string&, const Place& place)
+std::unique_ptr<Shared> share_mpi(const Place& place)
 {
     return share_rounds(place);
 }
@@ -239,9 +239,9 @@ bool mpi_available()
     return false;
 }
 
-std::unique_ptr<Shared> share_mpi(const std::string& stressor, const Place&)
+std::unique_ptr<Shared> share_mpi(const Place&)
 {
-    base::unavailable(stressor, " needs MPI, and noisegen was built without; network.stream does without");
+    base::unavailable(without_mpi);
 }
 
 std::unique_ptr<Stressor> make_mpi_exchange(const Place&, std::size_t, int)
@@ -265,5 +265,10 @@ std::unique_ptr<Stressor> make_mpi_incast(const Place&, std::size_t, int, std::o
 }
 
 #endif
+
+std::string mpi_summary(const std::string& summary)
+{
+    return mpi_available() ? summary : summary + " (this noisegen was built without MPI)";
+}
 
 }  // namespace noisegen

@@ -12,9 +12,11 @@ namespace noisegen {
 // Was this built with MPI?
 bool mpi_available();
 
-// What the patterns need as `place.shared`; collective over the job, see share_rounds(). Throws Unavailable, which
-// names the stressor, if this was built without MPI.
-std::unique_ptr<Shared> share_mpi(const std::string& stressor, const Place& place);
+// The summary of a stressor with MPI in it: says so if this was built without.
+std::string mpi_summary(const std::string& summary);
+
+// What the patterns need as `place.shared`; collective over the job, see share_rounds().
+std::unique_ptr<Shared> share_mpi(const Place& place);
 
 // The stressors below work with any number of ranks; one alone sends to itself. They count what a rank sends, by these
 // formulas for n ranks; an operation is what is said. Null on a CPU without a partner on every other rank.

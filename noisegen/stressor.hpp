@@ -71,6 +71,7 @@ struct Needs {
     std::filesystem::path directory;  // where disk space and files are taken
     std::int64_t files = 0;           // inodes
     std::int64_t descriptors = 0;     // open at once
+    bool mpi = false;
 };
 
 struct StressorCard {

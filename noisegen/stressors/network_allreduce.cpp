@@ -13,9 +13,9 @@ constexpr std::size_t item = sizeof(float);
 
 extern const StressorCard network_allreduce{
     .name = "network.allreduce",
-    .summary =
+    .summary = mpi_summary(
         "MPI_Iallreduce of floats among the noise processes, one or more; counts 2(n-1)/n of the bytes for n "
-        "ranks; an operation is all bytes once",
+        "ranks; an operation is all bytes once"),
     .options = with_intensity("500MiB/s or 10/s", {{"bytes", "100MiB", "of gradients per CPU"},
                                                    {"bucket", "1MiB", "reduced at once, one after the other"}}),
     .counts_bytes = true,
@@ -24,9 +24,9 @@ extern const StressorCard network_allreduce{
         [](const base::Settings& settings) {
             message_size("network.allreduce", settings, "bucket", item);
             const std::size_t bytes = message_size("network.allreduce", settings, "bytes", item);
-            return Needs{.memory = {2 * static_cast<std::int64_t>(bytes)}, .disk = {}, .directory = {}};
+            return Needs{.memory = {2 * static_cast<std::int64_t>(bytes)}, .disk = {}, .directory = {}, .mpi = true};
         },
-    .share = [](const base::Settings&, const Place& place) { return share_mpi("network.allreduce", place); },
+    .share = [](const base::Settings&, const Place& place) { return share_mpi(place); },
     .make =
         [](const base::Settings& settings, const Place& place) {
             return make_mpi_allreduce(place, message_size("network.allreduce", settings, "bytes", item),

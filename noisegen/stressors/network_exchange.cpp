@@ -1,5 +1,6 @@
 // Messages between the noise processes of a job through MPI, or over TCP where there is no second MPI rank: contends
 // for the network, its adapters and their share of memory bandwidth.
+#include "base/run_record.hpp"
 #include "noisegen/message_options.hpp"
 #include "noisegen/mpi_exchange.hpp"
 #include "noisegen/tcp_exchange.hpp"
@@ -19,9 +20,9 @@ NetworkOptions network_options(const base::Settings& settings)
             .window = count_option("network.exchange", settings, "window", 1024)};
 }
 
-bool through_mpi(const NetworkOptions& options, const Place& place)
+bool through_mpi(const NetworkOptions& options, const base::JobRank& job)
 {
-    return options.tcp.hosts.empty() && place.job.under_mpi && place.job.size > 1 && mpi_available();
+    return options.tcp.hosts.empty() && job.under_mpi && job.size > 1;
 }
 
 }  // namespace
@@ -29,8 +30,8 @@ bool through_mpi(const NetworkOptions& options, const Place& place)
 extern const StressorCard network_exchange{
     .name = "network.exchange",
     .summary =
-        "messages around a ring of MPI ranks if there are two or more, else as network.stream over one "
-        "connection; an operation is a message",
+        mpi_summary("messages around a ring of MPI ranks if there are two or more, else as network.stream over one "
+                    "connection; an operation is a message"),
     .options =
         with_intensity("500MiB/s or 1000/s",
                        {{"bytes", "1MiB", "per message"},
@@ -44,17 +45,18 @@ extern const StressorCard network_exchange{
             const NetworkOptions options = network_options(settings);
             Needs needs = tcp_needs(options.tcp);
             const auto messages = static_cast<std::int64_t>(options.window) + 1;
+            needs.mpi = through_mpi(options, base::job_rank());
             needs.memory.count += messages * static_cast<std::int64_t>(options.tcp.bytes);
             return needs;
         },
     .share = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Shared> {
         const NetworkOptions options = network_options(settings);
-        return through_mpi(options, place) ? share_mpi("network.exchange", place) : share_tcp(options.tcp);
+        return through_mpi(options, place.job) ? share_mpi(place) : share_tcp(options.tcp);
     },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         const NetworkOptions options = network_options(settings);
-        return through_mpi(options, place) ? make_mpi_exchange(place, options.tcp.bytes, options.window)
-                                           : make_tcp_exchange(place, options.tcp);
+        return through_mpi(options, place.job) ? make_mpi_exchange(place, options.tcp.bytes, options.window)
+                                               : make_tcp_exchange(place, options.tcp);
     },
 };
 

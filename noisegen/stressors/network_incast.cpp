@@ -37,9 +37,9 @@ IncastOptions incast_options(const base::Settings& settings)
 
 extern const StressorCard network_incast{
     .name = "network.incast",
-    .summary =
+    .summary = mpi_summary(
         "MPI messages from all noise processes, one or more, to one of them; counts what a sender sends; an "
-        "operation is a message",
+        "operation is a message"),
     .options = with_intensity("500MiB/s or 1000/s", {{"bytes", "64KiB", "per message"},
                                                      {"window", "4", "messages of each rank under way at once"},
                                                      {"root", "rotate",
@@ -51,9 +51,12 @@ extern const StressorCard network_incast{
         [](const base::Settings& settings) {
             const IncastOptions options = incast_options(settings);
             const auto messages = static_cast<std::int64_t>(options.window) * base::job_rank().size + 1;
-            return Needs{.memory = {messages * static_cast<std::int64_t>(options.bytes)}, .disk = {}, .directory = {}};
+            return Needs{.memory = {messages * static_cast<std::int64_t>(options.bytes)},
+                         .disk = {},
+                         .directory = {},
+                         .mpi = true};
         },
-    .share = [](const base::Settings&, const Place& place) { return share_mpi("network.incast", place); },
+    .share = [](const base::Settings&, const Place& place) { return share_mpi(place); },
     .make =
         [](const base::Settings& settings, const Place& place) {
             const IncastOptions options = incast_options(settings);

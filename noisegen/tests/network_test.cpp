@@ -291,9 +291,37 @@ TEST_CASE("without MPI its patterns are refused and say what does without")
         const Scratch scratch;
         const Outcome outcome = testing::run(noisegen_words(name + " 100ms", "100ms", scratch / "run"));
         CHECK(outcome.status == 77);
-        CHECK(outcome.err.find(name + " needs MPI") != std::string::npos);
-        CHECK(!fs::exists(part(scratch / "run")));
+        CHECK(outcome.err ==
+              "noisegen: " + name + " needs MPI, and noisegen was built without; network.stream does without\n");
+        CHECK(!fs::exists(scratch / "run"));
     }
+}
+
+TEST_CASE("without MPI several ranks exchange messages with named hosts only")
+{
+    if (noisegen::mpi_available()) {
+        testing::skip("built with MPI");
+        return;
+    }
+    const Scratch scratch;
+    const auto as_rank_of_two = [&](const std::string& options) {
+        std::vector<std::string> words{"env", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2"};
+        for (const std::string& word :
+             noisegen_words("network.exchange" + options + " 100ms", "100ms", scratch / "run"))
+            words.push_back(word);
+        words.emplace_back("--dry-run");
+        return testing::run(words);
+    };
+    const Outcome ring = as_rank_of_two("");
+    CHECK(ring.status == 77);
+    CHECK(ring.err.find("network.exchange needs MPI") != std::string::npos);
+    CHECK(as_rank_of_two("[hosts=127.0.0.1]").status == 0);
+}
+
+TEST_CASE("the list says what was built without MPI")
+{
+    const std::string list = testing::run({program, "--list"}).out;
+    CHECK((list.find("was built without MPI") != std::string::npos) == !noisegen::mpi_available());
 }
 
 TEST_CASE("each wrong value of a network stressor is refused by name")
