@@ -1,9 +1,7 @@
-// The loops of memory.stream: each computes its formula in every width of vectors, and counts its traffic.
+// The loops of memory.stream: each computes its formula in every width of vectors. aarch64_test.sh runs this elsewhere.
 #include "noisegen/stream_kernels.hpp"
 
 #include "noisegen/pages.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/tests/resident.hpp"
 
 #include <doctest/doctest.h>
 
@@ -101,56 +99,4 @@ TEST_CASE("partial stores are a page apart")
         CHECK(arrays.x.a[84] == 0.5);
         CHECK(arrays.x.a[86] != 0.5);
     }
-}
-
-TEST_CASE("a memory stressor counts the traffic of its formula")
-{
-    // A step of small arrays is all of them: 1 MiB, shared out to the arrays in whole pages.
-    const std::map<std::string, std::uint64_t> traffic{
-        {"triad", 1044480},                         // 24 bytes an item, three arrays of 85 pages
-        {"add", 1044480},     {"copy", 1048576},    // 16, two arrays
-        {"scale", 1048576},   {"update", 2097152},  // 16, one array, read and written
-        {"write", 2097152},                         // its lines are read before they are overwritten
-        {"ntwrite", 1048576},                       // 8
-        {"read", 1048576},    {"partial", 65536},   // a step is a part of them: these stores are slow
-    };
-    const auto& card = noisegen::stressors().find("memory.stream");
-    REQUIRE(noisegen::stream_shapes().size() == traffic.size());
-    for (const std::string& shape : noisegen::stream_shapes()) {
-        CAPTURE(shape);
-        const auto settings = noisegen::stressors().settings(card, {{"bytes", "1MiB"}, {"shape", shape}});
-        const auto stressor = card.make(settings, {});
-        stressor->begin({});
-        CHECK(stressor->step().bytes == traffic.at(shape));
-        CHECK(stressor->step().bytes == traffic.at(shape));
-        CHECK(stressor->note().starts_with(shape + ": "));
-    }
-}
-
-TEST_CASE("a memory stressor takes its memory beforehand, or while it stresses if that is soon enough")
-{
-    constexpr std::int64_t mib = 1 << 20;
-    const auto& card = noisegen::stressors().find("memory.stream");
-    const auto settings = noisegen::stressors().settings(card, {{"bytes", "48MiB"}});
-    for (const bool at_once : {false, true}) {
-        CAPTURE(at_once);
-        noisegen::Place place;
-        place.at_once = at_once;
-        const std::int64_t before = testing::resident();
-        const auto stressor = card.make(settings, place);
-        CHECK((testing::resident() - before > 40 * mib) != at_once);
-        stressor->begin({});
-        for (std::uint64_t bytes = 0; bytes < 96 * mib;) bytes += stressor->step().bytes;
-        CHECK(testing::resident() - before > 40 * mib);
-    }
-}
-
-TEST_CASE("a slow memory stressor takes small steps")
-{
-    const auto& card = noisegen::stressors().find("memory.stream");
-    const auto stressor = card.make(noisegen::stressors().settings(card, {{"bytes", "32MiB"}}), {});
-    stressor->begin({.deadline_ns = 0, .bytes_per_s = 200e6, .operations_per_s = 0.0});
-    CHECK(stressor->step().bytes <= 200'000);
-    stressor->begin({.deadline_ns = 0, .bytes_per_s = 0.0, .operations_per_s = 0.0});
-    CHECK(stressor->step().bytes > 200'000);
 }
