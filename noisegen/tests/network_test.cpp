@@ -28,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Child;
 using testing::eventually;
+using testing::has_rows;
 using testing::Made;
 using testing::Outcome;
 using testing::Scratch;
@@ -80,11 +81,6 @@ nlohmann::json record(const fs::path& run, int rank = 0)
 std::string how(const fs::path& run, int rank = 0)
 {
     return record(run, rank).at("stressors").at(0).at("how").get<std::string>();
-}
-
-bool has_rows(const fs::path& csv, std::size_t rows)
-{
-    return fs::exists(csv) && base::CsvTable{csv}.rows() >= rows;
 }
 
 std::uint64_t sum(const fs::path& run, int rank, const std::string& column)
