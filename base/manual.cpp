@@ -186,8 +186,11 @@ constexpr const char* bash_value =
     for ((i = 1; i <= COMP_CWORD; ++i)); do
         case ${COMP_WORDS[i]} in
         --*) option=${COMP_WORDS[i]} typed= ;;
-        =) [[ ${COMP_WORDS[i - 1]} == --* ]] || typed+== ;;
-        *) typed+=${COMP_WORDS[i]} ;;
+        [=:]) [[ ${COMP_WORDS[i - 1]} == --* ]] || typed+=${COMP_WORDS[i]} ;;
+        *)
+            [[ ${COMP_WORDS[i - 1]} == [=:] ]] || typed=
+            typed+=${COMP_WORDS[i]}
+            ;;
         esac
     done
     [[ $current == -* ]] && option=
@@ -223,12 +226,72 @@ constexpr const char* bash_plug_ins = R"(
 }
 )";
 
-std::string plug_in_case(const std::string& function, const std::string& option, const PlugInWords& words)
+// `function` is that of the program: its commands share it.
+std::string plug_in_call(const std::string& function, const PlugInWords& words)
 {
     std::string call = function + "_plug_ins \"$typed\" \"$current\" " + quoted(join_words(words.forms, " "));
     for (const auto& [name, options] : words.options)
         call += " \\\n            " + quoted(options.empty() ? name : name + " " + join_words(options, " "));
-    return bash_case("--" + option, call);
+    return call;
+}
+
+std::string function_name(const std::string& program)
+{
+    std::string function = "_" + program;
+    std::replace_if(
+        function.begin(), function.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    return function;
+}
+
+// Hands over to the function of a command.
+std::string bash_commands(const Manual& manual)
+{
+    if (manual.commands.empty()) return "";
+    std::string cases = "    ((COMP_CWORD > 1)) && case ${COMP_WORDS[1]} in\n";
+    for (const Manual& command : manual.commands)
+        cases += bash_case(command_word(command), function_name(command.program));
+    return cases + "    esac\n";
+}
+
+// What may stand where no option's value is: plug-ins, commands, options.
+std::string bash_words(const Manual& manual, const std::string& program_function)
+{
+    std::string words;
+    const auto plug_ins = manual.plug_ins.find(manual.positional);
+    if (plug_ins != manual.plug_ins.end())
+        words = "    if [[ $current != -* ]]; then\n        " + plug_in_call(program_function, plug_ins->second) +
+                "\n        return\n    fi\n";
+    words += "    local words=" + quoted(option_words(manual, " ", [](const OptionText&) { return true; })) + "\n";
+    for (const Manual& command : manual.commands)
+        words += "    ((COMP_CWORD == 1)) && words+=" + quoted(" " + command_word(command)) + "\n";
+    return words + "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n";
+}
+
+std::string bash_function(const Manual& manual, const std::string& program_function)
+{
+    std::ostringstream script;
+    script << function_name(manual.program) << "()\n{\n"
+           << bash_commands(manual) << bash_value << "    case $option in\n";
+    for (const auto& [option, words] : manual.plug_ins)
+        if (option != manual.positional) script << bash_case("--" + option, plug_in_call(program_function, words));
+    for (const OptionText& option : manual.options)
+        if (!option.choices.empty())
+            script << bash_case("--" + option.name, "COMPREPLY=($(compgen -W " +
+                                                        quoted(join_words(option.choices, " ")) + " -- \"$current\"))");
+    const auto begins = [](const char* word) {
+        return [word](const OptionText& option) { return option.value.starts_with(word); };
+    };
+    script << bash_case(option_words(manual, " | ", begins("DIR")),
+                        "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$current\"))")
+           << bash_case(option_words(manual, " | ", begins("FILE")),
+                        "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\"))");
+    const auto takes_other = [&manual](const OptionText& option) {
+        return !option.value.empty() && option.choices.empty() && !manual.plug_ins.contains(option.name) &&
+               !option.value.starts_with("DIR") && !option.value.starts_with("FILE");
+    };
+    script << bash_case(option_words(manual, " | ", takes_other), ":") << "    esac\n"
+           << bash_words(manual, program_function) << "}\n";
+    return script.str();
 }
 
 }  // namespace
@@ -252,6 +315,19 @@ std::vector<OptionGroup> option_groups(const Manual& manual)
     return groups;
 }
 
+std::string command_word(const Manual& command)
+{
+    return command.program.substr(command.program.rfind(' ') + 1);
+}
+
+Section commands_section(const Manual& manual)
+{
+    Section section{.title = "Commands", .text = {}, .entries = {}};
+    for (const Manual& command : manual.commands)
+        section.entries.push_back({.term = command_word(command), .text = command.summary});
+    return section;
+}
+
 std::string man_page(const Manual& manual)
 {
     ManPage page{manual};
@@ -259,8 +335,17 @@ std::string man_page(const Manual& manual)
     page.line(roff(manual.program) + " \\- " + roff(manual.summary));
     page.section("Synopsis");
     page.line(bold(manual.program) + " " + roff(manual.synopsis));
+    if (!manual.commands.empty()) {
+        page.line(".br");
+        page.line(bold(manual.program) + " " + italic("COMMAND") + " ...");
+    }
     page.section("Description");
     page.paragraphs(manual.description.empty() ? sentence(manual.summary) : manual.description);
+    if (!manual.commands.empty()) {
+        const Section commands = commands_section(manual);
+        page.section(commands.title);
+        page.entries(commands.entries);
+    }
     write_options(page, manual);
     for (const Section& section : manual.sections) {
         page.section(section.title);
@@ -284,40 +369,17 @@ std::string man_page(const Manual& manual)
 
 std::string bash_completion(const Manual& manual)
 {
-    std::string function = "_" + manual.program;
-    std::replace_if(
-        function.begin(), function.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-    std::string plug_ins = manual.plug_ins.empty() ? "" : bash_plug_ins;
+    const std::string function = function_name(manual.program);
+    const auto has_plug_ins = [](const Manual& any) { return !any.plug_ins.empty(); };
+    std::string plug_ins;
+    if (has_plug_ins(manual) || std::any_of(manual.commands.begin(), manual.commands.end(), has_plug_ins))
+        plug_ins = bash_plug_ins;
     for (std::size_t at = plug_ins.find("@FUNCTION@"); at != std::string::npos; at = plug_ins.find("@FUNCTION@"))
         plug_ins.replace(at, 10, function);
 
-    std::ostringstream script;
-    script << "# bash completion for " << manual.program << "\n"
-           << plug_ins << "\n"
-           << function << "()\n{\n"
-           << bash_value << "    case $option in\n";
-    for (const auto& [option, words] : manual.plug_ins) script << plug_in_case(function, option, words);
-    for (const OptionText& option : manual.options)
-        if (!option.choices.empty())
-            script << bash_case("--" + option.name, "COMPREPLY=($(compgen -W " +
-                                                        quoted(join_words(option.choices, " ")) + " -- \"$current\"))");
-    const auto begins = [](const char* word) {
-        return [word](const OptionText& option) { return option.value.starts_with(word); };
-    };
-    script << bash_case(option_words(manual, " | ", begins("DIR")),
-                        "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$current\"))")
-           << bash_case(option_words(manual, " | ", begins("FILE")),
-                        "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\"))");
-    const auto takes_other = [&manual](const OptionText& option) {
-        return !option.value.empty() && option.choices.empty() && !manual.plug_ins.contains(option.name) &&
-               !option.value.starts_with("DIR") && !option.value.starts_with("FILE");
-    };
-    script << bash_case(option_words(manual, " | ", takes_other), ":") << "    esac\n"
-           << "    COMPREPLY=($(compgen -W "
-           << quoted(option_words(manual, " ", [](const OptionText&) { return true; })) << " -- \"$current\"))\n"
-           << "}\n"
-           << "complete -F " << function << " " << manual.program << "\n";
-    return script.str();
+    std::string script = "# bash completion for " + manual.program + "\n" + plug_ins + "\n";
+    for (const Manual& command : manual.commands) script += bash_function(command, function) + "\n";
+    return script + bash_function(manual, function) + "complete -F " + function + " " + manual.program + "\n";
 }
 
 }  // namespace base

@@ -48,8 +48,16 @@ struct Manual {
     std::vector<std::string> examples;  // lines, as they are typed
     std::string epilogue;
     std::string see_also;                         // "mpirun(1), srun(1)"; for the man page alone
-    std::map<std::string, PlugInWords> plug_ins;  // by option
+    std::map<std::string, PlugInWords> plug_ins;  // by option, or by `positional`
+    std::string positional;                       // what the words without dashes are called: "TRACE"
+    std::vector<Manual> commands;                 // whose programs are "git commit", "git log" of "git"
 };
+
+// "commit" of "git commit".
+std::string command_word(const Manual& command);
+
+// A line for each of the program's commands.
+Section commands_section(const Manual& manual);
 
 // The options under their headings, in the order they were added; those without one come last.
 struct OptionGroup {

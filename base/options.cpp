@@ -82,7 +82,7 @@ void Options::add_positional(const std::string& name, std::vector<std::string>& 
 {
     hidden_.add_options()(name.c_str(), po::value<std::vector<std::string>>(&values));
     positional_.add(name.c_str(), -1);
-    positional_name_ = name;
+    manual_.positional = name;
     positional_help_ = help;
     positional_least_ = least;
     manual_.synopsis = "[options] " + (least == 0 ? "[" + name + "...]" : name + "...");
@@ -145,8 +145,11 @@ std::string Options::help() const
 {
     std::ostringstream text;
     text << manual_.program << ": " << manual_.summary << "\n\nUsage: " << manual_.program << " " << manual_.synopsis;
-    if (!positional_name_.empty()) text << "\n\n  " << positional_help_;
+    if (!manual_.commands.empty()) text << "\n       " << manual_.program << " COMMAND ...";
     text << "\n";
+    if (!manual_.positional.empty())
+        text << "\n" << wrapped(manual_.positional + ": " + positional_help_, 2, line_length);
+    if (!manual_.commands.empty()) print_section(text, commands_section(manual_));
     print_options(text, manual_);
     for (const Section& section : manual_.sections)
         if (section.in_help) print_section(text, section);
@@ -167,6 +170,9 @@ bool Options::print_what_is_asked_for()
     } else if (values_.count("completion") != 0) {
         const std::string shell = values_["completion"].as<std::string>();
         if (shell != "bash") fail_usage("--completion: there is one for bash, not for ", shell);
+        if (command_word(manual_) != manual_.program)
+            fail_usage("--completion: that of ", manual_.program.substr(0, manual_.program.find(' ')),
+                       " knows its commands");
         std::cout << bash_completion(manual_);
     } else {
         return false;
@@ -202,9 +208,9 @@ try {
     }
     po::notify(values_);
     if (positional_least_ > 0) {
-        const auto found = values_.find(positional_name_);
+        const auto found = values_.find(manual_.positional);
         const std::size_t count = found == values_.end() ? 0 : found->second.as<std::vector<std::string>>().size();
-        if (count < positional_least_) fail_usage("expects ", positional_name_, " (", manual_.program, " --help)");
+        if (count < positional_least_) fail_usage("expects ", manual_.positional, " (", manual_.program, " --help)");
     }
     return true;
 } catch (const po::unknown_option& error) {

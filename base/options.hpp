@@ -54,7 +54,10 @@ class Options {
     void description(std::string text) { manual_.description = std::move(text); }
     void see_also(std::string text) { manual_.see_also = std::move(text); }
 
-    // The option's value names plug-ins: completion knows them.
+    // Another manual's worth of options, behind a word: "git commit" of "git".
+    void command(Manual command) { manual_.commands.push_back(std::move(command)); }
+
+    // The values of the option, or of the positional of this name, are plug-ins: completion knows them.
     void plug_ins(const std::string& option, PlugInWords words) { manual_.plug_ins[option] = std::move(words); }
 
     // False if --help, --version, --man or --completion was asked for and has been printed. Throws UsageError.
@@ -78,7 +81,6 @@ class Options {
     boost::program_options::options_description described_;
     boost::program_options::options_description hidden_;
     boost::program_options::positional_options_description positional_;
-    std::string positional_name_;
     std::string positional_help_;
     std::size_t positional_least_ = 0;
     boost::program_options::variables_map values_;

@@ -136,6 +136,13 @@ void check_files(const std::vector<Demand>& demands)
 
 }  // namespace
 
+void add_budgets(base::Options& options, Limits& limits)
+{
+    options.add("max-memory", limits.max_memory, "share of the available memory that may be taken", "PERCENT");
+    options.add("max-disk", limits.max_disk,
+                "share of the free disk space, and of the free files (inodes), that may be taken", "PERCENT");
+}
+
 std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs)
 {
     std::vector<Demand> all;

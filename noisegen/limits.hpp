@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/local_rank.hpp"
+#include "base/options.hpp"
 #include "noisegen/schedule.hpp"
 
 #include <cstdint>
@@ -38,6 +39,9 @@ struct Limits {
     base::Percent max_memory{50.0};  // of what is available
     base::Percent max_disk{50.0};    // of the space and of the files that are free, each file system by itself
 };
+
+// --max-memory and --max-disk.
+void add_budgets(base::Options& options, Limits& limits);
 
 // Files that one process makes at most: they must be gone half a second after the end.
 constexpr std::int64_t most_files_of_a_process = 100'000;

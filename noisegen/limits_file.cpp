@@ -170,6 +170,14 @@ fs::path default_limits_file()
     return fs::path{*home} / ".cache" / "crosstalk" / name;
 }
 
+void add_limits_option(base::Options& options, std::string& file)
+{
+    options.add("limits", file,
+                "what noisegen calibrate finds, for rate=60%; by default limits-<host>.json in "
+                "$XDG_CACHE_HOME/crosstalk or ~/.cache/crosstalk",
+                "FILE");
+}
+
 NodeLimits read_limits(const fs::path& file)
 {
     if (!fs::exists(file)) return {.file = file, .entries = {}};

@@ -2,6 +2,7 @@
 // rate can be a share of it.
 #pragma once
 
+#include "base/options.hpp"
 #include "base/units.hpp"
 #include "noisegen/schedule.hpp"
 
@@ -46,6 +47,9 @@ struct NodeLimits {
 
 // $XDG_CACHE_HOME/crosstalk/limits-<host>.json, or in ~/.cache. Throws UsageError if neither variable is set.
 std::filesystem::path default_limits_file();
+
+// --limits; an empty `file` means the default.
+void add_limits_option(base::Options& options, std::string& file);
 
 // No entries if there is no such file. Throws UsageError for a file of another host or CPU model, Error for one that is
 // damaged.

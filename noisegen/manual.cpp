@@ -1,5 +1,6 @@
 #include "noisegen/manual.hpp"
 
+#include "noisegen/commands.hpp"
 #include "noisegen/schedule.hpp"
 #include "noisegen/shelf.hpp"
 
@@ -79,22 +80,25 @@ void add_examples(base::Options& options)
     options.example("noisegen --schedule 'factorial(mem=memory.stream[rate=4GiB/s|8GiB/s], io.write)' \\");
     options.example("         --cpus 2-7 --dry-run");
     options.example("    shows where noise would be, and the chip table of all combinations; does nothing");
-    options.example("noisegen calibrate --cpus 4-7");
-    options.example("    what each stressor reaches here, so that rate=60% is known; noisegen limits shows it");
-    options.example("noisegen probe --victim 0 --cpus 4-7 --out probe1");
-    options.example("    what each noise takes from memory accesses on CPU 0");
 }
 
 base::PlugInWords words_of_schedules()
 {
-    base::PlugInWords words{.options = {}, .forms = {"rotation(", "factorial(", "random(", "ramp("}};
+    base::PlugInWords words = words_of_stressors();
+    words.forms = {"rotation(", "factorial(", "random(", "ramp("};
+    return words;
+}
+
+}  // namespace
+
+base::PlugInWords words_of_stressors()
+{
+    base::PlugInWords words;
     for (const StressorCard* card : stressors().cards())
         for (auto& options = words.options[card->name]; const base::OptionCard& option : card->options)
             options.push_back(option.name);
     return words;
 }
-
-}  // namespace
 
 void add_manual(base::Options& options)
 {
@@ -111,6 +115,7 @@ void add_manual(base::Options& options)
     options.see_also(
         "noisegen-calibrate(1), noisegen-limits(1), noisegen-probe(1), sched(7), numa(7), cgroups(7), mpirun(1), "
         "srun(1), otf2-print(1)");
+    for (base::Manual& command : command_manuals()) options.command(std::move(command));
     options.plug_ins("schedule", words_of_schedules());
     add_examples(options);
 }

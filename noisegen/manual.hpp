@@ -7,4 +7,7 @@ namespace noisegen {
 
 void add_manual(base::Options& options);
 
+// Names and options, for completion.
+base::PlugInWords words_of_stressors();
+
 }  // namespace noisegen

@@ -4,6 +4,7 @@
 #include "base/stop.hpp"
 #include "noisegen/chip_table.hpp"
 #include "noisegen/commands.hpp"
+#include "noisegen/limits_file.hpp"
 #include "noisegen/manual.hpp"
 #include "noisegen/runner.hpp"
 #include "noisegen/scratch_guardian.hpp"
@@ -13,25 +14,10 @@
 
 namespace {
 
-void add_placement(base::Options& options, noisegen::Request& request, std::vector<std::string>& avoid)
+void add_where(base::Options& options, noisegen::Request& request, std::vector<std::string>& avoid)
 {
-    noisegen::Wish& wish = request.wish;
     options.group("Where");
-    options.add("cpus", wish.cpus,
-                "CPUs to make noise on: a list such as 4-7, or idle: whole cores beside what is to be avoided", "LIST");
-    options.add("avoid", avoid,
-                "CPUs (a list), or processes whose CPUs, with those of their descendants, must stay free (a number "
-                "that is no CPU, or pid:N); processes of the same Slurm job are avoided by themselves",
-                "LIST|PID");
-    options.add("count", wish.count,
-                "cores of each noise process at most; one of each NUMA node in turn, unless --numa or --socket says "
-                "where",
-                "NUMBER");
-    options.add("numa", wish.numa, "only CPUs of these NUMA nodes", "LIST");
-    options.add_choice("socket", wish.socket, {"any", "same", "other"},
-                       "only CPUs of a socket that is to be avoided, or of another one");
-    options.add_choice("smt", wish.smt, {"no", "yes"}, "noise on siblings (SMT) of CPUs that are to be avoided");
-    options.add_switch("share", wish.share, "make noise on CPUs that should be avoided, on purpose");
+    noisegen::add_placement(options, request.wish, avoid);
     options.add_choice("on-overlap", request.on_overlap, {"tell", "stop"},
                        "when a process to be avoided comes to a noise CPU later (looked for every 5 s)");
     options.add("memory", request.memory, "NUMA nodes that memory comes from; local: that of the noise CPU", "LIST");
@@ -85,13 +71,10 @@ try {
     options.add("seed", request.seed, "of the random order: the same seed gives the same chips", "NUMBER");
     options.add_switch("list", list, "show the stressors and end");
     options.add_switch("dry-run", dry_run, "print the chip table, and where noise would be, and end");
-    add_placement(options, request, avoid);
+    add_where(options, request, avoid);
     options.group("How much");
-    options.add("max-memory", request.limits.max_memory, "share of the available memory that noise may take",
-                "PERCENT");
-    options.add("max-disk", request.limits.max_disk,
-                "share of the free disk space, and of the free files (inodes), that noise may take", "PERCENT");
-    options.add("limits", limits, "for rate=60%: what noisegen calibrate found; by default where it keeps it", "FILE");
+    noisegen::add_budgets(options, request.limits);
+    noisegen::add_limits_option(options, limits);
     options.group("Records");
     options.add("out", out, "the run's directory; records go to OUT/noise/<host>.<rank>/", "DIR");
     options.add("control", control, "the training's run directory, if it is not OUT: for control.delay and chip=auto",

@@ -101,6 +101,27 @@ std::string program_of(pid_t pid)
 
 }  // namespace
 
+void add_placement(base::Options& options, Wish& wish, std::vector<std::string>& avoid)
+{
+    options.add("cpus", wish.cpus,
+                "CPUs to make noise on: a list such as 4-7; idle: whole cores beside what is to be avoided; all: those "
+                "allowed to this process",
+                "LIST");
+    options.add("avoid", avoid,
+                "CPUs (a list), or processes whose CPUs, with those of their descendants, must stay free (a number "
+                "that is no CPU, or pid:N); processes of the same Slurm job are avoided by themselves",
+                "LIST|PID");
+    options.add("count", wish.count,
+                "cores of each noise process at most; one of each NUMA node in turn, unless --numa or --socket says "
+                "where",
+                "NUMBER");
+    options.add("numa", wish.numa, "only CPUs of these NUMA nodes", "LIST");
+    options.add_choice("socket", wish.socket, {"any", "same", "other"},
+                       "only CPUs of a socket that is to be avoided, or of another one");
+    options.add_choice("smt", wish.smt, {"no", "yes"}, "noise on siblings (SMT) of CPUs that are to be avoided");
+    options.add_switch("share", wish.share, "make noise on CPUs that should be avoided, on purpose");
+}
+
 Avoid parse_avoid(const std::vector<std::string>& words)
 {
     Avoid avoid;
@@ -252,6 +273,12 @@ std::string in_words(const Wish& wish)
 
 }  // namespace
 
+base::CpuSet named_cpus(const Wish& wish, const base::CpuSet& allowed)
+{
+    if (wish.cpus == "idle") return {};
+    return wish.cpus == "all" ? allowed : base::parse_cpus(wish.cpus);
+}
+
 base::CpuSet candidates(const Wish& wish, const Machine& machine)
 {
     const bool idle = wish.cpus == "idle";
@@ -259,7 +286,7 @@ base::CpuSet candidates(const Wish& wish, const Machine& machine)
         base::fail_usage(
             "--cpus idle: nothing is known to be busy; say so with --avoid (processes or CPUs), or give "
             "--cpus a list");
-    const base::CpuSet listed = idle ? base::CpuSet{} : base::parse_cpus(wish.cpus);
+    const base::CpuSet listed = named_cpus(wish, machine.allowed);
     base::CpuSet cpus;
     for (const base::Core& core : suitable(wish, machine))
         cpus.merge(idle ? idle_of(wish, machine, core) : both(listed, core.cpus));
@@ -356,7 +383,7 @@ std::vector<base::Core> cut(const std::vector<base::Core>& cores, const base::Cp
 
 base::CpuSet choose_cpus(const Wish& wish, const Machine& machine)
 {
-    if (wish.cpus != "idle") base::check_cpus(base::parse_cpus(wish.cpus));
+    base::check_cpus(named_cpus(wish, machine.allowed));
     const std::size_t count = parse_count(wish.count);
     const base::CpuSet all = candidates(wish, machine);
     const base::CpuSet mine = own_part(cut(machine.cores, all), base::rank_among_sharers(), wish.share);

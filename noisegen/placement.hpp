@@ -3,6 +3,7 @@
 
 #include "base/cpus.hpp"
 #include "base/local_rank.hpp"
+#include "base/options.hpp"
 #include "noisegen/schedule.hpp"
 
 #include <map>
@@ -40,13 +41,19 @@ base::CpuSet cpus_of(const Avoid& avoid, const std::vector<Neighbour>& neighbour
 
 // What --cpus and the options beside it ask for.
 struct Wish {
-    std::string cpus = "idle";   // or a list
+    std::string cpus = "idle";   // or a list, or all
     std::string count = "all";   // cores of each noise process, at most
     std::string numa = "any";    // or a list of NUMA nodes: only their CPUs
     std::string socket = "any";  // same, other: than one of the avoided CPUs
     std::string smt = "no";      // yes: on siblings of avoided CPUs too, and on single CPUs of a core
     bool share = false;          // on avoided CPUs too
 };
+
+// Adds them; the words of --avoid are for parse_avoid().
+void add_placement(base::Options& options, Wish& wish, std::vector<std::string>& avoid);
+
+// The CPUs that --cpus names; none for idle.
+base::CpuSet named_cpus(const Wish& wish, const base::CpuSet& allowed);
 
 // What the choice is made from.
 struct Machine {

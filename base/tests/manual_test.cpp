@@ -101,6 +101,25 @@ TEST_CASE_FIXTURE(Fixture, "completion knows plug-ins and inside brackets their 
     CHECK(offered("bake-cake --model label = tow") == "tower\n");
 }
 
+TEST_CASE_FIXTURE(Fixture, "completion, help and man page know commands and plug-ins among words")
+{
+    base::Options eat{"bake-cake eat", "what is left"};
+    std::vector<std::string> cakes;
+    eat.add_positional("CAKE", cakes, "which", 0);
+    eat.plug_ins("CAKE", {.options = {{"tower", {"floors"}}, {"tree", {}}}, .forms = {}});
+    options.command(eat.manual());
+    CHECK(offered("bake-cake e") == "eat\n");
+    CHECK(offered("bake-cake eat t") == "tower tree\n");
+    CHECK(offered("bake-cake eat tower tr") == "tree\n");
+    CHECK(offered("bake-cake eat tree 'tower[f'") == "tower[floors=\n");
+    CHECK(offered("bake-cake eat --v") == "--version\n");
+    CHECK(offered("bake-cake --title x e") == "\n");
+    CHECK(options.help().find("\nCommands:\n  eat  what is left\n") != std::string::npos);
+    CHECK(eat.help().find("\n  CAKE: which\n") != std::string::npos);
+    const std::string page = base::man_page(options.manual());
+    CHECK(page.find(".SH \"COMMANDS\"\n.TP\n\\fBeat\\fR\nwhat is left\n") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a shell without completion is refused")
 {
     std::string program = "bake-cake";

@@ -107,6 +107,33 @@ TEST_CASE("bash completes options, choices, stressors and their options")
     CHECK(contains(offered("noisegen --out /"), "/tmp\n"));
 }
 
+TEST_CASE("bash completes commands, their options and the stressors behind them")
+{
+    CHECK(offered("noisegen cal") == "calibrate\n");
+    CHECK(offered("noisegen calibrate --rou") == "--rounds\n--round\n");
+    CHECK(offered("noisegen calibrate --sched") == "\n");
+    CHECK(contains(offered("noisegen probe --out /"), "/tmp\n"));
+    CHECK(offered("noisegen probe --socket ''") == "any\nsame\nother\n");
+    CHECK(offered("noisegen probe placebo mem").starts_with("memory."));
+    CHECK(offered("noisegen probe placebo \"'memory.stream[sh\"") == "memory.stream[shape=\n");
+    CHECK(!contains(offered("noisegen calibrate ''"), "calibrate"));
+    CHECK(offered("noisegen limits --l") == "--limits\n");
+}
+
+TEST_CASE("each command has a page, and noisegen's names it")
+{
+    const std::string page = testing::run({program, "--man"}).out;
+    for (const std::string command : {"calibrate", "limits", "probe"}) {
+        CHECK(contains(page, "\\fB" + command + "\\fR\n"));
+        CHECK(contains(testing::run({program, "--help"}).out, "\n  " + command + "  "));
+        const Outcome own = testing::run({program, command, "--man"});
+        CHECK(contains(own.out, "noisegen " + command + " \\- "));
+        const Outcome completion = testing::run({program, command, "--completion", "bash"});
+        CHECK(completion.status == 2);
+        CHECK(contains(completion.err, "that of noisegen knows its commands"));
+    }
+}
+
 TEST_CASE("help fits the eye")
 {
     const std::string help = testing::run({program, "--help"}).out;
