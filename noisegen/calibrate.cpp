@@ -102,11 +102,11 @@ std::vector<Configured> configured_by_default()
 }
 
 // Each level of an option by itself; levels of intensity are one.
-std::vector<Configured> configured_by(const std::vector<std::string>& words)
+std::vector<Configured> configured_by(const std::vector<std::string>& words, base::Nanoseconds round)
 {
     std::vector<Configured> all;
     for (const std::string& word : words)
-        for (const Configured& stressor : parse_schedule("rotation(" + word + ")").stressors) {
+        for (const Configured& stressor : rotation_of({word}, round).stressors) {
             if (!can_be_held_to_a_rate(*stressor.card))
                 base::fail_usage(stressor.card->name, " has no rate, so that it has no limit to be found");
             all.push_back(stressor);
@@ -311,7 +311,8 @@ int calibrate(const Calibration& calibration)
 {
     const bool asked_for = !calibration.stressors.empty();
     std::vector<Item> items =
-        items_of(asked_for ? configured_by(calibration.stressors) : configured_by_default(), calibration.cpus);
+        items_of(asked_for ? configured_by(calibration.stressors, calibration.round) : configured_by_default(),
+                 calibration.cpus);
     add_limits(calibration.limits_file, {});  // better refused now than after the last round
     base::bind_this_thread(calibration.cpus);
     const bool complete = try_all(items, asked_for, calibration.budgets) && measure_rounds(items, calibration);

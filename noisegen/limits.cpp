@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iomanip>
 #include <iostream>
 #include <map>
 #include <set>
@@ -46,11 +47,12 @@ struct CgroupFiles {
 const CgroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "};
 const CgroupFiles version_2{"memory.max", "memory.current", "inactive_file "};
 
-// A sum may be more than a number of bytes can say.
+// In the unit that what is free is told in.
 std::string size_text(double bytes)
 {
-    constexpr double most = 9e18;
-    return base::format(base::Bytes{std::llround(std::min(bytes, most))});
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(bytes < 1e7 ? 3 : 0) << bytes * 1e-6 << " MB";
+    return text.str();
 }
 
 }  // namespace
@@ -182,7 +184,7 @@ void check_demands(const std::vector<Demand>& demands, const Limits& limits, int
     }
     const base::Bytes available = available_memory();
     if (memory > limits.max_memory.fraction() * static_cast<double>(available.count))
-        base::fail_usage("the stressors take ", size_text(memory), " of memory", together, ", more than ",
+        base::fail_usage("takes ", size_text(memory), " of memory", together, ", more than ",
                          base::format(limits.max_memory), " of the ", available.count / 1'000'000,
                          " MB available (--max-memory)");
     for (const std::string& warning : warnings) std::cerr << "noisegen: " + warning + "\n";

@@ -31,7 +31,9 @@ bool run(const MeasuredRun& measured)
 {
     const std::vector<int> cpus{measured.cpus.begin(), measured.cpus.end()};
     const std::vector<std::vector<int>> runs = divide(measured.schedule, base::physical_cores(measured.cpus));
-    check_demands(demands(measured.schedule, runs), measured.budgets);
+    const std::vector<Demand> demanded = demands(measured.schedule, runs);
+    check_demands(demanded, measured.budgets);
+    allow_descriptors(demanded);
     Team team{measured.schedule, {.cpus = cpus, .runs = runs, .control_run = {}, .job = {}}};
 
     std::mutex mutex;

@@ -6,6 +6,7 @@
 #include "base/run_record.hpp"
 #include "base/words.hpp"
 #include "noisegen/figures.hpp"
+#include "noisegen/footprint.hpp"
 #include "noisegen/limits_file.hpp"
 #include "noisegen/measured_run.hpp"
 #include "noisegen/placement.hpp"
@@ -30,8 +31,20 @@ void note(const std::string& text)
 
 Schedule schedule_of(const Probe& probe)
 {
-    const std::vector<std::string> stressors = probe.stressors.empty() ? default_probe_stressors() : probe.stressors;
-    return parse_schedule("rotation(" + base::join_words(stressors, ", ") + "; chip=" + base::format(probe.chip) + ")");
+    constexpr base::Nanoseconds shortest{50'000'000};
+    constexpr base::Nanoseconds longest = std::chrono::hours{1};
+    if (probe.chip < shortest || probe.chip > longest)
+        base::fail_usage("--chip: 50ms to 1h, not ", base::format(probe.chip),
+                         "; some of the victim's slices must lie wholly in it");
+    Schedule schedule =
+        rotation_of(probe.stressors.empty() ? default_probe_stressors(probe.cpus) : probe.stressors, probe.chip);
+    if (probe.blocks < 2 || probe.blocks > 100'000)
+        base::fail_usage("--blocks: 2 to 100000, not ", probe.blocks, "; intervals need two at least");
+    constexpr base::Nanoseconds year = std::chrono::hours{24 * 366};
+    if (schedule.block_length() > year / probe.blocks)
+        base::fail_usage("--blocks: ", probe.blocks, " blocks of ", base::format(schedule.block_length()),
+                         " are more than a year");
+    return schedule;
 }
 
 // The noise's own traffic, all CPUs together, added up as phases end.
@@ -119,6 +132,11 @@ std::string text(const Estimate& estimate)
     return figure(estimate.value, 2) + " [" + figure(estimate.low, 2) + ", " + figure(estimate.high, 2) + "]";
 }
 
+std::string latency_text(double ns)
+{
+    return std::isnan(ns) ? "-" : figure(ns, 1) + " ns";
+}
+
 std::string traffic_text(const Damage& damage)
 {
     if (damage.own_bytes_per_s > 0.0) return speed_text(damage.own_bytes_per_s);
@@ -131,8 +149,8 @@ void print(std::ostream& out, const Probe& probe, const DamageReport& report, st
     std::vector<std::vector<std::string>> lines{
         {(probe.cpus.size() == 1 ? "noise on CPU " : "noise on CPUs ") + base::format_cpus(probe.cpus), "own traffic",
          "bandwidth kept", "latency", "cached latency"},
-        {"quiet", "0", speed_text(report.alone.bytes_per_s), figure(report.alone.load_ns, 1) + " ns",
-         figure(report.alone.cached_load_ns, 1) + " ns"}};
+        {"quiet", "0", speed_text(report.alone.bytes_per_s), latency_text(report.alone.load_ns),
+         latency_text(report.alone.cached_load_ns)}};
     for (const Damage& damage : report.damages)
         lines.push_back({damage.name(), traffic_text(damage), text(damage.bandwidth_kept), text(damage.latency_factor),
                          text(damage.cache_latency_factor)});
@@ -141,24 +159,37 @@ void print(std::ostream& out, const Probe& probe, const DamageReport& report, st
     for (const std::string& remark : remarks(report)) out << remark << "\n";
 }
 
-void check(const Probe& probe, const Victim::Setup& setup)
+void warn_of_shared_core(const Probe& probe)
 {
-    base::check_cpus({probe.victim});
-    if (probe.cpus.contains(probe.victim))
-        base::fail_usage("CPU ", probe.victim, " is the victim's; make noise on other --cpus");
-    if (probe.blocks < 2 || probe.blocks > 100'000)
-        base::fail_usage("--blocks: 2 to 100000, not ", probe.blocks, "; intervals need two at least");
-    constexpr base::Nanoseconds shortest{50'000'000};
-    if (probe.chip < shortest)
-        base::fail_usage("--chip: 50ms at least, so that some of the victim's slices lie wholly in it");
     base::CpuSet all = probe.cpus;
     all.insert(probe.victim);
     for (const base::Core& core : base::physical_cores(all))
         if (core.cpus.contains(probe.victim) && core.cpus.size() > 1)
             note("the victim shares its core with noise (CPUs " + base::format_cpus(core.cpus) + ")");
-    Needs needs;
-    needs.memory = Victim::memory(setup);
-    check_demands({{.stressor = "the victim", .needs = needs, .instances = 1}}, probe.budgets);
+}
+
+// Before either has taken of what the other's share is measured by; disks are looked at when noise begins.
+void check_memory_together(std::vector<Demand> noise, const Victim::Setup& setup, const Limits& budgets)
+{
+    for (Demand& demand : noise) demand.needs.directory.clear();
+    Needs victim;
+    victim.memory = Victim::memory(setup);
+    noise.push_back({.stressor = "the victim", .needs = victim, .instances = 1});
+    check_demands(noise, budgets);
+}
+
+// All shapes have memory of their own at once: the CPUs that share a cache together pass it four times over.
+base::Bytes memory_of_each(const base::CpuSet& cpus)
+{
+    constexpr std::int64_t mib = std::int64_t{1} << 20U;
+    std::int64_t most = 64 * mib;
+    for (const int cpu : cpus) {
+        const Cache cache = last_level_cache(cpu);
+        const auto sharers =
+            std::count_if(cpus.begin(), cpus.end(), [&](int other) { return cache.cpus.contains(other); });
+        most = std::max(most, 4 * cache.size.count / std::max<std::int64_t>(1, sharers));
+    }
+    return {(most + mib - 1) / mib * mib};
 }
 
 nlohmann::ordered_json record_of(const Probe& probe, const Schedule& schedule, const Victim::Setup& setup)
@@ -176,22 +207,21 @@ nlohmann::ordered_json record_of(const Probe& probe, const Schedule& schedule, c
 
 }  // namespace
 
-std::vector<std::string> default_probe_stressors()
+std::vector<std::string> default_probe_stressors(const base::CpuSet& cpus)
 {
-    std::vector<std::string> words{"placebo", "cpu.spin",
-                                   "memory.stream[shape=" + base::join_words(stream_shapes(), "|") + "]"};
-    const std::vector<std::string> there = stressors().names();
-    for (const std::string name : {"memory.random", "cache.llc"})
-        if (std::find(there.begin(), there.end(), name) != there.end()) words.push_back(name);
-    return words;
+    const std::string bytes = "bytes=" + base::format(memory_of_each(cpus));
+    return {"placebo", "cpu.spin", "memory.stream[" + bytes + ",shape=" + base::join_words(stream_shapes(), "|") + "]",
+            "memory.random[" + bytes + "]", "cache.llc"};
 }
 
 int probe(const Probe& probe)
 {
     const Victim::Setup setup = Victim::setup(probe.victim, probe.array);
-    check(probe, setup);
     Schedule schedule = schedule_of(probe);
-    resolve_rates(schedule, divide(schedule, base::physical_cores(probe.cpus)), probe.limits_file);
+    const std::vector<std::vector<int>> runs = divide(schedule, base::physical_cores(probe.cpus));
+    resolve_rates(schedule, runs, probe.limits_file);
+    check_memory_together(demands(schedule, runs), setup, probe.budgets);
+    warn_of_shared_core(probe);
     std::optional<base::ClaimedPart> claimed;
     if (!probe.out.empty()) claimed.emplace(probe.out, "probe");
     nlohmann::ordered_json record = record_of(probe, schedule, setup);

@@ -29,7 +29,7 @@ struct Probe {
 // were complete. Throws UsageError for wrong words, for what the budgets do not allow, and if OUT/probe is there.
 int probe(const Probe& probe);
 
-// The stressors of a probe that was not told which.
-std::vector<std::string> default_probe_stressors();
+// The stressors of a probe on these CPUs that was not told which.
+std::vector<std::string> default_probe_stressors(const base::CpuSet& cpus);
 
 }  // namespace noisegen

@@ -263,10 +263,9 @@ void refuse_quiet_item(std::string_view form, const Treatment& treatment)
     if (treatment.empty()) base::fail_usage(form, ": quiet is in every block by itself; quiet=2 says how often");
 }
 
-Schedule parse_rotation(std::string_view text)
+Schedule rotation(std::string_view text, const Arguments& arguments)
 {
     constexpr std::string_view form = "rotation";
-    const Arguments arguments = parse_arguments(form, text, {"chip", "quiet"});
     Builder builder{Schedule::Design::rotation, text};
     Blocks blocks{.treatments = {}, .chip = chip_argument(form, arguments)};
     for (const std::string& item : arguments.items)
@@ -440,7 +439,7 @@ Schedule parse_schedule(std::string_view whole)
 {
     const std::string_view text = base::trim(whole);
     const std::string word{base::trim(text.substr(0, text.find('(')))};
-    if (word == "rotation") return parse_rotation(text);
+    if (word == "rotation") return rotation(text, parse_arguments(word, text, {"chip", "quiet"}));
     if (word == "factorial") return parse_factorial(text);
     if (word == "random") return parse_random(text);
     if (word == "ramp") return parse_ramp(text);
@@ -450,6 +449,13 @@ Schedule parse_schedule(std::string_view whole)
                          base::join_words(forms, ", "), ")");
     if (is_short_word(text)) return parse_short_word(text);
     return parse_sequence(text);
+}
+
+Schedule rotation_of(const std::vector<std::string>& stressors, base::Nanoseconds chip)
+{
+    const std::string length = base::format(chip);
+    return rotation("rotation(" + base::join_words(stressors, ", ") + "; chip=" + length + ")",
+                    {.items = stressors, .options = {{"chip", length}}});
 }
 
 }  // namespace noisegen

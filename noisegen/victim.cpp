@@ -78,14 +78,20 @@ Slice slice(Slice::Kind kind, base::Nanoseconds length, Part&& part)
     return done;
 }
 
+base::Bytes parse_array(const std::string& text)
+try {
+    return base::parse<base::Bytes>(text);
+} catch (const base::UsageError& error) {
+    base::fail_usage("--array: ", error.what());
+}
+
 }  // namespace
 
 Victim::Setup Victim::setup(int cpu, const std::string& array)
 {
     constexpr std::int64_t mib = std::int64_t{1} << 20U;
     const std::int64_t cache = last_level_cache(cpu).size.count;
-    const std::int64_t bytes =
-        array == "auto" ? std::max(4 * cache, 64 * mib) : base::parse<base::Bytes>(array).count / mib * mib;
+    const std::int64_t bytes = array == "auto" ? std::max(4 * cache, 64 * mib) : parse_array(array).count / mib * mib;
     if (bytes < mib) base::fail_usage("--array: at least 1MiB, or auto, not ", array);
     return {.cpu = cpu, .array = {bytes}, .cached = {std::clamp(cache / 8, mib, std::max(mib, bytes))}};
 }

@@ -166,6 +166,7 @@ TEST_CASE("bad words are refused with one line")
         {{program, "calibrat"}, "did you mean calibrate?"},
         {calibration("memory.strem", file), "did you mean memory.stream?"},
         {calibration("placebo", file), "has no rate"},
+        {calibration("cpu.spin; chip=1s", file), "is not a name with options"},
         {calibration("memory.stream[bytes=x]", file), "bytes"},
         {calibration("cpu.spin", file) + std::vector<std::string>{"--seed", "x"}, "--seed"},
         {{program, "calibrate", "cpu.spin", "--cpus", "60000", "--limits", file}, "does not exist"},

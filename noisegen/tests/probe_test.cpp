@@ -3,6 +3,8 @@
 
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
+#include "noisegen/footprint.hpp"
+#include "noisegen/schedule.hpp"
 #include "noisegen/tests/child.hpp"
 #include "noisegen/tests/program.hpp"
 #include "noisegen/victim.hpp"
@@ -137,8 +139,12 @@ TEST_CASE("a probe that makes no sense is refused with one line and leaves nothi
         {{"--victim", "60000"}, "cannot be specified more than once"},
         {{"--blocks", "1"}, "--blocks"},
         {{"--chip", "1ms"}, "--chip"},
+        {{"--chip", "1h", "--blocks", "100000"}, "more than a year"},
         {{"--array", "1"}, "unit"},
         {{"--array", "900TiB"}, "--max-memory"},
+        {{"--array", "-1"}, "--array: '-1'"},
+        {{"cpu.spin; quiet=1"}, "is not a name with options"},
+        {{""}, "is not a name with options"},
         {{"--chips", "1s"}, "did you mean --chip?"},
     };
     if (base::physical_cores(base::allowed_cpus()).size() < 2) {
@@ -161,9 +167,19 @@ TEST_CASE("a probe that makes no sense is refused with one line and leaves nothi
 
 TEST_CASE("the default probe has its controls and every shape of memory traffic")
 {
-    const std::vector<std::string> words = noisegen::default_probe_stressors();
+    const base::CpuSet all = base::allowed_cpus();
+    const std::vector<std::string> words = noisegen::default_probe_stressors(all);
     CHECK(words.at(0) == "placebo");
     CHECK(words.at(1) == "cpu.spin");
-    CHECK(words.at(2).starts_with("memory.stream[shape="));
+    CHECK(words.at(2).starts_with("memory.stream[bytes="));
     CHECK(words.at(2).find("|update") != std::string::npos);
+    const noisegen::Schedule schedule = noisegen::rotation_of(words, std::chrono::seconds{1});
+    CHECK(schedule.doses.at(2).level.starts_with("shape="));
+    const auto bytes = [&](std::size_t dose) {
+        return schedule.stressors.at(schedule.doses.at(dose).stressor).settings.get<base::Bytes>("bytes").count;
+    };
+    const noisegen::Cache cache = noisegen::last_level_cache(*all.begin());
+    CHECK(bytes(2) >= std::int64_t{64} << 20U);
+    CHECK(bytes(2) * static_cast<std::int64_t>(all.size()) >= 4 * cache.size.count);
+    CHECK(bytes(schedule.doses.size() - 2) == bytes(2));
 }
