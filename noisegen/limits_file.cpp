@@ -63,16 +63,23 @@ Limit limit_from(const Json& json)
     return limit;
 }
 
+// What JSON would turn into one silently: -1, 1.5.
+std::size_t count_from(const Json& json)
+{
+    if (!json.is_number_unsigned() || json == 0) base::fail(json.dump(), " is no number of CPUs or rounds");
+    return json;
+}
+
 StressorLimit entry_from(const Json& json)
 {
     StressorLimit entry;
     entry.stressor = json.at("stressor");
     entry.options = json.at("options").get<std::map<std::string, std::string>>();
-    entry.cpus = json.at("cpus");
+    entry.cpus = count_from(json.at("cpus"));
     entry.cpus_used = json.at("cpus_used");
     entry.bytes_per_s = limit_from(json.at("bytes_per_s"));
     entry.operations_per_s = limit_from(json.at("operations_per_s"));
-    entry.rounds = json.at("rounds");
+    entry.rounds = count_from(json.at("rounds"));
     entry.round = base::Nanoseconds{json.at("round_ns").get<std::int64_t>()};
     entry.measured = json.at("measured");
     entry.machine = json.at("machine");
@@ -180,13 +187,19 @@ void add_limits_option(base::Options& options, std::string& file)
 
 NodeLimits read_limits(const fs::path& file)
 {
-    if (!fs::exists(file)) return {.file = file, .entries = {}};
+    std::error_code code;
+    const fs::file_status status = fs::status(file, code);
+    if (status.type() == fs::file_type::not_found) return {.file = file, .entries = {}};
+    if (status.type() == fs::file_type::none) base::fail("cannot read ", file.string(), ": ", code.message());
+    if (status.type() != fs::file_type::regular) base::fail("cannot read ", file.string(), ": it is no file");
     return {.file = file, .entries = entries_from(file, base::read_whole(file))};
 }
 
 void add_limits(const fs::path& file, const std::vector<StressorLimit>& entries)
 {
-    if (file.has_parent_path()) fs::create_directories(file.parent_path());
+    std::error_code code;
+    if (file.has_parent_path()) fs::create_directories(file.parent_path(), code);
+    if (code) base::fail("cannot create ", file.parent_path().string(), ": ", code.message());
     const Lock lock{file};
     std::vector<StressorLimit> all = read_limits(file).entries;
     for (const StressorLimit& entry : entries) {

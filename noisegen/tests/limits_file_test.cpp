@@ -9,7 +9,10 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <thread>
+
+#include <sys/stat.h>
 
 namespace {
 
@@ -213,6 +216,9 @@ TEST_CASE("a damaged file is one clear line and never a number")
                                            with("\"worst\": 900.0", "\"worst\": 1e9"),
                                            with("\"worst\": 900.0", "\"worst\": 1e999"),
                                            with("\"worst\": 900.0", "\"worst\": \"900\""),
+                                           with("\"cpus\": 1", "\"cpus\": -1"),
+                                           with("\"cpus\": 1", "\"cpus\": 1.5"),
+                                           with("\"rounds\": 9", "\"rounds\": 0"),
                                            with("\"stressor\": \"cpu.spin\"", "\"stressor\": 7"),
                                            with("\"options\": {", "\"options\": null, \"others\": {"),
                                            with("\"options\": {", "\"options\": {\"bytes\": 1,")};
@@ -229,6 +235,18 @@ TEST_CASE("a damaged file is one clear line and never a number")
         CHECK(words.find(file.string()) != std::string::npos);
         CHECK(words.find('\n') == std::string::npos);
     }
+}
+
+TEST_CASE("what is no file is refused and not waited for")
+{
+    const Scratch scratch;
+    std::filesystem::create_directory(scratch / "folder");
+    REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);
+    for (const char* name : {"folder", "pipe"})
+        CHECK_THROWS_WITH_AS(noisegen::read_limits(scratch / name), doctest::Contains("it is no file"), base::Error);
+    std::ofstream{scratch / "file"} << "";
+    CHECK_THROWS_WITH_AS(noisegen::add_limits(scratch / "file/limits.json", {}), doctest::Contains("cannot create"),
+                         base::Error);
 }
 
 TEST_CASE("limits lie in the user's cache, by host")
