@@ -19,6 +19,9 @@ constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double waited_too_long = 0.1;
 constexpr double felt = 0.05;  // less is not told from the machine's own unrest
 
+// From this share of memory's latency on: others fill the cache, or a virtual machine is told of one that it has not.
+constexpr double no_cache = 0.8;
+
 struct Sum {
     double amount = 0.0;
     double seconds = 0.0;  // of the victim's own CPU time: another process on its CPU is not damage by noise
@@ -169,6 +172,11 @@ std::vector<std::string> remarks(const DamageReport& report)
              count([&](const Damage& d) { return aims_at_memory(d) && reaches_the_victim(d, spin); }) == 0)
         words.push_back(base::join("victim and noise do not share a memory path now: no memory noise took more than ",
                                    percent(felt), spin == nullptr ? " from the victim" : " beyond cpu.spin"));
+    if (report.alone.cached_load_ns > no_cache * report.alone.load_ns)
+        words.push_back(
+            base::join("the victim's loads from the last-level cache take as long as from memory (",
+                       std::round(report.alone.cached_load_ns), " ns against ", std::round(report.alone.load_ns),
+                       " ns): it has no part of that cache now, and its latency there tells nothing of its own"));
     if (report.disturbed * 10 > report.slices)
         words.push_back(base::join("something else ran on the victim's CPU in ", report.disturbed, " of ",
                                    report.slices, " slices: it took its caches too"));

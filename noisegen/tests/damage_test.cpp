@@ -183,6 +183,20 @@ TEST_CASE("remarks say when noise does not reach the victim and when controls hu
     CHECK(all_remarks({spin, unknown}).find("do not share") == std::string::npos);
 }
 
+TEST_CASE("a cache that serves the victim no faster than memory does is told")
+{
+    const auto told = [](double cached_load_ns) {
+        return noisegen::remarks({.alone = {.bytes_per_s = 1e10, .load_ns = 100.0, .cached_load_ns = cached_load_ns},
+                                  .damages = {damaged("memory.stream", 0.5, 1.5)},
+                                  .slices = 100,
+                                  .noise_waited = 0.0,
+                                  .disturbed = 0});
+    };
+    CHECK(told(30.0).empty());
+    REQUIRE(told(95.0).size() == 1);
+    CHECK(told(95.0)[0].find("(95 ns against 100 ns)") != std::string::npos);
+}
+
 TEST_CASE("labels keep their distance and their order")
 {
     const std::vector<double> places = noisegen::spread({0.5, 0.9, 0.5, 1.0, 0.0}, 0.1);
