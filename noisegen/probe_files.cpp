@@ -57,16 +57,28 @@ std::string colour(const Damage& damage)
     return "#606060";
 }
 
+// Where each stands: by its traffic; those that move no bytes side by side left of zero, for none to cover another.
+std::vector<double> traffic_places(const std::vector<Damage>& damages, double most_gb_per_s)
+{
+    std::vector<double> places;
+    double left = 0.0;
+    for (const Damage& damage : damages) {
+        if (damage.own_bytes_per_s <= 0.0) left -= 0.03 * most_gb_per_s;
+        places.push_back(damage.own_bytes_per_s > 0.0 ? damage.own_bytes_per_s * 1e-9 : left);
+    }
+    return places;
+}
+
 // Labels stand in a column at the right, each with a line to its point, so that none covers another.
-void write_labels(std::ostream& gp, const Panel& panel, const std::vector<Damage>& damages)
+void write_labels(std::ostream& gp, const Panel& panel, const std::vector<Damage>& damages,
+                  const std::vector<double>& gb_per_s)
 {
     std::vector<double> wanted;
     for (const Damage& damage : damages) wanted.push_back(panel.place((damage.*panel.of).value));
     const std::vector<double> places = spread(wanted, label_gap);
     for (std::size_t i = 0; i < damages.size(); ++i) {
-        const double gb_per_s = damages[i].own_bytes_per_s * 1e-9;
-        gp << "set arrow " << i + 1 << " from " << gb_per_s << "," << (damages[i].*panel.of).value << " to graph 1.02,"
-           << places[i] << " nohead lw 0.5 lc rgb '#b0b0b0' back\n"
+        gp << "set arrow " << i + 1 << " from " << gb_per_s[i] << "," << (damages[i].*panel.of).value
+           << " to graph 1.02," << places[i] << " nohead lw 0.5 lc rgb '#b0b0b0' back\n"
            << "set label " << i + 1 << " " << base::gnuplot_text(damages[i].name()) << " at graph 1.03," << places[i]
            << " left tc rgb '" << colour(damages[i]) << "'\n";
     }
@@ -76,22 +88,32 @@ void write_panel(std::ostream& gp, const std::filesystem::path& folder, const Pa
                  double most_gb_per_s, const std::vector<Damage>& damages)
 {
     base::CsvWriter data{folder / (panel.name + ".csv"), {"gb_per_s", "value", "low", "high", "colour"}};
-    for (const Damage& damage : damages) {
-        const Estimate& estimate = damage.*panel.of;
-        data.row(damage.own_bytes_per_s * 1e-9, estimate.value, estimate.low, estimate.high,
-                 "0x" + colour(damage).substr(1));
+    const std::vector<double> gb_per_s = traffic_places(damages, most_gb_per_s);
+    for (std::size_t i = 0; i < damages.size(); ++i) {
+        const Estimate& estimate = damages[i].*panel.of;
+        data.row(gb_per_s[i], estimate.value, estimate.low, estimate.high, "0x" + colour(damages[i]).substr(1));
     }
     const double height = static_cast<double>(panels * panel_height);
     const double top = static_cast<double>(number * panel_height + panel_top);
     const double bottom = static_cast<double>((number + 1) * panel_height + panel_top - panel_room);
     gp << "unset arrow\nunset label\nset tmargin at screen " << 1.0 - top / height << "\nset bmargin at screen "
        << 1.0 - bottom / height << "\nset title " << base::gnuplot_text(panel.title) << " offset 0,-0.6\n"
-       << "set xrange [" << -0.02 * most_gb_per_s << ":" << 1.03 * most_gb_per_s << "]\nset yrange [" << panel.low
-       << ":" << panel.high << "]\nset arrow " << damages.size() + 1 << " from graph 0,first 1 to graph 1,first 1 "
+       << "set xrange [" << std::min(0.0, *std::min_element(gb_per_s.begin(), gb_per_s.end())) - 0.02 * most_gb_per_s
+       << ":" << 1.03 * most_gb_per_s << "]\nset yrange [" << panel.low << ":" << panel.high << "]\nset arrow "
+       << damages.size() + 1 << " from graph 0,first 1 to graph 1,first 1 "
        << "nohead lw 0.7 dt 2 lc rgb '#909090' back\n";
-    if (number == panels - 1) gp << "set xlabel 'traffic of the noise itself, GB/s' offset 0,0.4\n";
-    write_labels(gp, panel, damages);
+    if (number == panels - 1) gp << "set xlabel 'traffic of the noise itself, GB/s; left of 0: none' offset 0,0.4\n";
+    write_labels(gp, panel, damages, gb_per_s);
     gp << "plot '" << panel.name << ".csv' skip 1 using 1:2:3:4:5 with yerrorbars pt 7 ps 0.6 lw 1.2 lc rgb variable\n";
+}
+
+// 1, 2 or 5 times a power of ten; five to ten of it make up the whole.
+double tic_step(double whole)
+{
+    const double unit = std::pow(10.0, std::floor(std::log10(whole)) - 1.0);
+    for (const double times : {1.0, 2.0, 5.0})
+        if (whole <= 10.0 * times * unit) return times * unit;
+    return 10.0 * unit;
 }
 
 std::size_t longest_name(const std::vector<Damage>& damages)
@@ -159,6 +181,7 @@ bool draw_probe(const std::filesystem::path& folder, const DamageReport& report)
         shown.push_back(damage);
         most_gb_per_s = std::max(most_gb_per_s, damage.own_bytes_per_s * 1e-9);
     }
+    if (shown.empty()) return false;  // the remarks tell why
     if (most_gb_per_s == 0.0) most_gb_per_s = 1.0;
     const double width = plot_right + 40.0 + 8.0 * static_cast<double>(longest_name(shown));
     std::vector<Panel> panels{
@@ -172,7 +195,8 @@ bool draw_probe(const std::filesystem::path& folder, const DamageReport& report)
           "probe.gp\n"
        << "set terminal svg noenhanced size " << width << "," << panel_height * static_cast<int>(panels.size())
        << " dynamic font 'sans-serif,12' background '#ffffff'\nset output 'probe.svg'\nset datafile separator ','\n"
-       << "set encoding utf8\nset border 3 lw 0.7\nset tics nomirror out scale 0.5\nset key off\nset multiplot\n"
+       << "set encoding utf8\nset border 3 lw 0.7\nset tics nomirror out scale 0.5\nset xtics 0,"
+       << tic_step(most_gb_per_s) << "\nset key off\nset multiplot\n"
        << "set lmargin at screen " << plot_left / width << "\nset rmargin at screen " << plot_right / width << "\n";
     for (std::size_t i = 0; i < panels.size(); ++i) {
         fit(panels[i], shown);

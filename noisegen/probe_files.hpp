@@ -16,7 +16,8 @@ void write_probe_csv(const std::filesystem::path& folder, const DamageReport& re
 // `record` is base::run_record() with what the probe was asked for.
 void write_probe_json(const std::filesystem::path& folder, nlohmann::ordered_json record, const DamageReport& report);
 
-// probe.svg with its script and data beside it. False if gnuplot could not draw it (told on stderr).
+// probe.svg with its script and data beside it. False if nothing can be shown, or if gnuplot could not draw it (told on
+// stderr).
 bool draw_probe(const std::filesystem::path& folder, const DamageReport& report);
 
 // Places for labels: as near to the wanted ones as `gap` between neighbours allows, within 0 .. 1; in the order given.
