@@ -50,6 +50,7 @@ void stop_on_signals()
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
     ::signal(SIGPIPE, SIG_IGN);  // whoever read the output may be gone before the records are complete
+    ::signal(SIGXFSZ, SIG_IGN);  // a file beyond ulimit -f is an error of its write, which says so
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 

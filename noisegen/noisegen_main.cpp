@@ -12,7 +12,18 @@
 
 #include <iostream>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace {
+
+// A file that is opened later must not stand where a closed stdout or stderr is written to. What is written there now
+// fails, as it should.
+void occupy_closed_streams()
+{
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
+}
 
 void add_where(base::Options& options, noisegen::Request& request, std::vector<std::string>& avoid)
 {
@@ -52,6 +63,7 @@ void show(noisegen::Request& request)
 
 int main(int argc, char** argv)
 try {
+    occupy_closed_streams();
     if (noisegen::asked_to_guard(argc, argv)) return noisegen::guard(argv);
     if (const auto code = noisegen::run_command(argc, argv)) return *code;
 
@@ -84,6 +96,7 @@ try {
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (list) {
         noisegen::stressors().list(std::cout);
+        if (!std::cout.flush()) base::fail("cannot write the list");
         return base::exit_fine;
     }
 
@@ -107,7 +120,9 @@ try {
 
     base::stop_on_signals();
     base::stop_with_parent();
-    return noisegen::run(std::move(request));
+    const int code = noisegen::run(std::move(request));
+    if (!std::cout.flush()) base::fail("cannot write the results to stdout; the records are complete");
+    return code;
 } catch (...) {
     return base::report_failure("noisegen");
 }

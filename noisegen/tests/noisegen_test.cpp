@@ -220,6 +220,26 @@ TEST_CASE("it ends with its parent")
     CHECK(eventually([&] { return record(part(scratch)).at("exit").at("reason") == "parent died"; }));
 }
 
+TEST_CASE("an output that is closed or full is told, and no record is written to in its place")
+{
+    const Scratch scratch;
+    const std::string list = "'" + program + "' --list";
+    const std::string run =
+        "'" + program + "' --schedule 'cpu.spin 50ms' --duration 50ms --cpus " + cpu() + " --json --out '";
+    for (const std::string to : {">&-", ">/dev/full"}) {
+        CHECK(testing::run({"sh", "-c", list + " " + to}).status == 1);
+        const auto out = scratch / (to == ">&-" ? "closed" : "full");
+        const Outcome outcome = testing::run({"sh", "-c", run + out.string() + "' " + to});
+        CHECK(outcome.status == 1);
+        CHECK(outcome.err.find("cannot write the results") != std::string::npos);
+        const auto part = out / "noise" / (base::host_name() + ".0");
+        CHECK(record(part).at("exit").at("code") == 0);
+    }
+    const Outcome silent = testing::run({"sh", "-c", run + (scratch / "silent").string() + "' 2>&-"});
+    CHECK(silent.status == 0);
+    CHECK(nlohmann::json::accept(silent.out));
+}
+
 TEST_CASE("two processes of a job change chips together")
 {
     const Scratch scratch;
