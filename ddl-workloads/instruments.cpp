@@ -89,12 +89,16 @@ void Instruments::sample(const Sample& sample)
 void Instruments::exchange_begins(BucketTag tag, std::int64_t bytes)
 {
     exchange_bytes_ = bytes;
-    exchanges_->enter(bucket_exchange_, {{step_, tag.step}, {bucket_, tag.bucket}, {bytes_, bytes}});
+    exchange_began_ns_ = base::now_ns();
+    exchanges_->enter(bucket_exchange_, exchange_began_ns_,
+                      {{step_, tag.step}, {bucket_, tag.bucket}, {bytes_, bytes}});
 }
 
 void Instruments::exchange_ends()
 {
-    exchanges_->leave(bucket_exchange_);
+    const std::int64_t now = base::now_ns();
+    exchanges_->leave(bucket_exchange_, now);
+    exchange_ns_ += now - exchange_began_ns_;
     reduced_.add(static_cast<std::uint64_t>(exchange_bytes_));
 }
 

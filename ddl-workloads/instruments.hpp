@@ -8,6 +8,7 @@
 #include "trace-tools/otf2/counters.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -44,6 +45,9 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     };
     void sample(const Sample& sample);
 
+    // Time that exchanges of gradients took so far, each from its begin to its end on the transport thread.
+    std::int64_t exchange_ns() const { return exchange_ns_; }
+
     // Collective; no reader may be left. Then the archive is there.
     void finish();
 
@@ -77,6 +81,8 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     otf2::PublishedCounter reduced_{"bytes_reduced", "gradient bytes averaged over the ranks"};
     std::unique_ptr<otf2::CounterReader> papi_;
     std::int64_t exchange_bytes_ = 0;  // of the exchange at hand; transport thread
+    std::int64_t exchange_began_ns_ = 0;
+    std::atomic<std::int64_t> exchange_ns_ = 0;
 };
 
 }  // namespace ddl

@@ -1,5 +1,7 @@
 #include "ddl-workloads/phases.hpp"
 
+#include "ddl-workloads/injected_delay.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -76,6 +78,7 @@ void PhaseClock::enter(Phase phase, std::int64_t at_ns)
     leave(at_ns);
     cut(phase, at_ns);
     location_.enter(regions_[column(phase)], at_ns);
+    if (injector_ != nullptr) injector_->entered(phase, times_.step);
 }
 
 void PhaseClock::leave(std::int64_t at_ns)

@@ -32,6 +32,8 @@ struct StepTimes {
     std::int64_t of(Phase phase) const;
 };
 
+class DelayInjector;
+
 // Cuts a step into phases with one reading of the clock at each cut: what one phase loses the next one gains. Time in
 // no phase is `other`. Each cut goes to the trace and to the control page. Used by the main thread.
 class PhaseClock {
@@ -47,6 +49,9 @@ class PhaseClock {
 
     std::uint64_t step() const { return times_.step; }
 
+    // From here on told of each phase that begins; must live as long. Null: nobody.
+    void inject(DelayInjector* injector) { injector_ = injector; }
+
  private:
     void cut(Phase next, std::int64_t at_ns);
 
@@ -58,6 +63,7 @@ class PhaseClock {
     StepTimes times_;
     Phase phase_ = Phase::none;
     std::int64_t since_ns_ = 0;
+    DelayInjector* injector_ = nullptr;
 };
 
 }  // namespace ddl

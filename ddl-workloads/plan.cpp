@@ -52,6 +52,8 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
     check_at_least(0.0, plan.optimizer.weight_decay, "--weight-decay");
     if (plan.duration.count() < 0) base::fail_usage("--duration must not be negative");
     if (plan.control_delay.count() < 0) base::fail_usage("--control-delay must not be negative");
+    if (plan.until_accuracy && (*plan.until_accuracy <= 0.0 || *plan.until_accuracy > 1.0))
+        base::fail_usage("--until-accuracy must be above 0% and at most 100%");
     if (plan.out.empty()) base::fail_usage("--out DIR is needed: where the results go");
 }
 
@@ -68,6 +70,9 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     std::string trace = "on";
     std::string out;
     std::string data_directory;
+    std::string until_loss;
+    std::string until_accuracy;
+    std::vector<std::string> delays;
     bool list_all = false;
 
     base::Options options{"ddl-train", "data-parallel training with named phases, traced"};
@@ -84,6 +89,9 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add("steps", plan.steps, "end after so many; with no end given: 100");
     options.add("epochs", plan.epochs, "end after so many passes over the data");
     options.add("duration", plan.duration, "end after so long");
+    options.add("until-loss", until_loss, "end when the mean loss of all ranks over ten steps is no higher");
+    options.add("until-accuracy", until_accuracy,
+                "end when so many of the held-out images are known after an epoch: 95%");
     options.add("seed", plan.seed, "of initial parameters and the order of the data");
     options.add("threads", plan.threads, "of each rank's computing, OpenBLAS and OpenMP included");
     options.add("cpus", cpus,
@@ -93,6 +101,9 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add_switch("drop-page-cache", plan.drop_page_cache, "read input from the device, not from the page cache");
     options.add("data-dir", data_directory, "where the data set is written and read; if not given DIR/train/data");
     options.add("control-delay", plan.control_delay, "delay a step by so long while the control file asks for it");
+    options.add("delay", delays,
+                "RANK:PHASE:TIME[:every=N][:busy]: delay that rank in that phase of each (Nth) step, asleep or busy",
+                "DELAY");
     options.add_choice("trace", trace, {"on", "off"}, "record an OTF2 trace");
     options.add("out", out, "directory of the run; the training's part is DIR/train");
     options.add_switch("list", list_all, "show all models, data sets, strategies and transports, and end");
@@ -119,7 +130,11 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     plan.trace = trace == "on";
     plan.out = out;
     plan.data_directory = data_directory.empty() ? plan.out / "train" / "data" : std::filesystem::path{data_directory};
-    if (plan.steps == 0 && plan.epochs == 0 && plan.duration.count() == 0) plan.steps = 100;
+    if (!until_loss.empty()) plan.until_loss = base::parse<double>(until_loss);
+    if (!until_accuracy.empty()) plan.until_accuracy = base::parse<base::Percent>(until_accuracy).fraction();
+    for (const std::string& text : delays) plan.delays.push_back(parse_injected_delay(text));
+    const bool target = plan.until_loss || plan.until_accuracy;
+    if (!target && plan.steps == 0 && plan.epochs == 0 && plan.duration.count() == 0) plan.steps = 100;
     check(plan, models);
     return plan;
 }

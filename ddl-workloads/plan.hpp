@@ -3,6 +3,7 @@
 
 #include "base/cpus.hpp"
 #include "base/units.hpp"
+#include "ddl-workloads/injected_delay.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
 #include "ddl-workloads/transports/link.hpp"
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ddl {
 
@@ -26,6 +28,8 @@ struct TrainingPlan {
     std::int64_t steps = 0;  // each of these three: 0 for no such end; the first one reached counts
     std::int64_t epochs = 0;
     base::Nanoseconds duration{0};
+    std::optional<double> until_loss;      // mean of all ranks over the last ten steps
+    std::optional<double> until_accuracy;  // 0 to 1, on held-out images at the end of an epoch
     std::uint64_t seed = 1;
 
     int threads = 1;
@@ -36,6 +40,7 @@ struct TrainingPlan {
     std::filesystem::path data_directory;  // empty: out/data
 
     base::Nanoseconds control_delay{0};  // 0: no control
+    std::vector<InjectedDelay> delays;
     bool trace = true;
     std::filesystem::path out;
 };

@@ -4,6 +4,7 @@
 #include "base/cpus.hpp"
 #include "base/run_record.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
@@ -36,6 +37,18 @@ void StepSums::add(const StepTimes& times)
     for (std::size_t i = 0; i < phase_ns.size(); ++i) phase_ns[i] += times.phase_ns[i];
 }
 
+std::int64_t StepSums::of(Phase phase) const
+{
+    return phase_ns[static_cast<std::size_t>(std::find(phases.begin(), phases.end(), phase) - phases.begin())];
+}
+
+std::optional<double> overlap_percent(const StepSums& sums, std::int64_t exchange_ns)
+{
+    if (exchange_ns <= 0) return std::nullopt;
+    const auto waited = static_cast<double>(sums.of(Phase::wait_exchange));
+    return 100.0 * std::max(0.0, 1.0 - waited / static_cast<double>(exchange_ns));
+}
+
 nlohmann::ordered_json to_json(const StepSums& sums, std::int64_t samples_per_step)
 {
     nlohmann::ordered_json json;
@@ -43,6 +56,9 @@ nlohmann::ordered_json to_json(const StepSums& sums, std::int64_t samples_per_st
     json["mean_step_ms"] = per_step_ms(sums.ns, sums.steps);
     const double seconds = static_cast<double>(sums.ns) / 1e9;
     json["samples_per_s"] = seconds > 0.0 ? static_cast<double>(sums.steps * samples_per_step) / seconds : 0.0;
+    const std::int64_t computed_ns = sums.of(Phase::forward) + sums.of(Phase::backward) + sums.of(Phase::update);
+    json["utilisation_percent"] =
+        sums.ns > 0 ? 100.0 * static_cast<double>(computed_ns) / static_cast<double>(sums.ns) : 0.0;
     for (std::size_t i = 0; i < phases.size(); ++i)
         json["phases_ms"][text(phases[i])] = per_step_ms(sums.phase_ns[i], sums.steps);
     return json;
@@ -67,6 +83,15 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
     json["drop_page_cache"] = plan.drop_page_cache;
     json["data_directory"] = plan.data_directory.string();
     json["control_delay_ns"] = plan.control_delay.count();
+    json["until_loss"] = plan.until_loss ? nlohmann::ordered_json(*plan.until_loss) : nullptr;
+    json["until_accuracy"] = plan.until_accuracy ? nlohmann::ordered_json(*plan.until_accuracy) : nullptr;
+    json["delays"] = nlohmann::ordered_json::array();
+    for (const InjectedDelay& delay : plan.delays)
+        json["delays"].push_back({{"rank", delay.rank},
+                                  {"phase", text(delay.phase)},
+                                  {"ns", delay.time.count()},
+                                  {"every", delay.every},
+                                  {"busy", delay.busy}});
     json["trace"] = plan.trace;
     return json;
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,9 +23,15 @@ struct StepSums {
     std::array<std::int64_t, phases.size()> phase_ns{};
 
     void add(const StepTimes& times);
+    std::int64_t of(Phase phase) const;
 };
 
-// Means per step in ms, of the whole and of each phase, and samples/s of all ranks.
+// Of the time that exchanging took, how much was hidden behind computing: what did not make the main thread wait. None
+// if nothing was exchanged.
+std::optional<double> overlap_percent(const StepSums& sums, std::int64_t exchange_ns);
+
+// Means per step in ms, of the whole and of each phase, samples/s of all ranks, and the share of the time in
+// which the device computed (forward, backward, update).
 nlohmann::ordered_json to_json(const StepSums& sums, std::int64_t samples_per_step);
 
 nlohmann::ordered_json to_json(const TrainingPlan& plan);

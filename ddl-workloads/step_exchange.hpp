@@ -12,12 +12,13 @@
 namespace ddl {
 
 // A later one outweighs an earlier one.
-enum class Stop : std::int64_t { no = 0, time_is_up = 1, signal = 2 };
+enum class Stop : std::int64_t { no = 0, time_is_up = 1, target = 2, signal = 3 };
 
 struct StepNews {
     Stop wish = Stop::no;
     std::int64_t complete_steps = 0;  // 0: no times yet
     StepTimes last = {};              // of the last complete step
+    double loss = 0.0;                // of this rank's batch in that step, if the model has one
 };
 
 // The strongest wish of any rank.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t steps_of_a_sample = 10;
 constexpr std::int64_t batch_of_an_evaluation = 64;
+constexpr std::size_t steps_of_a_loss = 10;  // one batch alone may be easy
 
 base::PlugInText strategy_name(const TrainingPlan& plan)
 {
@@ -71,6 +73,7 @@ void Training::prepare_parts()
                 .rank = transport_.rank(),
                 .local_rank = local.rank,
                 .threads = plan_.threads});
+    inject_delays();
     if (plan_.control_delay.count() > 0) control_delay_.emplace(plan_.control_delay, page, transport_);
     exchange_.emplace(transport_);
     if (transport_.rank() == 0) write_record(nullptr);
@@ -123,6 +126,18 @@ void Training::make_model(const ModelPlan& plan)
     strategy_->attach(*model_);
 }
 
+void Training::inject_delays()
+{
+    std::vector<InjectedDelay> mine;
+    for (const InjectedDelay& delay : plan_.delays) {
+        if (delay.rank >= transport_.size())
+            base::fail_usage("--delay: there is no rank ", delay.rank, " of ", transport_.size());
+        if (delay.rank == transport_.rank()) mine.push_back(delay);
+    }
+    injector_.emplace(instruments_->recorder(), instruments_->main(), std::move(mine));
+    instruments_->clock().inject(&*injector_);
+}
+
 void Training::agree(const std::vector<std::span<std::byte>>& memory)
 {
     for (const std::span<std::byte> bytes : memory) transport_.broadcast(bytes, 0).get();
@@ -152,7 +167,7 @@ void Training::take_step(std::uint64_t step)
     clock.begin_step(step);
     news_.wish = wish();
     const std::vector<StepNews> news = exchange_->next(news_);
-    stop_ = agreed(news);
+    stop_ = std::max(agreed(news), loss_is_low_enough(news) ? Stop::target : Stop::no);
     write_rows(news);
     if (control_delay_) control_delay_->wait(clock);
 
@@ -170,6 +185,7 @@ void Training::take_step(std::uint64_t step)
     if (step % steps_of_a_sample == 0) sample();
     show_progress();
     news_.last = clock.end_step();
+    news_.loss = model_->loss().value_or(0.0);
     ++news_.complete_steps;
     sums_.add(news_.last);
 }
@@ -179,6 +195,18 @@ void Training::write_rows(const std::vector<StepNews>& news)
     if (!rows_) return;
     for (std::size_t rank = 0; rank < news.size(); ++rank)
         if (news[rank].complete_steps > 0) rows_->add(static_cast<int>(rank), news[rank].last);
+}
+
+// The same on all ranks: all have the same news.
+bool Training::loss_is_low_enough(const std::vector<StepNews>& news)
+{
+    if (!plan_.until_loss || news.empty() || news.front().complete_steps == 0) return false;
+    if (!model_->loss()) base::fail_usage("--until-loss: ", plan_.model, " does not learn");
+    const auto add = [](double sum, const StepNews& one) { return sum + one.loss; };
+    losses_.push_back(std::accumulate(news.begin(), news.end(), 0.0, add) / static_cast<double>(news.size()));
+    if (losses_.size() > steps_of_a_loss) losses_.pop_front();
+    const double mean = std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
+    return losses_.size() == steps_of_a_loss && mean <= *plan_.until_loss;
 }
 
 void Training::sample()
@@ -211,6 +239,7 @@ void Training::show_progress()
 Stop Training::wish() const
 {
     if (base::stop_requested()) return Stop::signal;
+    if (plan_.until_accuracy && accuracy_.value_or(0.0) >= *plan_.until_accuracy) return Stop::target;
     const bool late = plan_.duration.count() > 0 && base::now_ns() - begun_ns_ >= plan_.duration.count();
     return late ? Stop::time_is_up : Stop::no;
 }
@@ -224,7 +253,8 @@ bool Training::is_last(std::uint64_t step) const
 
 bool Training::ends_epoch(std::uint64_t step) const
 {
-    return plan_.epochs > 0 && (static_cast<std::int64_t>(step) + 1) % loader_->steps_per_epoch() == 0;
+    return (plan_.epochs > 0 || plan_.until_accuracy) &&
+           (static_cast<std::int64_t>(step) + 1) % loader_->steps_per_epoch() == 0;
 }
 
 // -------------------------------------------------------------------------------------------------------- evaluating
@@ -233,7 +263,10 @@ bool Training::ends_epoch(std::uint64_t step) const
 void Training::evaluate()
 {
     evaluated_after_ = sums_.steps;
-    if (!model_->loss()) return;
+    if (!model_->loss()) {
+        if (plan_.until_accuracy) base::fail_usage("--until-accuracy: ", plan_.model, " does not learn");
+        return;
+    }
     const otf2::Scope scope{instruments_->main(), instruments_->recorder().region("evaluate")};
     agree(model_->statistics());
     const RecordFile file{data_.held_out, data_.shape};
@@ -260,6 +293,7 @@ nlohmann::ordered_json Training::result()
     nlohmann::ordered_json mine = process_record(transport_.rank());
     mine["computing"] = model_->describe();
     mine["checksum"] = checksum(model_->parameters());
+    mine["injected_delays"] = {{"count", injector_->count()}, {"ns", injector_->total_ns()}};
     const std::vector<std::string> texts = transport_.gather(mine.dump()).get();
     if (transport_.rank() != 0) return nullptr;
 
@@ -268,6 +302,9 @@ nlohmann::ordered_json Training::result()
     for (const auto& rank : ranks) ranks_agree_ = ranks_agree_ && rank["checksum"] == mine["checksum"];
 
     nlohmann::ordered_json result = to_json(sums_, transport_.size() * plan_.batch);
+    const std::optional<double> overlap = overlap_percent(sums_, instruments_->exchange_ns());
+    result["overlap_percent"] = overlap ? nlohmann::ordered_json(*overlap) : nullptr;
+    result["ended_by"] = ended_by();
     result["loss"] = model_->loss() ? nlohmann::ordered_json(*model_->loss()) : nullptr;
     result["accuracy"] = accuracy_ ? nlohmann::ordered_json(*accuracy_) : nullptr;
     result["parameters"] = model_->parameter_count();
@@ -281,6 +318,14 @@ nlohmann::ordered_json Training::result()
     recorded["each_rank"] = std::move(ranks);
     write_record(recorded);
     return result;
+}
+
+std::string Training::ended_by() const
+{
+    if (stop_ == Stop::signal) return "signal";
+    if (stop_ == Stop::target) return losses_.size() < steps_of_a_loss || !plan_.until_loss ? "accuracy" : "loss";
+    if (stop_ == Stop::time_is_up) return "duration";
+    return plan_.steps > 0 && sums_.steps >= plan_.steps ? "steps" : "epochs";
 }
 
 // Once at the begin, so that a killed training has one, and once with the result.

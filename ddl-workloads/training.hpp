@@ -6,6 +6,7 @@
 #include "ddl-workloads/control_delay.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/injected_delay.hpp"
 #include "ddl-workloads/instruments.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/plan.hpp"
@@ -18,9 +19,11 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace ddl {
@@ -50,6 +53,7 @@ class Training {
     void describe_in_trace();
     void make_model(const ModelPlan& plan);
     void make_loader();
+    void inject_delays();
     void agree(const std::vector<std::span<std::byte>>& memory);
     void write_record(const nlohmann::ordered_json& result);
 
@@ -60,6 +64,8 @@ class Training {
     Stop wish() const;
     bool is_last(std::uint64_t step) const;
     bool ends_epoch(std::uint64_t step) const;
+    bool loss_is_low_enough(const std::vector<StepNews>& news);
+    std::string ended_by() const;
     void evaluate();
 
     TrainingPlan plan_;
@@ -77,6 +83,7 @@ class Training {
     std::unique_ptr<Model> model_;
     std::unique_ptr<Strategy> strategy_;
     std::optional<ControlDelay> control_delay_;
+    std::optional<DelayInjector> injector_;
     std::optional<StepExchange> exchange_;
     std::optional<StepRows> rows_;            // rank 0
     std::optional<base::Progress> progress_;  // rank 0
@@ -85,6 +92,7 @@ class Training {
     Stop stop_ = Stop::no;
     StepNews news_;
     StepSums sums_;
+    std::deque<double> losses_;         // of the last steps, each the mean of all ranks
     std::int64_t evaluated_after_ = 0;  // steps
     std::optional<double> accuracy_;    // rank 0
     bool ranks_agree_ = true;

@@ -49,7 +49,9 @@ class StepsOfTrace : public otf2::Visitor {
     std::map<std::pair<std::uint32_t, std::uint64_t>, Step> steps;  // by process and number
     std::map<std::string, int> regions;
     std::map<std::string, int> metrics;
-    std::map<std::string, std::uint64_t> exchanged_bytes;  // by location
+    std::map<std::string, std::uint64_t> exchanged_bytes;                        // by location
+    std::map<std::uint64_t, std::map<std::uint32_t, std::int64_t>> first_ready;  // by step and process: since its begin
+    std::vector<std::pair<std::uint32_t, std::int64_t>> delays;                  // process and length
     bool balanced = true;
     bool monotone = true;
 
@@ -64,6 +66,9 @@ class StepsOfTrace : public otf2::Visitor {
             current_[at.location] = &steps[{archive_.locations.at(at.location).process, number}];
             current_[at.location]->begin_ns = at.time_ns;
         }
+        if (name == "bucket_ready" && attributes.number(*archive_.find_attribute("bucket")) == 0U)
+            first_ready[attributes.number(*archive_.find_attribute("step")).value()]
+                       [archive_.locations.at(at.location).process] = at.time_ns - current_[at.location]->begin_ns;
         if (name == "bucket_exchange")
             exchanged_bytes[archive_.locations.at(at.location).name] +=
                 attributes.number(*archive_.find_attribute("bytes")).value();
@@ -79,6 +84,7 @@ class StepsOfTrace : public otf2::Visitor {
         const std::int64_t length = at.time_ns - open.back().second;
         open.pop_back();
         if (name == "step") current_[at.location]->end_ns = at.time_ns;
+        if (name == "injected_delay") delays.emplace_back(archive_.locations.at(at.location).process, length);
         if (open.size() == 1 && open.back().first == "step") current_[at.location]->phase_ns[name] += length;
     }
 
@@ -317,6 +323,103 @@ TEST_CASE("a training without control does not acknowledge")
 }
 
 // ---------------------------------------------------------------------------------------------------- where it runs
+
+TEST_CASE("the late rank is named by when its first bucket is ready")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        testing::train(2, scratch / "run",
+                       {"--model", "emulated[compute=20ms,gradients=64kB,buckets=2]", "--data",
+                        "synthetic[samples=400]", "--steps", "40", "--delay", "1:backward:4ms"});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    int named = 0;
+    for (const auto& [step, ready] : trace.first_ready)
+        if (ready.at(1) > ready.at(0)) ++named;
+    CHECK(trace.first_ready.size() == 40);
+    CHECK(named >= 38);
+    CHECK(trace.delays.size() == 40);
+    for (const auto& [process, length] : trace.delays) {
+        CHECK(process == 1);
+        CHECK(length >= 4'000'000);
+    }
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    CHECK(record["result"]["each_rank"][1]["injected_delays"]["count"] == 40);
+    CHECK(record["result"]["each_rank"][0]["injected_delays"]["count"] == 0);
+    CHECK(record["training"]["delays"][0]["phase"] == "backward");
+}
+
+TEST_CASE("a delay falls on every Nth step of its phase")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run",
+        small({"--steps", "9", "--delay", "0:update:5ms:every=4", "--delay", "0:load:3ms:busy", "--trace", "off"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const base::CsvTable rows{scratch / "run/train/steps.csv"};
+    for (std::size_t row = 0; row < rows.rows(); ++row) {
+        CHECK((rows.get<std::int64_t>(row, "update_ns") >= 5'000'000) == (row % 4 == 0));
+        CHECK(rows.get<std::int64_t>(row, "load_ns") >= 3'000'000);
+    }
+    CHECK(testing::train_alone(scratch / "none", small({"--delay", "2:load:1ms"})).status == 2);
+}
+
+TEST_CASE("the result tells overlap and utilisation and what ended the training")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun steps = testing::train(2, scratch / "steps", small({"--steps", "5"}));
+    REQUIRE(steps.status == 0);
+    CHECK(steps.result["ended_by"] == "steps");
+    CHECK(steps.result["overlap_percent"] >= 0.0);
+    CHECK(steps.result["overlap_percent"] <= 100.0);
+    CHECK(steps.result["utilisation_percent"] > 0.0);
+    CHECK(steps.result["utilisation_percent"] <= 100.0);
+    const testing::TrainRun alone =
+        testing::train_alone(scratch / "alone", small({"--epochs", "1", "--strategy", "none"}));
+    CHECK(alone.result["ended_by"] == "epochs");
+    CHECK(alone.result["overlap_percent"] == nullptr);
+    const testing::TrainRun time = testing::train_alone(scratch / "time", small({"--duration", "300ms"}));
+    CHECK(time.result["ended_by"] == "duration");
+}
+
+TEST_CASE("a target that a model without a loss cannot reach is refused")
+{
+    const testing::Scratch scratch;
+    for (const Words& until : {Words{"--until-loss", "0.1"}, Words{"--until-accuracy", "90%"}}) {
+        const testing::TrainRun run = testing::train_alone(scratch / until[0], small(until));
+        CHECK(run.status == 2);
+        CHECK(run.err.find("does not learn") != std::string::npos);
+    }
+}
+
+#ifdef CROSSTALK_DDL_TORCH
+TEST_CASE("a training ends when its loss or its accuracy is reached, on all ranks after the same step")
+{
+    const testing::Scratch scratch;
+    const Words mlp{"--model", "mlp[hidden=32]", "--data", "synthetic[samples=2000]", "--batch", "8", "--epochs",
+                    "20",      "--trace",        "off"};
+    Words until_loss = mlp;
+    until_loss.insert(until_loss.end(), {"--until-loss", "0.7"});
+    const testing::TrainRun loss = testing::train(2, scratch / "loss", until_loss);
+    INFO(loss.err);
+    REQUIRE(loss.status == 0);
+    CHECK(loss.result["ended_by"] == "loss");
+    CHECK(loss.result["ranks_agree"] == true);
+    CHECK(loss.result["steps"] >= 10);
+    Words until_accuracy = mlp;
+    until_accuracy.insert(until_accuracy.end(), {"--until-accuracy", "60%"});
+    const testing::TrainRun accuracy = testing::train(2, scratch / "accuracy", until_accuracy);
+    INFO(accuracy.err);
+    REQUIRE(accuracy.status == 0);
+    CHECK(accuracy.result["ended_by"] == "accuracy");
+    CHECK(accuracy.result["accuracy"] >= 0.6);
+    CHECK(accuracy.result["ranks_agree"] == true);
+}
+#endif
 
 TEST_CASE("every thread of every rank is bound to the CPUs given")
 {

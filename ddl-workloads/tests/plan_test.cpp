@@ -39,6 +39,18 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--duration", "5"},
         {"--duration", "-5s"},
         {"--control-delay", "-1ms"},
+        {"--until-loss", "low"},
+        {"--until-accuracy", "0.95"},
+        {"--until-accuracy", "101%"},
+        {"--delay", "1:backward"},
+        {"--delay", "1:backwards:5ms"},
+        {"--delay", "x:backward:5ms"},
+        {"--delay", "-1:backward:5ms"},
+        {"--delay", "1:backward:0ms"},
+        {"--delay", "1:backward:5"},
+        {"--delay", "1:backward:5ms:every=0"},
+        {"--delay", "1:backward:5ms:often"},
+        {"--delay", "1:control_delay:5ms"},
         {"--threads", "0"},
         {"--cpus", "3-1"},
         {"--readers", "0"},
@@ -53,6 +65,21 @@ TEST_CASE("options of a training that make no sense are refused")
         if (words[0] != "--model") words.insert(words.end(), {"--model", "emulated"});
         CHECK_THROWS_AS(parsed(words), base::UsageError);
     }
+}
+
+TEST_CASE("a delay to inject says rank and phase and time and how often")
+{
+    const auto plan = parsed(
+        {"--model", "emulated", "--out", "run", "--delay", "1:backward:5ms", "--delay", "0:load:250us:every=10:busy"});
+    REQUIRE(plan->delays.size() == 2);
+    CHECK(plan->delays[0].rank == 1);
+    CHECK(plan->delays[0].phase == ddl::Phase::backward);
+    CHECK(plan->delays[0].time.count() == 5'000'000);
+    CHECK(plan->delays[0].every == 1);
+    CHECK_FALSE(plan->delays[0].busy);
+    CHECK(plan->delays[1].phase == ddl::Phase::load);
+    CHECK(plan->delays[1].every == 10);
+    CHECK(plan->delays[1].busy);
 }
 
 TEST_CASE("a training with no end given makes a hundred steps")

@@ -1,0 +1,84 @@
+#include "ddl-workloads/injected_delay.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
+#include "ddl-workloads/waiting.hpp"
+
+#include <array>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+// Those that a step passes through by itself; a delay in no phase would be nobody's.
+constexpr std::array delayed_phases{Phase::load,          Phase::to_device, Phase::forward,   Phase::backward,
+                                    Phase::wait_exchange, Phase::update,    Phase::checkpoint};
+
+Phase delayed_phase(const std::string& word, const std::string& whole)
+{
+    std::vector<std::string> known;
+    for (const Phase phase : delayed_phases) {
+        if (text(phase) == word) return phase;
+        known.push_back(text(phase));
+    }
+    base::fail_usage("--delay ", whole, ": '", word, "' is no phase that can be delayed (",
+                     base::join_words(known, ", "), ")", base::did_you_mean(word, known));
+}
+
+}  // namespace
+
+InjectedDelay parse_injected_delay(const std::string& whole)
+{
+    const std::vector<std::string> words = base::split(whole, ':');
+    if (words.size() < 3)
+        base::fail_usage("--delay ", whole,
+                         ": RANK:PHASE:TIME is needed, such as 1:backward:5ms or 0:load:2ms:every=10");
+    InjectedDelay delay{.rank = base::parse<int>(words[0]),
+                        .phase = delayed_phase(words[1], whole),
+                        .time = base::parse<base::Nanoseconds>(words[2])};
+    for (std::size_t i = 3; i < words.size(); ++i) {
+        if (words[i] == "busy")
+            delay.busy = true;
+        else if (words[i].starts_with("every="))
+            delay.every = base::parse<std::int64_t>(words[i].substr(6));
+        else
+            base::fail_usage("--delay ", whole, ": '", words[i], "' is neither every=N nor busy");
+    }
+    if (delay.rank < 0) base::fail_usage("--delay ", whole, ": ranks count from 0");
+    if (delay.time.count() <= 0) base::fail_usage("--delay ", whole, ": a delay takes longer than nothing");
+    if (delay.every < 1) base::fail_usage("--delay ", whole, ": every=1 is every step");
+    return delay;
+}
+
+DelayInjector::DelayInjector(otf2::Recorder& recorder, otf2::LocationRecorder& location,
+                             std::vector<InjectedDelay> delays)
+    : location_{location},
+      region_{recorder.region("injected_delay")},
+      delays_{std::move(delays)},
+      next_step_(delays_.size())
+{
+}
+
+void DelayInjector::entered(Phase phase, std::uint64_t step)
+{
+    for (std::size_t i = 0; i < delays_.size(); ++i) {
+        const InjectedDelay& delay = delays_[i];
+        const auto every = static_cast<std::uint64_t>(delay.every);
+        if (delay.phase != phase || step % every != 0 || step < next_step_[i]) continue;
+        next_step_[i] = step + 1;
+        const std::int64_t begin = base::now_ns();
+        location_.enter(region_, begin);
+        const std::int64_t deadline = begin + delay.time.count();
+        if (!delay.busy) sleep_through(deadline);
+        while (base::now_ns() < deadline) {
+        }
+        const std::int64_t end = base::now_ns();
+        location_.leave(region_, end);
+        ++count_;
+        total_ns_ += end - begin;
+    }
+}
+
+}  // namespace ddl
