@@ -89,6 +89,7 @@ void Instruments::sample(const Sample& sample)
 void Instruments::exchange_begins(BucketTag tag, std::int64_t bytes)
 {
     exchange_bytes_ = bytes;
+    exchanged_bucket_.store(tag.bucket, std::memory_order_relaxed);
     exchange_began_ns_ = base::now_ns();
     exchanges_->enter(bucket_exchange_, exchange_began_ns_,
                       {{step_, tag.step}, {bucket_, tag.bucket}, {bytes_, bytes}});
@@ -99,7 +100,14 @@ void Instruments::exchange_ends()
     const std::int64_t now = base::now_ns();
     exchanges_->leave(bucket_exchange_, now);
     exchange_ns_ += now - exchange_began_ns_;
+    exchanged_bucket_.store(no_bucket, std::memory_order_relaxed);
     reduced_.add(static_cast<std::uint64_t>(exchange_bytes_));
+}
+
+std::optional<std::uint64_t> Instruments::bucket_being_exchanged() const
+{
+    const std::uint64_t bucket = exchanged_bucket_.load(std::memory_order_relaxed);
+    return bucket == no_bucket ? std::nullopt : std::optional{bucket};
 }
 
 void Instruments::read_begins(int reader)

@@ -45,6 +45,9 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     };
     void sample(const Sample& sample);
 
+    // For any thread.
+    std::optional<std::uint64_t> bucket_being_exchanged() const;
+
     // Time that exchanges of gradients took so far, each from its begin to its end on the transport thread.
     std::int64_t exchange_ns() const { return exchange_ns_; }
 
@@ -83,6 +86,8 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     std::int64_t exchange_bytes_ = 0;  // of the exchange at hand; transport thread
     std::int64_t exchange_began_ns_ = 0;
     std::atomic<std::int64_t> exchange_ns_ = 0;
+    static constexpr std::uint64_t no_bucket = UINT64_MAX;
+    std::atomic<std::uint64_t> exchanged_bucket_ = no_bucket;
 };
 
 }  // namespace ddl

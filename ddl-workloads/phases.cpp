@@ -97,11 +97,21 @@ StepTimes PhaseClock::end_step(std::int64_t at_ns)
     return times_;
 }
 
+PhaseClock::Whereabouts PhaseClock::whereabouts() const
+{
+    return {.phase = now_in_.load(std::memory_order_relaxed),
+            .step = now_at_step_.load(std::memory_order_relaxed),
+            .since_ns = changed_ns_.load(std::memory_order_relaxed)};
+}
+
 void PhaseClock::cut(Phase next, std::int64_t at_ns)
 {
     if (phase_ != Phase::none) times_.of(phase_) += at_ns - since_ns_;
     phase_ = next;
     since_ns_ = at_ns;
+    now_in_.store(next, std::memory_order_relaxed);
+    now_at_step_.store(times_.step, std::memory_order_relaxed);
+    mark(at_ns);
     if (page_ == nullptr) return;
     page_->phase.store(static_cast<std::uint32_t>(next), std::memory_order_relaxed);
     page_->updated_ns.store(at_ns, std::memory_order_release);

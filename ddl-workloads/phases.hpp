@@ -6,6 +6,7 @@
 #include "trace-tools/otf2/recorder.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,6 +50,15 @@ class PhaseClock {
 
     std::uint64_t step() const { return times_.step; }
 
+    // For any thread: what was entered last, and when. mark(): the main thread is still at work there.
+    struct Whereabouts {
+        Phase phase = Phase::none;
+        std::uint64_t step = 0;
+        std::int64_t since_ns = 0;
+    };
+    Whereabouts whereabouts() const;
+    void mark(std::int64_t at_ns = base::now_ns()) { changed_ns_.store(at_ns, std::memory_order_relaxed); }
+
     // From here on told of each phase that begins; must live as long. Null: nobody.
     void inject(DelayInjector* injector) { injector_ = injector; }
 
@@ -63,6 +73,9 @@ class PhaseClock {
     StepTimes times_;
     Phase phase_ = Phase::none;
     std::int64_t since_ns_ = 0;
+    std::atomic<Phase> now_in_ = Phase::none;
+    std::atomic<std::uint64_t> now_at_step_ = 0;
+    std::atomic<std::int64_t> changed_ns_ = 0;
     DelayInjector* injector_ = nullptr;
 };
 

@@ -51,6 +51,7 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
     check_at_least(0.0, plan.optimizer.momentum, "--momentum");
     check_at_least(0.0, plan.optimizer.weight_decay, "--weight-decay");
     if (plan.duration.count() < 0) base::fail_usage("--duration must not be negative");
+    if (plan.stall_after.count() < 0) base::fail_usage("--stall-after must not be negative");
     if (plan.control_delay.count() < 0) base::fail_usage("--control-delay must not be negative");
     if (plan.until_accuracy && (*plan.until_accuracy <= 0.0 || *plan.until_accuracy > 1.0))
         base::fail_usage("--until-accuracy must be above 0% and at most 100%");
@@ -92,6 +93,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add("until-loss", until_loss, "end when the mean loss of all ranks over ten steps is no higher");
     options.add("until-accuracy", until_accuracy,
                 "end when so many of the held-out images are known after an epoch: 95%");
+    options.add("stall-after", plan.stall_after,
+                "end with a report of who waits for whom if nothing goes on for so long; 0: wait for ever");
     options.add("seed", plan.seed, "of initial parameters and the order of the data");
     options.add("threads", plan.threads, "of each rank's computing, OpenBLAS and OpenMP included");
     options.add("cpus", cpus,

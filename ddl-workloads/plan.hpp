@@ -28,8 +28,9 @@ struct TrainingPlan {
     std::int64_t steps = 0;  // each of these three: 0 for no such end; the first one reached counts
     std::int64_t epochs = 0;
     base::Nanoseconds duration{0};
-    std::optional<double> until_loss;      // mean of all ranks over the last ten steps
-    std::optional<double> until_accuracy;  // 0 to 1, on held-out images at the end of an epoch
+    std::optional<double> until_loss;                // mean of all ranks over the last ten steps
+    std::optional<double> until_accuracy;            // 0 to 1, on held-out images at the end of an epoch
+    base::Nanoseconds stall_after{300'000'000'000};  // 0: never
     std::uint64_t seed = 1;
 
     int threads = 1;

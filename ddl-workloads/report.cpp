@@ -83,6 +83,7 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
     json["drop_page_cache"] = plan.drop_page_cache;
     json["data_directory"] = plan.data_directory.string();
     json["control_delay_ns"] = plan.control_delay.count();
+    json["stall_after_ns"] = plan.stall_after.count();
     json["until_loss"] = plan.until_loss ? nlohmann::ordered_json(*plan.until_loss) : nullptr;
     json["until_accuracy"] = plan.until_accuracy ? nlohmann::ordered_json(*plan.until_accuracy) : nullptr;
     json["delays"] = nlohmann::ordered_json::array();

@@ -148,6 +148,7 @@ void Training::agree(const std::vector<std::span<std::byte>>& memory)
 void Training::run()
 {
     begun_ns_ = base::now_ns();
+    stall_watch_.emplace(plan_.stall_after, directory_, *instruments_, transport_);
     for (std::uint64_t step = 0; stop_ == Stop::no && !is_last(step); ++step) {
         take_step(step);
         if (ends_epoch(step) && stop_ == Stop::no) evaluate();
@@ -158,6 +159,7 @@ void Training::run()
     loader_->stop();
     // A launcher that sent the signal kills soon: then the trace comes first, and nothing else.
     if (stop_ != Stop::signal && evaluated_after_ != sums_.steps) evaluate();
+    stall_watch_.reset();
     instruments_->finish();
 }
 
@@ -274,7 +276,10 @@ void Training::evaluate()
     const auto ranks = static_cast<std::size_t>(transport_.size());
     const std::vector<Batch> batches = read_all(file, batch_of_an_evaluation);
     std::int64_t correct = 0;
-    for (std::size_t i = rank; i < batches.size(); i += ranks) correct += model_->count_correct(batches[i]);
+    for (std::size_t i = rank; i < batches.size(); i += ranks) {
+        correct += model_->count_correct(batches[i]);
+        instruments_->clock().mark();
+    }
 
     std::int64_t all_correct = 0;
     for (const std::string& text : transport_.gather(std::to_string(correct)).get())

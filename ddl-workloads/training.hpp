@@ -11,6 +11,7 @@
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/plan.hpp"
 #include "ddl-workloads/report.hpp"
+#include "ddl-workloads/stall_watch.hpp"
 #include "ddl-workloads/step_exchange.hpp"
 #include "ddl-workloads/step_rows.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
@@ -84,6 +85,7 @@ class Training {
     std::unique_ptr<Strategy> strategy_;
     std::optional<ControlDelay> control_delay_;
     std::optional<DelayInjector> injector_;
+    std::optional<StallWatch> stall_watch_;  // while it runs
     std::optional<StepExchange> exchange_;
     std::optional<StepRows> rows_;            // rank 0
     std::optional<base::Progress> progress_;  // rank 0

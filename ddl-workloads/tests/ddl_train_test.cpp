@@ -480,6 +480,23 @@ TEST_CASE("after the kill of a rank or of the launcher no process is left and st
     }
 }
 
+TEST_CASE("a training that stands still says who waits and who is silent and ends")
+{
+    const testing::Scratch scratch;
+    testing::RunningTraining training{2, scratch / "run",
+                                      small({"--duration", "10min", "--trace", "off", "--stall-after", "1s"})};
+    training.wait_for_steps();
+    const std::vector<pid_t> ranks = training.ranks();
+    REQUIRE(ranks.size() == 2);
+    ::kill(ranks.back(), SIGSTOP);
+    CHECK(training.wait() == 1);
+    const std::string log = base::read_whole(scratch / "run.log");
+    INFO(log);
+    CHECK(log.find("no progress for 1s; waiting: rank ") != std::string::npos);
+    CHECK(log.find("silent (stopped, dead or cut off): rank ") != std::string::npos);
+    for (const pid_t rank : ranks) CHECK_FALSE(testing::runs(rank));
+}
+
 TEST_CASE("a training ends after its duration")
 {
     const testing::Scratch scratch;

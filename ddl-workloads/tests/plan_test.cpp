@@ -40,6 +40,7 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--duration", "-5s"},
         {"--control-delay", "-1ms"},
         {"--until-loss", "low"},
+        {"--stall-after", "-1s"},
         {"--until-accuracy", "0.95"},
         {"--until-accuracy", "101%"},
         {"--delay", "1:backward"},
