@@ -1,18 +1,44 @@
 #include "base/control_file.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 
+#include <algorithm>
+#include <climits>
+#include <ctime>
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace base {
 
 namespace {
 constexpr std::size_t page_bytes = 4096;
+}
+
+void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns)
+{
+    page.updated_ns.store(at_ns, std::memory_order_release);
+    page.phase.store(static_cast<std::uint32_t>(phase));  // before the look: a sleeper asks first, then compares
+    if (page.followed_until_ns.load() <= at_ns) return;
+    ::syscall(SYS_futex, &page.phase, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+TrainingPhase sleep_on_phase(ControlPage& page, TrainingPhase seen, std::int64_t deadline_ns)
+{
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    constexpr std::int64_t longest_ns = 50'000'000;  // a training that was killed wakes nobody
+    const std::int64_t now = now_ns();
+    if (page.followed_until_ns.load() < now + second_ns) page.followed_until_ns.store(now + 2 * second_ns);
+    const std::int64_t rest = std::clamp<std::int64_t>(deadline_ns - now, 0, longest_ns);
+    const timespec patience{rest / second_ns, rest % second_ns};
+    ::syscall(SYS_futex, &page.phase, FUTEX_WAIT, static_cast<std::uint32_t>(seen), &patience, nullptr, 0);
+    return static_cast<TrainingPhase>(page.phase.load(std::memory_order_acquire));
 }
 
 ControlFile ControlFile::open(const std::filesystem::path& run, const std::string& host)

@@ -38,9 +38,17 @@ struct ControlPage {
     alignas(64) std::atomic<std::uint64_t> step;  // written by training: the step it is in, from 0
     std::atomic<std::uint32_t> phase;             // written by training: a TrainingPhase
     std::atomic<std::int64_t> updated_ns;         // written by training: when it last wrote (CLOCK_MONOTONIC)
+    alignas(64) std::atomic<std::int64_t> followed_until_ns;  // written by noisegen: until then it sleeps on `phase`
 };
 static_assert(sizeof(ControlPage) <= 4096);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+// What training does at each cut: tells the phase and when it began, and wakes those who sleep on it, if any.
+void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns);
+
+// What noise does: sleeps until the phase is another than `seen`, or until the deadline, or for some milliseconds.
+// Returns the phase.
+TrainingPhase sleep_on_phase(ControlPage& page, TrainingPhase seen, std::int64_t deadline_ns);
 
 // Several processes of a host may open the same file; whoever comes first creates it.
 class ControlFile {

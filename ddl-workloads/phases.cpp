@@ -112,9 +112,7 @@ void PhaseClock::cut(Phase next, std::int64_t at_ns)
     now_in_.store(next, std::memory_order_relaxed);
     now_at_step_.store(times_.step, std::memory_order_relaxed);
     mark(at_ns);
-    if (page_ == nullptr) return;
-    page_->phase.store(static_cast<std::uint32_t>(next), std::memory_order_relaxed);
-    page_->updated_ns.store(at_ns, std::memory_order_release);
+    if (page_ != nullptr) base::publish_phase(*page_, next, at_ns);
 }
 
 }  // namespace ddl

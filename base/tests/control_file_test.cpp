@@ -1,13 +1,16 @@
 // The page that training and noise share.
 #include "base/control_file.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/testing.hpp"
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 using namespace base;
 
@@ -37,6 +40,27 @@ TEST_CASE("a page of another version is refused")
     const testing::Scratch scratch;
     ControlFile::open(scratch.path(), "node1").page().version = 99;
     CHECK_THROWS_AS(ControlFile::open(scratch.path(), "node1"), Error);
+}
+
+TEST_CASE("who sleeps on the phase is woken by the next one")
+{
+    const testing::Scratch scratch;
+    ControlFile noise = ControlFile::open(scratch.path(), "node1");
+    ControlFile training = ControlFile::open(scratch.path(), "node1");
+    publish_phase(training.page(), TrainingPhase::load, now_ns());
+    std::atomic<bool> asleep = false;
+    TrainingPhase seen = TrainingPhase::load;
+    std::thread sleeper{[&] {
+        asleep = true;
+        while (seen == TrainingPhase::load) seen = sleep_on_phase(noise.page(), TrainingPhase::load, INT64_MAX);
+    }};
+    while (!asleep || training.page().followed_until_ns == 0) std::this_thread::yield();
+    publish_phase(training.page(), TrainingPhase::backward, now_ns());
+    sleeper.join();
+    CHECK(seen == TrainingPhase::backward);
+    CHECK(noise.page().updated_ns > 0);
+    CHECK(sleep_on_phase(noise.page(), TrainingPhase::load, INT64_MAX) == TrainingPhase::backward);  // at once
+    CHECK(sleep_on_phase(noise.page(), TrainingPhase::backward, now_ns()) == TrainingPhase::backward);
 }
 
 TEST_CASE("a symlink is not followed")
