@@ -2,11 +2,13 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/words.hpp"
 
 #include <algorithm>
 #include <climits>
 #include <ctime>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -18,7 +20,31 @@
 namespace base {
 
 namespace {
+
 constexpr std::size_t page_bytes = 4096;
+
+const std::vector<std::string>& words()  // in the order of TrainingPhase
+{
+    static const std::vector<std::string> all{"none",          "load",   "to_device",  "forward",       "backward",
+                                              "wait_exchange", "update", "checkpoint", "control_delay", "other"};
+    return all;
+}
+
+}  // namespace
+
+std::string text(TrainingPhase phase)
+{
+    const auto number = static_cast<std::size_t>(phase);
+    return number < words().size() ? words()[number] : "unknown";
+}
+
+TrainingPhase parse_training_phase(const std::string& word)
+{
+    const std::vector<std::string> real{words().begin() + 1, words().end() - 1};
+    const auto found = std::find(real.begin(), real.end(), word);
+    if (found == real.end())
+        fail_usage("'", word, "' is no phase of a training (", join_words(real, ", "), ")", did_you_mean(word, real));
+    return static_cast<TrainingPhase>(found - real.begin() + 1);
 }
 
 void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns)

@@ -23,6 +23,10 @@ enum class TrainingPhase : std::uint32_t {
     other
 };
 
+// "wait_exchange". parse_training_phase() throws UsageError for any other word, and for none and other.
+std::string text(TrainingPhase phase);
+TrainingPhase parse_training_phase(const std::string& word);
+
 // The layout, version 1. All fields in native byte order, naturally aligned; the file is 4096 bytes.
 struct ControlPage {
     static constexpr std::uint32_t magic_value = 0x58544c4b;  // "XTLK"

@@ -5,29 +5,9 @@
 #include "base/words.hpp"
 #include "ddl-workloads/waiting.hpp"
 
-#include <array>
 #include <utility>
 
 namespace ddl {
-
-namespace {
-
-// Those that a step passes through by itself; a delay in no phase would be nobody's.
-constexpr std::array delayed_phases{Phase::load,          Phase::to_device, Phase::forward,   Phase::backward,
-                                    Phase::wait_exchange, Phase::update,    Phase::checkpoint};
-
-Phase delayed_phase(const std::string& word, const std::string& whole)
-{
-    std::vector<std::string> known;
-    for (const Phase phase : delayed_phases) {
-        if (text(phase) == word) return phase;
-        known.push_back(text(phase));
-    }
-    base::fail_usage("--delay ", whole, ": '", word, "' is no phase that can be delayed (",
-                     base::join_words(known, ", "), ")", base::did_you_mean(word, known));
-}
-
-}  // namespace
 
 InjectedDelay parse_injected_delay(const std::string& whole)
 {
@@ -36,7 +16,7 @@ InjectedDelay parse_injected_delay(const std::string& whole)
         base::fail_usage("--delay ", whole,
                          ": RANK:PHASE:TIME is needed, such as 1:backward:5ms or 0:load:2ms:every=10");
     InjectedDelay delay{.rank = base::parse<int>(words[0]),
-                        .phase = delayed_phase(words[1], whole),
+                        .phase = base::parse_training_phase(words[1]),
                         .time = base::parse<base::Nanoseconds>(words[2])};
     for (std::size_t i = 3; i < words.size(); ++i) {
         if (words[i] == "busy")
@@ -46,6 +26,8 @@ InjectedDelay parse_injected_delay(const std::string& whole)
         else
             base::fail_usage("--delay ", whole, ": '", words[i], "' is neither every=N nor busy");
     }
+    if (delay.phase == Phase::control_delay)
+        base::fail_usage("--delay ", whole, ": control_delay is the phase of --control-delay");
     if (delay.rank < 0) base::fail_usage("--delay ", whole, ": ranks count from 0");
     if (delay.time.count() <= 0) base::fail_usage("--delay ", whole, ": a delay takes longer than nothing");
     if (delay.every < 1) base::fail_usage("--delay ", whole, ": every=1 is every step");

@@ -18,33 +18,6 @@ std::size_t column(Phase phase)
 
 }  // namespace
 
-std::string text(Phase phase)
-{
-    switch (phase) {
-        case Phase::none:
-            return "none";
-        case Phase::load:
-            return "load";
-        case Phase::to_device:
-            return "to_device";
-        case Phase::forward:
-            return "forward";
-        case Phase::backward:
-            return "backward";
-        case Phase::wait_exchange:
-            return "wait_exchange";
-        case Phase::update:
-            return "update";
-        case Phase::checkpoint:
-            return "checkpoint";
-        case Phase::control_delay:
-            return "control_delay";
-        case Phase::other:
-            break;
-    }
-    return "other";
-}
-
 std::int64_t& StepTimes::of(Phase phase)
 {
     return phase_ns[column(phase)];

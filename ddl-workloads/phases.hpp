@@ -20,7 +20,7 @@ constexpr std::array phases{Phase::load,       Phase::to_device,     Phase::forw
                             Phase::backward,   Phase::wait_exchange, Phase::update,
                             Phase::checkpoint, Phase::control_delay, Phase::other};
 
-std::string text(Phase phase);
+using base::text;
 
 // Times in ns on CLOCK_MONOTONIC. The phases' times add up to end - begin.
 struct StepTimes {

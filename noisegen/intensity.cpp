@@ -1,5 +1,7 @@
 #include "noisegen/intensity.hpp"
 
+#include "base/words.hpp"
+
 #include <algorithm>
 
 namespace noisegen {
@@ -32,13 +34,35 @@ std::vector<base::OptionCard> with_intensity(const std::string& rate_example, st
                        "; 60%: of the limit that noisegen calibrate found"});
     own.push_back({"duty", "100%", "share of each period that it is on"});
     own.push_back({"period", "100ms", "of the duty; periods begin together on all CPUs"});
+    own.push_back(
+        {"follow", "", "on only while the training on this node is in that phase: backward, or forward+backward"});
     own.push_back({"arrival", "fixed", "of the steps at a rate: fixed or poisson"});
     return own;
 }
 
+bool has_intensity(const StressorCard& card)
+{
+    return std::any_of(card.options.begin(), card.options.end(),
+                       [](const base::OptionCard& option) { return option.name == "follow"; });
+}
+
+std::vector<base::TrainingPhase> parse_follow(const std::string& text)
+{
+    std::vector<base::TrainingPhase> phases;
+    for (const std::string& word : base::split(text, '+')) phases.push_back(base::parse_training_phase(word));
+    return phases;
+}
+
+std::string format_follow(const std::vector<base::TrainingPhase>& phases)
+{
+    std::vector<std::string> words;
+    for (const base::TrainingPhase phase : phases) words.push_back(base::text(phase));
+    return base::join_words(words, "+");
+}
+
 const std::vector<std::string>& intensity_options()
 {
-    static const std::vector<std::string> names{"rate", "duty", "period", "arrival"};
+    static const std::vector<std::string> names{"rate", "duty", "period", "follow", "arrival"};
     return names;
 }
 
@@ -62,6 +86,9 @@ Intensity intensity(const StressorCard& card, const base::Settings& settings)
     constexpr base::Nanoseconds longest = std::chrono::hours{1};
     if (found.period < shortest || found.period > longest)
         base::fail_usage(card.name, "[period]: 1ms to 1h, not ", settings.text("period"));
+    found.follow = parse_follow(settings.text("follow"));
+    if (!found.follow.empty() && found.duty.value < 100.0)
+        base::fail_usage(card.name, "[follow]: the training's phases are its bursts; leave duty out");
     const std::string& arrival = settings.text("arrival");
     if (arrival != "fixed" && arrival != "poisson")
         base::fail_usage(card.name, "[arrival]: fixed or poisson, not ", arrival);

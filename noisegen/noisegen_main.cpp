@@ -71,6 +71,7 @@ try {
     std::string out;
     std::string control;
     std::string limits;
+    std::string follow;
     std::vector<std::string> avoid;
     noisegen::Request request;
     bool list = false;
@@ -80,6 +81,10 @@ try {
     options.group("What");
     options.add("schedule", schedule, "what stresses when; see below", "SCHEDULE");
     options.add("duration", request.duration, "of the whole run", "TIME");
+    options.add("follow", follow,
+                "noise is on only while the training on this node is in that phase: backward, or forward+backward; as "
+                "[follow=..] of each stressor that has none of its own",
+                "PHASE");
     options.add("seed", request.seed, "of the random order: the same seed gives the same chips", "NUMBER");
     options.add_switch("list", list, "show the stressors and end");
     options.add_switch("dry-run", dry_run, "print the chip table, and where noise would be, and end");
@@ -89,8 +94,8 @@ try {
     noisegen::add_limits_option(options, limits);
     options.group("Records");
     options.add("out", out, "the run's directory; records go to OUT/noise/<host>.<rank>/", "DIR");
-    options.add("control", control, "the training's run directory, if it is not OUT: for control.delay and chip=auto",
-                "DIR");
+    options.add("control", control,
+                "the training's run directory, if it is not OUT: for control.delay, follow and chip=auto", "DIR");
     options.add_switch("json", request.json, "print the record of the run (noise.json) in the end");
     noisegen::add_manual(options);
     if (!options.parse(argc, argv)) return base::exit_fine;
@@ -102,6 +107,7 @@ try {
 
     if (schedule.empty()) base::fail_usage("lacks --schedule, such as 'memory.stream 2s; quiet 2s' (noisegen --help)");
     request.schedule = noisegen::parse_schedule(schedule);
+    noisegen::follow(request.schedule, noisegen::parse_follow(follow));
     if (request.duration.count() <= 0) base::fail_usage("--duration: zero is no time to make noise in");
     if (request.duration > std::chrono::hours{24 * 366}) base::fail_usage("--duration: a year at most");
     request.avoid = noisegen::parse_avoid(avoid);

@@ -33,6 +33,7 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
                                   "bytes/s or operations/s; 0: as fast as it goes")},
       requested_duty_{recorder_.metric("requested duty", "share", otf2::Type::real, otf2::MetricMode::absolute_last)},
       quiet_{recorder_.region("quiet")},
+      on_{recorder_.region("on")},
       no_level_{recorder_.text("")},
       no_stressor_{recorder_.text("quiet")}
 {
@@ -42,6 +43,10 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
     // OTF2 cannot hold an empty property: a schedule of nothing but quiet has none.
     if (!schedule.factors().empty())
         recorder_.property("crosstalk::factors", base::join_words(schedule.factors(), ","));
+    const auto follows = [](const Dose& dose) { return !dose.intensity.follow.empty(); };
+    if (std::any_of(schedule.doses.begin(), schedule.doses.end(), follows))
+        followed_csv_.emplace(part / "followed.csv",
+                              std::vector<std::string>{"phase", "factor", "level", "cpu", "begin_ns", "end_ns"});
     for (const Dose& dose : schedule.doses) {
         regions_.push_back(recorder_.region(dose.factor));
         levels_.push_back(recorder_.text(dose.level));
@@ -50,6 +55,7 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
     chips_ = &recorder_.location("schedule");
     for (const int cpu : cpus) locations_.push_back(&recorder_.location("cpu " + std::to_string(cpu)));
     entered_.resize(cpus.size());
+    on_since_ns_.resize(cpus.size());
 }
 
 otf2::RegionRef Records::region(std::optional<std::size_t> dose) const
@@ -88,6 +94,20 @@ void Records::level(std::size_t cpu_index, const PhaseDone& so_far, const Level&
     levels_csv_.row(so_far.chip->phase, factor(so_far), schedule_.doses[*so_far.dose].level, cpus_[cpu_index],
                     level.begin_ns, level.end_ns, level.requested_per_s, level.work.bytes, level.work.operations,
                     level.requested_duty, level.duty(), level.waited_ns);
+}
+
+void Records::followed(std::size_t cpu_index, const PhaseDone& so_far, bool on, std::int64_t at_ns)
+{
+    enter(cpu_index, so_far);
+    if (on) {
+        locations_[cpu_index]->enter(on_, at_ns);
+        on_since_ns_[cpu_index] = at_ns;
+        return;
+    }
+    locations_[cpu_index]->leave(on_, at_ns);
+    const std::lock_guard lock{mutex_};
+    followed_csv_->row(so_far.chip->phase, factor(so_far), schedule_.doses[*so_far.dose].level, cpus_[cpu_index],
+                       on_since_ns_[cpu_index], at_ns);
 }
 
 void Records::phase(std::size_t cpu_index, const PhaseDone& done)

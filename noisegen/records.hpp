@@ -20,6 +20,8 @@ class Records {
 
     // Both are called by the CPU's thread. A row, and metrics on the CPU's location; of a phase that goes on.
     void level(std::size_t cpu_index, const PhaseDone& so_far, const Level& level);
+    // A dose that follows the training goes on, or off: a region within that of the phase, and then a row.
+    void followed(std::size_t cpu_index, const PhaseDone& so_far, bool on, std::int64_t at_ns);
     // A row, and the end of a region on the CPU's location.
     void phase(std::size_t cpu_index, const PhaseDone& done);
 
@@ -38,6 +40,7 @@ class Records {
     std::mutex mutex_;  // of the CSVs
     base::CsvWriter phases_;
     base::CsvWriter levels_csv_;
+    std::optional<base::CsvWriter> followed_csv_;  // if a dose follows the training
     otf2::Recorder recorder_;
     otf2::AttributeRef block_;
     otf2::AttributeRef chip_;
@@ -49,6 +52,7 @@ class Records {
     otf2::MetricRef requested_;
     otf2::MetricRef requested_duty_;
     otf2::RegionRef quiet_;
+    otf2::RegionRef on_;
     otf2::TextRef no_level_;
     otf2::TextRef no_stressor_;
     std::vector<otf2::RegionRef> regions_;  // by dose
@@ -57,6 +61,7 @@ class Records {
     otf2::LocationRecorder* chips_ = nullptr;
     std::vector<otf2::LocationRecorder*> locations_;  // by CPU
     std::vector<const Chip*> entered_;                // by CPU: the chip whose region is open
+    std::vector<std::int64_t> on_since_ns_;           // by CPU, of a dose that follows the training
 };
 
 }  // namespace noisegen

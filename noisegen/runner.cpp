@@ -198,6 +198,7 @@ nlohmann::ordered_json dose_record(const Schedule& schedule, const Dose& dose, c
     record["stressor"] = schedule.stressors[dose.stressor].card->name;
     record["phases"] = total.phases;
     record["cpus"] = total.cpus;
+    record["follows"] = format_follow(dose.intensity.follow);
     record["on_s"] = total.cpus == 0 ? 0.0 : static_cast<double>(total.on_ns) * 1e-9 / static_cast<double>(total.cpus);
     record["requested_per_s"] = total.requested_per_s;
     record["bytes_per_s"] = total.bytes_per_s();
@@ -235,6 +236,9 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<DoseTo
         if (dose.intensity.duty.value < 100.0)
             out << ", on " << base::format(base::Percent{std::round(total.duty() * 1e4) / 100.0})
                 << " of the time (asked for " << base::format(dose.intensity.duty) << ")";
+        if (!dose.intensity.follow.empty())
+            out << ", on " << base::format(base::Percent{std::round(total.duty() * 1e4) / 100.0}) << " of the time (in "
+                << format_follow(dose.intensity.follow) << ")";
         out << "\n";
     }
 }
@@ -281,14 +285,20 @@ void record_plan(nlohmann::ordered_json& record, const Request& request, const b
     record["exit"] = {{"reason", "running, or killed"}};
 }
 
+nlohmann::ordered_json lateness_record(const Lateness& lateness)
+{
+    return {{"median", lateness.median}, {"p99", lateness.p99}, {"worst", lateness.worst}};
+}
+
 // What the team did; of a team that has stopped.
 void record_team(nlohmann::ordered_json& record, const Schedule& schedule, const std::vector<std::vector<int>>& runs,
                  const Team& team)
 {
     const std::vector<DoseTotal> totals = team.totals();
     const std::vector<std::string> notes = team.notes();
-    const Lateness lateness = team.lateness();
-    record["lateness_ns"] = {{"median", lateness.median}, {"p99", lateness.p99}, {"worst", lateness.worst}};
+    record["lateness_ns"] = lateness_record(team.lateness());
+    record["late_to_follow_ns"] = lateness_record(team.late_to_follow());
+    record["late_to_leave_ns"] = lateness_record(team.late_to_leave());
     record["stressors"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < runs.size(); ++i)
         record["stressors"].push_back(stressor_record(schedule.stressors[i], runs[i], notes[i]));
@@ -312,7 +322,10 @@ int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
         const Dose& dose = schedule.doses[i];
         const double share = reached(dose.intensity, totals[i]);
         if (totals[i].phases == 0) continue;
-        if (did_nothing(schedule.stressors[dose.stressor], totals[i]))
+        if (!dose.intensity.follow.empty() && totals[i].busy_ns == 0)
+            note(base::join(dose_text(dose), " follows ", format_follow(dose.intensity.follow),
+                            ", but no training came to that phase on this node (--control names the training's run)"));
+        else if (did_nothing(schedule.stressors[dose.stressor], totals[i]))
             note(base::join(dose_text(dose), " was on, but did nothing"));
         else if (share < rate_kept || share > rate_exceeded)
             note(base::join(dose.intensity.rate ? "rate " : "duty ", share < rate_kept ? "not reached: " : "exceeded: ",
@@ -401,9 +414,9 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
 // One stressor all the time as fast as it goes, in one process: the sooner it begins the better.
 bool at_once(const Request& request, const base::JobRank& job, const std::vector<Chip>& table)
 {
-    return job.size == 1 && std::all_of(table.begin(), table.end(), [&request](const Chip& chip) {
-               return chip.treatment == Treatment{0} && !request.schedule.doses.front().intensity.asks();
-           });
+    const auto is_plain = [](const Intensity& intensity) { return !intensity.asks() && intensity.follow.empty(); };
+    return job.size == 1 && !request.schedule.doses.empty() && is_plain(request.schedule.doses.front().intensity) &&
+           std::all_of(table.begin(), table.end(), [](const Chip& chip) { return chip.treatment == Treatment{0}; });
 }
 
 }  // namespace
@@ -456,7 +469,10 @@ int run(Request request)
     const std::int64_t joined_ns = base::now_ns();
     team.start(
         table, start_ns, [&](std::size_t cpu, const PhaseDone& done) { records.phase(cpu, done); },
-        [&](std::size_t cpu, const PhaseDone& so_far, const Level& level) { records.level(cpu, so_far, level); });
+        [&](std::size_t cpu, const PhaseDone& so_far, const Level& level) { records.level(cpu, so_far, level); },
+        [&](std::size_t cpu, const PhaseDone& so_far, bool on, std::int64_t at) {
+            records.followed(cpu, so_far, on, at);
+        });
     const std::string reason = supervise(request, table, start_ns, team, watch);
     const std::int64_t ended_ns = std::min(base::now_ns(), start_ns + table.back().end.count());
     std::exception_ptr failure;

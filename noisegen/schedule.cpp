@@ -422,6 +422,18 @@ base::Nanoseconds Schedule::block_length() const
     return *blocks->chip * static_cast<std::int64_t>(blocks->treatments.size());
 }
 
+void follow(Schedule& schedule, const std::vector<base::TrainingPhase>& phases)
+{
+    if (phases.empty()) return;
+    bool any = false;
+    for (Dose& dose : schedule.doses) {
+        if (!has_intensity(*schedule.stressors[dose.stressor].card) || dose.intensity.duty.value < 100.0) continue;
+        if (dose.intensity.follow.empty()) dose.intensity.follow = phases;
+        any = true;
+    }
+    if (!any) base::fail_usage("--follow: nothing in '", schedule.text, "' can follow a training");
+}
+
 std::string name(Schedule::Design design)
 {
     switch (design) {

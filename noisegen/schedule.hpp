@@ -76,6 +76,9 @@ struct Schedule {
 
 std::string name(Schedule::Design design);
 
+// Doses that could follow the training and follow none of its phases yet follow these. Throws UsageError if none could.
+void follow(Schedule& schedule, const std::vector<base::TrainingPhase>& phases);
+
 // Throws UsageError for anything that is not a schedule, and says which word is wrong.
 Schedule parse_schedule(std::string_view text);
 

@@ -54,11 +54,15 @@ struct Held {
 
 void add(DoseTotal& total, const Level& level)
 {
+    const auto before = static_cast<double>(total.on_ns);
     total.on_ns += level.end_ns - level.begin_ns;
+    if (total.on_ns > 0)
+        total.requested_per_s = (total.requested_per_s * before +
+                                 level.requested_per_s * static_cast<double>(level.end_ns - level.begin_ns)) /
+                                static_cast<double>(total.on_ns);
     add(total.work, level.work);
     total.busy_ns += level.busy_ns;
     total.waited_ns += level.waited_ns;
-    total.requested_per_s = level.requested_per_s;
     total.requested_duty = level.requested_duty;
 }
 
@@ -86,6 +90,8 @@ struct Team::Worker {
     std::vector<std::size_t> sharers;                  // by stressor: CPUs that run it
     std::vector<Held> held;                            // by dose
     std::vector<std::int64_t> lateness_ns;             // of chips and bursts
+    std::vector<std::int64_t> late_to_follow_ns;
+    std::vector<std::int64_t> late_to_leave_ns;
     std::atomic<std::uint64_t> bytes = 0;
     std::thread thread;
 };
@@ -101,6 +107,9 @@ Team::Team(const Schedule& schedule, Setup setup)
       short_(schedule.doses.size()),
       told_(schedule.doses.size())
 {
+    if (std::any_of(schedule.doses.begin(), schedule.doses.end(),
+                    [](const Dose& dose) { return !dose.intensity.follow.empty(); }))
+        control_.emplace(base::ControlFile::open(setup_.control_run, base::host_name()));
     for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
         const auto& [card, settings] = schedule_.stressors[i];
         const Place place{.cpu = setup_.runs[i].front(),
@@ -139,12 +148,14 @@ Team::~Team()
     ::close(news_);
 }
 
-void Team::start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase, OnLevel on_level)
+void Team::start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase, OnLevel on_level,
+                 OnFollowed on_followed)
 {
     table_ = std::move(table);
     start_ns_ = start_ns;
     on_phase_ = std::move(on_phase);
     on_level_ = std::move(on_level);
+    on_followed_ = std::move(on_followed);
     started_ = true;
     go_.set_value(true);
 }
@@ -270,6 +281,7 @@ class Team::Stress {
           held_{worker.held[*done.dose]},
           of_{intensity_.rate ? intensity_.rate->of : base::Rate::Of::bytes},
           deadline_ns_{deadline_ns},
+          requested_per_s_{done.level.requested_per_s},
           waited_before_ns_{starvation.waited_ns()}
     {
         if (intensity_.rate && !held_.control)
@@ -280,6 +292,16 @@ class Team::Stress {
     }
 
     void run()
+    {
+        if (intensity_.follow.empty())
+            burst_by_burst();
+        else
+            follow_the_training();
+        close_window(base::now_ns());
+    }
+
+ private:
+    void burst_by_burst()
     {
         while (true) {
             const std::int64_t start = team_.start_ns_;
@@ -297,10 +319,46 @@ class Team::Stress {
             held_.bursts.done(burst, base::now_ns() - began);
             if (team_.bell_.rung()) break;
         }
-        close_window(base::now_ns());
     }
 
- private:
+    // A step that is under way when the training leaves the phase is finished.
+    void follow_the_training()
+    {
+        base::ControlPage& page = team_.control_->page();
+        auto phase = static_cast<base::TrainingPhase>(page.phase.load());
+        bool slept = false;
+        for (std::int64_t now = base::now_ns(); now < deadline_ns_ && !team_.bell_.rung(); now = base::now_ns()) {
+            if (now >= next_window()) end_window(now);
+            if (!intensity_.follows(phase)) {
+                phase = base::sleep_on_phase(page, phase, std::min(deadline_ns_, next_window()));
+                slept = true;
+                continue;
+            }
+            if (slept) worker_.late_to_follow_ns.push_back(now - page.updated_ns.load());
+            if (team_.on_followed_) team_.on_followed_(worker_.index, done_, true, now);
+            stress(now, deadline_ns_);
+            const std::int64_t ended = base::now_ns();
+            if (team_.on_followed_) team_.on_followed_(worker_.index, done_, false, ended);
+            phase = static_cast<base::TrainingPhase>(page.phase.load());
+            slept = false;
+            if (!intensity_.follows(phase)) worker_.late_to_leave_ns.push_back(ended - page.updated_ns.load());
+        }
+    }
+
+    bool left_the_phase() const
+    {
+        return !intensity_.follow.empty() && !intensity_.follows(static_cast<base::TrainingPhase>(
+                                                 team_.control_->page().phase.load(std::memory_order_relaxed)));
+    }
+
+    // A rate is that while on: of a dose that follows the training, as often as that let it.
+    double requested_per_s(const Level& level, std::int64_t end_ns) const
+    {
+        if (intensity_.follow.empty()) return requested_per_s_;
+        const auto length = static_cast<double>(end_ns - level.begin_ns);
+        return length > 0.0 ? requested_per_s_ * static_cast<double>(level.busy_ns) / length : 0.0;
+    }
+
     // Of its own for every rank, CPU and dose: random arrivals are independent.
     std::uint64_t arrival_seed() const
     {
@@ -325,7 +383,8 @@ class Team::Stress {
             held_.control->begin(began_ns);
             rest(std::min(held_.control->due(), until_ns));
         }
-        for (std::int64_t now = base::now_ns(); now < until_ns && !team_.bell_.rung(); now = base::now_ns()) {
+        for (std::int64_t now = base::now_ns(); now < until_ns && !team_.bell_.rung() && !left_the_phase();
+             now = base::now_ns()) {
             if (held_.control) held_.control->before(now);
             const Work work = stressor_.step();
             add(window_.work, work);
@@ -374,13 +433,14 @@ class Team::Stress {
         const std::int64_t waited = starvation_.waited_ns();
         window_.waited_ns = std::min(waited - std::exchange(waited_before_ns_, waited), window_.busy_ns);
         window_.end_ns = now;
-        window_.requested_per_s = done_.level.requested_per_s;
+        window_.requested_per_s = requested_per_s(window_, now);
         window_.requested_duty = done_.level.requested_duty;
         Level& level = done_.level;
         add(level.work, window_.work);
         level.busy_ns += window_.busy_ns;
         level.waited_ns += window_.waited_ns;
         level.end_ns = now;
+        level.requested_per_s = requested_per_s(level, now);
         if (team_.on_level_) team_.on_level_(worker_.index, done_, window_);
         window_ = {};
         window_.begin_ns = now;
@@ -409,6 +469,7 @@ class Team::Stress {
     Held& held_;
     base::Rate::Of of_;
     std::int64_t deadline_ns_;
+    double requested_per_s_;
     std::int64_t waited_before_ns_;
     std::int64_t busy_since_ns_ = 0;  // 0: between bursts
     Level window_;
@@ -487,16 +548,31 @@ std::vector<DoseTotal> Team::totals() const
     return sums;
 }
 
-Lateness Team::lateness() const
+Lateness Team::lateness(std::vector<std::int64_t> Worker::*times) const
 {
     std::vector<std::int64_t> all;
-    for (const auto& worker : workers_) all.insert(all.end(), worker->lateness_ns.begin(), worker->lateness_ns.end());
+    for (const auto& worker : workers_) all.insert(all.end(), ((*worker).*times).begin(), ((*worker).*times).end());
     if (all.empty()) return {};
     std::sort(all.begin(), all.end());
     const auto at = [&all](double share) {
         return all[static_cast<std::size_t>(share * static_cast<double>(all.size() - 1))];
     };
     return {at(0.5), at(0.99), all.back()};
+}
+
+Lateness Team::lateness() const
+{
+    return lateness(&Worker::lateness_ns);
+}
+
+Lateness Team::late_to_follow() const
+{
+    return lateness(&Worker::late_to_follow_ns);
+}
+
+Lateness Team::late_to_leave() const
+{
+    return lateness(&Worker::late_to_leave_ns);
 }
 
 std::vector<std::string> Team::notes() const

@@ -127,7 +127,11 @@ class Team {
     // the last call.
     using OnLevel = std::function<void(std::size_t, const PhaseDone&, const Level&)>;
 
-    void start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase, OnLevel on_level = {});
+    // Called by them when a dose that follows the training goes on or off, with the phase so far, and at what time.
+    using OnFollowed = std::function<void(std::size_t, const PhaseDone&, bool, std::int64_t)>;
+
+    void start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase, OnLevel on_level = {},
+               OnFollowed on_followed = {});
 
     // Waits until there is something to tell (done, failed, newly short), the descriptor can be read, or the time has
     // come.
@@ -149,6 +153,9 @@ class Team {
     // After stop(): by dose, all CPUs together (time: the sum over CPUs).
     std::vector<DoseTotal> totals() const;
     Lateness lateness() const;  // after stop()
+    // How late noise that follows the training began and ended, each time. After stop().
+    Lateness late_to_follow() const;
+    Lateness late_to_leave() const;
     // How each stressor worked on its first CPU, by stressor; empty if it has nothing to tell. After stop().
     std::vector<std::string> notes() const;
 
@@ -161,6 +168,7 @@ class Team {
     PhaseDone run_phase(Worker& worker, const Starvation& starvation, const Chip& chip, bool stress_follows);
     std::optional<std::size_t> dose_of(const Worker& worker, const Chip& chip) const;
     bool stresses(const Worker& worker, const Chip& chip) const;
+    Lateness lateness(std::vector<std::int64_t> Worker::*times) const;
     void fail(std::exception_ptr error);
     void tell_news();
 
@@ -175,7 +183,9 @@ class Team {
     std::int64_t start_ns_ = 0;
     OnPhase on_phase_;
     OnLevel on_level_;
-    int news_ = -1;  // an event
+    OnFollowed on_followed_;
+    std::optional<base::ControlFile> control_;  // if a dose follows the training
+    int news_ = -1;                             // an event
     std::atomic<std::size_t> working_;
     std::atomic<bool> failed_ = false;
     std::mutex mutex_;  // of the error and the notes
