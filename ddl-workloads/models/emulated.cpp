@@ -1,12 +1,15 @@
 // A training step without the training: computing takes its time and no CPU, as on a node whose GPU does it; input is
 // really read and gradients are really exchanged. The victim whose truth is known, and the proxy for a GPU node.
+#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "ddl-workloads/models/emulated_work.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/waiting.hpp"
 
 #include <algorithm>
 #include <future>
+#include <map>
 
 #ifdef CROSSTALK_DDL_CUDA
 #include "ddl-workloads/models/gpu_clockwork.hpp"
@@ -16,32 +19,59 @@ namespace ddl {
 
 namespace {
 
-// How the time of computing is spent.
+// A part of forward or backward: from one offset in it to another, in ns of undisturbed computing.
+struct Part {
+    std::int64_t begun_ns = 0;  // when forward or backward began
+    std::int64_t from_ns = 0;
+    std::int64_t to_ns = 0;
+    std::int64_t deadline_ns() const { return begun_ns + to_ns; }
+};
+
+// How computing is done.
 class Computer {
  public:
     virtual ~Computer() = default;
-    virtual void compute_until(std::int64_t deadline_ns) = 0;
+    virtual void compute(const Part& part) = 0;
 };
 
 class Sleeper : public Computer {
  public:
-    void compute_until(std::int64_t deadline_ns) override { sleep_through(deadline_ns); }
+    void compute(const Part& part) override { sleep_through(part.deadline_ns()); }
 };
 
 class Spinner : public Computer {
  public:
-    void compute_until(std::int64_t deadline_ns) override
+    void compute(const Part& part) override
     {
-        while (base::now_ns() < deadline_ns) {
+        while (base::now_ns() < part.deadline_ns()) {
         }
     }
+};
+
+// Real work, as much as took the time when it was tried at the start: what disturbs it makes it longer.
+class Worker : public Computer {
+ public:
+    explicit Worker(std::unique_ptr<EmulatedWork> work) : work_{std::move(work)}, ns_per_piece_{work_->ns_per_piece()}
+    {
+    }
+
+    void compute(const Part& part) override
+    {
+        owed_ns_ += static_cast<double>(part.to_ns - part.from_ns);
+        for (; owed_ns_ >= ns_per_piece_; owed_ns_ -= ns_per_piece_) work_->piece();
+    }
+
+ private:
+    std::unique_ptr<EmulatedWork> work_;
+    double ns_per_piece_;
+    double owed_ns_ = 0.0;  // less than a piece, for the next part
 };
 
 #ifdef CROSSTALK_DDL_CUDA
 class GpuWorker : public Computer {
  public:
     explicit GpuWorker(int preferred_gpu) : gpu_{preferred_gpu} {}
-    void compute_until(std::int64_t deadline_ns) override { gpu_.work(deadline_ns - base::now_ns()); }
+    void compute(const Part& part) override { gpu_.work(part.deadline_ns() - base::now_ns()); }
 
  private:
     GpuClockwork gpu_;
@@ -52,9 +82,12 @@ std::unique_ptr<Computer> computer(const std::string& device, const ModelPlan& p
 {
     if (device == "sleep") return std::make_unique<Sleeper>();
     if (device == "spin") return std::make_unique<Spinner>();
+    if (device == "gemm") return std::make_unique<Worker>(matrix_products());
+    if (device == "memory") return std::make_unique<Worker>(memory_streaming());
     if (device != "cuda") {
-        const std::vector<std::string> known{"sleep", "spin", "cuda"};
-        base::fail_usage("emulated[device=", device, "] is none of sleep|spin|cuda", base::did_you_mean(device, known));
+        const std::vector<std::string> known{"sleep", "spin", "gemm", "memory", "cuda"};
+        base::fail_usage("emulated[device=", device, "] is none of ", base::join_words(known, "|"),
+                         base::did_you_mean(device, known));
     }
 #ifdef CROSSTALK_DDL_CUDA
     return std::make_unique<GpuWorker>(plan.local_rank);
@@ -64,11 +97,16 @@ std::unique_ptr<Computer> computer(const std::string& device, const ModelPlan& p
 #endif
 }
 
-struct Emulation {
+// How long computing takes in a step.
+struct StepCompute {
     std::int64_t forward_ns = 0;
     std::int64_t backward_ns = 0;
-    std::vector<double> ready;  // bucket i is complete after this share of backward; ascending
-    std::int64_t floats = 0;    // of all buckets
+};
+
+struct Emulation {
+    std::vector<StepCompute> steps;  // one after the other, and again; at least one
+    std::vector<double> ready;       // bucket i is complete after this share of backward; ascending
+    std::int64_t floats = 0;         // of all buckets
 };
 
 class Emulated : public Model {
@@ -96,16 +134,20 @@ class Emulated : public Model {
 
     void take(Batch) override {}
 
-    void forward() override { computer_->compute_until(base::now_ns() + emulation_.forward_ns); }
+    void forward() override
+    {
+        computer_->compute({.begun_ns = base::now_ns(), .from_ns = 0, .to_ns = now().forward_ns});
+    }
 
     void backward() override
     {
-        const std::int64_t begin = base::now_ns();
+        Part part{.begun_ns = base::now_ns()};
         std::vector<std::future<void>> exchanges;
         for (const Bucket& bucket : buckets_) {
             const double share = emulation_.ready[bucket.index];
-            computer_->compute_until(begin +
-                                     static_cast<std::int64_t>(share * static_cast<double>(emulation_.backward_ns)));
+            part.from_ns = part.to_ns;
+            part.to_ns = static_cast<std::int64_t>(share * static_cast<double>(now().backward_ns));
+            computer_->compute(part);
             bucket.gradients.front() = static_cast<float>(rank_ + 1);
             bucket.gradients.back() = static_cast<float>(rank_ + steps_ % steps_of_a_pattern);
             if (start_) exchanges.push_back(start_(bucket, {}));
@@ -132,6 +174,11 @@ class Emulated : public Model {
     }
 
  private:
+    const StepCompute& now() const
+    {
+        return emulation_.steps[static_cast<std::size_t>(steps_) % emulation_.steps.size()];
+    }
+
     static constexpr int steps_of_a_pattern = 97;
     static constexpr float learning_rate = 0x1p-10F;
 
@@ -167,7 +214,23 @@ std::vector<double> ready_shares(const base::Settings& settings, int buckets)
     return shares;
 }
 
-Emulation emulation(const base::Settings& settings)
+// What the rank's steps took in an earlier run; those of its rank 0 if it had fewer ranks.
+std::vector<StepCompute> replayed(const std::string& file, int rank)
+{
+    const base::CsvTable csv{file};
+    std::map<int, std::vector<StepCompute>> steps;
+    for (std::size_t row = 0; row < csv.rows(); ++row)
+        steps[csv.get<int>(row, "rank")].push_back(
+            {csv.get<std::int64_t>(row, "forward_ns"), csv.get<std::int64_t>(row, "backward_ns")});
+    std::vector<StepCompute>& mine = steps[steps.contains(rank) ? rank : 0];
+    if (mine.empty()) base::fail_usage("emulated[replay]: ", file, " has no steps of rank ", rank, " or 0");
+    for (const StepCompute& step : mine)
+        if (step.forward_ns < 0 || step.backward_ns < 0)
+            base::fail_usage("emulated[replay]: ", file, " has a step with a negative time");
+    return std::move(mine);
+}
+
+Emulation emulation(const base::Settings& settings, int rank)
 {
     const std::int64_t compute = settings.get<base::Nanoseconds>("compute").count();
     const std::int64_t bytes = settings.get<base::Bytes>("gradients").count;
@@ -179,9 +242,11 @@ Emulation emulation(const base::Settings& settings)
                          " is less than one number for each bucket");
 
     Emulation result;
-    result.forward_ns =
-        static_cast<std::int64_t>(percent("forward", settings.text("forward")) * static_cast<double>(compute));
-    result.backward_ns = compute - result.forward_ns;
+    const double forward = percent("forward", settings.text("forward")) * static_cast<double>(compute);
+    const auto forward_ns = static_cast<std::int64_t>(forward);
+    const std::string& replay = settings.text("replay");
+    result.steps =
+        replay.empty() ? std::vector<StepCompute>{{forward_ns, compute - forward_ns}} : replayed(replay, rank);
     result.ready = ready_shares(settings, buckets);
     result.floats = bytes / static_cast<std::int64_t>(sizeof(float));
     return result;
@@ -198,9 +263,15 @@ const ModelCard emulated_model{
                 {"gradients", "100MiB", "size of what is exchanged"},
                 {"buckets", "4", "into which gradients are cut"},
                 {"ready", "", "when buckets are complete: 50%/80%/100% of backward; evenly if empty"},
-                {"device", "sleep", "sleep leaves the CPU idle; spin keeps it busy; cuda keeps a GPU busy"}},
+                {"replay", "",
+                 "steps.csv of an earlier run: forward and backward take as long as they did there, step by step"},
+                {"device", "sleep",
+                 "sleep leaves the CPU idle; spin keeps it busy; gemm (matrix products) and memory (streaming) do as "
+                 "much work as "
+                 "takes the time undisturbed; cuda keeps a GPU busy"}},
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
-        return std::make_unique<Emulated>(emulation(settings), computer(settings.text("device"), plan), plan.rank);
+        return std::make_unique<Emulated>(emulation(settings, plan.rank), computer(settings.text("device"), plan),
+                                          plan.rank);
     },
 };
 

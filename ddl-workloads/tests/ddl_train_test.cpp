@@ -120,7 +120,7 @@ TEST_CASE("every strategy but none ends with the parameters of naive bit for bit
     const testing::Scratch scratch;
     std::vector<std::string> models{"emulated[compute=1ms,gradients=8kB,buckets=3]"};
 #ifdef CROSSTALK_DDL_TORCH
-    models.insert(models.end(), {"mlp[hidden=16]", "resnet18[width=4]"});
+    models.insert(models.end(), {"mlp[hidden=16]", "resnet18[width=4]", "resnet50[width=2,stem=imagenet]"});
 #endif
     int number = 0;
     const auto checksum = [&](const std::string& model, const std::string& strategy) {
@@ -141,6 +141,21 @@ TEST_CASE("every strategy but none ends with the parameters of naive bit for bit
 }
 
 #ifdef CROSSTALK_DDL_TORCH
+TEST_CASE("residual networks have the parameters that are known of them")
+{
+    const std::map<std::string, std::int64_t> parameters{
+        {"resnet18", 11'173'962}, {"resnet34", 21'282'122}, {"resnet50[stem=imagenet]", 23'528'522}};
+    const testing::Scratch scratch;
+    for (const auto& [model, expected] : parameters) {
+        const testing::TrainRun run = testing::train_alone(
+            scratch / model,
+            {"--model", model, "--data", "synthetic[samples=160]", "--batch", "2", "--steps", "1", "--trace", "off"});
+        INFO(model, ": ", run.err);
+        REQUIRE(run.status == 0);
+        CHECK(run.result["parameters"] == expected);
+    }
+}
+
 TEST_CASE("mlp reaches 95 percent accuracy on digits kept apart")
 {
     if (!testing::digits_are_here()) return testing::skip("the data set digits is not on this machine");

@@ -1,10 +1,12 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/testing.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -86,6 +88,36 @@ TEST_CASE("emulated parameters tell one gradient from another")
         return std::vector<std::byte>{bytes.begin(), bytes.end()};
     };
     CHECK(bytes_of(*one) != bytes_of(*other));
+}
+
+TEST_CASE("emulated work is done, whatever it takes, and gradients are those of emulated time")
+{
+    for (const std::string device : {"gemm", "memory"}) {
+        CAPTURE(device);
+        const auto model = emulated({{"compute", "3ms"}, {"gradients", "40kB"}, {"buckets", "3"}, {"device", device}});
+        model->forward();
+        CHECK(backward(*model).size() == 3);
+    }
+}
+
+TEST_CASE("an earlier run's steps are emulated one after the other and again")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "steps.csv"} << "rank,step,forward_ns,backward_ns\n"
+                                            "0,0,1000000,20000000\n0,1,1000000,40000000\n";
+    const auto model = emulated({{"replay", scratch / "steps.csv"}, {"gradients", "8B"}, {"buckets", "1"}});
+    for (const std::int64_t least : {20'000'000, 40'000'000, 20'000'000}) {
+        const std::int64_t begin = base::now_ns();
+        model->forward();
+        model->backward();
+        model->update();
+        CHECK(base::now_ns() - begin >= least + 1'000'000);
+    }
+    std::ofstream{scratch / "none.csv"} << "rank,step,forward_ns,backward_ns\n3,0,1,1\n";
+    CHECK_THROWS_AS(emulated({{"replay", scratch / "none.csv"}}), base::UsageError);
+    std::ofstream{scratch / "wrong.csv"} << "rank,step,forward_ns,backward_ns\n0,0,-1,1\n";
+    CHECK_THROWS_AS(emulated({{"replay", scratch / "wrong.csv"}}), base::UsageError);
+    CHECK_THROWS(emulated({{"replay", scratch / "missing.csv"}}));
 }
 
 TEST_CASE("emulated options that make no sense are refused")

@@ -4,10 +4,12 @@ namespace ddl {
 
 extern const ModelCard mlp_model;
 extern const ModelCard resnet18_model;
+extern const ModelCard resnet34_model;
+extern const ModelCard resnet50_model;
 
 std::vector<const ModelCard*> torch_models()
 {
-    return {&mlp_model, &resnet18_model};
+    return {&mlp_model, &resnet18_model, &resnet34_model, &resnet50_model};
 }
 
 }  // namespace ddl

@@ -1,0 +1,153 @@
+// Residual networks (He et al. 2015, https://arxiv.org/abs/1512.03385): 18 and 34 layers of plain blocks, 50 of
+// bottlenecks, whose stride is in the 3x3 convolution as in most libraries. `width` channels in the first stage, 64 in
+// the paper.
+#include "ddl-workloads/models/torch/torch_model.hpp"
+
+#include <array>
+
+namespace ddl {
+
+namespace {
+
+namespace nn = torch::nn;
+
+nn::Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t stride)
+{
+    return nn::Conv2d{nn::Conv2dOptions(in, out, size).stride(stride).padding(size / 2).bias(false)};
+}
+
+// What is learned beside a shortcut, which is a 1x1 convolution where the shape changes.
+class Block : public nn::Module {
+ public:
+    Block(nn::Sequential residual, std::int64_t in, std::int64_t out, std::int64_t stride)
+        : residual_{std::move(residual)}
+    {
+        register_module("residual", residual_);
+        if (stride == 1 && in == out) return;
+        shortcut_ = nn::Sequential{convolution(in, out, 1, stride), nn::BatchNorm2d{out}};
+        register_module("shortcut", shortcut_);
+    }
+
+    torch::Tensor forward(torch::Tensor x)
+    {
+        return torch::relu(residual_->forward(x) + (shortcut_ ? shortcut_->forward(x) : x));
+    }
+
+ private:
+    nn::Sequential residual_;
+    nn::Sequential shortcut_{nullptr};
+};
+
+Block plain(std::int64_t in, std::int64_t width, std::int64_t stride)
+{
+    return {nn::Sequential{convolution(in, width, 3, stride), nn::BatchNorm2d{width}, nn::ReLU{},
+                           convolution(width, width, 3, 1), nn::BatchNorm2d{width}},
+            in, width, stride};
+}
+
+constexpr std::int64_t bottleneck_expansion = 4;
+
+Block bottleneck(std::int64_t in, std::int64_t width, std::int64_t stride)
+{
+    const std::int64_t out = bottleneck_expansion * width;
+    return {nn::Sequential{convolution(in, width, 1, 1), nn::BatchNorm2d{width}, nn::ReLU{},
+                           convolution(width, width, 3, stride), nn::BatchNorm2d{width}, nn::ReLU{},
+                           convolution(width, out, 1, 1), nn::BatchNorm2d{out}},
+            in, out, stride};
+}
+
+struct Depth {
+    std::array<int, 4> blocks;  // of each stage
+    bool bottlenecks = false;
+};
+constexpr Depth depth18{{2, 2, 2, 2}};
+constexpr Depth depth34{{3, 4, 6, 3}};
+constexpr Depth depth50{{3, 4, 6, 3}, true};
+
+// How an image enters. For small ones a 3x3 convolution without stride or pooling, as usual for CIFAR.
+enum class Stem { cifar, imagenet };
+
+class ResNet : public Network {
+ public:
+    ResNet(const ImageShape& shape, const Depth& depth, std::int64_t width, Stem stem)
+    {
+        layers_->push_back(stem == Stem::cifar ? convolution(shape.channels, width, 3, 1)
+                                               : convolution(shape.channels, width, 7, 2));
+        layers_->push_back(nn::BatchNorm2d{width});
+        layers_->push_back(nn::ReLU{});
+        if (stem == Stem::imagenet) layers_->push_back(nn::MaxPool2d{nn::MaxPool2dOptions(3).stride(2).padding(1)});
+        std::int64_t in = width;
+        for (std::size_t stage = 0; stage < depth.blocks.size(); ++stage) {
+            const std::int64_t stage_width = width << stage;
+            for (int block = 0; block < depth.blocks[stage]; ++block) {
+                const std::int64_t stride = stage > 0 && block == 0 ? 2 : 1;
+                layers_->push_back((depth.bottlenecks ? bottleneck : plain)(in, stage_width, stride));
+                in = depth.bottlenecks ? bottleneck_expansion * stage_width : stage_width;
+            }
+        }
+        layers_->push_back(nn::AdaptiveAvgPool2d{1});
+        layers_->push_back(nn::Flatten{});
+        layers_->push_back(nn::Linear{in, shape.classes});
+        register_module("layers", layers_);
+    }
+
+    torch::Tensor forward(torch::Tensor images) override { return layers_->forward(images); }
+
+ private:
+    nn::Sequential layers_;
+};
+
+const std::vector<base::OptionCard>& options()
+{
+    static const std::vector<base::OptionCard> all{
+        {"width", "64", "channels of the first stage"},
+        {"stem", "cifar", "how an image enters: cifar, for small ones, or imagenet: 7x7 with stride and pooling"}};
+    return all;
+}
+
+std::unique_ptr<Model> make(const std::string& name, const Depth& depth, const base::Settings& settings,
+                            const ModelPlan& plan)
+{
+    const auto width = settings.get<std::int64_t>("width");
+    if (width < 1) base::fail_usage(name, "[width] must be at least 1");
+    const std::string& stem = settings.text("stem");
+    if (stem != "cifar" && stem != "imagenet") base::fail_usage(name, "[stem]: cifar or imagenet, not ", stem);
+    return torch_model(
+        [&] {
+            return std::make_shared<ResNet>(plan.shape, depth, width, stem == "cifar" ? Stem::cifar : Stem::imagenet);
+        },
+        plan);
+}
+
+}  // namespace
+
+// Parameters: at width 64 with the stem for CIFAR and 10 classes.
+
+extern const ModelCard resnet18_model;
+const ModelCard resnet18_model{
+    .name = "resnet18",
+    .summary = "ResNet-18, 11,173,962 parameters",
+    .options = options(),
+    .make = [](const base::Settings& settings,
+               const ModelPlan& plan) { return make("resnet18", depth18, settings, plan); },
+};
+
+extern const ModelCard resnet34_model;
+const ModelCard resnet34_model{
+    .name = "resnet34",
+    .summary = "ResNet-34, 21,282,122 parameters",
+    .options = options(),
+    .make = [](const base::Settings& settings,
+               const ModelPlan& plan) { return make("resnet34", depth34, settings, plan); },
+};
+
+extern const ModelCard resnet50_model;
+const ModelCard resnet50_model{
+    .name = "resnet50",
+    .summary = "ResNet-50, 23,520,842 parameters",
+    .options = options(),
+    .make = [](const base::Settings& settings,
+               const ModelPlan& plan) { return make("resnet50", depth50, settings, plan); },
+};
+
+}  // namespace ddl
