@@ -27,6 +27,9 @@ add_library(house_rules INTERFACE)
 target_compile_options(house_rules INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>
   $<$<AND:$<BOOL:${CROSSTALK_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(house_rules INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # false alarms (GCC bug 105329)
+endif()
 target_include_directories(house_rules INTERFACE ${CMAKE_SOURCE_DIR})
 if(CROSSTALK_SANITIZE)
   target_compile_options(house_rules INTERFACE
