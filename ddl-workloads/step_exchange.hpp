@@ -12,7 +12,7 @@
 namespace ddl {
 
 // A later one outweighs an earlier one.
-enum class Stop : std::int64_t { no = 0, time_is_up = 1, target = 2, signal = 3 };
+enum class Stop : std::int64_t { no = 0, time_is_up = 1, loss = 2, accuracy = 3, signal = 4 };
 
 struct StepNews {
     Stop wish = Stop::no;

@@ -169,7 +169,7 @@ void Training::take_step(std::uint64_t step)
     clock.begin_step(step);
     news_.wish = wish();
     const std::vector<StepNews> news = exchange_->next(news_);
-    stop_ = std::max(agreed(news), loss_is_low_enough(news) ? Stop::target : Stop::no);
+    stop_ = std::max(agreed(news), loss_is_low_enough(news) ? Stop::loss : Stop::no);
     write_rows(news);
     if (control_delay_) control_delay_->wait(clock);
 
@@ -241,7 +241,7 @@ void Training::show_progress()
 Stop Training::wish() const
 {
     if (base::stop_requested()) return Stop::signal;
-    if (plan_.until_accuracy && accuracy_.value_or(0.0) >= *plan_.until_accuracy) return Stop::target;
+    if (plan_.until_accuracy && accuracy_.value_or(0.0) >= *plan_.until_accuracy) return Stop::accuracy;
     const bool late = plan_.duration.count() > 0 && base::now_ns() - begun_ns_ >= plan_.duration.count();
     return late ? Stop::time_is_up : Stop::no;
 }
@@ -328,7 +328,8 @@ nlohmann::ordered_json Training::result()
 std::string Training::ended_by() const
 {
     if (stop_ == Stop::signal) return "signal";
-    if (stop_ == Stop::target) return losses_.size() < steps_of_a_loss || !plan_.until_loss ? "accuracy" : "loss";
+    if (stop_ == Stop::accuracy) return "accuracy";
+    if (stop_ == Stop::loss) return "loss";
     if (stop_ == Stop::time_is_up) return "duration";
     return plan_.steps > 0 && sums_.steps >= plan_.steps ? "steps" : "epochs";
 }
