@@ -1,9 +1,9 @@
 // I/O stressors against the best engine of fio on the same file and CPU, metadata stressors against bare loops in a
-// fresh directory, in interleaved pairs. Takes about five minutes; files go to the directory given as first word, or
-// /tmp.
+// fresh directory, in interleaved pairs. Takes about ten minutes.
 #include "base/clock.hpp"
 #include "base/cpus.hpp"
 #include "base/error.hpp"
+#include "base/options.hpp"
 #include "base/paired.hpp"
 #include "base/testing.hpp"
 #include "noisegen/limits.hpp"
@@ -25,7 +25,6 @@ namespace fs = std::filesystem;
 using testing::Made;
 
 constexpr std::size_t pairs = 31;
-constexpr std::int64_t measured_ns = 2'000'000'000;
 constexpr std::size_t files = 4000;
 
 void show(const std::string& what, const base::Paired& paired, const std::string& unit, const std::string& peer)
@@ -39,6 +38,12 @@ void not_shown(const std::string& what, const std::string& why)
     std::cout << what << ": not shown, " << why << std::endl;
 }
 
+int cpu()
+{
+    static const int last = *base::allowed_cpus().rbegin();
+    return last;
+}
+
 // ---- transfers, against fio
 
 struct Kind {
@@ -47,6 +52,8 @@ struct Kind {
     std::string block;
     std::string depth;
     bool operations = false;  // what is compared: operations/s, else MB/s
+    std::int64_t seconds = 2;
+    std::size_t pairs = ::pairs;
 };
 
 double speed_of(const Kind& kind, double bytes, double operations, double seconds)
@@ -58,8 +65,9 @@ double speed(noisegen::Stressor& stressor, const Kind& kind)
 {
     noisegen::Work work;
     const std::int64_t begin = base::now_ns();
-    stressor.begin({.deadline_ns = begin + measured_ns, .bytes_per_s = 0.0, .operations_per_s = 0.0});
-    while (base::now_ns() < begin + measured_ns) {
+    const std::int64_t end = begin + kind.seconds * 1'000'000'000;
+    stressor.begin({.deadline_ns = end, .bytes_per_s = 0.0, .operations_per_s = 0.0});
+    while (base::now_ns() < end) {
         const noisegen::Work some = stressor.step();
         work.bytes += some.bytes;
         work.operations += some.operations;
@@ -82,13 +90,13 @@ std::string path_of_unnamed_file(const fs::path& directory)
     base::fail("no unnamed file in ", directory.string());
 }
 
-double fio_speed(const Kind& kind, const std::string& file, const std::string& engine, int cpu)
+double fio_speed(const Kind& kind, const std::string& file, const std::string& engine)
 {
     const testing::Outcome outcome = testing::run(
         {"fio", "--name=peer", "--filename=" + file, "--size=256M", "--rw=" + kind.fio, "--rwmixread=50",
          "--bs=" + kind.block, "--iodepth=" + kind.depth, "--ioengine=" + engine, "--direct=1", "--time_based",
-         "--runtime=" + std::to_string(measured_ns / 1'000'000'000), "--norandommap", "--gtod_reduce=1",
-         "--fallocate=none", "--allow_file_create=0", "--cpus_allowed=" + std::to_string(cpu), "--output-format=json"});
+         "--runtime=" + std::to_string(kind.seconds), "--norandommap", "--gtod_reduce=1", "--fallocate=none",
+         "--allow_file_create=0", "--cpus_allowed=" + std::to_string(cpu()), "--output-format=json"});
     const std::size_t json = outcome.out.find('{');
     if (outcome.status != 0 || json == std::string::npos) base::fail("fio: ", outcome.err, outcome.out);
     const auto job = nlohmann::json::parse(outcome.out.substr(json)).at("jobs").at(0);
@@ -98,7 +106,7 @@ double fio_speed(const Kind& kind, const std::string& file, const std::string& e
     return speed_of(kind, both("bw_bytes"), both("iops"), 1.0);
 }
 
-void compare_with_fio(const Kind& kind, const fs::path& directory, int cpu)
+void compare_with_fio(const Kind& kind, const fs::path& directory)
 {
     const std::string what = base::join(kind.stressor, " ", kind.block, ", depth ", kind.depth);
     if (testing::run({"sh", "-c", "command -v fio"}).status != 0) {
@@ -111,14 +119,14 @@ void compare_with_fio(const Kind& kind, const fs::path& directory, int cpu)
     std::string best;
     double best_speed = 0.0;
     for (const std::string engine : {"io_uring", "libaio", "psync"}) {
-        const double found = fio_speed(kind, file, engine, cpu);
+        const double found = fio_speed(kind, file, engine);
         std::cout << "  fio " << kind.fio << " " << engine << ": " << found << std::endl;
         if (found <= best_speed) continue;
         best_speed = found;
         best = engine;
     }
     const base::Paired paired = base::measure_in_pairs(
-        pairs, [&] { return speed(*made.stressor, kind); }, [&] { return fio_speed(kind, file, best, cpu); });
+        kind.pairs, [&] { return speed(*made.stressor, kind); }, [&] { return fio_speed(kind, file, best); });
     show(what, paired, kind.operations ? "operations/s" : "MB/s", "fio " + best);
     std::cout << "  " << made.stressor->note() << std::endl;
 }
@@ -276,22 +284,47 @@ void show_removal(const fs::path& directory)
     }
 }
 
+void write_blocks(const fs::path& directory)
+{
+    compare_with_fio({.stressor = "io.write", .fio = "write", .block = "1M", .depth = "8"}, directory);
+}
+
+void read_blocks(const fs::path& directory)
+{
+    compare_with_fio({.stressor = "io.read", .fio = "read", .block = "1M", .depth = "8"}, directory);
+}
+
+// Many short pairs: what the disk gives changes from second to second.
+void both_at_random(const fs::path& directory)
+{
+    compare_with_fio({.stressor = "io.random",
+                      .fio = "randrw",
+                      .block = "4K",
+                      .depth = "64",
+                      .operations = true,
+                      .seconds = 1,
+                      .pairs = 101},
+                     directory);
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
 try {
     if (noisegen::asked_to_guard(argc, argv)) return noisegen::guard(argv);  // files go even if this is killed
-    const fs::path directory = argc > 1 ? argv[1] : "/tmp";
-    const int cpu = *base::allowed_cpus().rbegin();
-    base::bind_this_thread({cpu});
-    if (noisegen::in_memory(directory)) std::cout << directory.string() << " is in memory: no disk is measured\n";
-    compare_create(directory);
-    compare_stat(directory);
-    compare_unlink(directory);
-    show_removal(directory);
-    compare_with_fio({"io.write", "write", "1M", "8", false}, directory, cpu);
-    compare_with_fio({"io.read", "read", "1M", "8", false}, directory, cpu);
-    compare_with_fio({"io.random", "randrw", "4K", "64", true}, directory, cpu);
+    const std::vector<std::pair<std::string, void (*)(const fs::path&)>> all{
+        {"create", compare_create}, {"stat", compare_stat}, {"unlink", compare_unlink}, {"removal", show_removal},
+        {"write", write_blocks},    {"read", read_blocks},  {"random", both_at_random}};
+    std::vector<std::string> chosen;
+    std::string directory = "/tmp";
+    base::Options options{"io-bench", "noisegen's I/O and metadata stressors beside fio and bare loops"};
+    options.add_positional("part", chosen, "create, stat, unlink, removal, write, read, random: by default all", 0);
+    options.add("directory", directory, "where the files go");
+    if (!options.parse(argc, argv)) return 0;
+    if (noisegen::in_memory(directory)) std::cout << directory << " is in memory: no disk is measured\n";
+    base::bind_this_thread({cpu()});
+    for (const auto& [name, compare] : all)
+        if (chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end()) compare(directory);
 } catch (...) {
     return base::report_failure("io-bench");
 }
