@@ -5,6 +5,7 @@
 #include "base/random.hpp"
 #include "base/run_record.hpp"
 #include "noisegen/figures.hpp"
+#include "noisegen/intensity.hpp"
 #include "noisegen/measured_run.hpp"
 #include "noisegen/shelf.hpp"
 
@@ -87,9 +88,7 @@ std::optional<Speed> measure(const Item& item, base::Nanoseconds round, const Li
 
 bool can_be_held_to_a_rate(const StressorCard& card)
 {
-    return (card.counts_bytes || card.counts_operations) &&
-           std::any_of(card.options.begin(), card.options.end(),
-                       [](const base::OptionCard& option) { return option.name == "rate"; });
+    return has_intensity(card) && (card.counts_bytes || card.counts_operations);
 }
 
 std::vector<Configured> configured_by_default()

@@ -69,10 +69,7 @@ const std::vector<std::string>& intensity_options()
 Intensity intensity(const StressorCard& card, const base::Settings& settings)
 {
     Intensity found;
-    const auto& all = settings.all();
-    if (std::none_of(intensity_options().begin(), intensity_options().end(),
-                     [&](const std::string& name) { return all.contains(name); }))
-        return found;
+    if (!has_intensity(card)) return found;
     const std::string& rate = settings.text("rate");
     if (rate.ends_with('%')) {
         found.of_limit = share(card, settings, "rate");

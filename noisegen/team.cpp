@@ -487,8 +487,9 @@ PhaseDone Team::run_phase(Worker& worker, const Starvation& starvation, const Ch
     PhaseDone done{.chip = &chip, .dose = dose_of(worker, chip), .level = {}};
     done.level.begin_ns = base::now_ns();
     const std::int64_t deadline = start_ns_ + chip.end.count();
+    const auto sleep = [&] { stress_follows ? bell_.sleep_exactly_until(deadline) : bell_.sleep_until(deadline); };
     if (!done.dose) {
-        stress_follows ? bell_.sleep_exactly_until(deadline) : bell_.sleep_until(deadline);
+        sleep();
         done.level.end_ns = base::now_ns();
         return done;
     }
@@ -502,7 +503,7 @@ PhaseDone Team::run_phase(Worker& worker, const Starvation& starvation, const Ch
     if (Stressor* stressor = worker.stressors[dose.stressor].get())
         Stress{*this, worker, *stressor, starvation, done, deadline}.run();
     else
-        stress_follows ? bell_.sleep_exactly_until(deadline) : bell_.sleep_until(deadline);
+        sleep();
     done.level.end_ns = base::now_ns();
 
     DoseTotal& total = worker.held[*done.dose].total;

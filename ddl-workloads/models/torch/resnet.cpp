@@ -57,12 +57,13 @@ Block bottleneck(std::int64_t in, std::int64_t width, std::int64_t stride)
 }
 
 struct Depth {
+    const char* name;
     std::array<int, 4> blocks;  // of each stage
     bool bottlenecks = false;
 };
-constexpr Depth depth18{{2, 2, 2, 2}};
-constexpr Depth depth34{{3, 4, 6, 3}};
-constexpr Depth depth50{{3, 4, 6, 3}, true};
+constexpr Depth depth18{"resnet18", {2, 2, 2, 2}};
+constexpr Depth depth34{"resnet34", {3, 4, 6, 3}};
+constexpr Depth depth50{"resnet50", {3, 4, 6, 3}, true};
 
 // How an image enters. For small ones a 3x3 convolution without stride or pooling, as usual for CIFAR.
 enum class Stem { cifar, imagenet };
@@ -97,21 +98,13 @@ class ResNet : public Network {
     nn::Sequential layers_;
 };
 
-const std::vector<base::OptionCard>& options()
-{
-    static const std::vector<base::OptionCard> all{
-        {"width", "64", "channels of the first stage"},
-        {"stem", "cifar", "how an image enters: cifar, for small ones, or imagenet: 7x7 with stride and pooling"}};
-    return all;
-}
-
-std::unique_ptr<Model> make(const std::string& name, const Depth& depth, const base::Settings& settings,
-                            const ModelPlan& plan)
+template <const Depth& depth>
+std::unique_ptr<Model> make(const base::Settings& settings, const ModelPlan& plan)
 {
     const auto width = settings.get<std::int64_t>("width");
-    if (width < 1) base::fail_usage(name, "[width] must be at least 1");
+    if (width < 1) base::fail_usage(depth.name, "[width] must be at least 1");
     const std::string& stem = settings.text("stem");
-    if (stem != "cifar" && stem != "imagenet") base::fail_usage(name, "[stem]: cifar or imagenet, not ", stem);
+    if (stem != "cifar" && stem != "imagenet") base::fail_usage(depth.name, "[stem]: cifar or imagenet, not ", stem);
     return torch_model(
         [&] {
             return std::make_shared<ResNet>(plan.shape, depth, width, stem == "cifar" ? Stem::cifar : Stem::imagenet);
@@ -119,35 +112,22 @@ std::unique_ptr<Model> make(const std::string& name, const Depth& depth, const b
         plan);
 }
 
+template <const Depth& depth>
+ModelCard card(const std::string& summary)
+{
+    return {.name = depth.name,
+            .summary = summary,
+            .options = {{"width", "64", "channels of the first stage"},
+                        {"stem", "cifar",
+                         "how an image enters: cifar, for small ones, or imagenet: 7x7 with stride and pooling"}},
+            .make = make<depth>};
+}
+
 }  // namespace
 
 // Parameters: at width 64 with the stem for CIFAR and 10 classes.
-
-extern const ModelCard resnet18_model;
-const ModelCard resnet18_model{
-    .name = "resnet18",
-    .summary = "ResNet-18, 11,173,962 parameters",
-    .options = options(),
-    .make = [](const base::Settings& settings,
-               const ModelPlan& plan) { return make("resnet18", depth18, settings, plan); },
-};
-
-extern const ModelCard resnet34_model;
-const ModelCard resnet34_model{
-    .name = "resnet34",
-    .summary = "ResNet-34, 21,282,122 parameters",
-    .options = options(),
-    .make = [](const base::Settings& settings,
-               const ModelPlan& plan) { return make("resnet34", depth34, settings, plan); },
-};
-
-extern const ModelCard resnet50_model;
-const ModelCard resnet50_model{
-    .name = "resnet50",
-    .summary = "ResNet-50, 23,520,842 parameters",
-    .options = options(),
-    .make = [](const base::Settings& settings,
-               const ModelPlan& plan) { return make("resnet50", depth50, settings, plan); },
-};
+extern const ModelCard resnet18_model = card<depth18>("ResNet-18, 11,173,962 parameters");
+extern const ModelCard resnet34_model = card<depth34>("ResNet-34, 21,282,122 parameters");
+extern const ModelCard resnet50_model = card<depth50>("ResNet-50, 23,520,842 parameters");
 
 }  // namespace ddl
