@@ -285,7 +285,7 @@ void Training::evaluate()
     for (const std::string& text : transport_.gather(std::to_string(correct)).get())
         all_correct += base::parse<std::int64_t>(text);
     if (transport_.rank() != 0) return;
-    accuracy_ = static_cast<double>(all_correct) / static_cast<double>(file.records());
+    accuracy_ = static_cast<double>(all_correct) / static_cast<double>(file.records() * data_.shape.answers());
     const auto epoch = sums_.steps / loader_->steps_per_epoch();
     std::fprintf(stderr, "ddl-train: epoch %lld: loss %.4f, accuracy on held-out images %.2f %%\n",
                  static_cast<long long>(epoch), model_->loss().value_or(0.0), 100.0 * *accuracy_);

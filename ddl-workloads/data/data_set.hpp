@@ -26,7 +26,7 @@ struct DataSetCard {
     std::string name;
     std::string summary;
     std::vector<base::OptionCard> options;
-    ImageShape (*shape)(const base::Settings& settings);
+    SampleShape (*shape)(const base::Settings& settings);
     std::unique_ptr<ImageSource> (*make)(const base::Settings& settings);
 };
 
@@ -35,7 +35,7 @@ const base::Shelf<DataSetCard>& data_sets();
 // A data set in a folder: what every rank knows before it is written.
 struct DataSet {
     std::string text;  // as the user named it
-    ImageShape shape;
+    SampleShape shape;
     std::filesystem::path train;     // record files
     std::filesystem::path held_out;  // never trained on
 };

@@ -116,7 +116,7 @@ extern const DataSetCard digits_data{
     .name = "digits",
     .summary = "1797 real handwritten digits, 8x8 enlarged to 3x32x32, 10 classes",
     .options = {{"file", "auto", "digits.csv.gz; auto: $CROSSTALK_DIGITS, python3-sklearn's, the user's cache"}},
-    .shape = [](const base::Settings&) { return ImageShape{}; },
+    .shape = [](const base::Settings&) { return SampleShape{}; },
     .make = [](const base::Settings& settings) -> std::unique_ptr<ImageSource> {
         const bool find = settings.text("file") == "auto";
         return std::make_unique<Digits>(find ? find_digits() : fs::path{settings.text("file")});

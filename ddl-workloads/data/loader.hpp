@@ -15,8 +15,10 @@
 namespace ddl {
 
 struct Batch {
-    std::vector<float> images;  // samples x channels x height x width, row-major, -1 (black) to 1 (white)
-    std::vector<std::int64_t> labels;
+    // Images: samples x channels x height x width, row-major, -1 (black) to 1 (white). Clicks: samples x dense.
+    std::vector<float> images;
+    std::vector<std::int64_t> labels;  // none of text
+    std::vector<std::int64_t> tokens;  // text: samples x (length + 1) bytes; clicks: samples x categories ids
     std::int64_t samples = 0;
 };
 
@@ -33,7 +35,7 @@ class ReaderObserver {
 
 struct LoaderPlan {
     std::filesystem::path file = {};  // DataSet::train
-    ImageShape shape = {};
+    SampleShape shape = {};
     Sampling sampling = {};  // batch, rank, ranks, seed, shuffle
     int readers = 1;
     int queue_batches = 4;  // at most so many are read ahead
@@ -57,7 +59,7 @@ class Loader {
     // Ends the readers after the record at hand and waits for it; next() then throws. The destructor does it too.
     void stop();
 
-    const ImageShape& shape() const { return file_.shape(); }
+    const SampleShape& shape() const { return file_.shape(); }
     std::int64_t steps_per_epoch() const { return sampler_.steps_per_epoch(); }
     std::int64_t records() const { return file_.records(); }
     int queue_depth() const { return queue_.depth(); }  // batches that wait to be taken

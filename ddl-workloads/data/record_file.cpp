@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1U << 20U;
 
-void check_shape(const ImageShape& shape)
+void check_shape(const SampleShape& shape)
 {
     if (std::min({shape.channels, shape.height, shape.width, shape.classes}) < 1 || shape.classes > 256)
         base::fail_usage("images of ", shape.channels, "x", shape.height, "x", shape.width, " in ", shape.classes,
                          " classes make no record file: each at least 1, at most 256 classes");
 }
 
-void check_label(const ImageShape& shape, std::uint8_t label, const std::filesystem::path& path, std::int64_t offset)
+void check_label(const SampleShape& shape, std::uint8_t label, const std::filesystem::path& path, std::int64_t offset)
 {
     if (label >= shape.classes)
         base::fail(path.string(), ", byte ", offset, ": label ", int{label}, " is no class, there are ", shape.classes);
@@ -31,7 +31,7 @@ void check_label(const ImageShape& shape, std::uint8_t label, const std::filesys
 
 }  // namespace
 
-RecordFile::RecordFile(std::filesystem::path path, ImageShape shape) : path_{std::move(path)}, shape_{shape}
+RecordFile::RecordFile(std::filesystem::path path, SampleShape shape) : path_{std::move(path)}, shape_{shape}
 {
     check_shape(shape_);
     std::error_code code;
@@ -85,7 +85,7 @@ bool RecordFile::read_uncached()
     return true;
 }
 
-RecordFileWriter::RecordFileWriter(std::filesystem::path path, ImageShape shape)
+RecordFileWriter::RecordFileWriter(std::filesystem::path path, SampleShape shape)
     : path_{std::move(path)}, unfinished_{path_.string() + ".tmp" + std::to_string(::getpid())}, shape_{shape}
 {
     check_shape(shape_);

@@ -2,6 +2,8 @@
 // one after the other, no header (https://www.cs.toronto.edu/~kriz/cifar.html; there 3 x 32 x 32 and 10 classes).
 #pragma once
 
+#include "ddl-workloads/data/sample_shape.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -9,27 +11,16 @@
 
 namespace ddl {
 
-struct ImageShape {
-    std::int64_t channels = 3;
-    std::int64_t height = 32;
-    std::int64_t width = 32;
-    std::int64_t classes = 10;  // 1 to 256: a label is a byte
-
-    std::int64_t pixels() const { return channels * height * width; }
-    std::int64_t record_bytes() const { return 1 + pixels(); }
-    bool operator==(const ImageShape&) const = default;
-};
-
 // Reads records by number. Reading is thread-safe.
 class RecordFile {
  public:
     // Throws std::system_error if it cannot be opened, Error if it is empty or no whole number of records.
-    RecordFile(std::filesystem::path path, ImageShape shape);
+    RecordFile(std::filesystem::path path, SampleShape shape);
     ~RecordFile();
     RecordFile(const RecordFile&) = delete;
     RecordFile& operator=(const RecordFile&) = delete;
 
-    const ImageShape& shape() const { return shape_; }
+    const SampleShape& shape() const { return shape_; }
     std::int64_t records() const { return records_; }
 
     // Label and pixels of one record into `record` (record_bytes() of them). Throws Error that names file and offset
@@ -42,7 +33,7 @@ class RecordFile {
 
  private:
     std::filesystem::path path_;
-    ImageShape shape_;
+    SampleShape shape_;
     std::int64_t records_ = 0;
     bool uncached_ = false;
     int file_ = -1;
@@ -51,7 +42,7 @@ class RecordFile {
 // Writes records one after the other into a file that appears by rename, on the device and complete, with finish().
 class RecordFileWriter {
  public:
-    RecordFileWriter(std::filesystem::path path, ImageShape shape);
+    RecordFileWriter(std::filesystem::path path, SampleShape shape);
     ~RecordFileWriter();  // without finish(): nothing stays
     RecordFileWriter(const RecordFileWriter&) = delete;
     RecordFileWriter& operator=(const RecordFileWriter&) = delete;
@@ -65,7 +56,7 @@ class RecordFileWriter {
 
     std::filesystem::path path_;
     std::filesystem::path unfinished_;
-    ImageShape shape_;
+    SampleShape shape_;
     std::vector<std::uint8_t> buffer_;
     std::int64_t records_ = 0;
     int file_ = -1;

@@ -18,7 +18,7 @@ using Pattern = std::array<float, side * side>;  // 0 to 1
 
 class Synthetic : public ImageSource {
  public:
-    Synthetic(const ImageShape& shape, std::int64_t images, float noise, std::uint64_t seed)
+    Synthetic(const SampleShape& shape, std::int64_t images, float noise, std::uint64_t seed)
         : shape_{shape}, images_{images}, noise_{noise}, seed_{seed}
     {
         base::Random random{seed};
@@ -45,7 +45,7 @@ class Synthetic : public ImageSource {
     }
 
  private:
-    ImageShape shape_;
+    SampleShape shape_;
     std::int64_t images_;
     float noise_;
     std::uint64_t seed_;
@@ -73,10 +73,10 @@ extern const DataSetCard synthetic_data{
                 {"seed", "1", "of patterns and noise"}},
     .shape =
         [](const base::Settings& settings) {
-            return ImageShape{.channels = whole(settings, "channels", 16),
-                              .height = whole(settings, "height", 4096),
-                              .width = whole(settings, "width", 4096),
-                              .classes = whole(settings, "classes", 256)};
+            return SampleShape{.channels = whole(settings, "channels", 16),
+                               .height = whole(settings, "height", 4096),
+                               .width = whole(settings, "width", 4096),
+                               .classes = whole(settings, "classes", 256)};
         },
     .make = [](const base::Settings& settings) -> std::unique_ptr<ImageSource> {
         return std::make_unique<Synthetic>(synthetic_data.shape(settings), whole(settings, "samples", 1'000'000'000),

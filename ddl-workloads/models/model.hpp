@@ -67,7 +67,8 @@ class Model {
     // Of the last forward(); a model that does not learn has none.
     virtual std::optional<double> loss() const { return std::nullopt; }
 
-    // How many of the batch's images it takes for what they are. Only for models with a loss. Changes nothing.
+    // How many of the batch's answers (SampleShape::answers() of each sample) it guesses right: classes of images, next
+    // bytes of text. Only for models with a loss. Changes nothing.
     virtual std::int64_t count_correct(const Batch&) { return 0; }
 
     // For the run record: versions, threads that are really in effect.
@@ -82,7 +83,7 @@ struct OptimizerPlan {
 };
 
 struct ModelPlan {
-    ImageShape shape;
+    SampleShape shape;
     OptimizerPlan optimizer;
     std::uint64_t seed = 1;
     int rank = 0;

@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr ddl::ImageShape tiny{.channels = 1, .height = 1, .width = 2, .classes = 256};
+constexpr ddl::SampleShape tiny{.channels = 1, .height = 1, .width = 2, .classes = 256};
 
 // Record n has label n and pixels n, 255.
 void write_numbered(const std::filesystem::path& path, int records)
@@ -115,7 +115,7 @@ TEST_CASE("a bad record ends the training with file and byte")
 {
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 20);
-    ddl::ImageShape ten_classes = tiny;
+    ddl::SampleShape ten_classes = tiny;
     ten_classes.classes = 10;
     ddl::Loader loader{{.file = scratch / "a.bin",
                         .shape = ten_classes,

@@ -15,7 +15,7 @@ namespace {
 using Record = std::vector<std::uint8_t>;
 
 // 1 label, 4 pixels.
-constexpr ddl::ImageShape tiny{.channels = 1, .height = 2, .width = 2, .classes = 10};
+constexpr ddl::SampleShape tiny{.channels = 1, .height = 2, .width = 2, .classes = 10};
 
 std::string message_of(const auto& action)
 {
@@ -27,7 +27,7 @@ std::string message_of(const auto& action)
     return "";
 }
 
-void write(const std::filesystem::path& path, const ddl::ImageShape& shape, const std::vector<Record>& records)
+void write(const std::filesystem::path& path, const ddl::SampleShape& shape, const std::vector<Record>& records)
 {
     ddl::RecordFileWriter writer{path, shape};
     for (const Record& record : records) writer.write(record);
@@ -73,7 +73,7 @@ TEST_CASE("the form on disk is that of CIFAR-10: 3073 bytes a record with the la
     Record red(3073, 0);
     red[0] = 7;
     std::fill(red.begin() + 1, red.begin() + 1 + 1024, std::uint8_t{255});  // planes, red first
-    write(scratch / "a.bin", ddl::ImageShape{}, {red, red});
+    write(scratch / "a.bin", ddl::SampleShape{}, {red, red});
 
     const std::string bytes = base::read_whole(scratch / "a.bin");
     CHECK(bytes.size() == 2 * 3073);
@@ -127,8 +127,8 @@ TEST_CASE("a missing record file and a folder in its place are refused")
 TEST_CASE("shapes that fit no record file are refused")
 {
     const testing::Scratch scratch;
-    CHECK_THROWS_AS(ddl::RecordFileWriter(scratch / "a.bin", ddl::ImageShape{.classes = 257}), base::UsageError);
-    CHECK_THROWS_AS(ddl::RecordFileWriter(scratch / "a.bin", ddl::ImageShape{.height = 0}), base::UsageError);
+    CHECK_THROWS_AS(ddl::RecordFileWriter(scratch / "a.bin", ddl::SampleShape{.classes = 257}), base::UsageError);
+    CHECK_THROWS_AS(ddl::RecordFileWriter(scratch / "a.bin", ddl::SampleShape{.height = 0}), base::UsageError);
 }
 
 TEST_CASE("a record file appears only when it is complete")
@@ -146,8 +146,8 @@ TEST_CASE("a record file appears only when it is complete")
 TEST_CASE("read uncached a record file leaves no page in the page cache")
 {
     const testing::Scratch scratch;
-    write(scratch / "a.bin", ddl::ImageShape{}, std::vector<Record>(40, Record(3073, 1)));
-    ddl::RecordFile file{scratch / "a.bin", ddl::ImageShape{}};
+    write(scratch / "a.bin", ddl::SampleShape{}, std::vector<Record>(40, Record(3073, 1)));
+    ddl::RecordFile file{scratch / "a.bin", ddl::SampleShape{}};
     const auto cached_after_reading = [&] {
         Record record(3073);
         for (std::int64_t number = 0; number < file.records(); ++number) file.read(number, record);

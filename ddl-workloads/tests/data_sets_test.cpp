@@ -15,7 +15,7 @@ namespace {
 
 using Record = std::vector<std::uint8_t>;
 
-std::vector<Record> records_of(const std::filesystem::path& path, const ddl::ImageShape& shape)
+std::vector<Record> records_of(const std::filesystem::path& path, const ddl::SampleShape& shape)
 {
     const ddl::RecordFile file{path, shape};
     std::vector<Record> records;
@@ -149,7 +149,7 @@ TEST_CASE("the real digits: 1797 images and the class counts of the real set")
 
     const std::vector<Record> train = records_of(set.train, set.shape);
     const std::vector<Record> held_out = records_of(set.held_out, set.shape);
-    CHECK(set.shape == ddl::ImageShape{});
+    CHECK(set.shape == ddl::SampleShape{});
     CHECK(train.size() + held_out.size() == 1797);
     std::vector<int> counts = class_counts(train, 10);
     const std::vector<int> apart = class_counts(held_out, 10);

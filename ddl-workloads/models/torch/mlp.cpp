@@ -7,7 +7,7 @@ namespace {
 
 class Mlp : public Network {
  public:
-    Mlp(const ImageShape& shape, std::int64_t hidden, int layers)
+    Mlp(const SampleShape& shape, std::int64_t hidden, int layers)
     {
         std::int64_t in = shape.pixels();
         for (int layer = 0; layer < layers; ++layer) {

@@ -70,7 +70,7 @@ enum class Stem { cifar, imagenet };
 
 class ResNet : public Network {
  public:
-    ResNet(const ImageShape& shape, const Depth& depth, std::int64_t width, Stem stem)
+    ResNet(const SampleShape& shape, const Depth& depth, std::int64_t width, Stem stem)
     {
         layers_->push_back(stem == Stem::cifar ? convolution(shape.channels, width, 3, 1)
                                                : convolution(shape.channels, width, 7, 2));

@@ -140,7 +140,7 @@ class TorchModel : public Model {
         return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {batch.samples}, torch::kInt64);
     }
 
-    ImageShape shape_;
+    SampleShape shape_;
     std::shared_ptr<Network> network_;
     std::vector<torch::Tensor> parameters_;
     std::unique_ptr<torch::optim::Optimizer> optimizer_;
