@@ -28,7 +28,7 @@ Instruments::Instruments(const InstrumentPlan& plan, Transport& transport) : tra
                                            : new otf2::Recorder(plan.trace, link.team()));
     };
     transport.post(start).get();
-    define(plan.readers);
+    define(plan);
     clock_ = std::make_unique<PhaseClock>(*recorder_, *main_, plan.page);
     transport.post([this](Link& link) { link.record(exchanges_); }).get();
     transport.observe(this);
@@ -39,17 +39,20 @@ Instruments::~Instruments()
     if (recorder_ && recorder_->on()) static_cast<void>(recorder_.release());
 }
 
-void Instruments::define(int readers)
+void Instruments::define(const InstrumentPlan& plan)
 {
     otf2::Recorder& recorder = *recorder_;
     main_ = &recorder.location("main");
     exchanges_ = &recorder.location("transport");
-    for (int reader = 0; reader < readers; ++reader)
+    for (int reader = 0; reader < plan.readers; ++reader)
         readers_.push_back(&recorder.location("reader " + std::to_string(reader)));
+    for (int transformer = 0; transformer < plan.transformers; ++transformer)
+        transformers_.push_back(&recorder.location("transform " + std::to_string(transformer)));
 
     bucket_ready_ = recorder.region("bucket_ready");
     bucket_exchange_ = recorder.region("bucket_exchange");
     read_ = recorder.region("read", otf2::RegionRole::file_io);
+    transform_ = recorder.region("transform");
     step_ = recorder.attribute("step", otf2::Type::uint64, "number of the training step, from 0");
     bucket_ = recorder.attribute("bucket", otf2::Type::uint64, "number of the bucket in its step, from 0");
     bytes_ = recorder.attribute("bytes", otf2::Type::uint64, "gradients in the bucket");
@@ -118,6 +121,16 @@ void Instruments::read_begins(int reader)
 void Instruments::read_ends(int reader, std::int64_t bytes)
 {
     readers_.at(static_cast<std::size_t>(reader))->leave(read_, {{bytes_, bytes}});
+}
+
+void Instruments::transform_begins(int transformer)
+{
+    transformers_.at(static_cast<std::size_t>(transformer))->enter(transform_);
+}
+
+void Instruments::transform_ends(int transformer)
+{
+    transformers_.at(static_cast<std::size_t>(transformer))->leave(transform_);
 }
 
 void Instruments::finish()

@@ -21,6 +21,7 @@ struct InstrumentPlan {
     std::filesystem::path trace;        // directory of the archive; empty: no trace
     base::ControlPage* page = nullptr;  // null: none is kept by this rank
     int readers = 1;
+    int transformers = 0;
 };
 
 class Instruments : public ExchangeObserver, public ReaderObserver {
@@ -58,9 +59,11 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     void exchange_ends() override;
     void read_begins(int reader) override;
     void read_ends(int reader, std::int64_t bytes) override;
+    void transform_begins(int transformer) override;
+    void transform_ends(int transformer) override;
 
  private:
-    void define(int readers);
+    void define(const InstrumentPlan& plan);
     std::int64_t bytes_reduced();
 
     Transport& transport_;
@@ -68,11 +71,13 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     otf2::LocationRecorder* main_ = nullptr;
     otf2::LocationRecorder* exchanges_ = nullptr;
     std::vector<otf2::LocationRecorder*> readers_;
+    std::vector<otf2::LocationRecorder*> transformers_;
     std::unique_ptr<PhaseClock> clock_;
 
     otf2::RegionRef bucket_ready_;
     otf2::RegionRef bucket_exchange_;
     otf2::RegionRef read_;
+    otf2::RegionRef transform_;
     otf2::AttributeRef step_;
     otf2::AttributeRef bucket_;
     otf2::AttributeRef bytes_;

@@ -46,6 +46,7 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
     check_at_least<std::int64_t>(0, plan.epochs, "--epochs");
     check_at_least(1, plan.threads, "--threads");
     check_at_least(1, plan.readers, "--readers");
+    check_at_least(0, plan.transformers, "--transforms");
     check_at_least(1, plan.queue, "--queue");
     check_at_least(0.0, plan.optimizer.learning_rate, "--lr");
     check_at_least(0.0, plan.optimizer.momentum, "--momentum");
@@ -74,6 +75,10 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     std::string until_loss;
     std::string until_accuracy;
     std::vector<std::string> delays;
+    std::string augment = "none";
+    std::string corrupt = "stop";
+    bool drop_page_cache = false;
+    bool direct = false;
     bool list_all = false;
 
     base::Options options{"ddl-train", "data-parallel training with named phases, traced"};
@@ -92,7 +97,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add("duration", plan.duration, "end after so long");
     options.add("until-loss", until_loss, "end when the mean loss of all ranks over ten steps is no higher");
     options.add("until-accuracy", until_accuracy,
-                "end when so many of the held-out images are known after an epoch: 95%");
+                "end when so many of the held-out samples are guessed right after an epoch: 95%");
     options.add("stall-after", plan.stall_after,
                 "end with a report of who waits for whom if nothing goes on for so long; 0: wait for ever");
     options.add("seed", plan.seed, "of initial parameters and the order of the data");
@@ -101,7 +106,14 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
                 "bind every thread: dealt out to the ranks of a node, by whole cores where there are enough");
     options.add("readers", plan.readers, "threads of each rank that read input");
     options.add("queue", plan.queue, "batches that are read ahead");
-    options.add_switch("drop-page-cache", plan.drop_page_cache, "read input from the device, not from the page cache");
+    options.add("transforms", plan.transformers,
+                "threads of each rank that make batches of what is read; 0: the readers do");
+    options.add_choice("augment", augment, {"none", "flip", "crop", "flip+crop"},
+                       "change images at random: mirrored, moved by up to an eighth");
+    options.add_choice("corrupt", corrupt, {"stop", "skip"},
+                       "what corrupt records do: end the training, or be counted while others stand in for them");
+    options.add_switch("drop-page-cache", drop_page_cache, "read input from the device, not from the page cache");
+    options.add_switch("direct", direct, "read input past the page cache (O_DIRECT)");
     options.add("data-dir", data_directory, "where the data set is written and read; if not given DIR/train/data");
     options.add("control-delay", plan.control_delay, "delay a step by so long while the control file asks for it");
     options.add("delay", delays,
@@ -131,6 +143,10 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     plan.optimizer.learning_rate = rate.empty() ? usual_rate : base::parse<double>(rate);
     if (!cpus.empty()) plan.cpus = base::parse_cpus(cpus);
     plan.trace = trace == "on";
+    plan.augmentation = {.flip = augment.starts_with("flip"), .crop = augment.ends_with("crop")};
+    plan.skip_corrupt = corrupt == "skip";
+    if (direct && drop_page_cache) base::fail_usage("--direct passes the page cache: --drop-page-cache has no say");
+    if (direct || drop_page_cache) plan.access = direct ? Access::direct : Access::uncached;
     plan.out = out;
     plan.data_directory = data_directory.empty() ? plan.out / "train" / "data" : std::filesystem::path{data_directory};
     if (!until_loss.empty()) plan.until_loss = base::parse<double>(until_loss);

@@ -3,6 +3,8 @@
 
 #include "base/cpus.hpp"
 #include "base/units.hpp"
+#include "ddl-workloads/data/batch.hpp"
+#include "ddl-workloads/data/records.hpp"
 #include "ddl-workloads/injected_delay.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
@@ -37,7 +39,10 @@ struct TrainingPlan {
     std::optional<base::CpuSet> cpus;
     int readers = 1;
     int queue = 4;
-    bool drop_page_cache = false;
+    int transformers = 0;
+    Augmentation augmentation;
+    Access access = Access::buffered;
+    bool skip_corrupt = false;
     std::filesystem::path data_directory;  // empty: out/data
 
     base::Nanoseconds control_delay{0};  // 0: no control

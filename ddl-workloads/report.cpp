@@ -2,6 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/cpus.hpp"
+#include "base/error.hpp"
 #include "base/run_record.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace ddl {
@@ -26,6 +28,14 @@ std::string name_of_thread(pid_t thread)
     std::string name;
     std::getline(file, name);
     return name;
+}
+
+// The most that was resident at any time (VmHWM).
+std::int64_t peak_memory_bytes()
+{
+    struct rusage usage = {};
+    base::check_errno(::getrusage(RUSAGE_SELF, &usage), "ask for the memory in use");
+    return usage.ru_maxrss * 1024;
 }
 
 }  // namespace
@@ -80,7 +90,11 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
     json["cpus"] = plan.cpus ? base::format_cpus(*plan.cpus) : "";
     json["readers"] = plan.readers;
     json["queue"] = plan.queue;
-    json["drop_page_cache"] = plan.drop_page_cache;
+    json["transforms"] = plan.transformers;
+    json["augment"] = {{"flip", plan.augmentation.flip}, {"crop", plan.augmentation.crop}};
+    json["corrupt"] = plan.skip_corrupt ? "skip" : "stop";
+    json["drop_page_cache"] = plan.access == Access::uncached;
+    json["direct"] = plan.access == Access::direct;
     json["data_directory"] = plan.data_directory.string();
     json["control_delay_ns"] = plan.control_delay.count();
     json["stall_after_ns"] = plan.stall_after.count();
@@ -116,6 +130,7 @@ nlohmann::ordered_json process_record(int rank)
     json["host"] = base::host_name();
     json["pid"] = ::getpid();
     json["clock_identity"] = base::clock_identity().text();
+    json["peak_memory_bytes"] = peak_memory_bytes();
     json["cpus"] = base::format_cpus(base::allowed_cpus());
     for (const pid_t thread : base::threads_of_this_process())
         json["thread_cpus"].push_back({{"thread", thread},

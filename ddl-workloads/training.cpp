@@ -5,6 +5,8 @@
 #include "base/local_rank.hpp"
 #include "base/run_record.hpp"
 #include "base/stop.hpp"
+#include "base/words.hpp"
+#include "ddl-workloads/data/shape_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -63,7 +65,8 @@ void Training::prepare_parts()
     instruments_ = std::make_unique<Instruments>(
         InstrumentPlan{.trace = plan_.trace ? directory_ / "trace" : std::filesystem::path{},
                        .page = page,
-                       .readers = plan_.readers},
+                       .readers = plan_.readers,
+                       .transformers = plan_.transformers},
         transport_);
     describe_in_trace();
     make_loader();
@@ -103,15 +106,35 @@ void Training::make_loader()
 {
     const Sampling sampling{
         .batch = plan_.batch, .rank = transport_.rank(), .ranks = transport_.size(), .seed = plan_.seed};
-    loader_ = std::make_unique<Loader>(LoaderPlan{.file = data_.train,
-                                                  .shape = data_.shape,
+    const std::shared_ptr<const Records> records = open_part(data_, Part::train, reading());
+    if (transport_.rank() == 0)
+        for (const std::string& fault : records->faults()) tell_skipped(fault);
+    loader_ = std::make_unique<Loader>(LoaderPlan{.records = records,
                                                   .sampling = sampling,
+                                                  .augmentation = plan_.augmentation,
                                                   .readers = plan_.readers,
+                                                  .transformers = plan_.transformers,
                                                   .queue_batches = plan_.queue,
-                                                  .drop_page_cache = plan_.drop_page_cache,
+                                                  .skip_corrupt = plan_.skip_corrupt,
                                                   .observer = instruments_.get()});
-    if (plan_.drop_page_cache && !loader_->drops_page_cache() && transport_.rank() == 0)
-        std::fprintf(stderr, "ddl-train: %s is in memory (tmpfs): its input is no I/O\n", data_.train.c_str());
+    if (plan_.access != Access::buffered && !records->past_page_cache() && transport_.rank() == 0)
+        std::fprintf(stderr, "ddl-train: the data set %s is in memory (tmpfs): its input is no I/O\n",
+                     data_.text.c_str());
+}
+
+Reading Training::reading() const
+{
+    return {.access = plan_.access, .skip_corrupt = plan_.skip_corrupt};
+}
+
+// Counted each time, told once, and no more than ten of them.
+void Training::tell_skipped(const std::string& fault)
+{
+    constexpr std::size_t enough = 10;
+    ++skipped_;
+    if (told_faults_.size() >= enough || !told_faults_.insert(fault).second) return;
+    std::fprintf(stderr, "ddl-train: skipped: %s%s\n", fault.c_str(),
+                 told_faults_.size() == enough ? " (more are only counted)" : "");
 }
 
 void Training::make_model(const ModelPlan& plan)
@@ -175,6 +198,7 @@ void Training::take_step(std::uint64_t step)
 
     clock.enter(Phase::load);
     Batch batch = loader_->next();
+    for (const std::string& fault : batch.skipped) tell_skipped(fault);
     clock.enter(Phase::to_device);
     model_->take(std::move(batch));
     clock.enter(Phase::forward);
@@ -261,7 +285,7 @@ bool Training::ends_epoch(std::uint64_t step) const
 
 // -------------------------------------------------------------------------------------------------------- evaluating
 
-// On the images kept apart, dealt out to the ranks. Ranks keep running means of their own; here those of rank 0 count.
+// On the samples kept apart, dealt out to the ranks. Ranks keep running means of their own; here those of rank 0 count.
 void Training::evaluate()
 {
     evaluated_after_ = sums_.steps;
@@ -271,23 +295,31 @@ void Training::evaluate()
     }
     const otf2::Scope scope{instruments_->main(), instruments_->recorder().region("evaluate")};
     agree(model_->statistics());
-    const RecordFile file{data_.held_out, data_.shape};
-    const auto rank = static_cast<std::size_t>(transport_.rank());
-    const auto ranks = static_cast<std::size_t>(transport_.size());
-    const std::vector<Batch> batches = read_all(file, batch_of_an_evaluation);
+    const std::unique_ptr<Records> held_out = open_part(data_, Part::held_out, reading());
+    const std::int64_t stride = transport_.size() * batch_of_an_evaluation;
     std::int64_t correct = 0;
-    for (std::size_t i = rank; i < batches.size(); i += ranks) {
-        correct += model_->count_correct(batches[i]);
+    std::int64_t answers = 0;
+    for (std::int64_t at = transport_.rank() * batch_of_an_evaluation; at < held_out->records(); at += stride) {
+        const Batch batch = read_in_order(*held_out, at, batch_of_an_evaluation, plan_.skip_corrupt);
+        for (const std::string& fault : batch.skipped) tell_skipped(fault);
+        if (batch.samples == 0) continue;
+        correct += model_->count_correct(batch);
+        answers += batch.samples * data_.shape.answers();
         instruments_->clock().mark();
     }
 
     std::int64_t all_correct = 0;
-    for (const std::string& text : transport_.gather(std::to_string(correct)).get())
-        all_correct += base::parse<std::int64_t>(text);
+    std::int64_t all_answers = 0;
+    for (const std::string& text : transport_.gather(base::join(correct, ",", answers)).get()) {
+        const std::vector<std::string> counts = base::split(text, ',');
+        all_correct += base::parse<std::int64_t>(counts.at(0));
+        all_answers += base::parse<std::int64_t>(counts.at(1));
+    }
     if (transport_.rank() != 0) return;
-    accuracy_ = static_cast<double>(all_correct) / static_cast<double>(file.records() * data_.shape.answers());
+    if (all_answers == 0) base::fail("no held-out sample of ", data_.text, " is sound");
+    accuracy_ = static_cast<double>(all_correct) / static_cast<double>(all_answers);
     const auto epoch = sums_.steps / loader_->steps_per_epoch();
-    std::fprintf(stderr, "ddl-train: epoch %lld: loss %.4f, accuracy on held-out images %.2f %%\n",
+    std::fprintf(stderr, "ddl-train: epoch %lld: loss %.4f, accuracy on held-out samples %.2f %%\n",
                  static_cast<long long>(epoch), model_->loss().value_or(0.0), 100.0 * *accuracy_);
 }
 
@@ -298,6 +330,7 @@ nlohmann::ordered_json Training::result()
     nlohmann::ordered_json mine = process_record(transport_.rank());
     mine["computing"] = model_->describe();
     mine["checksum"] = checksum(model_->parameters());
+    mine["skipped_records"] = skipped_;
     mine["injected_delays"] = {{"count", injector_->count()}, {"ns", injector_->total_ns()}};
     const std::vector<std::string> texts = transport_.gather(mine.dump()).get();
     if (transport_.rank() != 0) return nullptr;
@@ -316,6 +349,9 @@ nlohmann::ordered_json Training::result()
     result["checksum"] = mine["checksum"];
     result["ranks_agree"] = ranks_agree_;
     result["bytes_read"] = loader_->bytes_read();
+    std::int64_t skipped = 0;
+    for (const auto& rank : ranks) skipped += rank["skipped_records"].get<std::int64_t>();
+    result["skipped_records"] = skipped;
     result["bytes_averaged"] = transport_.bytes_averaged();
     result["stopped_by_signal"] = stop_ == Stop::signal;
 
@@ -340,9 +376,9 @@ void Training::write_record(const nlohmann::ordered_json& result)
     nlohmann::ordered_json record = started_;
     record["ranks"] = transport_.size();
     record["training"] = to_json(plan_);
-    record["training"]["shape"] = {data_.shape.channels, data_.shape.height, data_.shape.width};
+    record["training"]["shape"] = to_json(data_.shape);
     record["training"]["steps_per_epoch"] = loader_->steps_per_epoch();
-    record["training"]["drops_page_cache"] = loader_->drops_page_cache();
+    record["training"]["input_past_page_cache"] = loader_->records().past_page_cache();
     record["transport"] = transport_.description();
     record["result"] = result;
     base::write_whole(directory_ / "run.json", record.dump(2) + "\n");

@@ -24,6 +24,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ class Training {
     void describe_in_trace();
     void make_model(const ModelPlan& plan);
     void make_loader();
+    Reading reading() const;
+    void tell_skipped(const std::string& fault);
     void inject_delays();
     void agree(const std::vector<std::span<std::byte>>& memory);
     void write_record(const nlohmann::ordered_json& result);
@@ -98,6 +101,8 @@ class Training {
     std::int64_t evaluated_after_ = 0;  // steps
     std::optional<double> accuracy_;    // rank 0
     bool ranks_agree_ = true;
+    std::int64_t skipped_ = 0;           // corrupt records that this rank met
+    std::set<std::string> told_faults_;  // of them
 };
 
 }  // namespace ddl

@@ -1,6 +1,7 @@
 #include "ddl-workloads/data/data_set.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/data/record_file.hpp"
 
 #include <algorithm>
 
@@ -8,6 +9,12 @@ namespace ddl {
 
 extern const DataSetCard digits_data;
 extern const DataSetCard synthetic_data;
+extern const DataSetCard clicks_data;
+extern const DataSetCard text_data;
+extern const DataSetCard cifar10_data;
+extern const DataSetCard mnist_data;
+extern const DataSetCard shards_data;
+extern const DataSetCard hdf5_data;
 
 namespace {
 
@@ -26,9 +33,9 @@ Choice choose(const std::string& text)
 }
 
 // Never takes the last of the disk.
-void check_room(const DataSet& set, std::int64_t images)
+void check_room(const DataSet& set, std::int64_t samples)
 {
-    const auto needed = static_cast<std::uintmax_t>(images) * static_cast<std::uintmax_t>(set.shape.record_bytes());
+    const auto needed = static_cast<std::uintmax_t>(samples) * static_cast<std::uintmax_t>(set.shape.record_bytes());
     const std::filesystem::path folder = set.train.parent_path();
     const std::uintmax_t free = std::filesystem::space(folder).available;
     if (needed > free / 2)
@@ -36,47 +43,92 @@ void check_room(const DataSet& set, std::int64_t images)
                    " at most half are taken");
 }
 
+using TakeSample = std::function<void(Part, std::span<const std::uint8_t>)>;
+
+void hand_over(const SampleSource& source, const SampleShape& shape, const TakeSample& take)
+{
+    std::vector<int> seen(static_cast<std::size_t>(shape.classes));  // samples of each class
+    std::vector<std::uint8_t> record(static_cast<std::size_t>(shape.record_bytes()));
+    for (std::int64_t number = 0; number < source.samples(); ++number) {
+        source.sample(number, record);
+        const std::size_t label = shape.kind == SampleShape::Kind::text ? 0 : record[0];
+        const bool keep_apart = ++seen.at(label) % held_out_every == 0;
+        take(keep_apart ? Part::held_out : Part::train, record);
+    }
+}
+
 }  // namespace
 
 const base::Shelf<DataSetCard>& data_sets()
 {
-    static const base::Shelf<DataSetCard> shelf{"data set", "ddl-train", {&digits_data, &synthetic_data}};
+    static const base::Shelf<DataSetCard> shelf{"data set",
+                                                "ddl-train",
+                                                {&digits_data, &synthetic_data, &clicks_data, &text_data, &cifar10_data,
+                                                 &mnist_data, &shards_data, &hdf5_data}};
     return shelf;
 }
 
 DataSet data_set(const std::string& text, const std::filesystem::path& folder)
 {
     const Choice choice = choose(text);
+    DataSet set{.text = text, .shape = choice.card.shape(choice.settings), .train = {}, .held_out = {}};
+    if (choice.card.make == nullptr) return set;
     // Data sets with other options are other files, so that a run never changes another's in a folder they share.
     std::string name = text;
     std::replace(name.begin(), name.end(), '/', '_');
-    return {.text = text,
-            .shape = choice.card.shape(choice.settings),
-            .train = folder / (name + "_train.bin"),
-            .held_out = folder / (name + "_held_out.bin")};
+    set.train = folder / (name + "_train.bin");
+    set.held_out = folder / (name + "_held_out.bin");
+    return set;
 }
 
 void write_data_set(const DataSet& set)
 {
     const Choice choice = choose(set.text);
-    const std::unique_ptr<ImageSource> source = choice.card.make(choice.settings);
+    if (choice.card.make == nullptr) return;
+    const std::unique_ptr<SampleSource> source = choice.card.make(choice.settings);
     std::filesystem::create_directories(set.train.parent_path());
-    check_room(set, source->images());
+    check_room(set, source->samples());
 
     RecordFileWriter train{set.train, set.shape};
     RecordFileWriter held_out{set.held_out, set.shape};
     std::int64_t kept_apart = 0;
-    std::vector<int> seen(static_cast<std::size_t>(set.shape.classes));  // images of each class
-    std::vector<std::uint8_t> record(static_cast<std::size_t>(set.shape.record_bytes()));
-    for (std::int64_t number = 0; number < source->images(); ++number) {
-        source->image(number, record);
-        const bool keep_apart = ++seen.at(record[0]) % held_out_every == 0;
-        (keep_apart ? held_out : train).write(record);
-        kept_apart += keep_apart;
-    }
-    if (kept_apart == 0) base::fail_usage(set.text, ": no class has the five images that holding one out takes");
+    hand_over(*source, set.shape, [&](Part part, std::span<const std::uint8_t> record) {
+        (part == Part::held_out ? held_out : train).write(record);
+        kept_apart += part == Part::held_out;
+    });
+    if (kept_apart == 0) base::fail_usage(set.text, ": no class has the five samples that holding one out takes");
     train.finish();
     held_out.finish();
+}
+
+std::unique_ptr<Records> open_part(const DataSet& set, Part part, const Reading& reading)
+{
+    const Choice choice = choose(set.text);
+    if (choice.card.open != nullptr) return choice.card.open(choice.settings, part, reading);
+    return std::make_unique<RecordFile>(part == Part::train ? set.train : set.held_out, set.shape, reading);
+}
+
+void for_each_sample(const std::string& text, const TakeSample& take)
+{
+    const Choice choice = choose(text);
+    if (choice.card.make != nullptr)
+        return hand_over(*choice.card.make(choice.settings), choice.card.shape(choice.settings), take);
+    for (const Part part : {Part::train, Part::held_out}) {
+        const std::unique_ptr<Records> records = choice.card.open(choice.settings, part, {});
+        std::vector<std::uint8_t> record(static_cast<std::size_t>(records->shape().record_bytes()));
+        for (std::int64_t number = 0; number < records->records(); ++number) {
+            records->read(number, record);
+            take(part, record);
+        }
+    }
+}
+
+std::int64_t samples_in(const std::string& text)
+{
+    const Choice choice = choose(text);
+    if (choice.card.make != nullptr) return choice.card.make(choice.settings)->samples();
+    return choice.card.open(choice.settings, Part::train, {})->records() +
+           choice.card.open(choice.settings, Part::held_out, {})->records();
 }
 
 }  // namespace ddl

@@ -1,11 +1,13 @@
-// Data sets by name ("digits", "synthetic[samples=4096]") and their two files on disk: one to train on, one held out.
+// Data sets by name: made anew into two record files ("digits", "synthetic[samples=4096]"), or there already and read
+// where they lie ("cifar10[path=DIR]"). Each has a part to train on and one held out.
 #pragma once
 
 #include "base/cards.hpp"
-#include "ddl-workloads/data/record_file.hpp"
+#include "ddl-workloads/data/records.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,39 +15,65 @@
 
 namespace ddl {
 
-// What a plug-in supplies: labelled images by number. The same settings give the same images everywhere.
-class ImageSource {
+enum class Part { train, held_out };
+
+// What a plug-in supplies that makes samples: records by number. The same settings give the same ones everywhere.
+class SampleSource {
  public:
-    virtual ~ImageSource() = default;
-    virtual std::int64_t images() const = 0;
-    // Label and pixels, as in a record file, into `record`.
-    virtual void image(std::int64_t number, std::span<std::uint8_t> record) const = 0;
+    virtual ~SampleSource() = default;
+    virtual std::int64_t samples() const = 0;
+    // As in a record file, into `record`.
+    virtual void sample(std::int64_t number, std::span<std::uint8_t> record) const = 0;
+};
+
+// What a plug-in supplies whose format can be written. Nothing is there before finish().
+class DataSetWriter {
+ public:
+    virtual ~DataSetWriter() = default;
+    // Throws Error for a record that cannot be, std::system_error (a full disk).
+    virtual void write(Part part, std::span<const std::uint8_t> record) = 0;
+    virtual void finish() = 0;
 };
 
 struct DataSetCard {
     std::string name;
     std::string summary;
     std::vector<base::OptionCard> options;
-    SampleShape (*shape)(const base::Settings& settings);
-    std::unique_ptr<ImageSource> (*make)(const base::Settings& settings);
+    SampleShape (*shape)(const base::Settings& settings);  // of one that is there: as its headers say
+    // One of these: how samples are made, or how a part that is there is read.
+    std::unique_ptr<SampleSource> (*make)(const base::Settings& settings) = nullptr;
+    std::unique_ptr<Records> (*open)(const base::Settings& settings, Part part, const Reading& reading) = nullptr;
+    // Null for a format that nothing can be converted into.
+    std::unique_ptr<DataSetWriter> (*create)(const std::filesystem::path& path, const SampleShape& shape) = nullptr;
 };
 
 const base::Shelf<DataSetCard>& data_sets();
 
-// A data set in a folder: what every rank knows before it is written.
+// What every rank knows before anything is written.
 struct DataSet {
     std::string text;  // as the user named it
     SampleShape shape;
-    std::filesystem::path train;     // record files
+    std::filesystem::path train;     // record files of one that is made anew, else empty
     std::filesystem::path held_out;  // never trained on
 };
 
-// Reads and writes nothing. Throws UsageError for an unknown name or option.
+// Writes nothing; of a data set that is there it reads the headers. Throws UsageError for an unknown name or option,
+// and what reading throws.
 DataSet data_set(const std::string& text, const std::filesystem::path& folder);
 
-// Writes both files (creating the folder), each complete by rename: one rank writes, the others wait for it at a
-// barrier. Every fifth image of each class is held out, whatever the seed. Throws Unavailable if the images are not on
-// this machine, UsageError for options that make no sense.
+// Writes both files of a data set that is made anew (creating the folder), each complete by rename: one rank writes,
+// the others wait for it at a barrier. Throws Unavailable if the samples are not on this machine, UsageError for
+// options that make no sense.
 void write_data_set(const DataSet& set);
+
+// One part of it, after write_data_set().
+std::unique_ptr<Records> open_part(const DataSet& set, Part part, const Reading& reading = {});
+
+// Hands over every sample in turn, of a data set made anew as it is made: every fifth sample of each class is held out,
+// of text every fifth, whatever the seed.
+void for_each_sample(const std::string& text, const std::function<void(Part, std::span<const std::uint8_t>)>& take);
+
+// How many samples that will be, held-out ones included.
+std::int64_t samples_in(const std::string& text);
 
 }  // namespace ddl

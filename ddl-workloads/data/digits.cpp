@@ -56,13 +56,13 @@ Digit parse_digit(std::string_view line)
     return digit;
 }
 
-class Digits : public ImageSource {
+class Digits : public SampleSource {
  public:
     explicit Digits(const fs::path& file) : digits_{read_digits(file)} {}
 
-    std::int64_t images() const override { return std::ssize(digits_); }
+    std::int64_t samples() const override { return std::ssize(digits_); }
 
-    void image(std::int64_t number, std::span<std::uint8_t> record) const override
+    void sample(std::int64_t number, std::span<std::uint8_t> record) const override
     {
         const Digit& digit = digits_.at(static_cast<std::size_t>(number));
         record[0] = digit.label;
@@ -117,7 +117,7 @@ extern const DataSetCard digits_data{
     .summary = "1797 real handwritten digits, 8x8 enlarged to 3x32x32, 10 classes",
     .options = {{"file", "auto", "digits.csv.gz; auto: $CROSSTALK_DIGITS, python3-sklearn's, the user's cache"}},
     .shape = [](const base::Settings&) { return SampleShape{}; },
-    .make = [](const base::Settings& settings) -> std::unique_ptr<ImageSource> {
+    .make = [](const base::Settings& settings) -> std::unique_ptr<SampleSource> {
         const bool find = settings.text("file") == "auto";
         return std::make_unique<Digits>(find ? find_digits() : fs::path{settings.text("file")});
     },

@@ -10,34 +10,29 @@ namespace {
 
 ReaderObserver nobody;
 
-std::vector<std::uint8_t> room_for_record(const RecordFile& file)
-{
-    return std::vector<std::uint8_t>(static_cast<std::size_t>(file.shape().record_bytes()));
-}
-
-void append(Batch& batch, std::span<const std::uint8_t> record)
-{
-    batch.labels.push_back(record[0]);
-    const std::size_t before = batch.images.size();
-    batch.images.resize(before + record.size() - 1);  // and not push_back: this loop becomes vector instructions
-    std::transform(record.begin() + 1, record.end(), batch.images.begin() + static_cast<std::ptrdiff_t>(before),
-                   [](std::uint8_t pixel) { return static_cast<float>(pixel) / 127.5F - 1.0F; });
-    ++batch.samples;
-}
-
 }  // namespace
 
 Loader::Loader(const LoaderPlan& plan)
-    : file_{plan.file, plan.shape},
-      sampler_{file_.records(), plan.sampling},
+    : plan_{plan},
+      sampler_{plan.records->records(), plan.sampling},
       queue_{plan.queue_batches},
       observer_{plan.observer != nullptr ? plan.observer : &nobody}
 {
     if (plan.readers < 1) base::fail_usage(plan.readers, " readers; at least 1 is needed");
-    if (plan.drop_page_cache) drops_page_cache_ = file_.read_uncached();
+    if (plan.augmentation.any() && records().shape().kind != SampleShape::Kind::image)
+        base::fail_usage("nothing but images can be flipped and cropped");
+    if (plan.transformers < 0) base::fail_usage(plan.transformers, " transform threads; 0 is the least");
     try {
         for (int reader = 0; reader < plan.readers; ++reader)
-            readers_.emplace_back([this, reader](const std::stop_token& stop) { run_reader(reader, stop); });
+            threads_.emplace_back([this, reader](const std::stop_token& stop) {
+                run([&] {
+                    observer_->reader_begins(reader);
+                    read_batches(reader, stop);
+                });
+                observer_->reader_ends(reader);
+            });
+        for (int transformer = 0; transformer < plan.transformers; ++transformer)
+            threads_.emplace_back([this, transformer] { run([&] { transform_batches(transformer); }); });
     } catch (...) {
         stop();
         throw;
@@ -57,51 +52,100 @@ Batch Loader::next()
 void Loader::stop()
 {
     queue_.close();
-    for (std::jthread& reader : readers_) reader.request_stop();
-    readers_.clear();  // joins
+    raw_.close();
+    for (std::jthread& thread : threads_) thread.request_stop();
+    threads_.clear();  // joins
 }
 
-void Loader::run_reader(int reader, const std::stop_token& stop) noexcept
+void Loader::run(const std::function<void()>& work) noexcept
 {
     try {
-        observer_->reader_begins(reader);
-        read_batches(reader, stop);
+        work();
     } catch (...) {
         queue_.close(std::current_exception());
     }
-    observer_->reader_ends(reader);
 }
 
 void Loader::read_batches(int reader, const std::stop_token& stop)
 {
-    Sampler sampler = sampler_;  // one of its own: it keeps the order of the epoch at hand
-    std::vector<std::uint8_t> record = room_for_record(file_);
+    Sampler sampler = sampler_;  // one of its own: it keeps its place in the order
+    const auto record_bytes = static_cast<std::size_t>(records().shape().record_bytes());
     while (const std::optional<std::int64_t> step = queue_.ticket()) {
-        Batch batch;
-        batch.images.reserve(static_cast<std::size_t>(sampler.sampling().batch * shape().pixels()));
+        RawBatch raw{.step = *step, .records = {}, .skipped = {}};
+        raw.records.resize(static_cast<std::size_t>(sampler.sampling().batch) * record_bytes);
         observer_->read_begins(reader);
+        std::span<std::uint8_t> room = raw.records;
         for (const std::int64_t number : sampler.batch(*step)) {
-            if (stop.stop_requested()) break;  // the queue is closed then: nobody takes the short batch
-            file_.read(number, record);
-            append(batch, record);
+            if (stop.stop_requested()) return;  // the queue is closed then: nobody takes the batch
+            read_sound(number, room.first(record_bytes), raw.skipped);
+            room = room.subspan(record_bytes);
         }
-        const std::int64_t bytes = batch.samples * shape().record_bytes();
+        const std::int64_t bytes = std::ssize(raw.records);
         bytes_read_ += bytes;
+        if (plan_.transformers > 0) {
+            observer_->read_ends(reader, bytes);
+            raw_.put(std::move(raw));
+            continue;
+        }
+        Batch batch = decoded(std::move(raw));
         observer_->read_ends(reader, bytes);
         queue_.put(*step, std::move(batch));
     }
 }
 
-std::vector<Batch> read_all(const RecordFile& file, std::int64_t samples)
+void Loader::read_sound(std::int64_t number, std::span<std::uint8_t> record, std::vector<std::string>& skipped) const
 {
-    std::vector<Batch> batches;
-    std::vector<std::uint8_t> record = room_for_record(file);
-    for (std::int64_t number = 0; number < file.records(); ++number) {
-        if (number % samples == 0) batches.emplace_back();
-        file.read(number, record);
-        append(batches.back(), record);
+    for (std::int64_t tries = 0; tries < records().records(); ++tries) {
+        try {
+            return records().read((number + tries) % records().records(), record);
+        } catch (const CorruptRecord& error) {
+            if (!plan_.skip_corrupt) throw;
+            skipped.emplace_back(error.what());
+        }
     }
-    return batches;
+    base::fail("no record of the data set is sound; the last one: ", skipped.back());
+}
+
+void Loader::transform_batches(int transformer)
+{
+    while (std::optional<RawBatch> raw = raw_.take()) {
+        const std::int64_t step = raw->step;
+        observer_->transform_begins(transformer);
+        Batch batch = decoded(std::move(*raw));
+        observer_->transform_ends(transformer);
+        queue_.put(step, std::move(batch));
+    }
+}
+
+Batch Loader::decoded(RawBatch raw) const
+{
+    const Sampling& sampling = sampler_.sampling();
+    const std::int64_t number = (sampling.first_step + raw.step) * sampling.ranks + sampling.rank;
+    Batch batch =
+        decode(records().shape(), raw.records, plan_.augmentation, sampling.seed, static_cast<std::uint64_t>(number));
+    batch.skipped = std::move(raw.skipped);
+    return batch;
+}
+
+Batch read_in_order(const Records& records, std::int64_t first, std::int64_t count, bool skip_corrupt)
+{
+    const auto record_bytes = static_cast<std::size_t>(records.shape().record_bytes());
+    const std::int64_t end = std::min(first + count, records.records());
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::string> skipped;
+    std::vector<std::uint8_t> record(record_bytes);
+    for (std::int64_t number = first; number < end; ++number) {
+        try {
+            records.read(number, record);
+            bytes.insert(bytes.end(), record.begin(), record.end());
+        } catch (const CorruptRecord& error) {
+            if (!skip_corrupt) throw;
+            skipped.emplace_back(error.what());
+        }
+    }
+    Batch batch = decode(records.shape(), bytes);
+    batch.skipped = std::move(skipped);
+    return batch;
 }
 
 }  // namespace ddl

@@ -1,7 +1,9 @@
 // What one sample of a data set is, and how it lies in a record.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace ddl {
 
@@ -49,6 +51,19 @@ inline SampleShape clicks_shape(std::int64_t dense, std::int64_t categories, std
             .dense = dense,
             .categories = categories,
             .rows = rows};
+}
+
+// A number of 4 bytes, little-endian, as in a record of clicks.
+inline std::uint32_t id_at(std::span<const std::uint8_t> bytes)
+{
+    std::uint32_t id = 0;
+    for (std::size_t byte = 0; byte < 4; ++byte) id |= std::uint32_t{bytes[byte]} << (8 * byte);
+    return id;
+}
+
+inline void put_id(std::span<std::uint8_t> bytes, std::uint32_t id)
+{
+    for (std::size_t byte = 0; byte < 4; ++byte) bytes[byte] = static_cast<std::uint8_t>(id >> (8 * byte));
 }
 
 }  // namespace ddl

@@ -16,7 +16,7 @@ constexpr std::size_t side = 8;  // of a pattern, before it is enlarged to the i
 
 using Pattern = std::array<float, side * side>;  // 0 to 1
 
-class Synthetic : public ImageSource {
+class Synthetic : public SampleSource {
  public:
     Synthetic(const SampleShape& shape, std::int64_t images, float noise, std::uint64_t seed)
         : shape_{shape}, images_{images}, noise_{noise}, seed_{seed}
@@ -27,9 +27,9 @@ class Synthetic : public ImageSource {
             for (float& value : pattern) value = static_cast<float>(base::draw_unit(random));
     }
 
-    std::int64_t images() const override { return images_; }
+    std::int64_t samples() const override { return images_; }
 
-    void image(std::int64_t number, std::span<std::uint8_t> record) const override
+    void sample(std::int64_t number, std::span<std::uint8_t> record) const override
     {
         const std::int64_t label = number % shape_.classes;
         base::Random random = base::random_stream(seed_, static_cast<std::uint64_t>(number));
@@ -78,7 +78,7 @@ extern const DataSetCard synthetic_data{
                                .width = whole(settings, "width", 4096),
                                .classes = whole(settings, "classes", 256)};
         },
-    .make = [](const base::Settings& settings) -> std::unique_ptr<ImageSource> {
+    .make = [](const base::Settings& settings) -> std::unique_ptr<SampleSource> {
         return std::make_unique<Synthetic>(synthetic_data.shape(settings), whole(settings, "samples", 1'000'000'000),
                                            static_cast<float>(settings.get<base::Percent>("noise").fraction()),
                                            settings.get<std::uint64_t>("seed"));

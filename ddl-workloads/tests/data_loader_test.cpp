@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "base/testing.hpp"
 #include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/record_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,6 +21,12 @@ void write_numbered(const std::filesystem::path& path, int records)
         writer.write(std::vector<std::uint8_t>{byte, byte, 255});
     }
     writer.finish();
+}
+
+std::shared_ptr<const ddl::Records> records_in(const std::filesystem::path& path, const ddl::SampleShape& shape = tiny,
+                                               const ddl::Reading& reading = {})
+{
+    return std::make_shared<ddl::RecordFile>(path, shape, reading);
 }
 
 std::vector<std::int64_t> labels_of(ddl::Loader& loader, int batches)
@@ -58,7 +65,7 @@ TEST_CASE("a batch holds labels and pixels from -1 to 1")
 {
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 6);
-    ddl::Loader loader{{.file = scratch / "a.bin", .shape = tiny, .sampling = {.batch = 3, .shuffle = false}}};
+    ddl::Loader loader{{.records = records_in(scratch / "a.bin"), .sampling = {.batch = 3, .shuffle = false}}};
     CHECK(loader.steps_per_epoch() == 2);
 
     const ddl::Batch batch = loader.next();
@@ -71,7 +78,7 @@ TEST_CASE("the order of samples is the same for any number of readers")
 {
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 100);
-    ddl::LoaderPlan plan{.file = scratch / "a.bin", .shape = tiny, .sampling = {.batch = 4, .ranks = 2, .seed = 3}};
+    ddl::LoaderPlan plan{.records = records_in(scratch / "a.bin"), .sampling = {.batch = 4, .ranks = 2, .seed = 3}};
     ddl::Loader alone{plan};
     const std::vector<std::int64_t> order = labels_of(alone, 60);  // five epochs
     plan.readers = 5;
@@ -85,8 +92,7 @@ TEST_CASE("two ranks read what one rank with their batches together reads")
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 64);
     const auto labels = [&](std::int64_t batch, int rank, int ranks) {
-        ddl::Loader loader{{.file = scratch / "a.bin",
-                            .shape = tiny,
+        ddl::Loader loader{{.records = records_in(scratch / "a.bin"),
                             .sampling = {.batch = batch, .rank = rank, .ranks = ranks, .seed = 9}}};
         return labels_of(loader, 1);
     };
@@ -101,7 +107,7 @@ TEST_CASE("readers read ahead no further than the queue has places")
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 200);
     ddl::Loader loader{
-        {.file = scratch / "a.bin", .shape = tiny, .sampling = {.batch = 2}, .readers = 3, .queue_batches = 4}};
+        {.records = records_in(scratch / "a.bin"), .sampling = {.batch = 2}, .readers = 3, .queue_batches = 4}};
     const std::int64_t batch_bytes = 2 * tiny.record_bytes();
     for (int batch = 1; batch <= 150; ++batch) {
         loader.next();
@@ -117,8 +123,7 @@ TEST_CASE("a bad record ends the training with file and byte")
     write_numbered(scratch / "a.bin", 20);
     ddl::SampleShape ten_classes = tiny;
     ten_classes.classes = 10;
-    ddl::Loader loader{{.file = scratch / "a.bin",
-                        .shape = ten_classes,
+    ddl::Loader loader{{.records = records_in(scratch / "a.bin", ten_classes),
                         .sampling = {.batch = 4, .shuffle = false},
                         .queue_batches = 1}};
     CHECK_THROWS_WITH_AS(labels_of(loader, 5),
@@ -132,7 +137,7 @@ TEST_CASE("the observer sees every reader and every read from begin to end")
     write_numbered(scratch / "a.bin", 40);
     Watch watch;
     ddl::Loader loader{
-        {.file = scratch / "a.bin", .shape = tiny, .sampling = {.batch = 4}, .readers = 3, .observer = &watch}};
+        {.records = records_in(scratch / "a.bin"), .sampling = {.batch = 4}, .readers = 3, .observer = &watch}};
     labels_of(loader, 30);
     loader.stop();
     CHECK(watch.begun == 3);
@@ -151,7 +156,7 @@ TEST_CASE("what an observer throws reaches the training")
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 40);
     Unbindable observer;
-    ddl::Loader loader{{.file = scratch / "a.bin", .shape = tiny, .readers = 2, .observer = &observer}};
+    ddl::Loader loader{{.records = records_in(scratch / "a.bin"), .readers = 2, .observer = &observer}};
     CHECK_THROWS_WITH_AS(loader.next(), "CPU 9 is gone", base::Error);
 }
 
@@ -159,7 +164,7 @@ TEST_CASE("a loader ends at any time")
 {
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 40);
-    const ddl::LoaderPlan plan{.file = scratch / "a.bin", .shape = tiny, .readers = 3, .queue_batches = 2};
+    const ddl::LoaderPlan plan{.records = records_in(scratch / "a.bin"), .readers = 3, .queue_batches = 2};
     for (int batches = 0; batches < 20; ++batches) {
         ddl::Loader loader{plan};
         labels_of(loader, batches);
@@ -174,13 +179,14 @@ TEST_CASE("plans that make no sense are refused")
 {
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 10);
-    const ddl::LoaderPlan good{.file = scratch / "a.bin", .shape = tiny, .sampling = {.batch = 2}};
+    const ddl::LoaderPlan good{.records = records_in(scratch / "a.bin"), .sampling = {.batch = 2}};
     const auto refused = [&](const auto& spoil) {
         ddl::LoaderPlan plan = good;
         spoil(plan);
         CHECK_THROWS_AS(ddl::Loader{plan}, base::UsageError);
     };
     refused([](ddl::LoaderPlan& plan) { plan.readers = 0; });
+    refused([](ddl::LoaderPlan& plan) { plan.transformers = -1; });
     refused([](ddl::LoaderPlan& plan) { plan.queue_batches = 0; });
     refused([](ddl::LoaderPlan& plan) { plan.sampling.batch = 11; });
 }
@@ -189,23 +195,105 @@ TEST_CASE("with the page cache dropped the loader reads the same")
 {
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 100);
-    ddl::LoaderPlan plan{.file = scratch / "a.bin", .shape = tiny, .sampling = {.batch = 5}};
+    ddl::LoaderPlan plan{.records = records_in(scratch / "a.bin"), .sampling = {.batch = 5}};
     ddl::Loader cached{plan};
-    plan.drop_page_cache = true;
+    plan.records = records_in(scratch / "a.bin", tiny, {.access = ddl::Access::uncached});
     plan.readers = 2;
     ddl::Loader dropped{plan};
-    CHECK_FALSE(cached.drops_page_cache());
+    CHECK_FALSE(cached.records().past_page_cache());
     CHECK(labels_of(dropped, 40) == labels_of(cached, 40));
 }
 
-TEST_CASE("a whole file comes in order with a shorter batch at its end")
+TEST_CASE("records come in order with a shorter batch at their end")
 {
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 7);
-    const std::vector<ddl::Batch> batches = ddl::read_all(ddl::RecordFile{scratch / "a.bin", tiny}, 3);
-    REQUIRE(batches.size() == 3);
-    CHECK(batches[0].labels == std::vector<std::int64_t>{0, 1, 2});
-    CHECK(batches[2].labels == std::vector<std::int64_t>{6});
-    CHECK(batches[2].samples == 1);
-    CHECK(batches[2].images.size() == 2);
+    const ddl::RecordFile file{scratch / "a.bin", tiny};
+    CHECK(ddl::read_in_order(file, 0, 3).labels == std::vector<std::int64_t>{0, 1, 2});
+    const ddl::Batch last = ddl::read_in_order(file, 6, 3);
+    CHECK(last.labels == std::vector<std::int64_t>{6});
+    CHECK(last.samples == 1);
+    CHECK(last.images.size() == 2);
+}
+
+TEST_CASE("transform threads give the same batches in the same order")
+{
+    const testing::Scratch scratch;
+    write_numbered(scratch / "a.bin", 100);
+    ddl::LoaderPlan plan{.records = records_in(scratch / "a.bin"), .sampling = {.batch = 4}, .readers = 2};
+    ddl::Loader readers{plan};
+    plan.transformers = 3;
+    ddl::Loader transformers{plan};
+    for (int step = 0; step < 60; ++step) {
+        const ddl::Batch expected = readers.next();
+        const ddl::Batch batch = transformers.next();
+        CHECK(batch.labels == expected.labels);
+        CHECK(batch.images == expected.images);
+    }
+}
+
+TEST_CASE("images are changed at random by the seed alone")
+{
+    constexpr ddl::SampleShape shape{.channels = 1, .height = 8, .width = 16};
+    const testing::Scratch scratch;
+    ddl::RecordFileWriter writer{scratch / "a.bin", shape};
+    std::vector<std::uint8_t> record(static_cast<std::size_t>(shape.record_bytes()));
+    for (std::size_t at = 1; at < record.size(); ++at) record[at] = static_cast<std::uint8_t>(at);
+    for (int number = 0; number < 40; ++number) writer.write(record);
+    writer.finish();
+    ddl::LoaderPlan plan{.records = records_in(scratch / "a.bin", shape), .sampling = {.batch = 40}};
+    const std::vector<float> plain = ddl::Loader{plan}.next().images;
+
+    plan.augmentation = {.flip = true, .crop = false};
+    const std::vector<float> flipped = ddl::Loader{plan}.next().images;
+    int mirrored = 0;
+    for (std::size_t row = 0; row < plain.size(); row += 16) {
+        const bool same = std::equal(plain.begin() + static_cast<std::ptrdiff_t>(row),
+                                     plain.begin() + static_cast<std::ptrdiff_t>(row + 16),
+                                     flipped.begin() + static_cast<std::ptrdiff_t>(row));
+        for (std::size_t x = 0; x < 16 && !same; ++x) REQUIRE(flipped[row + x] == plain[row + 15 - x]);
+        mirrored += !same;
+    }
+    CHECK(mirrored % 8 == 0);
+    CHECK(mirrored > 0);
+    CHECK(mirrored < 320);
+
+    plan.augmentation = {.flip = true, .crop = true};
+    ddl::Loader one{plan};
+    plan.transformers = 2;
+    ddl::Loader other{plan};
+    for (int step = 0; step < 5; ++step) CHECK(one.next().images == other.next().images);
+    const std::vector<float> first = ddl::Loader{plan}.next().images;
+    plan.sampling.seed = 2;
+    CHECK(ddl::Loader{plan}.next().images != first);
+}
+
+TEST_CASE("the next sound record stands in for a corrupt one and the batch tells it")
+{
+    const testing::Scratch scratch;
+    write_numbered(scratch / "a.bin", 20);
+    ddl::SampleShape ten_classes = tiny;
+    ten_classes.classes = 10;
+    ddl::Loader loader{{.records = records_in(scratch / "a.bin", ten_classes),
+                        .sampling = {.batch = 4, .shuffle = false},
+                        .queue_batches = 1,
+                        .skip_corrupt = true}};
+    CHECK(labels_of(loader, 2) == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7});
+    const ddl::Batch batch = loader.next();
+    CHECK(batch.labels == std::vector<std::int64_t>{8, 9, 0, 0});
+    REQUIRE(batch.skipped.size() == 10 + 9);
+    CHECK(batch.skipped[0] == (scratch / "a.bin").string() + ", byte 30: label 10 is no class, there are 10");
+}
+
+TEST_CASE("a data set without a sound record ends the loader")
+{
+    const testing::Scratch scratch;
+    write_numbered(scratch / "a.bin", 20);
+    std::filesystem::resize_file(scratch / "a.bin", 18);
+    ddl::SampleShape one_class = tiny;
+    one_class.classes = 1;
+    const auto records = records_in(scratch / "a.bin", one_class);
+    std::filesystem::resize_file(scratch / "a.bin", 0);
+    ddl::Loader loader{{.records = records, .sampling = {.batch = 2}, .skip_corrupt = true}};
+    CHECK_THROWS_AS(loader.next(), base::Error);
 }

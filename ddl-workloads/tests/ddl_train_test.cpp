@@ -165,7 +165,7 @@ TEST_CASE("mlp reaches 95 percent accuracy on digits kept apart")
                                                   "--optimizer", "adamw", "--lr", "0.0005", "--trace", "off"});
     REQUIRE(run.status == 0);
     CHECK(run.result["accuracy"].get<double>() >= 0.95);
-    CHECK(run.err.find("accuracy on held-out images") != std::string::npos);
+    CHECK(run.err.find("accuracy on held-out samples") != std::string::npos);
 }
 
 TEST_CASE("resnet18 reaches 95 percent accuracy on digits kept apart")

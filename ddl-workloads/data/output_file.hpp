@@ -1,0 +1,32 @@
+// A file that appears by rename, on the device and complete, with finish().
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+namespace ddl {
+
+class OutputFile {
+ public:
+    explicit OutputFile(std::filesystem::path path);
+    ~OutputFile();  // without finish(): nothing stays
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+    // Throw std::system_error (a full disk).
+    void write(std::span<const std::uint8_t> bytes);
+    void finish(std::span<const std::uint8_t> header = {});  // written over the first bytes
+
+ private:
+    void flush();
+
+    std::filesystem::path path_;
+    std::filesystem::path unfinished_;
+    std::vector<std::uint8_t> buffer_;
+    int file_ = -1;
+};
+
+}  // namespace ddl

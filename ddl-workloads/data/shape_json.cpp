@@ -1,0 +1,51 @@
+#include "ddl-workloads/data/shape_json.hpp"
+
+#include "ddl-workloads/data/records.hpp"
+
+namespace ddl {
+
+nlohmann::ordered_json to_json(const SampleShape& shape)
+{
+    nlohmann::ordered_json json;
+    switch (shape.kind) {
+        case SampleShape::Kind::image:
+            json["kind"] = "image";
+            json["channels"] = shape.channels;
+            json["height"] = shape.height;
+            json["width"] = shape.width;
+            json["classes"] = shape.classes;
+            break;
+        case SampleShape::Kind::text:
+            json["kind"] = "text";
+            json["length"] = shape.length;
+            break;
+        case SampleShape::Kind::clicks:
+            json["kind"] = "clicks";
+            json["dense"] = shape.dense;
+            json["categories"] = shape.categories;
+            json["rows"] = shape.rows;
+            break;
+    }
+    return json;
+}
+
+SampleShape shape_from_json(const nlohmann::ordered_json& json)
+{
+    const auto number = [&](const char* name) { return json.at(name).get<std::int64_t>(); };
+    const auto kind = json.at("kind").get<std::string>();
+    SampleShape shape;
+    if (kind == "text")
+        shape = text_shape(number("length"));
+    else if (kind == "clicks")
+        shape = clicks_shape(number("dense"), number("categories"), number("rows"));
+    else if (kind == "image")
+        shape = {.channels = number("channels"),
+                 .height = number("height"),
+                 .width = number("width"),
+                 .classes = number("classes")};
+    else
+        base::fail("samples of kind '", kind, "' are not known");
+    return checked(shape);
+}
+
+}  // namespace ddl

@@ -1,0 +1,15 @@
+// The shape of samples as JSON, for what keeps it beside them.
+#pragma once
+
+#include "ddl-workloads/data/sample_shape.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace ddl {
+
+nlohmann::ordered_json to_json(const SampleShape& shape);
+
+// Throws nlohmann's exception for what lacks a number, UsageError for a shape that no record can have.
+SampleShape shape_from_json(const nlohmann::ordered_json& json);
+
+}  // namespace ddl

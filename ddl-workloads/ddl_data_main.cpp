@@ -1,0 +1,180 @@
+// ddl-data: makes data sets of any size, converts them from format to format, and says what lies in a file or folder.
+#include "base/error.hpp"
+#include "base/options.hpp"
+#include "base/progress.hpp"
+#include "base/words.hpp"
+#include "ddl-workloads/data/conversion.hpp"
+#include "ddl-workloads/data/data_set.hpp"
+
+#include <iostream>
+#include <optional>
+
+namespace {
+
+constexpr auto name = "ddl-data";
+
+std::string words_of(const ddl::SampleShape& shape)
+{
+    switch (shape.kind) {
+        case ddl::SampleShape::Kind::text:
+            return base::join("text, guessed from ", shape.length, " bytes");
+        case ddl::SampleShape::Kind::clicks:
+            return base::join("clicks, ", shape.dense, " features and ", shape.categories, " ids of ", shape.rows,
+                              " rows");
+        case ddl::SampleShape::Kind::image:
+            break;
+    }
+    return base::join("images, ", shape.channels, "x", shape.height, "x", shape.width, ", ", shape.classes, " classes");
+}
+
+std::function<void(double)> shown(base::Progress& progress)
+{
+    return [&progress](double share) {
+        if (progress.due()) progress.show(share, "");
+    };
+}
+
+void write(const std::string& text, const std::string& format, const std::string& out)
+{
+    if (out.empty()) base::fail_usage("--out PATH is needed: the file or folder to write");
+    ddl::Converted done;
+    {
+        base::Progress progress{"writing"};
+        done = ddl::convert(text, format, out, shown(progress));
+    }
+    std::cout << done.train << " samples to train on and " << done.held_out << " held out: --data " << format
+              << "[path=" << out << "]\n";
+}
+
+void add_output(base::Options& options, std::string& format, std::string& out)
+{
+    options.add_choice("to", format, ddl::formats(), "format that is written");
+    options.add("out", out, "file (hdf5) or folder (the others) to write; must not be there yet", "FILE");
+}
+
+// "synthetic[samples=9,noise=5%]" with one more option.
+std::string with_option(const std::string& text, const std::string& option, const std::string& value)
+{
+    base::PlugInText named = base::parse_plug_in(text);
+    if (!named.options.emplace(option, value).second) base::fail_usage("--", option, ": ", text, " already says it");
+    std::vector<std::string> options;
+    for (const auto& [key, given] : named.options) options.push_back(key + "=" + given);
+    return named.name + "[" + base::join_words(options, ",") + "]";
+}
+
+const std::string& only(const std::vector<std::string>& words, const char* what)
+{
+    if (words.size() != 1) base::fail_usage("one ", what, " at a time, not ", words.size());
+    return words.front();
+}
+
+int generate(int argc, char** argv)
+{
+    std::vector<std::string> sets;
+    std::string format = "shards";
+    std::string out;
+    std::int64_t samples = 0;
+    base::Bytes bytes;
+    base::Options options{"ddl-data generate", "makes a learnable data set of any size, the same for the same seed"};
+    options.add_positional("SET", sets, "what is made: synthetic[noise=30%], clicks[rows=1000], digits");
+    options.add("samples", samples, "in all, held-out ones included; 0: as SET says");
+    options.add("bytes", bytes, "the same as a size: 2GiB");
+    add_output(options, format, out);
+    options.example("ddl-data generate synthetic --bytes 2GiB --to shards --out DIR");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+
+    std::string set = only(sets, "data set");
+    if (ddl::data_sets().find(base::parse_plug_in(set).name).make == nullptr)
+        base::fail_usage(set, " is there already; ddl-data convert makes another format of it");
+    if (samples != 0 && bytes.count != 0) base::fail_usage("--samples and --bytes say the same: one of them");
+    if (bytes.count != 0) samples = bytes.count / ddl::data_set(set, {}).shape.record_bytes();
+    if (samples < 0 || (bytes.count != 0 && samples == 0)) base::fail_usage("not one sample has room");
+    if (samples != 0) set = with_option(set, "samples", std::to_string(samples));
+    write(set, format, out);
+    return base::exit_fine;
+}
+
+int convert(int argc, char** argv)
+{
+    std::vector<std::string> sets;
+    std::string format = "shards";
+    std::string out;
+    base::Options options{"ddl-data convert", "writes a data set in another format"};
+    options.add_positional("SET", sets, "as ddl-train --data takes it: digits, cifar10[path=DIR], text[path=FILE]");
+    add_output(options, format, out);
+    options.example("ddl-data convert digits --to mnist --out DIR");
+    options.example("ddl-data convert text[path=FILE,length=256] --to hdf5 --out FILE.h5");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    write(only(sets, "data set"), format, out);
+    return base::exit_fine;
+}
+
+int info(int argc, char** argv)
+{
+    std::vector<std::string> paths;
+    bool check = false;
+    base::Options options{"ddl-data info", "says what lies in a file or folder"};
+    options.add_positional("PATH", paths, "file or folder, or a data set as ddl-train --data takes it");
+    options.add_switch("check", check, "read every record and say which are corrupt; exit code 1 if there are any");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+
+    const std::string& given = only(paths, "path");
+    const std::string text = given.ends_with(']') ? given : ddl::recognise(given);
+    const ddl::DataSet set = ddl::data_set(text, {});
+    if (ddl::data_sets().find(base::parse_plug_in(text).name).make != nullptr)
+        base::fail_usage(text, " is not there, but would be made");
+    const ddl::Reading reading{.skip_corrupt = true};
+    const std::int64_t train = ddl::open_part(set, ddl::Part::train, reading)->records();
+    const std::int64_t held_out = ddl::open_part(set, ddl::Part::held_out, reading)->records();
+    std::cout << "data set   " << text << "\n"
+              << "samples    " << words_of(set.shape) << ", " << set.shape.record_bytes() << " bytes each\n"
+              << "train      " << train << "\n"
+              << "held out   " << held_out << "\n";
+    if (!check) {
+        for (const std::string& fault : ddl::open_part(set, ddl::Part::train, reading)->faults())
+            std::cout << "fault      " << fault << "\n";
+        return base::exit_fine;
+    }
+    ddl::Findings findings;
+    {
+        base::Progress progress{"checking"};
+        findings = ddl::inspect(text, shown(progress));
+    }
+    for (const std::string& fault : findings.faults) std::cout << "fault      " << fault << "\n";
+    std::cout << "corrupt    " << findings.corrupt << "\n";
+    return findings.faults.empty() ? base::exit_fine : base::exit_failed;
+}
+
+int run(int argc, char** argv)
+{
+    const std::vector<std::string> commands{"generate", "convert", "info"};
+    const std::string word = argc < 2 ? "" : argv[1];
+    if (word == "generate") return generate(argc - 1, argv + 1);
+    if (word == "convert") return convert(argc - 1, argv + 1);
+    if (word == "info") return info(argc - 1, argv + 1);
+
+    bool list = false;
+    base::Options options{name, "data sets for ddl-train: made, converted, looked into"};
+    options.add_switch("list", list, "show all data sets and formats, and end");
+    options.section({.title = "Commands (each has its own --help)",
+                     .text = {},
+                     .entries = {{"generate", "makes a learnable data set of any size"},
+                                 {"convert", "writes a data set in another format"},
+                                 {"info", "says what lies in a file or folder"}}});
+    if (!word.empty() && word[0] != '-')
+        base::fail_usage("no command '", word, "'", base::did_you_mean(word, commands), " (there are ",
+                         base::join_words(commands, ", "), ")");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (!list) base::fail_usage("lacks a command: ", base::join_words(commands, ", "), " (ddl-data --help)");
+    ddl::data_sets().list(std::cout);
+    return base::exit_fine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    return run(argc, argv);
+} catch (...) {
+    return base::report_failure(name);
+}

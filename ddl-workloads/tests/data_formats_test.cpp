@@ -1,0 +1,353 @@
+// Formats: written by ddl-data and read as they are, and what is said of damaged ones.
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/testing.hpp"
+#include "ddl-workloads/data/conversion.hpp"
+#include "ddl-workloads/data/data_set.hpp"
+#include "ddl-workloads/data/hdf5_lock.hpp"
+#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/record_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <fstream>
+#include <functional>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto small_images = "synthetic[samples=60,classes=3,channels=3,height=4,width=5]";
+constexpr auto small_clicks = "clicks[samples=60,dense=3,categories=2,rows=50]";
+
+// How `text` is read once it is written in that format.
+std::string written(const std::string& text, const std::string& format, const fs::path& path)
+{
+    ddl::convert(text, format, path);
+    std::string options = "[path=" + path.string();
+    if (format == "cifar10") options += ",channels=3,height=4,width=5,classes=3";
+    if (format == "mnist") options += ",classes=3";
+    return format + options + "]";
+}
+
+std::vector<ddl::Batch> batches_of(const std::string& text, const fs::path& folder, ddl::Part part)
+{
+    const ddl::DataSet set = ddl::data_set(text, folder);
+    ddl::write_data_set(set);
+    ddl::Loader loader{{.records = ddl::open_part(set, part), .sampling = {.batch = 4}, .readers = 2}};
+    std::vector<ddl::Batch> batches;
+    for (int batch = 0; batch < 30; ++batch) batches.push_back(loader.next());
+    return batches;
+}
+
+void check_equal(const std::vector<ddl::Batch>& some, const std::vector<ddl::Batch>& others)
+{
+    REQUIRE(some.size() == others.size());
+    for (std::size_t at = 0; at < some.size(); ++at) {
+        CHECK(some[at].labels == others[at].labels);
+        CHECK(some[at].images == others[at].images);
+        CHECK(some[at].tokens == others[at].tokens);
+    }
+}
+
+void check_same_in(const std::string& text, const std::vector<std::string>& formats)
+{
+    const testing::Scratch scratch;
+    for (const std::string& format : formats) {
+        INFO(format);
+        const std::string copy = written(text, format, scratch / format);
+        for (const ddl::Part part : {ddl::Part::train, ddl::Part::held_out})
+            check_equal(batches_of(copy, scratch / "data", part), batches_of(text, scratch / "data", part));
+    }
+}
+
+void put(const fs::path& path, std::int64_t at, const std::string& bytes)
+{
+    std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(at);
+    file << bytes;
+    REQUIRE(file.good());
+}
+
+std::string message_of(const std::function<void()>& action)
+{
+    try {
+        action();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "";
+}
+
+// What opening or reading all of it says first, in words after the path of the scratch directory; empty: nothing.
+std::string complaint(const std::string& text, const testing::Scratch& scratch)
+{
+    std::string what = message_of([&] {
+        const ddl::DataSet set = ddl::data_set(text, scratch / "data");
+        for (const ddl::Part part : {ddl::Part::train, ddl::Part::held_out}) {
+            const auto records = ddl::open_part(set, part);
+            ddl::read_in_order(*records, 0, records->records());
+        }
+    });
+    CHECK(what.find('\n') == std::string::npos);
+    const std::string folder = scratch.path().string() + "/";
+    if (const std::size_t at = what.find(folder); at != std::string::npos) what.erase(at, folder.size());
+    return what;
+}
+
+// And what skipping finds: records that are left out.
+std::size_t skipped(const std::string& text, const testing::Scratch& scratch)
+{
+    const ddl::DataSet set = ddl::data_set(text, scratch / "data");
+    const auto records = ddl::open_part(set, ddl::Part::train, {.skip_corrupt = true});
+    return records->faults().size() + ddl::read_in_order(*records, 0, records->records(), true).skipped.size();
+}
+
+struct Damage {
+    std::string format;
+    std::function<void(const fs::path&)> make;  // to the data set in this file or folder
+    std::string complaint;
+    std::size_t skipped = 0;  // 0: cannot be read in spite of it
+};
+
+}  // namespace
+
+TEST_CASE("images are the same batches in every format")
+{
+    check_same_in(small_images, {"cifar10", "mnist", "shards", "hdf5"});
+}
+
+TEST_CASE("clicks and text are the same batches in every format that holds them")
+{
+    check_same_in(small_clicks, {"shards", "hdf5"});
+    const testing::Scratch scratch;
+    std::string text;
+    for (int at = 0; at < 2000; ++at) text += static_cast<char>(at * at % 251);
+    base::write_whole(scratch / "a.txt", text);
+    check_same_in("text[path=" + (scratch / "a.txt").string() + ",length=16]", {"shards", "hdf5"});
+}
+
+TEST_CASE("a format that cannot hold the samples is refused and an old data set is left alone")
+{
+    const testing::Scratch scratch;
+    CHECK_THROWS_AS(ddl::convert(small_clicks, "cifar10", scratch / "a"), base::UsageError);
+    CHECK_THROWS_AS(ddl::convert(small_clicks, "mnist", scratch / "b"), base::UsageError);
+    CHECK_THROWS_AS(ddl::convert(small_clicks, "text", scratch / "c"), base::UsageError);
+    ddl::convert(small_images, "shards", scratch / "d");
+    CHECK_THROWS_AS(ddl::convert(small_images, "shards", scratch / "d"), base::UsageError);
+    CHECK_THROWS_AS(
+        ddl::convert("synthetic[samples=1000000000,channels=16,height=4096,width=4096]", "hdf5", scratch / "large.h5"),
+        base::Error);
+    CHECK_FALSE(fs::exists(scratch / "large.h5"));
+}
+
+TEST_CASE("a data set is recognised by what lies there")
+{
+    const testing::Scratch scratch;
+    for (const std::string& format : ddl::formats()) {
+        ddl::convert(small_images, format, scratch / format);
+        CHECK(ddl::recognise(scratch / format).starts_with(format + "["));
+    }
+    base::write_whole(scratch / "a.txt", "In the beginning");
+    CHECK(ddl::recognise(scratch / "a.txt").starts_with("text["));
+    fs::create_directory(scratch / "empty");
+    CHECK_THROWS_AS(ddl::recognise(scratch / "empty"), base::Error);
+    CHECK_THROWS_AS(ddl::recognise(scratch / "none"), base::Error);
+}
+
+TEST_CASE("a file that nobody parted is read with every fifth image held out")
+{
+    const testing::Scratch scratch;
+    ddl::convert(small_images, "cifar10", scratch / "a");
+    ddl::convert(small_images, "mnist", scratch / "b");
+    const auto labels = [&](const std::string& text, ddl::Part part) {
+        const auto records = ddl::open_part(ddl::data_set(text, {}), part);
+        return ddl::read_in_order(*records, 0, 100).labels;
+    };
+    const std::string cifar10 =
+        "cifar10[path=" + (scratch / "a/data_batch_1.bin").string() + ",height=4,width=5,classes=3]";
+    const std::string mnist = "mnist[path=" + (scratch / "b/train-images-idx4-ubyte").string() + "]";
+    for (const std::string& text : {cifar10, mnist}) {
+        CHECK(labels(text, ddl::Part::train).size() == 39);
+        CHECK(labels(text, ddl::Part::held_out).size() == 9);
+        CHECK(labels(text, ddl::Part::train) == labels(cifar10, ddl::Part::train));
+    }
+}
+
+TEST_CASE("images and labels in the root of an HDF5 file are read as they are")
+{
+    const testing::Scratch scratch;
+    const std::string path = (scratch / "a.h5").string();
+    {
+        const ddl::Hdf5Lock lock;
+        const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        const std::array<hsize_t, 3> sizes{10, 2, 2};
+        std::array<std::uint8_t, 40> pixels{};
+        for (std::size_t at = 0; at < pixels.size(); ++at) pixels[at] = static_cast<std::uint8_t>(at);
+        std::array<std::int32_t, 10> labels{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+        const auto write = [&](const char* name, int rank, hid_t type, const void* data) {
+            const hid_t space = H5Screate_simple(rank, sizes.data(), nullptr);
+            const hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+            H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
+            H5Dclose(set);
+            H5Sclose(space);
+        };
+        write("images", 3, H5T_NATIVE_UINT8, pixels.data());
+        write("labels", 1, H5T_NATIVE_INT32, labels.data());
+        H5Fclose(file);
+    }
+    const ddl::DataSet set = ddl::data_set("hdf5[path=" + path + "]", {});
+    CHECK(set.shape == ddl::SampleShape{.channels = 1, .height = 2, .width = 2});
+    const auto train = ddl::open_part(set, ddl::Part::train);
+    CHECK(ddl::read_in_order(*train, 0, 10).labels == std::vector<std::int64_t>{0, 1, 2, 3, 5, 6, 7, 8});
+    std::vector<std::uint8_t> record(5);
+    train->read(4, record);
+    CHECK(record == std::vector<std::uint8_t>{5, 20, 21, 22, 23});
+}
+
+TEST_CASE("damage is told with file and place and skipped where the rest is sound")
+{
+    const auto cut = [](const std::string& file, std::uintmax_t bytes) {
+        return [=](const fs::path& path) { fs::resize_file(path / file, bytes); };
+    };
+    const auto overwrite = [](const std::string& file, std::int64_t at, const std::string& bytes) {
+        return [=](const fs::path& path) { put(file.empty() ? path : path / file, at, bytes); };
+    };
+    const auto remove = [](const std::string& file) { return [=](const fs::path& path) { fs::remove(path / file); }; };
+    const std::string images = "train-images-idx4-ubyte";
+    const std::string labels = "train-labels-idx1-ubyte";
+    const std::string shard = "train-00000.bin";
+    // 48 records of 61 bytes in the training's part, in shards of 65.
+    const std::vector<Damage> table{
+        {"cifar10", overwrite("data_batch_1.bin", 61, "\x09"),
+         "set/data_batch_1.bin, byte 61: label 9 is no class, there are 3", 1},
+        {"cifar10", cut("data_batch_1.bin", 1000),
+         "set/data_batch_1.bin is cut off or no record file: 1000 bytes are not one or more records of 61", 1},
+        {"cifar10", cut("data_batch_1.bin", 0),
+         "set/data_batch_1.bin is cut off or no record file: 0 bytes are not one or more records of 61"},
+        {"cifar10", remove("data_batch_1.bin"), "set is no CIFAR-10 folder: it has no data_batch_*.bin"},
+        {"cifar10", remove("test_batch.bin"), "cannot open set/test_batch.bin: No such file or directory", 0},
+        {"mnist", overwrite(labels, 10, "\x07"), "set/" + labels + ", byte 10: label 7 is no class, there are 3", 1},
+        {"mnist", overwrite(images, 2, "\x0b"),
+         "set/" + images + " is no IDX file of bytes: it does not begin with 0 0 8 and a number of dimensions 1 to 4"},
+        {"mnist", overwrite(images, 4, "\xff\xff\xff\xff"),
+         "set/" + images + " is cut off: it says 4294967295 images, but ends at byte 2900 inside image 48", 2},
+        {"mnist", overwrite(images, 8, "\xff\xff\xff\xff"),
+         "set/" + images + ": images of 4294967295x4x5 are no images"},
+        {"mnist", overwrite(images, 12, std::string(4, '\0')), "set/" + images + ", byte 12: a dimension of size 0"},
+        {"mnist", cut(images, 1000),
+         "set/" + images + " is cut off: it says 48 images, but ends at byte 1000 inside image 16", 1},
+        {"mnist", cut(labels, 20), "set/" + labels + " is cut off: it says 48 labels, but ends at byte 20", 1},
+        {"mnist", cut(labels, 6), "set/" + labels + " ends at byte 6, inside the header"},
+        {"mnist", remove(labels), "cannot open set/" + labels + ": No such file or directory"},
+        {"mnist", remove(images), "set is no MNIST folder: it has no train-images-idx3-ubyte"},
+        {"shards", overwrite(shard, 70, "\xff"), "set/" + shard + ", byte 65: record 1 does not match its checksum", 1},
+        {"shards", cut(shard, 640),
+         "set/" + shard + " is cut off or another file: 640 bytes instead of the index's 48 records of 65", 1},
+        {"shards", remove(shard), "cannot open set/" + shard + ": No such file or directory"},
+        {"shards", cut("index.json", 30), "set/index.json is no index of shards: "},
+        {"shards", remove("index.json"), "cannot read set/index.json"},
+        {"hdf5", overwrite("", 0, "nothing"), "set is no HDF5 file, or cut off (HDF5: "},
+        {"hdf5", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) / 2); },
+         "set is no HDF5 file, or cut off (HDF5: "},
+    };
+    for (const Damage& damage : table) {
+        const testing::Scratch scratch;
+        const std::string text = written(small_images, damage.format, scratch / "set");
+        CHECK(complaint(text, scratch) == "");
+        damage.make(scratch / "set");
+        CAPTURE(damage.complaint);
+        CHECK(complaint(text, scratch).substr(0, damage.complaint.size()) == damage.complaint);
+        if (damage.skipped > 0) CHECK(skipped(text, scratch) == damage.skipped);
+    }
+}
+
+TEST_CASE("a flipped bit in an HDF5 chunk is one corrupt record")
+{
+    const testing::Scratch scratch;
+    const std::string text = written("synthetic[samples=20,classes=2]", "hdf5", scratch / "a.h5");
+    const ddl::DataSet original = ddl::data_set("synthetic[samples=20,classes=2]", scratch / "data");
+    ddl::write_data_set(original);
+    const std::string bytes = base::read_whole(scratch / "a.h5");
+    const std::string record = base::read_whole(original.train).substr(3 * 3073 + 1, 3072);
+    const std::size_t at = bytes.find(record);
+    REQUIRE(at != std::string::npos);
+    put(scratch / "a.h5", static_cast<std::int64_t>(at) + 100, "\xff\x01");
+    CHECK(complaint(text, scratch)
+              .starts_with("a.h5, /train/images, number 3, in the 3076 bytes from byte " + std::to_string(at) +
+                           ": cannot be read (HDF5: "));
+    CHECK(skipped(text, scratch) == 1);
+    const ddl::Findings findings = ddl::inspect(text);
+    CHECK(findings.corrupt == 1);
+    CHECK(findings.faults.size() == 1);
+}
+
+TEST_CASE("an index of shards that makes no sense is refused")
+{
+    const testing::Scratch scratch;
+    const std::string text = "shards[path=" + scratch.path().string() + "]";
+    const auto refusal = [&](const std::string& index) {
+        base::write_whole(scratch / "index.json", index);
+        return complaint(text, scratch);
+    };
+    const std::string head = R"({"format":"crosstalk shards","version":1,)";
+    const std::string shape = R"("shape":{"kind":"text","length":8},)";
+    CHECK(refusal("[]").starts_with("index.json is no index of shards: "));
+    CHECK(refusal("{}").starts_with("index.json is no index of shards: "));
+    CHECK(refusal(head + R"("shape":{"kind":"sound"}})") == "index.json: samples of kind 'sound' are not known");
+    CHECK(refusal(head + R"("shape":{"kind":"text","length":-1}})")
+              .starts_with("index.json: text in samples of -1 bytes"));
+    CHECK(refusal(head + shape + R"("train":[]})") == "index.json names no files of part train");
+    CHECK(refusal(head + shape + R"("train":[{"file":"../a","records":1}]})") ==
+          "index.json: '../a' is no name of a file beside it");
+    CHECK(refusal(head + shape + R"("train":[{"file":"a","records":-1}]})") == "index.json: -1 records in a");
+}
+
+TEST_CASE("folders and empty files in the place of data sets are refused with one line")
+{
+    const testing::Scratch scratch;
+    fs::create_directory(scratch / "empty");
+    base::write_whole(scratch / "nothing", "");
+    for (const std::string format : {"cifar10", "mnist", "shards", "hdf5", "text"})
+        for (const std::string path : {"empty", "nothing", "none"}) {
+            INFO(format, " ", path);
+            CHECK(complaint(format + "[path=" + (scratch / path).string() + "]", scratch) != "");
+        }
+}
+
+TEST_CASE("ddl-data makes and converts and looks into data sets")
+{
+    const testing::Scratch scratch;
+    const std::string program = CROSSTALK_BIN "/ddl-data";
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), program);
+        return testing::run(words);
+    };
+    const testing::Outcome made = run({"generate", "synthetic[classes=3,height=4,width=5]", "--bytes", "6100B", "--to",
+                                       "shards", "--out", scratch / "a"});
+    CHECK(made.err == "");
+    CHECK(made.status == 0);
+    CHECK(made.out.starts_with("82 samples to train on and 18 held out: --data shards[path="));
+    CHECK(run({"convert", "shards[path=" + (scratch / "a").string() + "]", "--to", "hdf5", "--out", scratch / "a.h5"})
+              .status == 0);
+
+    const testing::Outcome sound = run({"info", "--check", scratch / "a.h5"});
+    CHECK(sound.status == 0);
+    CHECK(sound.out.find("images, 3x4x5, 3 classes, 61 bytes each\ntrain      82\nheld out   18\ncorrupt    0") !=
+          std::string::npos);
+    put(scratch / "a/train-00000.bin", 3, "\xff\x01\xff");
+    const testing::Outcome damaged = run({"info", "--check", scratch / "a"});
+    CHECK(damaged.status == 1);
+    CHECK(damaged.out.find("byte 0: record 0 does not match its checksum\ncorrupt    1\n") != std::string::npos);
+
+    CHECK(run({"generate", "synthetic", "--samples", "-5", "--out", scratch / "b"}).status == 2);
+    CHECK(run({"generate", "synthetic", "--bytes", "1B", "--out", scratch / "b"}).status == 2);
+    CHECK(run({"generate", "text[path=a]", "--out", scratch / "b"}).status == 2);
+    CHECK(run({"generate", "synthetic"}).status == 2);
+    CHECK(run({"convert", "digitz", "--out", scratch / "b"}).status == 2);
+    CHECK(run({"inform"}).err ==
+          "ddl-data: no command 'inform'; did you mean info? (there are generate, convert, info)\n");
+    CHECK(run({}).status == 2);
+    CHECK(run({"--list"}).out.find("cifar10") != std::string::npos);
+}
