@@ -3,12 +3,11 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "ddl-workloads/models/bucket_model.hpp"
 #include "ddl-workloads/models/emulated_work.hpp"
-#include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/waiting.hpp"
 
 #include <algorithm>
-#include <future>
 #include <map>
 
 #ifdef CROSSTALK_DDL_CUDA
@@ -82,7 +81,7 @@ std::unique_ptr<Computer> computer(const std::string& device, const ModelPlan& p
 {
     if (device == "sleep") return std::make_unique<Sleeper>();
     if (device == "spin") return std::make_unique<Spinner>();
-    if (device == "gemm") return std::make_unique<Worker>(matrix_products());
+    if (device == "gemm") return std::make_unique<Worker>(std::make_unique<MatrixProducts>());
     if (device == "memory") return std::make_unique<Worker>(memory_streaming());
     if (device != "cuda") {
         const std::vector<std::string> known{"sleep", "spin", "gemm", "memory", "cuda"};
@@ -109,87 +108,46 @@ struct Emulation {
     std::int64_t floats = 0;         // of all buckets
 };
 
-class Emulated : public Model {
+std::vector<std::size_t> equal_parts(std::int64_t whole, std::size_t parts)
+{
+    std::vector<std::size_t> sizes;
+    const auto all = static_cast<std::size_t>(whole);
+    for (std::size_t i = 0; i < parts; ++i) sizes.push_back(all * (i + 1) / parts - all * i / parts);
+    return sizes;
+}
+
+class Emulated : public BucketModel {
  public:
     Emulated(Emulation emulation, std::unique_ptr<Computer> computer, int rank)
-        : emulation_{std::move(emulation)},
-          computer_{std::move(computer)},
-          rank_{rank},
-          gradients_(static_cast<std::size_t>(emulation_.floats), 1.0F),
-          parameters_(2 * emulation_.ready.size())
+        : BucketModel{equal_parts(emulation.floats, emulation.ready.size()), rank},
+          emulation_{std::move(emulation)},
+          computer_{std::move(computer)}
     {
-        const std::size_t buckets = emulation_.ready.size();
-        for (std::size_t i = 0; i < buckets; ++i) {
-            const std::size_t begin = gradients_.size() * i / buckets;
-            const std::size_t end = gradients_.size() * (i + 1) / buckets;
-            buckets_.push_back(
-                {.index = i, .gradients = std::span{gradients_}.subspan(begin, end - begin), .last = i + 1 == buckets});
-        }
     }
-
-    std::vector<std::span<std::byte>> parameters() override { return {std::as_writable_bytes(std::span{parameters_})}; }
-    std::int64_t parameter_count() const override { return emulation_.floats; }
-
-    void exchange_in_buckets(const BucketCaps&, Transport&, StartExchange start) override { start_ = std::move(start); }
-
-    void take(Batch) override {}
 
     void forward() override
     {
         computer_->compute({.begun_ns = base::now_ns(), .from_ns = 0, .to_ns = now().forward_ns});
     }
 
-    void backward() override
-    {
-        Part part{.begun_ns = base::now_ns()};
-        std::vector<std::future<void>> exchanges;
-        for (const Bucket& bucket : buckets_) {
-            const double share = emulation_.ready[bucket.index];
-            part.from_ns = part.to_ns;
-            part.to_ns = static_cast<std::int64_t>(share * static_cast<double>(now().backward_ns));
-            computer_->compute(part);
-            bucket.gradients.front() = static_cast<float>(rank_ + 1);
-            bucket.gradients.back() = static_cast<float>(rank_ + steps_ % steps_of_a_pattern);
-            if (start_) exchanges.push_back(start_(bucket, {}));
-        }
-        for (std::future<void>& exchange : exchanges) exchange.get();
-    }
-
-    // A real update would run on the device. This one only remembers both ends of each averaged bucket, so that ranks
-    // end with equal parameters if, and only if, every exchange of every step was right there.
-    void update() override
-    {
-        for (const Bucket& bucket : buckets_) {
-            parameters_[2 * bucket.index] += learning_rate * bucket.gradients.front();
-            parameters_[2 * bucket.index + 1] += learning_rate * bucket.gradients.back();
-        }
-        ++steps_;
-    }
-
-    std::vector<std::span<float>> gradients() override
-    {
-        std::vector<std::span<float>> all;
-        for (const Bucket& bucket : buckets_) all.push_back(bucket.gradients);
-        return all;
-    }
-
  private:
+    void complete(const Bucket& bucket) override
+    {
+        if (bucket.index == 0) part_ = {.begun_ns = base::now_ns()};
+        part_.from_ns = part_.to_ns;
+        part_.to_ns =
+            static_cast<std::int64_t>(emulation_.ready[bucket.index] * static_cast<double>(now().backward_ns));
+        computer_->compute(part_);
+    }
+
     const StepCompute& now() const
     {
-        return emulation_.steps[static_cast<std::size_t>(steps_) % emulation_.steps.size()];
+        return emulation_.steps[static_cast<std::size_t>(steps()) % emulation_.steps.size()];
     }
-
-    static constexpr int steps_of_a_pattern = 97;
-    static constexpr float learning_rate = 0x1p-10F;
 
     Emulation emulation_;
     std::unique_ptr<Computer> computer_;
-    int rank_;
-    int steps_ = 0;
-    std::vector<float> gradients_;
-    std::vector<float> parameters_;
-    std::vector<Bucket> buckets_;
-    StartExchange start_;
+    Part part_;  // of backward
 };
 
 double percent(const std::string& option, const std::string& text)

@@ -11,26 +11,6 @@ namespace ddl {
 
 namespace {
 
-class MatrixProducts : public EmulatedWork {
- public:
-    void piece() override
-    {
-        std::fill(c_.begin(), c_.end(), 0.0F);
-        for (std::size_t i = 0; i < rows; ++i)
-            for (std::size_t k = 0; k < rows; ++k) {
-                const float a = a_[i * rows + k];
-                for (std::size_t j = 0; j < rows; ++j) c_[i * rows + j] += a * b_[k * rows + j];
-            }
-        a_[0] = c_[0] / static_cast<float>(rows);  // the next product needs this one
-    }
-
- private:
-    static constexpr std::size_t rows = 64;
-    std::vector<float> a_ = std::vector<float>(rows * rows, 0.5F);
-    std::vector<float> b_ = std::vector<float>(rows * rows, 2.0F);
-    std::vector<float> c_ = std::vector<float>(rows * rows);
-};
-
 class MemoryStreaming : public EmulatedWork {
  public:
     void piece() override
@@ -67,9 +47,20 @@ double EmulatedWork::ns_per_piece()
     return static_cast<double>(std::max<std::int64_t>(*middle, 1));
 }
 
-std::unique_ptr<EmulatedWork> matrix_products()
+void MatrixProducts::piece()
 {
-    return std::make_unique<MatrixProducts>();
+    for (std::size_t i = 0; i < side; ++i) row();
+}
+
+void MatrixProducts::row()
+{
+    float* const a = &a_[row_ * side];
+    float* const c = &c_[row_ * side];
+    std::fill_n(c, side, 0.0F);
+    for (std::size_t k = 0; k < side; ++k)
+        for (std::size_t j = 0; j < side; ++j) c[j] += a[k] * b_[k * side + j];
+    a[0] = c[0] / static_cast<float>(side);  // the next product needs this one
+    row_ = (row_ + 1) % side;
 }
 
 std::unique_ptr<EmulatedWork> memory_streaming()

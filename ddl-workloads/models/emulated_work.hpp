@@ -1,7 +1,10 @@
-// Real work for the emulated model: what noise beside it can slow down.
+// Real work for models that only pretend to learn: what noise beside it can slow down.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace ddl {
 
@@ -14,8 +17,21 @@ class EmulatedWork {
     double ns_per_piece();
 };
 
-// Products of small matrices that stay in the core's own cache.
-std::unique_ptr<EmulatedWork> matrix_products();
+// Products of small matrices that stay in the core's own cache. A piece is a product.
+class MatrixProducts : public EmulatedWork {
+ public:
+    static constexpr std::size_t side = 64;
+    static constexpr std::int64_t flops_of_a_row = 2 * side * side;
+
+    void piece() override;
+    void row();  // the next one of a product
+
+ private:
+    std::vector<float> a_ = std::vector<float>(side * side, 0.5F);
+    std::vector<float> b_ = std::vector<float>(side * side, 2.0F);
+    std::vector<float> c_ = std::vector<float>(side * side);
+    std::size_t row_ = 0;
+};
 
 // STREAM triad through 256 MiB, more than most last-level caches hold.
 std::unique_ptr<EmulatedWork> memory_streaming();

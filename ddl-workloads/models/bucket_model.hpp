@@ -1,0 +1,39 @@
+// What models that do not learn share: gradients of given sizes, cut into buckets that become ready one after the
+// other, and parameters that tell whether each of them was exchanged rightly.
+#pragma once
+
+#include "ddl-workloads/models/model.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace ddl {
+
+class BucketModel : public Model {
+ public:
+    // How many numbers each bucket holds, at least one, in the order in which backward completes them.
+    BucketModel(const std::vector<std::size_t>& sizes, int rank);
+
+    std::vector<std::span<std::byte>> parameters() override { return {std::as_writable_bytes(std::span{parameters_})}; }
+    std::int64_t parameter_count() const override { return static_cast<std::int64_t>(gradients_.size()); }
+    void exchange_in_buckets(const BucketCaps&, Transport&, StartExchange start) override { start_ = std::move(start); }
+    void take(Batch) override {}
+    void backward() override;
+    void update() override;
+    std::vector<std::span<float>> gradients() override;
+
+ protected:
+    // Computes what completes the bucket.
+    virtual void complete(const Bucket& bucket) = 0;
+    int steps() const { return steps_; }  // complete ones
+
+ private:
+    int rank_;
+    int steps_ = 0;
+    std::vector<float> gradients_;
+    std::vector<float> parameters_;
+    std::vector<Bucket> buckets_;
+    StartExchange start_;
+};
+
+}  // namespace ddl

@@ -1,0 +1,123 @@
+// A network known only by its numbers: for each layer the size of its gradient and the floating point operations that
+// forward takes, backward twice as many, really done. What learns nothing can be made of any shape: many small tensors
+// or a few large ones, much computing between them or little.
+#include "base/error.hpp"
+#include "base/words.hpp"
+#include "ddl-workloads/models/bucket_model.hpp"
+#include "ddl-workloads/models/emulated_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ddl {
+
+namespace {
+
+struct Layer {
+    std::size_t floats = 0;  // of its gradient
+    std::int64_t flops = 0;  // of forward in a step
+};
+
+std::vector<std::size_t> last_layer_first(const std::vector<Layer>& layers)
+{
+    std::vector<std::size_t> sizes;
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) sizes.push_back(layer->floats);
+    return sizes;
+}
+
+class Synthetic : public BucketModel {
+ public:
+    Synthetic(std::vector<Layer> layers, int rank)
+        : BucketModel{last_layer_first(layers), rank}, layers_{std::move(layers)}
+    {
+    }
+
+    void forward() override
+    {
+        for (const Layer& layer : layers_) compute(layer.flops);
+    }
+
+    nlohmann::ordered_json describe() const override { return {{"flops", flops_}}; }
+
+ private:
+    void complete(const Bucket& bucket) override { compute(2 * layers_[layers_.size() - 1 - bucket.index].flops); }
+
+    void compute(std::int64_t flops)
+    {
+        owed_ += flops;
+        for (; owed_ >= MatrixProducts::flops_of_a_row; owed_ -= MatrixProducts::flops_of_a_row) {
+            products_.row();
+            flops_ += MatrixProducts::flops_of_a_row;
+        }
+    }
+
+    std::vector<Layer> layers_;
+    MatrixProducts products_;
+    std::int64_t owed_ = 0;   // less than a row, for the next layer
+    std::int64_t flops_ = 0;  // done in all
+};
+
+std::vector<std::string> each_layer(const base::Settings& settings, const std::string& name, std::size_t layers)
+{
+    const std::vector<std::string> values = base::split(settings.text(name), '/');
+    if (values.size() == 1) return std::vector<std::string>(layers, values.front());
+    if (values.size() != layers)
+        base::fail_usage("synthetic[", name, "=", settings.text(name), "] has ", values.size(), " values for ", layers,
+                         " layers");
+    return values;
+}
+
+// As many as the longer of the two lists has if it is not said.
+std::size_t count_of_layers(const base::Settings& settings)
+{
+    const int layers = settings.get<int>("layers");
+    if (layers < 1) base::fail_usage("synthetic[layers]: at least 1 is needed");
+    const std::size_t listed =
+        std::max(base::split(settings.text("bytes"), '/').size(), base::split(settings.text("flops"), '/').size());
+    return settings.given("layers") || listed <= 1 ? static_cast<std::size_t>(layers) : listed;
+}
+
+std::size_t floats(const std::string& text)
+{
+    const std::int64_t bytes = base::parse<base::Bytes>(text).count;
+    const auto float_bytes = static_cast<std::int64_t>(sizeof(float));
+    if (bytes < float_bytes) base::fail_usage("synthetic[bytes]: ", text, " is less than one number");
+    return static_cast<std::size_t>(bytes / float_bytes);
+}
+
+std::int64_t flops(const std::string& text)
+{
+    constexpr double most = 1e15;
+    const auto value = base::parse<double>(text);
+    if (value < 0.0 || value > most) base::fail_usage("synthetic[flops]: ", text, " is not between 0 and 1e15");
+    return std::llround(value);
+}
+
+std::vector<Layer> layers(const base::Settings& settings)
+{
+    const std::size_t count = count_of_layers(settings);
+    const std::vector<std::string> bytes_of = each_layer(settings, "bytes", count);
+    const std::vector<std::string> flops_of = each_layer(settings, "flops", count);
+    std::vector<Layer> layers;
+    for (std::size_t i = 0; i < count; ++i)
+        layers.push_back({.floats = floats(bytes_of[i]), .flops = flops(flops_of[i])});
+    return layers;
+}
+
+}  // namespace
+
+extern const ModelCard synthetic_model;
+const ModelCard synthetic_model{
+    .name = "synthetic",
+    .summary = "layers of given gradients and floating point operations, which are really done; learns nothing",
+    .options = {{"layers", "16", "each a bucket of its own; the last one is ready first"},
+                {"bytes", "1MiB", "of a layer's gradient; one for all or one for each: 1MiB/4MiB/64kB"},
+                {"flops", "10e6",
+                 "floating point operations of a layer in a step's forward, backward does twice as many; one for all "
+                 "or one for each"}},
+    .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
+        return std::make_unique<Synthetic>(layers(settings), plan.rank);
+    },
+};
+
+}  // namespace ddl
