@@ -30,6 +30,14 @@ class TwinLink : public ddl::Link {
         std::copy(mine.begin(), mine.end(), all.begin());
         std::copy(mine.begin(), mine.end(), all.begin() + static_cast<std::ptrdiff_t>(mine.size()));
     }
+    void all_to_all(std::span<const std::byte> mine, std::span<const int> sent_bytes, std::span<std::byte> all,
+                    std::span<const int>) override
+    {
+        called();
+        const auto part = mine.first(static_cast<std::size_t>(sent_bytes[0]));
+        std::copy(part.begin(), part.end(), all.begin());
+        std::copy(part.begin(), part.end(), all.begin() + sent_bytes[0]);
+    }
     void broadcast(std::span<std::byte>, int) override { called(); }
     void barrier() override { called(); }
     std::vector<std::string> gather(const std::string& text) override
@@ -98,6 +106,24 @@ TEST_CASE("the mean of equal numbers is the number")
     CHECK(values == std::array<float, 3>{1.5F, -2.0F, 0.1F});
     CHECK(told);
     CHECK(twin.transport.bytes_averaged() == 12);
+}
+
+TEST_CASE("an all-to-all brings what each rank has for this one")
+{
+    struct Heard : ddl::ExchangeObserver {
+        std::vector<std::int64_t> what;
+        void all_to_all_begins(std::int64_t bytes) override { what.push_back(bytes); }
+        void all_to_all_ends() override { what.push_back(-1); }
+    } heard;
+    Twin twin;
+    twin.transport.observe(&heard);
+    const std::array<float, 3> mine{1.0F, 2.0F, 3.0F};
+    std::array<float, 2> all{};
+    twin.transport.all_to_all(std::as_bytes(std::span{mine}), {4, 8}, std::as_writable_bytes(std::span{all}), {4, 4})
+        .get();
+    twin.transport.observe(nullptr);
+    CHECK(all == std::array<float, 2>{1.0F, 1.0F});
+    CHECK(heard.what == std::vector<std::int64_t>{12, -1});
 }
 
 TEST_CASE("an observer hears of each exchange with its step and bucket")

@@ -31,6 +31,11 @@ class Link {
     // What every rank gave, in rank order, to every rank: all.size() is ranks x mine.size().
     virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
 
+    // To every rank its part of `mine`, from every rank its part for this one into `all`. Parts lie one after the other
+    // in rank order, as long as the counts say; counts of the ranks fit each other.
+    virtual void all_to_all(std::span<const std::byte> mine, std::span<const int> sent_bytes, std::span<std::byte> all,
+                            std::span<const int> received_bytes) = 0;
+
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
     virtual void barrier() = 0;
 

@@ -55,6 +55,13 @@ std::string library_version()
     return whole.substr(0, whole.find(','));
 }
 
+std::vector<int> begins(std::span<const int> lengths)
+{
+    std::vector<int> begins(lengths.size());
+    std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
+    return begins;
+}
+
 class MpiLink : public Link {
  public:
     explicit MpiLink(const Progress& progress) : progress_{progress}
@@ -99,6 +106,20 @@ class MpiLink : public Link {
             "MPI_Iallgather");
     }
 
+    void all_to_all(std::span<const std::byte> mine, std::span<const int> sent_bytes, std::span<std::byte> all,
+                    std::span<const int> received_bytes) override
+    {
+        if (std::max(mine.size(), all.size()) > largest_count) base::fail("an all-to-all carries at most 1 GiB a rank");
+        const std::vector<int> sent_begins = begins(sent_bytes);
+        const std::vector<int> received_begins = begins(received_bytes);
+        finish(
+            [&](MPI_Request* request) {
+                return MPI_Ialltoallv(mine.data(), sent_bytes.data(), sent_begins.data(), MPI_BYTE, all.data(),
+                                      received_bytes.data(), received_begins.data(), MPI_BYTE, MPI_COMM_WORLD, request);
+            },
+            "MPI_Ialltoallv");
+    }
+
     void broadcast(std::span<std::byte> bytes, int root) override
     {
         while (!bytes.empty()) {
@@ -125,15 +146,14 @@ class MpiLink : public Link {
         const std::size_t ranks = rank_ == 0 ? static_cast<std::size_t>(size_) : 0;
         std::vector<int> lengths(ranks);
         check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
-        std::vector<int> begins(ranks);
-        std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
-        std::string all(ranks == 0 ? 0 : static_cast<std::size_t>(begins.back() + lengths.back()), '\0');
-        check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), begins.data(), MPI_CHAR, 0,
+        const std::vector<int> places = begins(lengths);
+        std::string all(ranks == 0 ? 0 : static_cast<std::size_t>(places.back() + lengths.back()), '\0');
+        check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(), MPI_CHAR, 0,
                           MPI_COMM_WORLD),
               "MPI_Gatherv");
         std::vector<std::string> texts;
         for (std::size_t i = 0; i < ranks; ++i)
-            texts.push_back(all.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(lengths[i])));
+            texts.push_back(all.substr(static_cast<std::size_t>(places[i]), static_cast<std::size_t>(lengths[i])));
         return texts;
     }
 

@@ -106,6 +106,16 @@ std::future<void> Transport::all_gather(std::span<const std::byte> mine, std::sp
     return post([mine, all](Link& link) { link.all_gather(mine, all); });
 }
 
+std::future<void> Transport::all_to_all(std::span<const std::byte> mine, std::vector<int> sent_bytes,
+                                        std::span<std::byte> all, std::vector<int> received_bytes)
+{
+    return post([this, mine, sent = std::move(sent_bytes), all, received = std::move(received_bytes)](Link& link) {
+        if (observer_ != nullptr) observer_->all_to_all_begins(static_cast<std::int64_t>(mine.size()));
+        link.all_to_all(mine, sent, all, received);
+        if (observer_ != nullptr) observer_->all_to_all_ends();
+    });
+}
+
 std::future<void> Transport::broadcast(std::span<std::byte> bytes, int root)
 {
     return post([bytes, root](Link& link) { link.broadcast(bytes, root); });

@@ -32,6 +32,8 @@ class ExchangeObserver {
     virtual ~ExchangeObserver() = default;
     virtual void exchange_begins(BucketTag /*tag*/, std::int64_t /*bytes*/) {}
     virtual void exchange_ends() {}
+    virtual void all_to_all_begins(std::int64_t /*bytes_sent*/) {}
+    virtual void all_to_all_ends() {}
 };
 
 class Transport {
@@ -56,6 +58,8 @@ class Transport {
     std::future<void> average(std::span<float> values, BucketTag tag,
                               std::function<void(std::exception_ptr failure)> done = {});
     std::future<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all);
+    std::future<void> all_to_all(std::span<const std::byte> mine, std::vector<int> sent_bytes, std::span<std::byte> all,
+                                 std::vector<int> received_bytes);
     std::future<void> broadcast(std::span<std::byte> bytes, int root);
     std::future<void> barrier();
     std::future<std::vector<std::string>> gather(std::string text);

@@ -91,6 +91,15 @@ std::uint64_t block(const void* buffer, int count, MPI_Datatype type, int other_
     return buffer == MPI_IN_PLACE ? bytes_of(other_count, other_type) : bytes_of(count, type);
 }
 
+// One of each length for each rank; the send arguments mean nothing where the data is in place already.
+Traffic parts(const void* send, const int send_counts[], MPI_Datatype send_type, const int receive_counts[],
+              MPI_Datatype receive_type, MPI_Comm communicator)
+{
+    const std::uint64_t received = bytes_of(receive_counts, communicator, receive_type);
+    return {.sent_bytes = send == MPI_IN_PLACE ? received : bytes_of(send_counts, communicator, send_type),
+            .received_bytes = received};
+}
+
 std::uint32_t rank(int root)
 {
     return static_cast<std::uint32_t>(root);
@@ -241,6 +250,30 @@ int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void*
     };
     return blocking(function, Operation::alltoall, comm, no_root, traffic, [&] {
         return PMPI_Alltoall(send, send_count, send_type, receive, receive_count, receive_type, comm);
+    });
+}
+
+int MPI_Alltoallv(const void* send, const int send_counts[], const int send_places[], MPI_Datatype send_type,
+                  void* receive, const int receive_counts[], const int receive_places[], MPI_Datatype receive_type,
+                  MPI_Comm comm)
+{
+    static const MpiFunction function{"MPI_Alltoallv", RegionRole::all_to_all};
+    const auto traffic = [&] { return parts(send, send_counts, send_type, receive_counts, receive_type, comm); };
+    return blocking(function, Operation::alltoallv, comm, no_root, traffic, [&] {
+        return PMPI_Alltoallv(send, send_counts, send_places, send_type, receive, receive_counts, receive_places,
+                              receive_type, comm);
+    });
+}
+
+int MPI_Ialltoallv(const void* send, const int send_counts[], const int send_places[], MPI_Datatype send_type,
+                   void* receive, const int receive_counts[], const int receive_places[], MPI_Datatype receive_type,
+                   MPI_Comm comm, MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Ialltoallv", RegionRole::all_to_all};
+    const auto traffic = [&] { return parts(send, send_counts, send_type, receive_counts, receive_type, comm); };
+    return non_blocking(function, Operation::alltoallv, comm, no_root, request, traffic, [&] {
+        return PMPI_Ialltoallv(send, send_counts, send_places, send_type, receive, receive_counts, receive_places,
+                               receive_type, comm, request);
     });
 }
 

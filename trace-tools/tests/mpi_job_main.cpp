@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <iostream>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,20 @@ void exchange(int rank, int size, MPI_Comm communicator)
 
     MPI_Allreduce(mine.data(), theirs.data(), 8, MPI_DOUBLE, MPI_SUM, communicator);
     MPI_Bcast(mine.data(), 4, MPI_DOUBLE, 1, communicator);
+
+    // To rank r go r + 1 numbers.
+    const auto ranks = static_cast<std::size_t>(size);
+    std::vector<int> sent(ranks);
+    std::iota(sent.begin(), sent.end(), 1);
+    std::vector<int> sent_places(ranks);
+    std::exclusive_scan(sent.begin(), sent.end(), sent_places.begin(), 0);
+    const std::vector<int> received(ranks, rank + 1);
+    std::vector<int> received_places(ranks);
+    std::exclusive_scan(received.begin(), received.end(), received_places.begin(), 0);
+    std::vector<double> dealt(ranks * (ranks + 1) / 2);
+    std::vector<double> got(ranks * static_cast<std::size_t>(rank + 1));
+    MPI_Alltoallv(dealt.data(), sent.data(), sent_places.data(), MPI_DOUBLE, got.data(), received.data(),
+                  received_places.data(), MPI_DOUBLE, communicator);
 
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallreduce(mine.data(), theirs.data(), 2, MPI_DOUBLE, MPI_SUM, communicator, &request);
