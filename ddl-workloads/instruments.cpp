@@ -30,6 +30,8 @@ Instruments::Instruments(const InstrumentPlan& plan, Transport& transport) : tra
     transport.post(start).get();
     define(plan);
     clock_ = std::make_unique<PhaseClock>(*recorder_, *main_, plan.page);
+    details_ = std::make_unique<Details>(*recorder_, *main_, plan.level, plan.detailed_steps);
+    clock_->show(details_.get());
     transport.post([this](Link& link) { link.record(exchanges_); }).get();
     transport.observe(this);
 }
@@ -51,22 +53,27 @@ void Instruments::define(const InstrumentPlan& plan)
 
     bucket_ready_ = recorder.region("bucket_ready");
     bucket_exchange_ = recorder.region("bucket_exchange");
+    all_to_all_ = recorder.region("all_to_all");
     read_ = recorder.region("read", otf2::RegionRole::file_io);
     transform_ = recorder.region("transform");
     step_ = recorder.attribute("step", otf2::Type::uint64, "number of the training step, from 0");
     bucket_ = recorder.attribute("bucket", otf2::Type::uint64, "number of the bucket in its step, from 0");
-    bytes_ = recorder.attribute("bytes", otf2::Type::uint64, "gradients in the bucket");
+    bytes_ = recorder.attribute("bytes", otf2::Type::uint64, "what was read or is exchanged");
 
     using otf2::MetricMode;
     using otf2::Type;
-    loss_metric_ = recorder.metric("loss", "", Type::real, MetricMode::absolute_point, "of this rank's batch");
-    queue_metric_ =
-        recorder.metric("queue_depth", "batches", Type::uint64, MetricMode::absolute_point, "batches read ahead");
-    read_metric_ =
-        recorder.metric("bytes_read", "B", Type::uint64, MetricMode::accumulated_start, "input read from files");
+    loss_metric_ = recorder.metric("loss", "", Type::real, MetricMode::absolute_point,
+                                   "of this rank's batch; source: the model's forward");
+    norm_metric_ = recorder.metric("gradient_norm", "", Type::real, MetricMode::absolute_point,
+                                   "L2 norm of what this rank updates with; source: the model's gradients");
+    queue_metric_ = recorder.metric("queue_depth", "batches", Type::uint64, MetricMode::absolute_point,
+                                    "batches read ahead; source: the loader's queue");
+    read_metric_ = recorder.metric("bytes_read", "B", Type::uint64, MetricMode::accumulated_start,
+                                   "input read from files; source: the loader's readers");
     if (recorder.on() && otf2::counters_available()) papi_ = papi_reader(reduced_.event(), transport_.rank() == 0);
-    reduced_metric_ = recorder.metric("bytes_reduced", "B", Type::uint64, MetricMode::accumulated_start,
-                                      papi_ ? "PAPI " + reduced_.event() : "gradients averaged over the ranks");
+    reduced_metric_ = recorder.metric(
+        "bytes_reduced", "B", Type::uint64, MetricMode::accumulated_start,
+        "gradients averaged over the ranks; source: " + (papi_ ? "PAPI " + reduced_.event() : "the transport thread"));
 }
 
 void Instruments::bucket_ready(BucketTag tag, std::int64_t at_ns)
@@ -84,6 +91,7 @@ void Instruments::sample(const Sample& sample)
 {
     const std::int64_t now = base::now_ns();
     if (sample.loss) main_->metric(loss_metric_, *sample.loss, now);
+    if (sample.gradient_norm) main_->metric(norm_metric_, *sample.gradient_norm, now);
     main_->metric(queue_metric_, sample.queue_depth, now);
     main_->metric(read_metric_, sample.bytes_read, now);
     main_->metric(reduced_metric_, bytes_reduced(), now);
@@ -105,6 +113,16 @@ void Instruments::exchange_ends()
     exchange_ns_ += now - exchange_began_ns_;
     exchanged_bucket_.store(no_bucket, std::memory_order_relaxed);
     reduced_.add(static_cast<std::uint64_t>(exchange_bytes_));
+}
+
+void Instruments::all_to_all_begins(std::int64_t bytes)
+{
+    exchanges_->enter(all_to_all_, {{step_, clock_->whereabouts().step}, {bytes_, bytes}});
+}
+
+void Instruments::all_to_all_ends()
+{
+    exchanges_->leave(all_to_all_);
 }
 
 std::optional<std::uint64_t> Instruments::bucket_being_exchanged() const

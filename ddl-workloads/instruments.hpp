@@ -3,6 +3,7 @@
 
 #include "base/control_file.hpp"
 #include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/details.hpp"
 #include "ddl-workloads/phases.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 #include "trace-tools/otf2/counters.hpp"
@@ -22,6 +23,8 @@ struct InstrumentPlan {
     base::ControlPage* page = nullptr;  // null: none is kept by this rank
     int readers = 1;
     int transformers = 0;
+    DetailLevel level = DetailLevel::L0;
+    TraceSteps detailed_steps;
 };
 
 class Instruments : public ExchangeObserver, public ReaderObserver {
@@ -34,6 +37,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     PhaseClock& clock() { return *clock_; }
     otf2::Recorder& recorder() { return *recorder_; }
     otf2::LocationRecorder& main() { return *main_; }
+    Details& details() { return *details_; }
 
     // A bucket's gradients are complete on this rank. Main thread.
     void bucket_ready(BucketTag tag, std::int64_t at_ns = base::now_ns());
@@ -41,6 +45,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     // Every tenth step. Main thread.
     struct Sample {
         std::optional<double> loss;
+        std::optional<double> gradient_norm;
         int queue_depth = 0;
         std::int64_t bytes_read = 0;
     };
@@ -57,6 +62,8 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
 
     void exchange_begins(BucketTag tag, std::int64_t bytes) override;
     void exchange_ends() override;
+    void all_to_all_begins(std::int64_t bytes) override;
+    void all_to_all_ends() override;
     void read_begins(int reader) override;
     void read_ends(int reader, std::int64_t bytes) override;
     void transform_begins(int transformer) override;
@@ -73,15 +80,18 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     std::vector<otf2::LocationRecorder*> readers_;
     std::vector<otf2::LocationRecorder*> transformers_;
     std::unique_ptr<PhaseClock> clock_;
+    std::unique_ptr<Details> details_;
 
     otf2::RegionRef bucket_ready_;
     otf2::RegionRef bucket_exchange_;
+    otf2::RegionRef all_to_all_;
     otf2::RegionRef read_;
     otf2::RegionRef transform_;
     otf2::AttributeRef step_;
     otf2::AttributeRef bucket_;
     otf2::AttributeRef bytes_;
     otf2::MetricRef loss_metric_;
+    otf2::MetricRef norm_metric_;
     otf2::MetricRef queue_metric_;
     otf2::MetricRef read_metric_;
     otf2::MetricRef reduced_metric_;

@@ -1,5 +1,6 @@
 #include "ddl-workloads/phases.hpp"
 
+#include "ddl-workloads/details.hpp"
 #include "ddl-workloads/injected_delay.hpp"
 
 #include <algorithm>
@@ -44,6 +45,7 @@ void PhaseClock::begin_step(std::uint64_t step, std::int64_t at_ns)
     location_.enter(step_region_, at_ns, {{step_attribute_, step}});
     if (page_ != nullptr) page_->step.store(step, std::memory_order_relaxed);
     cut(Phase::other, at_ns);
+    if (details_ != nullptr) details_->begin_step(step);
 }
 
 void PhaseClock::enter(Phase phase, std::int64_t at_ns)
@@ -56,6 +58,7 @@ void PhaseClock::enter(Phase phase, std::int64_t at_ns)
 
 void PhaseClock::leave(std::int64_t at_ns)
 {
+    if (details_ != nullptr) details_->end_phase(at_ns);
     if (phase_ == Phase::other) return;
     location_.leave(regions_[column(phase_)], at_ns);
     cut(Phase::other, at_ns);
@@ -67,6 +70,7 @@ StepTimes PhaseClock::end_step(std::int64_t at_ns)
     cut(Phase::none, at_ns);
     times_.end_ns = at_ns;
     location_.leave(step_region_, at_ns);
+    if (details_ != nullptr) details_->end_step();
     return times_;
 }
 

@@ -34,6 +34,7 @@ struct StepTimes {
 };
 
 class DelayInjector;
+class Details;
 
 // Cuts a step into phases with one reading of the clock at each cut: what one phase loses the next one gains. Time in
 // no phase is `other`. Each cut goes to the trace and to the control page. Used by the main thread.
@@ -62,6 +63,9 @@ class PhaseClock {
     // From here on told of each phase that begins; must live as long. Null: nobody.
     void inject(DelayInjector* injector) { injector_ = injector; }
 
+    // From here on told where steps begin and end and where phases end; must live as long. Null: nobody.
+    void show(Details* details) { details_ = details; }
+
  private:
     void cut(Phase next, std::int64_t at_ns);
 
@@ -77,6 +81,7 @@ class PhaseClock {
     std::atomic<std::uint64_t> now_at_step_ = 0;
     std::atomic<std::int64_t> changed_ns_ = 0;
     DelayInjector* injector_ = nullptr;
+    Details* details_ = nullptr;
 };
 
 }  // namespace ddl

@@ -56,6 +56,8 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
     if (plan.control_delay.count() < 0) base::fail_usage("--control-delay must not be negative");
     if (plan.until_accuracy && (*plan.until_accuracy <= 0.0 || *plan.until_accuracy > 1.0))
         base::fail_usage("--until-accuracy must be above 0% and at most 100%");
+    if (!plan.trace && plan.instrument != DetailLevel::L0)
+        base::fail_usage("--instrument ", text(plan.instrument), " needs a trace: --trace on");
     if (plan.out.empty()) base::fail_usage("--out DIR is needed: where the results go");
 }
 
@@ -70,6 +72,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     std::string rate;
     std::string cpus;
     std::string trace = "on";
+    std::string instrument = text(plan.instrument);
+    std::string trace_steps;
     std::string out;
     std::string data_directory;
     std::string until_loss;
@@ -120,6 +124,12 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
                 "RANK:PHASE:TIME[:every=N][:busy]: delay that rank in that phase of each (Nth) step, asleep or busy",
                 "DELAY");
     options.add_choice("trace", trace, {"on", "off"}, "record an OTF2 trace");
+    options.add_choice(
+        "instrument", instrument, {"L0", "L1", "L2", "L3"},
+        "what the trace holds: L0 phases and buckets, L1 also the model's modules and the gradient's norm, "
+        "L2 also LibTorch's operators, L3 also those inside them");
+    options.add("trace-steps", trace_steps,
+                "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END show more than L0; if not given all");
     options.add("out", out, "directory of the run; the training's part is DIR/train");
     options.add_switch("list", list_all, "show all models, data sets, strategies and transports, and end");
     options.example("mpirun -n 2 ddl-train --model resnet18[width=32] --strategy ddp --steps 500 --cpus 0-1 --out DIR");
@@ -147,6 +157,10 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     plan.skip_corrupt = corrupt == "skip";
     if (direct && drop_page_cache) base::fail_usage("--direct passes the page cache: --drop-page-cache has no say");
     if (direct || drop_page_cache) plan.access = direct ? Access::direct : Access::uncached;
+    plan.instrument = parse_detail_level(instrument);
+    if (!trace_steps.empty() && plan.instrument == DetailLevel::L0)
+        base::fail_usage("--trace-steps: L0 shows no more of one step than of another; --instrument L1, L2 or L3 does");
+    plan.trace_steps = parse_trace_steps(trace_steps);
     plan.out = out;
     plan.data_directory = data_directory.empty() ? plan.out / "train" / "data" : std::filesystem::path{data_directory};
     if (!until_loss.empty()) plan.until_loss = base::parse<double>(until_loss);

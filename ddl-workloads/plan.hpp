@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 #include "ddl-workloads/data/batch.hpp"
 #include "ddl-workloads/data/records.hpp"
+#include "ddl-workloads/details.hpp"
 #include "ddl-workloads/injected_delay.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
@@ -48,6 +49,8 @@ struct TrainingPlan {
     base::Nanoseconds control_delay{0};  // 0: no control
     std::vector<InjectedDelay> delays;
     bool trace = true;
+    DetailLevel instrument = DetailLevel::L0;
+    TraceSteps trace_steps;  // whose details are recorded
     std::filesystem::path out;
 };
 

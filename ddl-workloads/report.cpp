@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <numeric>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -108,6 +110,9 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                                   {"every", delay.every},
                                   {"busy", delay.busy}});
     json["trace"] = plan.trace;
+    json["instrument"] = text(plan.instrument);
+    json["trace_steps"] = {
+        {"first", plan.trace_steps.first}, {"end", plan.trace_steps.end}, {"every", plan.trace_steps.every}};
     return json;
 }
 
@@ -121,6 +126,22 @@ std::string checksum(const std::vector<std::span<std::byte>>& memory)
     std::array<char, 17> digits{};
     std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
     return digits.data();
+}
+
+double norm(const std::vector<std::span<float>>& values)
+{
+    constexpr std::size_t lanes = 8;  // side by side, as a vector of the processor's
+    std::array<double, lanes> sums{};
+    for (const std::span<float> span : values) {
+        std::size_t i = 0;
+        for (; i + lanes <= span.size(); i += lanes)
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                const double value = span[i + lane];
+                sums[lane] += value * value;
+            }
+        for (; i < span.size(); ++i) sums[0] += static_cast<double>(span[i]) * static_cast<double>(span[i]);
+    }
+    return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
 nlohmann::ordered_json process_record(int rank)

@@ -39,6 +39,9 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan);
 // FNV-1a, 64 bits, over all bytes in order: equal for equal parameters, bit for bit. Sixteen hexadecimal digits.
 std::string checksum(const std::vector<std::span<std::byte>>& memory);
 
+// The L2 norm of all of them together.
+double norm(const std::vector<std::span<float>>& values);
+
 // This process: host, clock, CPUs, each of its threads by name with the CPUs it is bound to.
 nlohmann::ordered_json process_record(int rank);
 

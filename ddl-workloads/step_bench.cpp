@@ -1,5 +1,5 @@
 // What tracing costs a training: the median step of the real program on two ranks, traced against --trace off, in
-// turns.
+// turns; phases and buckets alone (L0), and with top-level (L2) or all (L3) operators of models that have any.
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/paired.hpp"
@@ -18,12 +18,14 @@ constexpr int steps = 60;
 constexpr std::int64_t warm_up = 10;
 
 // In ms, of rank 0, warm-up left out.
-double median_step_ms(const std::string& program, const std::string& model, const std::string& trace)
+double median_step_ms(const std::string& program, const std::string& model, const std::vector<std::string>& tracing)
 {
     const testing::Scratch scratch;
-    const testing::Outcome outcome = testing::run({"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", program,
-                                                   "--model", model, "--data", "synthetic[samples=640]", "--steps",
-                                                   std::to_string(steps), "--trace", trace, "--out", scratch / "run"});
+    std::vector<std::string> words{"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", program};
+    words.insert(words.end(), {"--model", model, "--data", "synthetic[samples=640]", "--steps", std::to_string(steps)});
+    words.insert(words.end(), {"--out", scratch / "run"});
+    words.insert(words.end(), tracing.begin(), tracing.end());
+    const testing::Outcome outcome = testing::run(words);
     if (outcome.status != 0) base::fail("the training failed: ", outcome.err);
     const base::CsvTable rows{scratch / "run/train/steps.csv"};
     std::vector<double> ms;
@@ -41,10 +43,17 @@ int main(int argc, char** argv)
 try {
     if (argc < 3) base::fail_usage("expects the path of ddl-train and the models to measure");
     for (int i = 2; i < argc; ++i) {
-        const auto step = [&](const char* trace) { return [=] { return median_step_ms(argv[1], argv[i], trace); }; };
-        const base::Paired result = base::measure_in_pairs(pairs, step("on"), step("off"));
-        std::cout << argv[i] << ": step traced " << result.first.text() << " ms, untraced " << result.second.text()
-                  << " ms, traced / untraced " << result.ratio.text() << std::endl;
+        const std::string model = argv[i];
+        const auto step = [&](std::vector<std::string> tracing) {
+            return [&model, argv, tracing] { return median_step_ms(argv[1], model, tracing); };
+        };
+        for (const std::string level : {"L0", "L2", "L3"}) {
+            if (level != "L0" && model.starts_with("emulated")) continue;
+            const base::Paired result =
+                base::measure_in_pairs(pairs, step({"--instrument", level}), step({"--trace", "off"}));
+            std::cout << model << ": step traced (" << level << ") " << result.first.text() << " ms, untraced "
+                      << result.second.text() << " ms, traced / untraced " << result.ratio.text() << std::endl;
+        }
     }
 } catch (...) {
     return base::report_failure("step-bench");

@@ -66,7 +66,9 @@ void Training::prepare_parts()
         InstrumentPlan{.trace = plan_.trace ? directory_ / "trace" : std::filesystem::path{},
                        .page = page,
                        .readers = plan_.readers,
-                       .transformers = plan_.transformers},
+                       .transformers = plan_.transformers,
+                       .level = plan_.instrument,
+                       .detailed_steps = plan_.trace_steps},
         transport_);
     describe_in_trace();
     make_loader();
@@ -75,7 +77,9 @@ void Training::prepare_parts()
                 .seed = plan_.seed,
                 .rank = transport_.rank(),
                 .local_rank = local.rank,
-                .threads = plan_.threads});
+                .threads = plan_.threads,
+                .transport = &transport_,
+                .details = &instruments_->details()});
     inject_delays();
     if (plan_.control_delay.count() > 0) control_delay_.emplace(plan_.control_delay, page, transport_);
     exchange_.emplace(transport_);
@@ -98,6 +102,7 @@ void Training::describe_in_trace()
         {"strategy", plan_.strategy},
         {"transport", plan_.transport},
         {"seed", std::to_string(plan_.seed)},
+        {"instrument", text(plan_.instrument)},
         {"control_delay_ns", std::to_string(plan_.control_delay.count())}};
     for (const auto& [name, value] : properties) instruments_->recorder().property("crosstalk::" + name, value);
 }
@@ -204,11 +209,16 @@ void Training::take_step(std::uint64_t step)
     clock.enter(Phase::forward);
     model_->forward();
     strategy_->backward(*model_, clock);
+    std::optional<double> gradient_norm;
+    if (step % steps_of_a_sample == 0 && plan_.instrument != DetailLevel::L0) {
+        clock.leave();
+        gradient_norm = norm(model_->gradients());
+    }
     clock.enter(Phase::update);
     model_->update();
     clock.leave();
 
-    if (step % steps_of_a_sample == 0) sample();
+    if (step % steps_of_a_sample == 0) sample(gradient_norm);
     show_progress();
     news_.last = clock.end_step();
     news_.loss = model_->loss().value_or(0.0);
@@ -235,10 +245,12 @@ bool Training::loss_is_low_enough(const std::vector<StepNews>& news)
     return losses_.size() == steps_of_a_loss && mean <= *plan_.until_loss;
 }
 
-void Training::sample()
+void Training::sample(std::optional<double> gradient_norm)
 {
-    instruments_->sample(
-        {.loss = model_->loss(), .queue_depth = loader_->queue_depth(), .bytes_read = loader_->bytes_read()});
+    instruments_->sample({.loss = model_->loss(),
+                          .gradient_norm = gradient_norm,
+                          .queue_depth = loader_->queue_depth(),
+                          .bytes_read = loader_->bytes_read()});
 }
 
 void Training::show_progress()
@@ -299,11 +311,13 @@ void Training::evaluate()
     const std::int64_t stride = transport_.size() * batch_of_an_evaluation;
     std::int64_t correct = 0;
     std::int64_t answers = 0;
-    for (std::int64_t at = transport_.rank() * batch_of_an_evaluation; at < held_out->records(); at += stride) {
-        const Batch batch = read_in_order(*held_out, at, batch_of_an_evaluation, plan_.skip_corrupt);
+    for (std::int64_t first = 0; first < held_out->records(); first += stride) {
+        const std::int64_t at = first + transport_.rank() * batch_of_an_evaluation;
+        const Batch batch = at < held_out->records()
+                                ? read_in_order(*held_out, at, batch_of_an_evaluation, plan_.skip_corrupt)
+                                : Batch{};
         for (const std::string& fault : batch.skipped) tell_skipped(fault);
-        if (batch.samples == 0) continue;
-        correct += model_->count_correct(batch);
+        correct += model_->count_correct(batch);  // of no samples too: ranks may compute together
         answers += batch.samples * data_.shape.answers();
         instruments_->clock().mark();
     }
@@ -331,6 +345,7 @@ nlohmann::ordered_json Training::result()
     mine["computing"] = model_->describe();
     mine["checksum"] = checksum(model_->parameters());
     mine["skipped_records"] = skipped_;
+    if (model_->loss()) mine["loss"] = *model_->loss();
     mine["injected_delays"] = {{"count", injector_->count()}, {"ns", injector_->total_ns()}};
     const std::vector<std::string> texts = transport_.gather(mine.dump()).get();
     if (transport_.rank() != 0) return nullptr;

@@ -63,7 +63,7 @@ class Training {
 
     void take_step(std::uint64_t step);
     void write_rows(const std::vector<StepNews>& news);
-    void sample();
+    void sample(std::optional<double> gradient_norm);
     void show_progress();
     Stop wish() const;
     bool is_last(std::uint64_t step) const;

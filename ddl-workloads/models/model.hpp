@@ -19,6 +19,7 @@
 
 namespace ddl {
 
+class Details;
 class Transport;
 
 // Gradients that are exchanged together.
@@ -49,7 +50,10 @@ class Model {
     // Memory that ranks must agree on at the start: parameters, and what the model learns beside them (running means).
     virtual std::vector<std::span<std::byte>> parameters() = 0;
     virtual std::vector<std::span<std::byte>> statistics() { return {}; }
-    virtual std::int64_t parameter_count() const = 0;
+    virtual std::int64_t parameter_count() const = 0;  // of the whole model
+
+    // What this rank alone holds of a model that is divided over the ranks, such as embedding tables.
+    virtual std::vector<std::span<std::byte>> own_parameters() { return {}; }
 
     // To be called once, after ranks agree on the parameters: from then on backward() cuts its gradients into buckets,
     // calls `start` for each as soon as it is complete, in the same order on all ranks, and returns when all are done.
@@ -68,7 +72,8 @@ class Model {
     virtual std::optional<double> loss() const { return std::nullopt; }
 
     // How many of the batch's answers (SampleShape::answers() of each sample) it guesses right: classes of images, next
-    // bytes of text. Only for models with a loss. Changes nothing.
+    // bytes of text. Only for models with a loss. Changes nothing. All ranks call it as often as each other, for those
+    // of a divided model guess together; a batch may be empty.
     virtual std::int64_t count_correct(const Batch&) { return 0; }
 
     // For the run record: versions, threads that are really in effect.
@@ -83,12 +88,14 @@ struct OptimizerPlan {
 };
 
 struct ModelPlan {
-    SampleShape shape;
-    OptimizerPlan optimizer;
+    SampleShape shape = {};
+    OptimizerPlan optimizer = {};
     std::uint64_t seed = 1;
     int rank = 0;
     int local_rank = 0;
     int threads = 1;
+    Transport* transport = nullptr;  // of models that are divided over the ranks
+    Details* details = nullptr;      // null: none are recorded
 };
 
 struct ModelCard {

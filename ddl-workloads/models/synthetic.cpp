@@ -3,6 +3,7 @@
 // or a few large ones, much computing between them or little.
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "ddl-workloads/details.hpp"
 #include "ddl-workloads/models/bucket_model.hpp"
 #include "ddl-workloads/models/emulated_work.hpp"
 
@@ -27,23 +28,29 @@ std::vector<std::size_t> last_layer_first(const std::vector<Layer>& layers)
 
 class Synthetic : public BucketModel {
  public:
-    Synthetic(std::vector<Layer> layers, int rank)
-        : BucketModel{last_layer_first(layers), rank}, layers_{std::move(layers)}
+    Synthetic(std::vector<Layer> layers, const ModelPlan& plan)
+        : BucketModel{last_layer_first(layers), plan.rank}, layers_{std::move(layers)}, details_{plan.details}
     {
+        for (std::size_t layer = 0; layer < layers_.size(); ++layer) names_.push_back(base::join("layer ", layer));
     }
 
     void forward() override
     {
-        for (const Layer& layer : layers_) compute(layer.flops);
+        for (std::size_t layer = 0; layer < layers_.size(); ++layer) compute(layer, layers_[layer].flops);
     }
 
     nlohmann::ordered_json describe() const override { return {{"flops", flops_}}; }
 
  private:
-    void complete(const Bucket& bucket) override { compute(2 * layers_[layers_.size() - 1 - bucket.index].flops); }
-
-    void compute(std::int64_t flops)
+    void complete(const Bucket& bucket) override
     {
+        const std::size_t layer = layers_.size() - 1 - bucket.index;
+        compute(layer, 2 * layers_[layer].flops);
+    }
+
+    void compute(std::size_t layer, std::int64_t flops)
+    {
+        const DetailScope scope{details_, Details::Kind::module, names_[layer].c_str()};
         owed_ += flops;
         for (; owed_ >= MatrixProducts::flops_of_a_row; owed_ -= MatrixProducts::flops_of_a_row) {
             products_.row();
@@ -52,6 +59,8 @@ class Synthetic : public BucketModel {
     }
 
     std::vector<Layer> layers_;
+    std::vector<std::string> names_;
+    Details* details_;
     MatrixProducts products_;
     std::int64_t owed_ = 0;   // less than a row, for the next layer
     std::int64_t flops_ = 0;  // done in all
@@ -116,7 +125,7 @@ const ModelCard synthetic_model{
                  "floating point operations of a layer in a step's forward, backward does twice as many; one for all "
                  "or one for each"}},
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
-        return std::make_unique<Synthetic>(layers(settings), plan.rank);
+        return std::make_unique<Synthetic>(layers(settings), plan);
     },
 };
 

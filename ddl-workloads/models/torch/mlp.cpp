@@ -11,18 +11,18 @@ class Mlp : public Network {
     {
         std::int64_t in = shape.pixels();
         for (int layer = 0; layer < layers; ++layer) {
-            layers_->push_back(torch::nn::Linear{in, hidden});
-            layers_->push_back(torch::nn::ReLU{});
+            layers_->add(base::join("layer ", layer),
+                         torch::nn::Sequential{torch::nn::Linear{in, hidden}, torch::nn::ReLU{}});
             in = hidden;
         }
-        layers_->push_back(torch::nn::Linear{in, shape.classes});
+        layers_->add("head", torch::nn::Sequential{torch::nn::Linear{in, shape.classes}});
         register_module("layers", layers_);
     }
 
-    torch::Tensor forward(torch::Tensor images) override { return layers_->forward(images.flatten(1)); }
+    torch::Tensor forward(const Inputs& inputs) override { return layers_->forward(inputs.images.flatten(1)); }
 
  private:
-    torch::nn::Sequential layers_;
+    std::shared_ptr<NamedLayers> layers_ = std::make_shared<NamedLayers>();
 };
 
 }  // namespace
@@ -35,6 +35,7 @@ const ModelCard mlp_model{
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
         const auto hidden = settings.get<std::int64_t>("hidden");
         const int layers = settings.get<int>("layers");
+        check_images("mlp", plan.shape);
         if (hidden < 1 || layers < 0) base::fail_usage("mlp: hidden must be at least 1, layers at least 0");
         return torch_model([&] { return std::make_shared<Mlp>(plan.shape, hidden, layers); }, plan);
     },

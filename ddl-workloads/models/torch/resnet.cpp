@@ -72,35 +72,35 @@ class ResNet : public Network {
  public:
     ResNet(const SampleShape& shape, const Depth& depth, std::int64_t width, Stem stem)
     {
-        layers_->push_back(stem == Stem::cifar ? convolution(shape.channels, width, 3, 1)
-                                               : convolution(shape.channels, width, 7, 2));
-        layers_->push_back(nn::BatchNorm2d{width});
-        layers_->push_back(nn::ReLU{});
-        if (stem == Stem::imagenet) layers_->push_back(nn::MaxPool2d{nn::MaxPool2dOptions(3).stride(2).padding(1)});
+        nn::Sequential entry{
+            stem == Stem::cifar ? convolution(shape.channels, width, 3, 1) : convolution(shape.channels, width, 7, 2),
+            nn::BatchNorm2d{width}, nn::ReLU{}};
+        if (stem == Stem::imagenet) entry->push_back(nn::MaxPool2d{nn::MaxPool2dOptions(3).stride(2).padding(1)});
+        layers_->add("stem", entry);
         std::int64_t in = width;
         for (std::size_t stage = 0; stage < depth.blocks.size(); ++stage) {
             const std::int64_t stage_width = width << stage;
             for (int block = 0; block < depth.blocks[stage]; ++block) {
                 const std::int64_t stride = stage > 0 && block == 0 ? 2 : 1;
-                layers_->push_back((depth.bottlenecks ? bottleneck : plain)(in, stage_width, stride));
+                layers_->add(base::join("stage ", stage, " block ", block),
+                             nn::Sequential{(depth.bottlenecks ? bottleneck : plain)(in, stage_width, stride)});
                 in = depth.bottlenecks ? bottleneck_expansion * stage_width : stage_width;
             }
         }
-        layers_->push_back(nn::AdaptiveAvgPool2d{1});
-        layers_->push_back(nn::Flatten{});
-        layers_->push_back(nn::Linear{in, shape.classes});
+        layers_->add("head", nn::Sequential{nn::AdaptiveAvgPool2d{1}, nn::Flatten{}, nn::Linear{in, shape.classes}});
         register_module("layers", layers_);
     }
 
-    torch::Tensor forward(torch::Tensor images) override { return layers_->forward(images); }
+    torch::Tensor forward(const Inputs& inputs) override { return layers_->forward(inputs.images); }
 
  private:
-    nn::Sequential layers_;
+    std::shared_ptr<NamedLayers> layers_ = std::make_shared<NamedLayers>();
 };
 
 template <const Depth& depth>
 std::unique_ptr<Model> make(const base::Settings& settings, const ModelPlan& plan)
 {
+    check_images(name, plan.shape);
     const auto width = settings.get<std::int64_t>("width");
     if (width < 1) base::fail_usage(depth.name, "[width] must be at least 1");
     const std::string& stem = settings.text("stem");

@@ -1,8 +1,11 @@
 #include "ddl-workloads/models/torch/torch_model.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/models/torch/operator_recorder.hpp"
 #include "ddl-workloads/strategies/torch/reducer.hpp"
 
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +21,8 @@ namespace {
 void limit_threads(int threads)
 {
     at::set_num_threads(threads);
-    at::set_num_interop_threads(1);
+    static std::once_flag said;  // LibTorch takes it only once
+    std::call_once(said, [] { at::set_num_interop_threads(1); });
     if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
 }
 
@@ -33,6 +37,13 @@ std::vector<std::span<std::byte>> bytes(const std::vector<torch::Tensor>& tensor
     std::vector<std::span<std::byte>> all;
     for (const torch::Tensor& tensor : tensors) all.push_back(bytes(tensor));
     return all;
+}
+
+// LibTorch wants memory that could be written to, but does not write.
+template <class Number>
+torch::Tensor view(const std::vector<Number>& numbers, at::IntArrayRef shape)
+{
+    return torch::from_blob(const_cast<Number*>(numbers.data()), shape, c10::CppTypeToScalarType<Number>::value);
 }
 
 std::unique_ptr<torch::optim::Optimizer> optimizer(const std::vector<torch::Tensor>& parameters,
@@ -53,6 +64,7 @@ class TorchModel : public Model {
           parameters_{network_->parameters()},
           optimizer_{optimizer(parameters_, plan.optimizer)}
     {
+        if (plan.details != nullptr && plan.details->level() != DetailLevel::L0) operators_.emplace(*plan.details);
     }
 
     std::vector<std::span<std::byte>> parameters() override { return bytes(parameters_); }
@@ -60,9 +72,16 @@ class TorchModel : public Model {
 
     std::int64_t parameter_count() const override
     {
-        std::int64_t count = 0;
+        OwnPart* const own = network_->own_part();
+        std::int64_t count = own != nullptr ? own->parameters_of_all_ranks() : 0;
         for (const torch::Tensor& parameter : parameters_) count += parameter.numel();
         return count;
+    }
+
+    std::vector<std::span<std::byte>> own_parameters() override
+    {
+        OwnPart* const own = network_->own_part();
+        return own != nullptr ? bytes(own->parameters()) : std::vector<std::span<std::byte>>{};
     }
 
     void exchange_in_buckets(const BucketCaps& caps, Transport& transport, StartExchange start) override
@@ -73,14 +92,14 @@ class TorchModel : public Model {
     void take(Batch batch) override
     {
         batch_ = std::move(batch);
-        images_ = images_of(batch_);
-        labels_ = labels_of(batch_);
+        inputs_ = inputs_of(batch_);
     }
 
     void forward() override
     {
         if (reducer_) reducer_->before_forward();
-        loss_ = torch::nn::functional::cross_entropy(network_->forward(images_), labels_);
+        const torch::Tensor scores = network_->forward(inputs_);
+        loss_ = network_->loss(scores, network_->answers(inputs_));
         loss_value_ = loss_.item<double>();
     }
 
@@ -89,12 +108,14 @@ class TorchModel : public Model {
         if (reducer_) reducer_->before_backward();
         loss_.backward();
         loss_.reset();
+        if (OwnPart* const own = network_->own_part()) own->finish_backward();
     }
 
     void update() override
     {
         optimizer_->step();
         for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+        if (OwnPart* const own = network_->own_part()) own->update();
     }
 
     std::vector<std::span<float>> gradients() override
@@ -112,11 +133,13 @@ class TorchModel : public Model {
 
     std::int64_t count_correct(const Batch& batch) override
     {
+        if (batch.samples == 0 && network_->own_part() == nullptr) return 0;
         const torch::NoGradGuard no_gradients;
+        const Inputs inputs = inputs_of(batch);
         network_->eval();
-        const torch::Tensor guesses = network_->forward(images_of(batch)).argmax(1);
+        const torch::Tensor guesses = network_->guesses(network_->forward(inputs));
         network_->train();
-        return guesses.eq(labels_of(batch)).sum().item<std::int64_t>();
+        return guesses.eq(network_->answers(inputs)).sum().item<std::int64_t>();
     }
 
     nlohmann::ordered_json describe() const override
@@ -129,15 +152,22 @@ class TorchModel : public Model {
     }
 
  private:
-    // Views: the batch must live as long. LibTorch wants memory that could be written to, but does not write.
-    torch::Tensor images_of(const Batch& batch) const
+    Inputs inputs_of(const Batch& batch) const
     {
-        return torch::from_blob(const_cast<float*>(batch.images.data()),
-                                {batch.samples, shape_.channels, shape_.height, shape_.width});
-    }
-    static torch::Tensor labels_of(const Batch& batch)
-    {
-        return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {batch.samples}, torch::kInt64);
+        const std::int64_t samples = batch.samples;
+        switch (shape_.kind) {
+            case SampleShape::Kind::text:
+                return {.images = {}, .labels = {}, .tokens = view(batch.tokens, {samples, shape_.length + 1})};
+            case SampleShape::Kind::clicks:
+                return {.images = view(batch.images, {samples, shape_.dense}),
+                        .labels = view(batch.labels, {samples}),
+                        .tokens = view(batch.tokens, {samples, shape_.categories})};
+            case SampleShape::Kind::image:
+                break;
+        }
+        return {.images = view(batch.images, {samples, shape_.channels, shape_.height, shape_.width}),
+                .labels = view(batch.labels, {samples}),
+                .tokens = {}};
     }
 
     SampleShape shape_;
@@ -146,13 +176,20 @@ class TorchModel : public Model {
     std::unique_ptr<torch::optim::Optimizer> optimizer_;
     std::unique_ptr<Reducer> reducer_;
     Batch batch_;
-    torch::Tensor images_;
-    torch::Tensor labels_;
+    Inputs inputs_;
     torch::Tensor loss_;
     std::optional<double> loss_value_;
+    std::optional<OperatorRecorder> operators_;
 };
 
 }  // namespace
+
+void check_images(const std::string& model, const SampleShape& shape)
+{
+    if (shape.kind != SampleShape::Kind::image)
+        base::fail_usage(model, " is trained on images, such as --data digits, not on ",
+                         shape.kind == SampleShape::Kind::text ? "text" : "clicks");
+}
 
 std::unique_ptr<Model> torch_model(const std::function<std::shared_ptr<Network>()>& build, const ModelPlan& plan)
 {

@@ -7,16 +7,82 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace ddl {
 
-class Network : public torch::nn::Module {
- public:
-    // Images (samples x channels x height x width) to one number for each class (samples x classes).
-    virtual torch::Tensor forward(torch::Tensor images) = 0;
+// A batch as tensors: views of it, so it must live as long.
+struct Inputs {
+    torch::Tensor images;  // samples x channels x height x width; of clicks samples x dense
+    torch::Tensor labels;  // samples; none of text
+    torch::Tensor tokens;  // of text samples x (length + 1), of clicks samples x categories
 };
 
-// `build` is called once threads and seed are set. Trains with cross entropy.
+// What only this rank holds of a network that is divided over the ranks; exchanged and updated by itself.
+class OwnPart {
+ public:
+    virtual ~OwnPart() = default;
+    virtual std::vector<torch::Tensor> parameters() = 0;
+    virtual std::int64_t parameters_of_all_ranks() const = 0;
+    // After backward: its gradients are there.
+    virtual void finish_backward() = 0;
+    virtual void update() = 0;
+};
+
+class Network : public torch::nn::Module {
+ public:
+    // Scores: a row for each answer that is asked for, a column for each class.
+    virtual torch::Tensor forward(const Inputs& inputs) = 0;
+    // The right answers, one for each row of scores.
+    virtual torch::Tensor answers(const Inputs& inputs) const { return inputs.labels; }
+    virtual torch::Tensor loss(const torch::Tensor& scores, const torch::Tensor& answers) const
+    {
+        return torch::nn::functional::cross_entropy(scores, answers);
+    }
+    virtual torch::Tensor guesses(const torch::Tensor& scores) const { return scores.argmax(1); }
+    virtual OwnPart* own_part() { return nullptr; }
+};
+
+// `build` is called once threads and seed are set.
 std::unique_ptr<Model> torch_model(const std::function<std::shared_ptr<Network>()>& build, const ModelPlan& plan);
+
+// Throws UsageError for a data set of another kind.
+void check_images(const std::string& model, const SampleShape& shape);
+
+// A region of this name from here to the brace, in a trace that shows modules.
+class ModuleScope {
+ public:
+    explicit ModuleScope(const char* name) : function_{at::RecordScope::USER_SCOPE}
+    {
+        if (function_.isActive()) function_.before(name);
+    }
+
+ private:
+    at::RecordFunction function_;
+};
+
+// Modules one after the other, each a region in a trace that shows modules.
+class NamedLayers : public torch::nn::Module {
+ public:
+    void add(const std::string& name, const torch::nn::Sequential& layer)
+    {
+        register_module(name, layer);
+        layers_.emplace_back(name, layer);
+    }
+
+    torch::Tensor forward(torch::Tensor x)
+    {
+        for (auto& [name, layer] : layers_) {
+            const ModuleScope scope{name.c_str()};
+            x = layer->forward(x);
+        }
+        return x;
+    }
+
+ private:
+    std::vector<std::pair<std::string, torch::nn::Sequential>> layers_;
+};
 
 }  // namespace ddl

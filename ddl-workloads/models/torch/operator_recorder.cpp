@@ -1,0 +1,66 @@
+#include "ddl-workloads/models/torch/operator_recorder.hpp"
+
+#include <ATen/record_function.h>
+
+#include <cstring>
+#include <memory>
+
+namespace ddl {
+
+namespace {
+
+Details* observed = nullptr;  // LibTorch's observers are plain functions
+
+// Autograd's own region around each node of backward, which has one too.
+bool wraps_a_node(const char* name)
+{
+    constexpr const char* prefix = "autograd::engine::evaluate_function: ";
+    return std::strncmp(name, prefix, std::strlen(prefix)) == 0;
+}
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
+{
+    if (function.isAsync()) return nullptr;  // may end on another thread
+    const char* const name = function.name();
+    if (function.scope() == at::RecordScope::USER_SCOPE)
+        observed->enter(Details::Kind::module, name);
+    else if (wraps_a_node(name))
+        observed->enter_unseen();
+    else
+        observed->enter(Details::Kind::operation, name, function.seqNr());
+    return nullptr;
+}
+
+void end(const at::RecordFunction& function, at::ObserverContext*)
+{
+    if (!function.isAsync()) observed->leave();
+}
+
+at::RecordFunctionCallback observer(DetailLevel level)
+{
+    at::RecordFunctionCallback callback{begin, end};
+    if (level == DetailLevel::L1)
+        callback.scopes({at::RecordScope::USER_SCOPE});
+    else
+        callback.scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE});
+    return callback;
+}
+
+}  // namespace
+
+OperatorRecorder::OperatorRecorder(Details& details)
+    : details_{details}, observer_{at::addGlobalCallback(observer(details.level()))}
+{
+    observed = &details;
+    at::disableCallback(observer_);
+    details_.tell([this](bool on) { on ? at::reenableCallback(observer_) : at::disableCallback(observer_); });
+}
+
+OperatorRecorder::~OperatorRecorder()
+{
+    details_.tell({});
+    at::removeCallback(observer_);
+    observed = nullptr;
+}
+
+}  // namespace ddl
