@@ -1,0 +1,353 @@
+// Recommendation as in DLRM (Naumov et al. 2019, https://arxiv.org/abs/1906.00091): will this be clicked on? Dense
+// features go through a bottom perceptron, ids of categories through embedding tables; all meet in dot products of
+// pairs, whose results a top perceptron turns into a click's log odds.
+//
+// The perceptrons are on every rank, as all other models are. The tables are divided: table t lives on rank t mod ranks
+// alone. So in forward the ranks exchange ids and the rows that were looked up, all to all, and in backward the rows'
+// gradients. A table learns by plain SGD, only in rows that were looked up, as in the authors' own program.
+//
+// With E features of a row, tables of r1, r2, ... rows, D dense features and P = pairs of the categories and the dense
+// features, parameters are those of the tables, E (r1 + r2 + ...), and of the perceptrons D > bottom > E and E + P >
+// top > 1, where a layer from n to m has n m + m.
+#include "base/words.hpp"
+#include "ddl-workloads/models/torch/torch_model.hpp"
+#include "ddl-workloads/transports/transport.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <cmath>
+#include <future>
+#include <numeric>
+
+namespace ddl {
+
+namespace {
+
+namespace nn = torch::nn;
+
+std::span<std::byte> bytes_of(const torch::Tensor& tensor)
+{
+    return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+// ------------------------------------------------------------------------------------------------------------ tables
+
+struct TablesPlan {
+    std::vector<std::int64_t> rows;  // of each table
+    std::int64_t width = 16;
+    std::uint64_t seed = 1;
+    double learning_rate = 0.01;
+};
+
+// All embedding tables, of which this rank holds some.
+class Tables : public OwnPart {
+ public:
+    Tables(const TablesPlan& plan, Transport& transport) : plan_{plan}, transport_{transport}
+    {
+        const auto ranks = static_cast<std::size_t>(transport.size());
+        held_.resize(ranks);
+        std::vector<std::int64_t> by_owner;
+        std::vector<std::int64_t> place(plan.rows.size());
+        for (std::size_t rank = 0, next = 0; rank < ranks; ++rank)
+            for (std::size_t table = rank; table < plan.rows.size(); table += ranks) {
+                ++held_[rank];
+                place[table] = static_cast<std::int64_t>(next++);
+                by_owner.push_back(static_cast<std::int64_t>(table));
+                if (rank == static_cast<std::size_t>(transport.rank())) mine_.push_back(made(table));
+            }
+        by_owner_ = torch::tensor(by_owner);
+        place_ = torch::tensor(place);
+    }
+
+    // samples x tables ids to tables x samples x width.
+    torch::Tensor look_up(const torch::Tensor& ids)
+    {
+        const std::int64_t samples = ids.size(0);
+        const std::vector<std::int64_t> samples_of_ranks = everybodys(samples);
+        // Owners one after the other, of each its tables, of each the samples.
+        const torch::Tensor asked = ids.t().index_select(0, by_owner_).contiguous();
+        Lookup lookup{.from_owners = asked_of_owners(samples), .to_askers = answered_to_askers(samples_of_ranks)};
+        torch::Tensor to_answer = torch::empty({sum(lookup.to_askers)}, torch::kInt64);
+        exchange(asked, lookup.from_owners, to_answer, lookup.to_askers).get();
+        lookup.ids = of_askers(to_answer, samples_of_ranks);
+
+        const torch::Tensor answer = rows(lookup.ids);
+        torch::Tensor found = torch::empty({tables(), samples, plan_.width});
+        exchange(answer, lookup.to_askers, found, lookup.from_owners).get();
+        if (!at::GradMode::is_enabled()) return found.index_select(0, place_);
+
+        found.set_requires_grad(true);
+        const std::size_t number = lookups_.size();
+        lookups_.push_back(std::move(lookup));
+        found.register_hook([this, number](const torch::Tensor& gradient) { send_back(lookups_[number], gradient); });
+        return found.index_select(0, place_);
+    }
+
+    std::vector<torch::Tensor> parameters() override { return mine_; }
+
+    std::int64_t parameters_of_all_ranks() const override
+    {
+        return plan_.width * std::accumulate(plan_.rows.begin(), plan_.rows.end(), std::int64_t{0});
+    }
+
+    void finish_backward() override
+    {
+        for (Lookup& lookup : lookups_)
+            if (lookup.sent_back.valid()) lookup.sent_back.get();
+    }
+
+    // The loss that all ranks make smaller is the mean of theirs.
+    void update() override
+    {
+        const torch::NoGradGuard no_gradients;
+        const double step = -plan_.learning_rate / static_cast<double>(transport_.size());
+        for (const Lookup& lookup : lookups_) {
+            std::int64_t begin = 0;
+            for (const AskedIds& asked : lookup.ids) {
+                const std::int64_t length = asked.ids.numel();
+                mine_[asked.table].index_add_(0, asked.ids, lookup.gradients.narrow(0, begin, length), step);
+                begin += length;
+            }
+        }
+        lookups_.clear();
+    }
+
+ private:
+    // What a rank asked of one of the tables here.
+    struct AskedIds {
+        std::size_t table = 0;  // of mine_
+        torch::Tensor ids;
+    };
+    struct Lookup {
+        std::vector<std::int64_t> from_owners;  // ids, or rows, that each rank answers
+        std::vector<std::int64_t> to_askers;    // that are answered to each rank
+        std::vector<AskedIds> ids = {};
+        torch::Tensor sent = {};       // this rank's gradients, under way
+        torch::Tensor gradients = {};  // rows x width, in the order of `ids`
+        std::future<void> sent_back = {};
+    };
+
+    std::int64_t tables() const { return static_cast<std::int64_t>(plan_.rows.size()); }
+
+    static std::int64_t sum(const std::vector<std::int64_t>& counts)
+    {
+        return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    }
+
+    // The same on every number of ranks.
+    torch::Tensor made(std::size_t table) const
+    {
+        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // far apart
+        auto generator = at::detail::createCPUGenerator(plan_.seed + odd * (table + 1));
+        const double bound = 1.0 / std::sqrt(static_cast<double>(plan_.rows[table]));
+        return torch::empty({plan_.rows[table], plan_.width}).uniform_(-bound, bound, generator);
+    }
+
+    std::vector<std::int64_t> everybodys(std::int64_t samples)
+    {
+        std::vector<std::int64_t> all(held_.size());
+        transport_.all_gather(std::as_bytes(std::span{&samples, 1}), std::as_writable_bytes(std::span{all})).get();
+        return all;
+    }
+
+    std::vector<std::int64_t> asked_of_owners(std::int64_t samples) const
+    {
+        std::vector<std::int64_t> counts;
+        for (const std::int64_t held : held_) counts.push_back(held * samples);
+        return counts;
+    }
+
+    std::vector<std::int64_t> answered_to_askers(const std::vector<std::int64_t>& samples_of_ranks) const
+    {
+        std::vector<std::int64_t> counts;
+        for (const std::int64_t samples : samples_of_ranks)
+            counts.push_back(static_cast<std::int64_t>(mine_.size()) * samples);
+        return counts;
+    }
+
+    // Items of both tensors are as wide as each other; counts are of items.
+    std::future<void> exchange(const torch::Tensor& mine, const std::vector<std::int64_t>& sent, torch::Tensor& all,
+                               const std::vector<std::int64_t>& received)
+    {
+        const std::int64_t items = sum(sent) + sum(received);
+        const std::int64_t item_bytes =
+            items == 0 ? 0 : static_cast<std::int64_t>(mine.nbytes() + all.nbytes()) / items;
+        const auto in_bytes = [item_bytes](const std::vector<std::int64_t>& counts) {
+            std::vector<int> bytes;
+            for (const std::int64_t count : counts) bytes.push_back(static_cast<int>(count * item_bytes));
+            return bytes;
+        };
+        return transport_.all_to_all(bytes_of(mine), in_bytes(sent), bytes_of(all), in_bytes(received));
+    }
+
+    std::vector<AskedIds> of_askers(const torch::Tensor& ids, const std::vector<std::int64_t>& samples_of_ranks) const
+    {
+        std::vector<AskedIds> all;
+        std::int64_t begin = 0;
+        for (const std::int64_t samples : samples_of_ranks)
+            for (std::size_t table = 0; table < mine_.size(); ++table, begin += samples)
+                all.push_back({table, ids.narrow(0, begin, samples).remainder(mine_[table].size(0))});
+        return all;
+    }
+
+    torch::Tensor rows(const std::vector<AskedIds>& all) const
+    {
+        std::vector<torch::Tensor> found;
+        for (const AskedIds& asked : all) found.push_back(mine_[asked.table].index_select(0, asked.ids));
+        return found.empty() ? torch::empty({0, plan_.width}) : torch::cat(found);
+    }
+
+    // On the thread of backward.
+    void send_back(Lookup& lookup, const torch::Tensor& gradient)
+    {
+        lookup.sent = gradient.contiguous();
+        lookup.gradients = torch::empty({sum(lookup.to_askers), plan_.width});
+        lookup.sent_back = exchange(lookup.sent, lookup.from_owners, lookup.gradients, lookup.to_askers);
+    }
+
+    TablesPlan plan_;
+    Transport& transport_;
+    std::vector<std::int64_t> held_;  // tables of each rank
+    torch::Tensor by_owner_;          // numbers of tables, in the order of their owners
+    torch::Tensor place_;             // of each table among them
+    std::vector<torch::Tensor> mine_;
+    std::vector<Lookup> lookups_;  // since the last update
+};
+
+// ------------------------------------------------------------------------------------------------------- perceptrons
+
+nn::Sequential perceptron(std::int64_t in, const std::vector<std::int64_t>& widths)
+{
+    nn::Sequential layers;
+    for (const std::int64_t width : widths) {
+        layers->push_back(nn::Linear{in, width});
+        layers->push_back(nn::ReLU{});
+        in = width;
+    }
+    return layers;
+}
+
+struct DlrmPlan {
+    TablesPlan tables;
+    std::vector<std::int64_t> bottom;  // widths of hidden layers
+    std::vector<std::int64_t> top;
+};
+
+class Dlrm : public Network {
+ public:
+    Dlrm(const DlrmPlan& plan, std::int64_t dense, Transport& transport) : tables_{plan.tables, transport}
+    {
+        std::vector<std::int64_t> bottom = plan.bottom;
+        bottom.push_back(plan.tables.width);
+        const auto vectors = static_cast<std::int64_t>(plan.tables.rows.size()) + 1;
+        const std::int64_t pairs = vectors * (vectors - 1) / 2;
+        bottom_ = perceptron(dense, bottom);
+        top_ = perceptron(plan.tables.width + pairs, plan.top);
+        const std::int64_t last = plan.top.empty() ? plan.tables.width + pairs : plan.top.back();
+        top_->push_back(nn::Linear{last, 1});
+        const torch::Tensor both = torch::tril_indices(vectors, vectors, -1);
+        pairs_ = both[0] * vectors + both[1];
+        register_module("bottom", bottom_);
+        register_module("top", top_);
+    }
+
+    torch::Tensor forward(const Inputs& inputs) override
+    {
+        const torch::Tensor rows = looked_up(inputs.tokens);
+        const torch::Tensor features = from_dense(inputs.images);
+        return clicked(interaction(features, rows));
+    }
+
+    torch::Tensor loss(const torch::Tensor& scores, const torch::Tensor& answers) const override
+    {
+        return nn::functional::binary_cross_entropy_with_logits(scores, answers.to(torch::kFloat));
+    }
+
+    torch::Tensor guesses(const torch::Tensor& scores) const override { return scores.gt(0.0); }
+    OwnPart* own_part() override { return &tables_; }
+
+ private:
+    torch::Tensor looked_up(const torch::Tensor& ids)
+    {
+        const ModuleScope scope{"embedding"};
+        return tables_.look_up(ids);
+    }
+
+    torch::Tensor from_dense(const torch::Tensor& dense)
+    {
+        const ModuleScope scope{"bottom"};
+        return bottom_->forward(dense);
+    }
+
+    // Dense features, and the dot product of each two vectors.
+    torch::Tensor interaction(const torch::Tensor& features, const torch::Tensor& rows)
+    {
+        const ModuleScope scope{"interaction"};
+        const torch::Tensor vectors = torch::cat({features.unsqueeze(0), rows}).transpose(0, 1);
+        const torch::Tensor products = torch::bmm(vectors, vectors.transpose(1, 2)).flatten(1);
+        return torch::cat({features, products.index_select(1, pairs_)}, 1);
+    }
+
+    torch::Tensor clicked(const torch::Tensor& x)
+    {
+        const ModuleScope scope{"top"};
+        return top_->forward(x).squeeze(1);
+    }
+
+    Tables tables_;
+    nn::Sequential bottom_;
+    nn::Sequential top_;
+    torch::Tensor pairs_;  // places in the matrix of all products
+};
+
+std::vector<std::int64_t> numbers(const base::Settings& settings, const std::string& option)
+{
+    std::vector<std::int64_t> all;
+    for (const std::string& text : base::split(settings.text(option), '/')) {
+        all.push_back(base::parse<std::int64_t>(text));
+        if (all.back() < 1) base::fail_usage("dlrm[", option, "]: ", text, " is not at least 1");
+    }
+    return all;
+}
+
+std::vector<std::int64_t> rows_of_tables(const base::Settings& settings, const SampleShape& shape)
+{
+    const auto tables = static_cast<std::size_t>(shape.categories);
+    const std::vector<std::int64_t> rows = numbers(settings, "rows");
+    if (rows.empty()) return std::vector<std::int64_t>(tables, shape.rows);
+    if (rows.size() == 1) return std::vector<std::int64_t>(tables, rows.front());
+    if (rows.size() != tables)
+        base::fail_usage("dlrm[rows=", settings.text("rows"), "] has ", rows.size(), " values for ", tables,
+                         " categories");
+    return rows;
+}
+
+}  // namespace
+
+extern const ModelCard dlrm_model;
+const ModelCard dlrm_model{
+    .name = "dlrm",
+    .summary =
+        "recommendation as DLRM: embedding tables divided over the ranks, exchanged all to all; 445,169 parameters "
+        "with --data clicks",
+    .options = {{"embedding", "16", "features of a row"},
+                {"rows", "",
+                 "of a table; one for all or one for each: 1000/50/20; an id is taken modulo them; as many "
+                 "as the data's ids if empty"},
+                {"bottom", "64/32", "hidden layers between dense features and interaction"},
+                {"top", "64/32", "hidden layers between interaction and guess"}},
+    .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
+        if (plan.shape.kind != SampleShape::Kind::clicks) base::fail_usage("dlrm is trained on clicks: --data clicks");
+        const auto width = settings.get<std::int64_t>("embedding");
+        if (width < 1) base::fail_usage("dlrm[embedding] must be at least 1");
+        const DlrmPlan dlrm{.tables = {.rows = rows_of_tables(settings, plan.shape),
+                                       .width = width,
+                                       .seed = plan.seed,
+                                       .learning_rate = plan.optimizer.learning_rate},
+                            .bottom = numbers(settings, "bottom"),
+                            .top = numbers(settings, "top")};
+        return torch_model([&] { return std::make_shared<Dlrm>(dlrm, plan.shape.dense, *plan.transport); }, plan);
+    },
+};
+
+}  // namespace ddl

@@ -1,0 +1,210 @@
+// A transformer that guesses the next byte from those before it: the blocks of GPT-2 (Radford et al. 2019), with the
+// norm in front, learned positions, and a head tied to the embedding of bytes. No dropout. With width W, C positions, V
+// words and L blocks it has V W + C W + L (12 W^2 + 13 W) + 2 W parameters.
+#include "ddl-workloads/models/torch/torch_model.hpp"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace ddl {
+
+namespace {
+
+namespace nn = torch::nn;
+
+struct Size {
+    std::int64_t layers = 4;
+    std::int64_t width = 128;
+    std::int64_t heads = 4;
+};
+
+constexpr double deviation = 0.02;  // of initial weights, as in GPT-2
+
+nn::Linear linear(std::int64_t in, std::int64_t out, double weight_deviation = deviation)
+{
+    nn::Linear layer{in, out};
+    nn::init::normal_(layer->weight, 0.0, weight_deviation);
+    nn::init::zeros_(layer->bias);
+    return layer;
+}
+
+nn::Embedding embedding(std::int64_t words, std::int64_t width)
+{
+    nn::Embedding table{words, width};
+    nn::init::normal_(table->weight, 0.0, deviation);
+    return table;
+}
+
+nn::LayerNorm norm(std::int64_t width)
+{
+    return nn::LayerNorm{nn::LayerNormOptions({width})};
+}
+
+// Samples x positions x width to the same; each position sees itself and those before it.
+class Attention : public nn::Module {
+ public:
+    Attention(std::int64_t width, std::int64_t heads, std::int64_t context, double output_deviation)
+        : heads_{heads},
+          input_{linear(width, 3 * width)},
+          output_{linear(width, width, output_deviation)},
+          future_{torch::ones({context, context}, torch::kBool).triu(1)}
+    {
+        register_module("input", input_);
+        register_module("output", output_);
+    }
+
+    torch::Tensor forward(const torch::Tensor& x)
+    {
+        const ModuleScope scope{"attention"};
+        const std::int64_t samples = x.size(0);
+        const std::int64_t positions = x.size(1);
+        const std::int64_t width = x.size(2);
+        const std::int64_t head_width = width / heads_;
+        // queries, keys and values: each samples x heads x positions x width of a head
+        const std::vector<torch::Tensor> parts =
+            input_->forward(x).view({samples, positions, 3, heads_, head_width}).permute({2, 0, 3, 1, 4}).unbind(0);
+        const torch::Tensor future = future_.narrow(0, 0, positions).narrow(1, 0, positions);
+        const torch::Tensor scores =
+            torch::matmul(parts[0] / std::sqrt(static_cast<double>(head_width)), parts[1].transpose(2, 3))
+                .masked_fill(future, -std::numeric_limits<float>::infinity());
+        const torch::Tensor seen = torch::matmul(scores.softmax(-1), parts[2]);
+        return output_->forward(seen.transpose(1, 2).reshape({samples, positions, width}));
+    }
+
+ private:
+    std::int64_t heads_;
+    nn::Linear input_;
+    nn::Linear output_;
+    torch::Tensor future_;
+};
+
+class Block : public nn::Module {
+ public:
+    Block(const Size& size, std::int64_t context)
+        : Block{size, context, deviation / std::sqrt(2.0 * static_cast<double>(size.layers))}
+    {
+    }
+
+    torch::Tensor forward(const torch::Tensor& x)
+    {
+        const torch::Tensor attended = x + attention_->forward(attention_norm_->forward(x));
+        const ModuleScope scope{"feed_forward"};
+        return attended + contract_->forward(torch::gelu(expand_->forward(forward_norm_->forward(attended))));
+    }
+
+ private:
+    // What is added to the residual is smaller, the more blocks add to it.
+    Block(const Size& size, std::int64_t context, double output_deviation)
+        : attention_norm_{norm(size.width)},
+          attention_{std::make_shared<Attention>(size.width, size.heads, context, output_deviation)},
+          forward_norm_{norm(size.width)},
+          expand_{linear(size.width, 4 * size.width)},
+          contract_{linear(4 * size.width, size.width, output_deviation)}
+    {
+        register_module("attention_norm", attention_norm_);
+        register_module("attention", attention_);
+        register_module("forward_norm", forward_norm_);
+        register_module("expand", expand_);
+        register_module("contract", contract_);
+    }
+
+    nn::LayerNorm attention_norm_;
+    std::shared_ptr<Attention> attention_;
+    nn::LayerNorm forward_norm_;
+    nn::Linear expand_;
+    nn::Linear contract_;
+};
+
+class Gpt : public Network {
+ public:
+    Gpt(const Size& size, std::int64_t context, std::int64_t vocabulary)
+        : words_{embedding(vocabulary, size.width)}, positions_{embedding(context, size.width)}, norm_{norm(size.width)}
+    {
+        register_module("words", words_);
+        register_module("positions", positions_);
+        for (std::int64_t layer = 0; layer < size.layers; ++layer)
+            blocks_->add(base::join("block ", layer), nn::Sequential{Block{size, context}});
+        register_module("blocks", blocks_);
+        register_module("norm", norm_);
+    }
+
+    torch::Tensor forward(const Inputs& inputs) override
+    {
+        const std::int64_t length = inputs.tokens.size(1) - 1;
+        const torch::Tensor x = blocks_->forward(embedded(inputs.tokens.narrow(1, 0, length), length));
+        const ModuleScope scope{"head"};
+        return torch::matmul(norm_->forward(x), words_->weight.t()).flatten(0, 1);
+    }
+
+    torch::Tensor answers(const Inputs& inputs) const override
+    {
+        return inputs.tokens.narrow(1, 1, inputs.tokens.size(1) - 1).flatten();
+    }
+
+ private:
+    torch::Tensor embedded(const torch::Tensor& tokens, std::int64_t length)
+    {
+        const ModuleScope scope{"embedding"};
+        return words_->forward(tokens) + positions_->weight.narrow(0, 0, length);
+    }
+
+    nn::Embedding words_;
+    nn::Embedding positions_;
+    std::shared_ptr<NamedLayers> blocks_ = std::make_shared<NamedLayers>();
+    nn::LayerNorm norm_;
+};
+
+const std::map<std::string, Size>& sizes()
+{
+    static const std::map<std::string, Size> known{{"nano", {}}, {"micro", {6, 384, 6}}, {"small", {12, 768, 12}}};
+    return known;
+}
+
+Size size(const base::Settings& settings)
+{
+    const std::string& name = settings.text("size");
+    const auto known = sizes().find(name);
+    if (known == sizes().end()) base::fail_usage("gpt[size]: nano, micro or small, not ", name);
+    Size size = known->second;
+    for (const auto& [option, value] :
+         {std::pair{"layers", &size.layers}, std::pair{"width", &size.width}, std::pair{"heads", &size.heads}}) {
+        if (!settings.text(option).empty()) *value = settings.get<std::int64_t>(option);
+        if (*value < 1) base::fail_usage("gpt[", option, "] must be at least 1");
+    }
+    if (size.width % size.heads != 0)
+        base::fail_usage("gpt: a width of ", size.width, " cannot be divided among ", size.heads, " heads");
+    return size;
+}
+
+std::int64_t no_less(const base::Settings& settings, const std::string& option, std::int64_t least)
+{
+    const auto value = settings.text(option).empty() ? least : settings.get<std::int64_t>(option);
+    if (value < least) base::fail_usage("gpt[", option, "]: ", value, " is less than the ", least, " of the data");
+    return value;
+}
+
+}  // namespace
+
+extern const ModelCard gpt_model;
+const ModelCard gpt_model{
+    .name = "gpt",
+    .summary =
+        "transformer as GPT-2 that guesses the next byte of text; with 128 positions 842,496 parameters as nano, "
+        "10,795,008 as micro, 85,350,912 as small",
+    .options = {{"size", "nano", "layers, width, heads: nano 4, 128, 4; micro 6, 384, 6; small 12, 768, 12"},
+                {"layers", "", "blocks; of the size if empty"},
+                {"width", "", "of a position's features; of the size if empty"},
+                {"heads", "", "of attention; of the size if empty"},
+                {"context", "", "positions it can learn; the length of the data's samples if empty"},
+                {"vocabulary", "256", "different bytes; its embedding is also the head"}},
+    .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
+        if (plan.shape.kind != SampleShape::Kind::text) base::fail_usage("gpt is trained on text: --data text");
+        const Size chosen = size(settings);
+        const std::int64_t context = no_less(settings, "context", plan.shape.length);
+        const std::int64_t vocabulary = no_less(settings, "vocabulary", plan.shape.classes);
+        return torch_model([&] { return std::make_shared<Gpt>(chosen, context, vocabulary); }, plan);
+    },
+};
+
+}  // namespace ddl

@@ -1,0 +1,315 @@
+// Models that LibTorch computes, on batches made by hand: their parameters, that they learn, that ranks that hold parts
+// of a model learn what one rank alone would.
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "ddl-workloads/models/torch/shelf.hpp"
+#include "ddl-workloads/transports/transport.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Options = std::map<std::string, std::string>;
+
+std::unique_ptr<ddl::Model> made(const std::string& name, const Options& options, const ddl::ModelPlan& plan)
+{
+    const base::Shelf<ddl::ModelCard> models = ddl::model_shelf(ddl::torch_models());
+    const ddl::ModelCard& card = models.find(name);
+    return card.make(models.settings(card, options), plan);
+}
+
+// Text in which each byte follows from the one before it.
+ddl::Batch counting_text(std::int64_t samples, std::int64_t length)
+{
+    ddl::Batch batch;
+    batch.samples = samples;
+    for (std::int64_t sample = 0; sample < samples; ++sample)
+        for (std::int64_t i = 0; i <= length; ++i) batch.tokens.push_back(97 + (7 * sample + i) % 26);
+    return batch;
+}
+
+constexpr std::int64_t dense = 3;
+constexpr std::int64_t categories = 5;
+constexpr std::int64_t rows = 20;
+
+// Visits from `first` on: clicked if the first feature is large, more so if the first category's id is small.
+ddl::Batch visits(std::int64_t first, std::int64_t samples)
+{
+    ddl::Batch batch;
+    batch.samples = samples;
+    for (std::int64_t sample = first; sample < first + samples; ++sample) {
+        base::Random random = base::random_stream(1, static_cast<std::uint64_t>(sample));
+        for (std::int64_t i = 0; i < dense; ++i)
+            batch.images.push_back(2.0F * static_cast<float>(base::draw_unit(random)) - 1.0F);
+        for (std::int64_t i = 0; i < categories; ++i)
+            batch.tokens.push_back(static_cast<std::int64_t>(base::draw_below(random, rows)));
+        const bool small = batch.tokens[batch.tokens.size() - categories] < rows / 2;
+        batch.labels.push_back(batch.images[batch.images.size() - dense] > (small ? -0.2F : 0.2F) ? 1 : 0);
+    }
+    return batch;
+}
+
+// One step after the other on the same batch.
+std::vector<double> losses(ddl::Model& model, const ddl::Batch& batch, int steps)
+{
+    std::vector<double> all;
+    for (int step = 0; step < steps; ++step) {
+        model.take(batch);
+        model.forward();
+        model.backward();
+        model.update();
+        all.push_back(*model.loss());
+    }
+    return all;
+}
+
+// Ranks that are threads of this process.
+struct Meeting {
+    explicit Meeting(int ranks) : barrier{ranks}, bytes(static_cast<std::size_t>(ranks)), counts(bytes.size()) {}
+    std::barrier<> barrier;
+    std::vector<std::span<const std::byte>> bytes;  // by rank
+    std::vector<std::span<const int>> counts;
+};
+
+class ThreadLink : public ddl::Link {
+ public:
+    ThreadLink(Meeting& meeting, int rank) : meeting_{meeting}, rank_{rank} {}
+
+    int rank() const override { return rank_; }
+    int size() const override { return static_cast<int>(meeting_.bytes.size()); }
+
+    void sum(std::span<float> values) override
+    {
+        std::vector<float> total(values.size());
+        meet(std::as_bytes(values), [&] {
+            for (const std::span<const std::byte> bytes : meeting_.bytes) {
+                const auto* theirs = reinterpret_cast<const float*>(bytes.data());
+                for (std::size_t i = 0; i < total.size(); ++i) total[i] += theirs[i];
+            }
+        });
+        std::copy(total.begin(), total.end(), values.begin());
+    }
+
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
+    {
+        meet(mine, [&] {
+            auto place = all.begin();
+            for (const std::span<const std::byte> bytes : meeting_.bytes)
+                place = std::copy(bytes.begin(), bytes.end(), place);
+        });
+    }
+
+    void all_to_all(std::span<const std::byte> mine, std::span<const int> sent, std::span<std::byte> all,
+                    std::span<const int> received) override
+    {
+        const auto me = static_cast<std::size_t>(rank_);
+        meeting_.counts[me] = sent;
+        meet(mine, [&] {
+            auto place = all.begin();
+            for (std::size_t from = 0; from < meeting_.bytes.size(); ++from) {
+                const std::span<const int> counts = meeting_.counts[from];
+                CHECK(counts[me] == received[from]);
+                std::size_t begin = 0;
+                for (std::size_t to = 0; to < me; ++to) begin += static_cast<std::size_t>(counts[to]);
+                const auto part = meeting_.bytes[from].subspan(begin, static_cast<std::size_t>(counts[me]));
+                place = std::copy(part.begin(), part.end(), place);
+            }
+        });
+    }
+
+    void broadcast(std::span<std::byte> bytes, int root) override
+    {
+        meet(bytes, [&] {
+            const auto theirs = meeting_.bytes[static_cast<std::size_t>(root)];
+            if (rank_ != root) std::copy(theirs.begin(), theirs.end(), bytes.begin());
+        });
+    }
+
+    void barrier() override { meeting_.barrier.arrive_and_wait(); }
+    std::vector<std::string> gather(const std::string& text) override { return {text}; }
+    std::unique_ptr<otf2::Team> team() override { return std::make_unique<otf2::SoloTeam>(); }
+    void record(otf2::LocationRecorder*) override {}
+    void abort(int code) noexcept override { std::_Exit(code); }
+    nlohmann::ordered_json describe() const override { return "threads"; }
+
+ private:
+    template <class Look>
+    void meet(std::span<const std::byte> mine, const Look& look)
+    {
+        meeting_.bytes[static_cast<std::size_t>(rank_)] = mine;
+        meeting_.barrier.arrive_and_wait();
+        look();
+        meeting_.barrier.arrive_and_wait();
+    }
+
+    Meeting& meeting_;
+    int rank_;
+};
+
+std::vector<float> numbers(const std::vector<std::span<std::byte>>& memory)
+{
+    std::vector<float> all;
+    for (const std::span<std::byte> bytes : memory) {
+        const auto* begin = reinterpret_cast<const float*>(bytes.data());
+        all.insert(all.end(), begin, begin + bytes.size() / sizeof(float));
+    }
+    return all;
+}
+
+// What is left of a training on visits, a batch for all ranks together.
+struct Trained {
+    std::vector<float> parameters;                 // rank 0's; all others' are the same
+    std::vector<std::vector<float>> own_at_first;  // tables by number
+    std::vector<std::vector<float>> own;           // tables by number
+    double loss = 0.0;                             // of the last step, mean of the ranks
+    std::int64_t correct = 0;
+    std::int64_t parameter_count = 0;
+};
+
+Trained train_on_visits(int ranks, const Options& options)
+{
+    constexpr std::int64_t all_samples = 48;
+    constexpr int steps = 100;
+    Meeting meeting{ranks};
+    Trained trained;
+    trained.own.resize(categories);
+    trained.own_at_first.resize(categories);
+    std::mutex mutex;
+    const auto run = [&](int rank) {
+        ddl::Transport transport{[&] { return std::make_unique<ThreadLink>(meeting, rank); }};
+        ddl::ModelPlan plan{.shape = ddl::clicks_shape(dense, categories, rows), .rank = rank, .transport = &transport};
+        plan.optimizer = {.name = "sgd", .learning_rate = 0.5, .momentum = 0.0, .weight_decay = 0.0};
+        const auto model = made("dlrm", options, plan);
+        for (const std::span<std::byte> bytes : model->parameters()) transport.broadcast(bytes, 0).get();
+        const auto keep_own = [&](std::vector<std::vector<float>>& tables) {
+            const std::vector<std::span<std::byte>> own = model->own_parameters();
+            for (std::size_t i = 0; i < own.size(); ++i)
+                tables.at(static_cast<std::size_t>(rank) + i * static_cast<std::size_t>(ranks)) = numbers({own[i]});
+        };
+        keep_own(trained.own_at_first);
+        const std::int64_t samples = all_samples / ranks;
+        for (int step = 0; step < steps; ++step) {
+            model->take(visits(step % 2 * all_samples + rank * samples, samples));
+            model->forward();
+            model->backward();
+            for (const std::span<float> gradient : model->gradients()) transport.average(gradient, {}).get();
+            model->update();
+        }
+        // The last rank has nothing left to guess.
+        const std::int64_t share = rank == 0 ? all_samples : 0;
+        const std::int64_t correct = model->count_correct(visits(0, share));
+        const std::lock_guard lock{mutex};
+        trained.loss += *model->loss() / ranks;
+        trained.correct += correct;
+        trained.parameter_count = model->parameter_count();
+        if (rank == 0) trained.parameters = numbers(model->parameters());
+        keep_own(trained.own);
+    };
+    std::vector<std::jthread> threads;
+    for (int rank = 1; rank < ranks; ++rank) threads.emplace_back(run, rank);
+    run(0);
+    threads.clear();
+    return trained;
+}
+
+double largest_difference(const std::vector<float>& some, const std::vector<float>& others)
+{
+    REQUIRE(some.size() == others.size());
+    double largest = 0.0;
+    for (std::size_t i = 0; i < some.size(); ++i)
+        largest = std::max(largest, static_cast<double>(std::abs(some[i] - others[i])));
+    return largest;
+}
+
+}  // namespace
+
+TEST_CASE("gpt has the parameters that its formula says")
+{
+    const ddl::ModelPlan plan{.shape = ddl::text_shape(128)};
+    const auto formula = [](std::int64_t layers, std::int64_t width, std::int64_t context, std::int64_t words) {
+        return words * width + context * width + layers * (12 * width * width + 13 * width) + 2 * width;
+    };
+    CHECK(formula(12, 768, 1024, 50257) == 124'439'808);  // GPT-2 as published
+    CHECK(made("gpt", {}, plan)->parameter_count() == 842'496);
+    CHECK(formula(4, 128, 128, 256) == 842'496);
+    CHECK(made("gpt", {{"size", "micro"}}, plan)->parameter_count() == 10'795'008);
+    CHECK(formula(6, 384, 128, 256) == 10'795'008);
+    CHECK(made("gpt", {{"size", "small"}}, plan)->parameter_count() == 85'350'912);
+    CHECK(formula(12, 768, 128, 256) == 85'350'912);
+    CHECK(
+        made("gpt", {{"layers", "2"}, {"width", "24"}, {"heads", "3"}, {"context", "200"}, {"vocabulary", "300"}}, plan)
+            ->parameter_count() == formula(2, 24, 200, 300));
+}
+
+TEST_CASE("gpt learns which byte follows")
+{
+    ddl::ModelPlan plan{.shape = ddl::text_shape(16)};
+    plan.optimizer = {.name = "adamw", .learning_rate = 0.01};
+    const auto model = made("gpt", {{"layers", "1"}, {"width", "32"}, {"heads", "2"}}, plan);
+    const ddl::Batch batch = counting_text(4, 16);
+    const std::vector<double> all = losses(*model, batch, 40);
+    CHECK(all.front() == doctest::Approx(std::log(256.0)).epsilon(0.1));
+    CHECK(all.back() < 0.3 * all.front());
+    CHECK(model->count_correct(batch) == 4 * 16);
+
+    // What comes later changes no guess before it.
+    ddl::Batch cut_off = batch;
+    for (std::int64_t sample = 0; sample < 4; ++sample) std::fill_n(cut_off.tokens.begin() + 17 * sample + 9, 8, 255);
+    CHECK(model->count_correct(cut_off) == 4 * 8);
+}
+
+TEST_CASE("dlrm has the parameters that its formula says")
+{
+    ddl::Transport transport{ddl::connector("self", {})};
+    const auto count = [&](const ddl::SampleShape& shape, const Options& options) {
+        return made("dlrm", options, {.shape = shape, .transport = &transport})->parameter_count();
+    };
+    CHECK(count(ddl::clicks_shape(13, 26, 1000), {}) == 445'169);
+    // tables 8 (10 + 20 + 30); bottom 3 > 4 > 8; top 8 + 6 > 5 > 1
+    CHECK(count(ddl::clicks_shape(3, 3, 1000),
+                {{"embedding", "8"}, {"rows", "10/20/30"}, {"bottom", "4"}, {"top", "5"}}) ==
+          8 * 60 + (3 * 4 + 4) + (4 * 8 + 8) + (14 * 5 + 5) + (5 + 1));
+}
+
+TEST_CASE("dlrm learns and two and three ranks with divided tables learn the same as one")
+{
+    const Options small{{"embedding", "4"}, {"bottom", "8"}, {"top", "8"}};
+    const Trained alone = train_on_visits(1, small);
+    CHECK(alone.loss < 0.5);  // log 2 before
+    for (std::size_t table = 0; table < categories; ++table)
+        CHECK(largest_difference(alone.own[table], alone.own_at_first[table]) > 1e-3);
+    CHECK(alone.correct >= 40);
+    for (const int ranks : {2, 3}) {
+        const Trained together = train_on_visits(ranks, small);
+        CHECK(together.parameter_count == alone.parameter_count);
+        CHECK(together.loss == doctest::Approx(alone.loss).epsilon(1e-3));
+        CHECK(together.correct == alone.correct);
+        CHECK(largest_difference(together.parameters, alone.parameters) < 1e-4);
+        for (std::size_t table = 0; table < categories; ++table)
+            CHECK(largest_difference(together.own[table], alone.own[table]) < 1e-4);
+    }
+}
+
+TEST_CASE("models refuse data of another kind and numbers that make no sense")
+{
+    const ddl::ModelPlan text{.shape = ddl::text_shape(8)};
+    const ddl::ModelPlan clicks{.shape = ddl::clicks_shape(dense, categories, rows)};
+    const ddl::ModelPlan images{};
+    for (const char* model : {"mlp", "resnet18", "dlrm"}) CHECK_THROWS_AS(made(model, {}, text), base::UsageError);
+    for (const char* model : {"mlp", "resnet18", "gpt"}) CHECK_THROWS_AS(made(model, {}, clicks), base::UsageError);
+    for (const char* model : {"gpt", "dlrm"}) CHECK_THROWS_AS(made(model, {}, images), base::UsageError);
+    for (const Options& options : {Options{{"heads", "3"}}, Options{{"size", "huge"}}, Options{{"layers", "0"}},
+                                   Options{{"context", "4"}}, Options{{"vocabulary", "100"}}})
+        CHECK_THROWS_AS(made("gpt", options, text), base::UsageError);
+    for (const Options& options : {Options{{"embedding", "0"}}, Options{{"rows", "5/6"}}, Options{{"top", "-3"}}})
+        CHECK_THROWS_AS(made("dlrm", options, clicks), base::UsageError);
+}
