@@ -160,6 +160,7 @@ void Training::run()
     // A launcher that sent the signal kills soon: then the trace comes first, and nothing else.
     if (stop_ != Stop::signal && evaluated_after_ != sums_.steps) evaluate();
     stall_watch_.reset();
+    strategy_->finish();
     instruments_->finish();
 }
 

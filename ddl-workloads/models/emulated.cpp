@@ -132,6 +132,8 @@ class Emulated : public Model {
 
     void exchange_in_buckets(const BucketCaps&, Transport&, StartExchange start) override { start_ = std::move(start); }
 
+    void announce_gradients(GradientReady ready) override { ready_ = std::move(ready); }
+
     void take(Batch) override {}
 
     void forward() override
@@ -151,6 +153,7 @@ class Emulated : public Model {
             bucket.gradients.front() = static_cast<float>(rank_ + 1);
             bucket.gradients.back() = static_cast<float>(rank_ + steps_ % steps_of_a_pattern);
             if (start_) exchanges.push_back(start_(bucket, {}));
+            if (ready_) ready_(bucket.index, bucket.gradients);
         }
         for (std::future<void>& exchange : exchanges) exchange.get();
     }
@@ -173,6 +176,13 @@ class Emulated : public Model {
         return all;
     }
 
+    std::vector<std::string> gradient_names() override
+    {
+        std::vector<std::string> names;
+        for (const Bucket& bucket : buckets_) names.push_back(base::join("bucket ", bucket.index));
+        return names;
+    }
+
  private:
     const StepCompute& now() const
     {
@@ -190,6 +200,7 @@ class Emulated : public Model {
     std::vector<float> parameters_;
     std::vector<Bucket> buckets_;
     StartExchange start_;
+    GradientReady ready_;
 };
 
 double percent(const std::string& option, const std::string& text)

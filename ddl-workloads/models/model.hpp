@@ -34,6 +34,9 @@ using ExchangeDone = std::function<void(std::exception_ptr failure)>;
 // over all ranks; right before that `done`, if any, is called on the transport thread, with what went wrong or null.
 using StartExchange = std::function<std::future<void>(const Bucket& bucket, ExchangeDone done)>;
 
+// Hears of a gradient tensor, by its place among gradients(), as soon as it is complete on this rank.
+using GradientReady = std::function<void(std::size_t tensor, std::span<float> gradient)>;
+
 // How large buckets may grow, as in PyTorch's DistributedDataParallel: a small first one, so that the exchange starts
 // early.
 struct BucketCaps {
@@ -55,6 +58,10 @@ class Model {
     // calls `start` for each as soon as it is complete, in the same order on all ranks, and returns when all are done.
     virtual void exchange_in_buckets(const BucketCaps& caps, Transport& transport, StartExchange start) = 0;
 
+    // To be called once, instead: from then on backward() tells of each gradient while it goes on, ranks in orders of
+    // their own.
+    virtual void announce_gradients(GradientReady ready) = 0;
+
     // The batch goes to where the model computes.
     virtual void take(Batch batch) = 0;
     virtual void forward() = 0;
@@ -63,6 +70,9 @@ class Model {
 
     // Complete after backward(), one span a tensor, in the same order on all ranks.
     virtual std::vector<std::span<float>> gradients() = 0;
+
+    // Names of the gradients, at any time.
+    virtual std::vector<std::string> gradient_names() = 0;
 
     // Of the last forward(); a model that does not learn has none.
     virtual std::optional<double> loss() const { return std::nullopt; }

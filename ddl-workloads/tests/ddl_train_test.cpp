@@ -136,8 +136,43 @@ TEST_CASE("every strategy but none ends with the parameters of naive bit for bit
     for (const std::string& model : models) {
         const std::string naive = checksum(model, "naive");
         CHECK(checksum(model, "ddp[first=1kB,cap=8kB]") == naive);
+        if (!model.starts_with("resnet50")) CHECK(checksum(model, "cycle[fusion=40kB]") == naive);
     }
     checksum(models.front(), "none");  // whose ranks do not agree
+}
+
+TEST_CASE("four ranks end with the same parameters whatever the strategy")
+{
+    const testing::Scratch scratch;
+    std::string naive;
+    for (const std::string strategy :
+         {"naive", "ddp", "cycle", "cycle[cache=0,fusion=0B]", "cycle[cache=2,cycle=0ms]"}) {
+        const testing::TrainRun run =
+            testing::train(4, scratch / strategy,
+                           {"--model", "emulated[compute=1ms,gradients=8kB,buckets=3]", "--data",
+                            "synthetic[samples=400]", "--strategy", strategy, "--steps", "10", "--trace", "off"});
+        INFO(strategy, ": ", run.err);
+        REQUIRE(run.status == 0);
+        CHECK(run.result["ranks_agree"] == true);
+        if (naive.empty()) naive = run.result["checksum"];
+        CHECK(run.result["checksum"] == naive);
+        CHECK(run.result["bytes_averaged"] == 10 * 8000);
+    }
+}
+
+TEST_CASE("cycles warn of ranks that others wait for, whether responses are cached or not")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(
+        2, scratch / "run",
+        small({"--strategy", "cycle[stall=100ms]", "--steps", "2", "--delay", "1:backward:1500ms", "--trace", "off"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const std::string warning = "ddl-train: rank 1 is not ready for bucket 0";
+    const std::size_t first = run.err.find(warning);
+    REQUIRE(first != std::string::npos);
+    CHECK(run.err.find(warning, first + 1) != std::string::npos);
+    CHECK(run.err.find("rank 0 is not ready") == std::string::npos);
 }
 
 #ifdef CROSSTALK_DDL_TORCH
@@ -263,6 +298,30 @@ TEST_CASE("the trace holds buckets and reads and metrics where they belong")
     for (const otf2::Communicator& communicator : archive.communicators)
         for (const std::uint32_t member : communicator.members) CHECK(archive.locations.at(member).name == "transport");
     CHECK_FALSE(archive.communicators.empty());
+}
+
+TEST_CASE("the trace of cycles holds negotiation and fusion beside the exchanges")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        testing::train(2, scratch / "run",
+                       {"--model", "emulated[compute=4ms,gradients=64kB,buckets=4,ready=100%/100%/100%/100%]", "--data",
+                        "synthetic[samples=160]", "--strategy", "cycle[cycle=2ms]", "--steps", "12"});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    CHECK(reader.problems().empty());
+    CHECK(trace.all_closed());
+    CHECK(trace.monotone);
+    CHECK(trace.regions.at("bucket_ready") == 2 * 12 * 4);
+    CHECK(trace.regions.at("bucket_exchange") >= 2 * 12);
+    CHECK(trace.regions.at("bucket_exchange") < 2 * 12 * 4);  // some were fused
+    CHECK(trace.exchanged_bytes == std::map<std::string, std::uint64_t>{{"transport", 2 * 12 * 64'000}});
+    CHECK(trace.regions.at("negotiate") >= 2 * 12);
+    CHECK(trace.regions.at("fusion_copy_in") >= 2);
+    CHECK(trace.regions.at("fusion_copy_in") == trace.regions.at("fusion_copy_out"));
 }
 
 TEST_CASE("otf2-print reads the archive without a complaint")
@@ -575,6 +634,6 @@ TEST_CASE("the list names every plug-in")
 {
     const testing::Outcome outcome = testing::run({CROSSTALK_BIN "/ddl-train", "--list"});
     CHECK(outcome.status == 0);
-    for (const char* name : {"emulated", "digits", "synthetic", "none", "naive", "ddp", "mpi", "self"})
+    for (const char* name : {"emulated", "digits", "synthetic", "none", "naive", "ddp", "cycle", "mpi", "self"})
         CHECK(outcome.out.find(name) != std::string::npos);
 }

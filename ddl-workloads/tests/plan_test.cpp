@@ -28,6 +28,7 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--model", "emulated["},
         {"--strategy", "dpd"},
         {"--strategy", "none[cap=1MiB]"},
+        {"--strategy", "cycle[cap=1MiB]"},
         {"--data", "digitz"},
         {"--transport", "mpl"},
         {"--progress", "spinn"},

@@ -24,6 +24,7 @@ class TwinLink : public ddl::Link {
         called();
         for (float& value : values) value *= 2.0F;
     }
+    void bitwise_and(std::span<std::uint64_t>) override { called(); }
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
     {
         called();

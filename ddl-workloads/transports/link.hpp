@@ -28,6 +28,9 @@ class Link {
     // In place, element by element over all ranks; every rank ends with the same bits.
     virtual void sum(std::span<float> values) = 0;
 
+    // In place, bit by bit: what is set on every rank.
+    virtual void bitwise_and(std::span<std::uint64_t> words) = 0;
+
     // What every rank gave, in rank order, to every rank: all.size() is ranks x mine.size().
     virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
 

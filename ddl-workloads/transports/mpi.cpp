@@ -88,6 +88,16 @@ class MpiLink : public Link {
         }
     }
 
+    void bitwise_and(std::span<std::uint64_t> words) override
+    {
+        finish(
+            [words](MPI_Request* request) {
+                return MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T,
+                                      MPI_BAND, MPI_COMM_WORLD, request);
+            },
+            "MPI_Iallreduce");
+    }
+
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
     {
         const int bytes = static_cast<int>(mine.size());

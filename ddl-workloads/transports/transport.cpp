@@ -47,7 +47,7 @@ void Transport::work(const std::function<std::unique_ptr<Link>()>& connect, std:
         return;
     }
     connected.set_value();
-    while (std::optional<Call> call = next()) (*call)(*link);
+    while (std::optional<Call> call = rounds_ != nullptr ? next_after_rounds(*link) : next()) (*call)(*link);
     const std::lock_guard lock{mutex_};
     link_ = nullptr;
 }
@@ -57,10 +57,41 @@ std::optional<Transport::Call> Transport::next()
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [this] { return abort_code_ != 0 || closing_ || !line_.empty(); });
     if (abort_code_ != 0) link_->abort(abort_code_);
+    return front();
+}
+
+std::optional<Transport::Call> Transport::next_after_rounds(Link& link)
+{
+    while (true) {
+        std::unique_lock lock{mutex_};
+        changed_.wait_until(lock, round_due_, [this] { return abort_code_ != 0 || closing_; });
+        if (abort_code_ != 0) link.abort(abort_code_);
+        if (closing_) return front();
+        const bool call_waits = !line_.empty();
+        lock.unlock();
+
+        const auto begin = std::chrono::steady_clock::now();
+        const bool everywhere = rounds_->round(link, call_waits);
+        round_due_ = begin + rounds_->cycle();
+        if (!everywhere) continue;
+        round_due_ = begin;  // the line goes on at once
+        lock.lock();
+        return front();
+    }
+}
+
+// With the lock held.
+std::optional<Transport::Call> Transport::front()
+{
     if (line_.empty()) return std::nullopt;
     Call call = std::move(line_.front());
     line_.pop_front();
     return call;
+}
+
+void Transport::go_round(Rounds* rounds)
+{
+    post([this, rounds](Link&) { rounds_ = rounds; }).get();
 }
 
 std::future<void> Transport::post(std::function<void(Link&)> function)

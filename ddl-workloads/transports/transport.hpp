@@ -4,6 +4,7 @@
 #include "ddl-workloads/transports/link.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -32,6 +33,17 @@ class ExchangeObserver {
     virtual ~ExchangeObserver() = default;
     virtual void exchange_begins(BucketTag /*tag*/, std::int64_t /*bytes*/) {}
     virtual void exchange_ends() {}
+};
+
+// What the transport thread does again and again beside the line: all ranks together, a cycle after it last began.
+// While there is one, a call in the line waits until a round finds that every rank has one, since ranks may be rounds
+// apart.
+class Rounds {
+ public:
+    virtual ~Rounds() = default;
+    virtual base::Nanoseconds cycle() const = 0;
+    // Collective. Whether a call waits on all ranks.
+    virtual bool round(Link& link, bool call_waits) = 0;
 };
 
 class Transport {
@@ -63,6 +75,12 @@ class Transport {
     // Anything else that must be done by the thread that owns the link, such as MPI calls of the trace recorder.
     std::future<void> post(std::function<void(Link&)> call);
 
+    // Collective: from now on these rounds go on, too; null: no longer. They must outlive that.
+    void go_round(Rounds* rounds);
+
+    // As average(), at once; for who is on the transport thread already.
+    void average_now(Link& link, std::span<float> values, BucketTag tag);
+
     // From now on (in the line's order); null: no longer. The observer must outlive that.
     void observe(ExchangeObserver* observer);
 
@@ -72,9 +90,10 @@ class Transport {
  private:
     using Call = std::packaged_task<void(Link&)>;
 
-    void average_now(Link& link, std::span<float> values, BucketTag tag);
     void work(const std::function<std::unique_ptr<Link>()>& connect, std::promise<void>& connected);
     std::optional<Call> next();
+    std::optional<Call> next_after_rounds(Link& link);
+    std::optional<Call> front();
 
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -86,7 +105,9 @@ class Transport {
     int rank_ = 0;
     int size_ = 1;
     nlohmann::ordered_json description_;
-    ExchangeObserver* observer_ = nullptr;  // of the transport thread
+    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next two
+    Rounds* rounds_ = nullptr;
+    std::chrono::steady_clock::time_point round_due_;
     std::atomic<std::int64_t> bytes_averaged_ = 0;
     std::thread thread_;
 };

@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "ddl-workloads/strategies/torch/reducer.hpp"
 
+#include <torch/csrc/autograd/utils/lambda_post_hook.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +72,19 @@ class TorchModel : public Model {
         reducer_ = make_reducer(parameters_, caps, transport, std::move(start));
     }
 
+    void announce_gradients(GradientReady ready) override
+    {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            // LibTorch itself keeps an accumulator no longer than a graph needs it.
+            accumulators_.push_back(torch::autograd::impl::grad_accumulator(parameters_[i]));
+            const auto tell = [this, i, ready](const auto& outputs, const auto&) {
+                ready(i, gradient(parameters_[i]));
+                return outputs;
+            };
+            accumulators_.back()->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(tell));
+        }
+    }
+
     void take(Batch batch) override
     {
         batch_ = std::move(batch);
@@ -100,13 +115,11 @@ class TorchModel : public Model {
     std::vector<std::span<float>> gradients() override
     {
         std::vector<std::span<float>> all;
-        for (const torch::Tensor& parameter : parameters_) {
-            const torch::Tensor& gradient = parameter.grad();
-            if (!gradient.is_non_overlapping_and_dense()) base::fail("a gradient is not in one piece");
-            all.emplace_back(gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel()));
-        }
+        for (const torch::Tensor& parameter : parameters_) all.push_back(gradient(parameter));
         return all;
     }
+
+    std::vector<std::string> gradient_names() override { return network_->named_parameters().keys(); }
 
     std::optional<double> loss() const override { return loss_value_; }
 
@@ -135,6 +148,13 @@ class TorchModel : public Model {
         return torch::from_blob(const_cast<float*>(batch.images.data()),
                                 {batch.samples, shape_.channels, shape_.height, shape_.width});
     }
+    static std::span<float> gradient(const torch::Tensor& parameter)
+    {
+        const torch::Tensor& gradient = parameter.grad();
+        if (!gradient.is_non_overlapping_and_dense()) base::fail("a gradient is not in one piece");
+        return {gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel())};
+    }
+
     static torch::Tensor labels_of(const Batch& batch)
     {
         return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {batch.samples}, torch::kInt64);
@@ -145,6 +165,7 @@ class TorchModel : public Model {
     std::vector<torch::Tensor> parameters_;
     std::unique_ptr<torch::optim::Optimizer> optimizer_;
     std::unique_ptr<Reducer> reducer_;
+    std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
     Batch batch_;
     torch::Tensor images_;
     torch::Tensor labels_;
