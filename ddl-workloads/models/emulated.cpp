@@ -116,7 +116,9 @@ class Emulated : public Model {
           computer_{std::move(computer)},
           rank_{rank},
           gradients_(static_cast<std::size_t>(emulation_.floats), 1.0F),
-          parameters_(2 * emulation_.ready.size())
+          sharded_(2 * emulation_.ready.size()),
+          parameters_{sharded_},
+          updated_end_{sharded_.size()}
     {
         const std::size_t buckets = emulation_.ready.size();
         for (std::size_t i = 0; i < buckets; ++i) {
@@ -127,12 +129,26 @@ class Emulated : public Model {
         }
     }
 
-    std::vector<std::span<std::byte>> parameters() override { return {std::as_writable_bytes(std::span{parameters_})}; }
+    std::vector<std::span<std::byte>> parameters() override { return {std::as_writable_bytes(parameters_)}; }
     std::int64_t parameter_count() const override { return emulation_.floats; }
 
     void exchange_in_buckets(const BucketCaps&, Transport&, StartExchange start) override { start_ = std::move(start); }
 
     void announce_gradients(GradientReady ready) override { ready_ = std::move(ready); }
+
+    std::span<std::byte> update_shard(int shard, int shards) override
+    {
+        const std::size_t count = parameters_.size();
+        const auto all = static_cast<std::size_t>(shards);
+        const std::size_t length = (count + all - 1) / all;
+        sharded_.resize(length * all);
+        parameters_ = std::span{sharded_}.first(count);
+        updated_begin_ = std::min(count, length * static_cast<std::size_t>(shard));
+        updated_end_ = std::min(count, updated_begin_ + length);
+        return std::as_writable_bytes(std::span{sharded_});
+    }
+
+    void accumulate(int passes) override { passes_ = passes; }
 
     void take(Batch) override {}
 
@@ -145,6 +161,7 @@ class Emulated : public Model {
     {
         Part part{.begun_ns = base::now_ns()};
         std::vector<std::future<void>> exchanges;
+        const bool last_pass = ++pass_ == passes_;
         for (const Bucket& bucket : buckets_) {
             const double share = emulation_.ready[bucket.index];
             part.from_ns = part.to_ns;
@@ -152,6 +169,7 @@ class Emulated : public Model {
             computer_->compute(part);
             bucket.gradients.front() = static_cast<float>(rank_ + 1);
             bucket.gradients.back() = static_cast<float>(rank_ + steps_ % steps_of_a_pattern);
+            if (!last_pass) continue;
             if (start_) exchanges.push_back(start_(bucket, {}));
             if (ready_) ready_(bucket.index, bucket.gradients);
         }
@@ -162,11 +180,12 @@ class Emulated : public Model {
     // end with equal parameters if, and only if, every exchange of every step was right there.
     void update() override
     {
-        for (const Bucket& bucket : buckets_) {
-            parameters_[2 * bucket.index] += learning_rate * bucket.gradients.front();
-            parameters_[2 * bucket.index + 1] += learning_rate * bucket.gradients.back();
+        for (std::size_t i = updated_begin_; i < updated_end_; ++i) {
+            const std::span<const float> gradients = buckets_[i / 2].gradients;
+            parameters_[i] += learning_rate * (i % 2 == 0 ? gradients.front() : gradients.back());
         }
         ++steps_;
+        pass_ = 0;
     }
 
     std::vector<std::span<float>> gradients() override
@@ -196,8 +215,13 @@ class Emulated : public Model {
     std::unique_ptr<Computer> computer_;
     int rank_;
     int steps_ = 0;
+    int passes_ = 1;
+    int pass_ = 0;  // of this step
     std::vector<float> gradients_;
-    std::vector<float> parameters_;
+    std::vector<float> sharded_;  // the parameters, filled up to equal shards
+    std::span<float> parameters_;
+    std::size_t updated_begin_ = 0;
+    std::size_t updated_end_;
     std::vector<Bucket> buckets_;
     StartExchange start_;
     GradientReady ready_;

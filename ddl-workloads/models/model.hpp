@@ -42,9 +42,11 @@ using GradientReady = std::function<void(std::size_t tensor, std::span<float> gr
 struct BucketCaps {
     std::int64_t first_bytes = 1 << 20;
     std::int64_t bytes = 25 << 20;
+    bool static_graph = false;  // every backward() is as the first one, so that nothing of it is looked for
+    bool view = false;          // gradients are views into their bucket: not copied back
 };
 
-// Used by the main thread. A step is take, forward, backward, update.
+// Used by the main thread. A step is take, forward, backward (several times, if it accumulates) and update.
 class Model {
  public:
     virtual ~Model() = default;
@@ -61,6 +63,14 @@ class Model {
     // To be called once, instead: from then on backward() tells of each gradient while it goes on, ranks in orders of
     // their own.
     virtual void announce_gradients(GradientReady ready) = 0;
+
+    // To be called before those, once ranks agree on the parameters: from then on update() changes one of equal shards
+    // of the parameters, and keeps the optimizer's state of no other. All shards in order, equally long.
+    virtual std::span<std::byte> update_shard(int shard, int shards) = 0;
+
+    // From now on the gradients of so many passes (take, forward, backward) add up, each divided by their number. Only
+    // the last of them exchanges or announces.
+    virtual void accumulate(int passes) = 0;
 
     // The batch goes to where the model computes.
     virtual void take(Batch batch) = 0;

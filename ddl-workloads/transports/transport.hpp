@@ -1,6 +1,7 @@
 // The transport thread of a rank: a first-in first-out line of exchanges, done one after the other over a link.
 #pragma once
 
+#include "base/cpus.hpp"
 #include "ddl-workloads/transports/link.hpp"
 
 #include <atomic>
@@ -26,6 +27,9 @@ struct BucketTag {
     std::uint64_t step = 0;
     std::uint64_t bucket = 0;
 };
+
+// What a mean is exchanged in: half takes half the bytes, and rounds each rank's share and their sum to 11 bits.
+enum class Precision { full, half };
 
 // Told of exchanges, on the transport thread, right before and after the link's calls.
 class ExchangeObserver {
@@ -66,7 +70,8 @@ class Transport {
     // The mean over all ranks, in place: the sum times 1/ranks, for every strategy the same arithmetic. `done`, if any,
     // is called on the transport thread before the future becomes ready, with what went wrong or null.
     std::future<void> average(std::span<float> values, BucketTag tag,
-                              std::function<void(std::exception_ptr failure)> done = {});
+                              std::function<void(std::exception_ptr failure)> done = {},
+                              Precision precision = Precision::full);
     std::future<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all);
     std::future<void> broadcast(std::span<std::byte> bytes, int root);
     std::future<void> barrier();
@@ -79,7 +84,7 @@ class Transport {
     void go_round(Rounds* rounds);
 
     // As average(), at once; for who is on the transport thread already.
-    void average_now(Link& link, std::span<float> values, BucketTag tag);
+    void average_now(Link& link, std::span<float> values, BucketTag tag, Precision precision = Precision::full);
 
     // From now on (in the line's order); null: no longer. The observer must outlive that.
     void observe(ExchangeObserver* observer);
@@ -105,14 +110,17 @@ class Transport {
     int rank_ = 0;
     int size_ = 1;
     nlohmann::ordered_json description_;
-    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next two
+    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next three
+    std::vector<Half> halves_;
     Rounds* rounds_ = nullptr;
     std::chrono::steady_clock::time_point round_due_;
     std::atomic<std::int64_t> bytes_averaged_ = 0;
     std::thread thread_;
 };
 
-// Makes the link that a text such as "mpi" names. Throws UsageError.
-std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress);
+// Makes the link that a text such as "mpi" names, on a thread bound to this rank's share of those CPUs, if any. Throws
+// UsageError.
+std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress,
+                                                 const std::optional<base::CpuSet>& cpus = {});
 
 }  // namespace ddl

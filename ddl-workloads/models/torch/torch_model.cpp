@@ -1,10 +1,12 @@
 #include "ddl-workloads/models/torch/torch_model.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/strategies/torch/parameter_shards.hpp"
 #include "ddl-workloads/strategies/torch/reducer.hpp"
 
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +55,7 @@ class TorchModel : public Model {
         : shape_{plan.shape},
           network_{std::move(network)},
           parameters_{network_->parameters()},
+          optimizer_plan_{plan.optimizer},
           optimizer_{optimizer(parameters_, plan.optimizer)}
     {
     }
@@ -78,12 +81,21 @@ class TorchModel : public Model {
             // LibTorch itself keeps an accumulator no longer than a graph needs it.
             accumulators_.push_back(torch::autograd::impl::grad_accumulator(parameters_[i]));
             const auto tell = [this, i, ready](const auto& outputs, const auto&) {
-                ready(i, gradient(parameters_[i]));
+                if (is_last_pass()) ready(i, gradient(parameters_[i]));
                 return outputs;
             };
             accumulators_.back()->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(tell));
         }
     }
+
+    std::span<std::byte> update_shard(int shard, int shards) override
+    {
+        shards_.emplace(parameters_, shard, shards);
+        optimizer_ = optimizer({shards_->mine()}, optimizer_plan_);
+        return bytes(shards_->all());
+    }
+
+    void accumulate(int passes) override { passes_ = passes; }
 
     void take(Batch batch) override
     {
@@ -94,22 +106,26 @@ class TorchModel : public Model {
 
     void forward() override
     {
-        if (reducer_) reducer_->before_forward();
+        if (reducer_ && is_last_pass()) reducer_->before_forward();
         loss_ = torch::nn::functional::cross_entropy(network_->forward(images_), labels_);
         loss_value_ = loss_.item<double>();
     }
 
     void backward() override
     {
-        if (reducer_) reducer_->before_backward();
-        loss_.backward();
+        if (reducer_ && is_last_pass()) reducer_->before_backward(loss_);
+        const torch::Tensor share = passes_ == 1 ? loss_ : loss_ / passes_;
+        share.backward();
         loss_.reset();
+        ++pass_;
     }
 
     void update() override
     {
+        if (shards_) shards_->take_gradients();
         optimizer_->step();
         for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+        pass_ = 0;
     }
 
     std::vector<std::span<float>> gradients() override
@@ -136,12 +152,15 @@ class TorchModel : public Model {
     {
         nlohmann::ordered_json json;
         json["torch"] = TORCH_VERSION;
+        json["updated_parameters"] = shards_ ? shards_->parameter_count() : parameter_count();
         json["torch_threads"] = at::get_num_threads();
         if (openblas_get_num_threads != nullptr) json["openblas_threads"] = openblas_get_num_threads();
         return json;
     }
 
  private:
+    bool is_last_pass() const { return pass_ + 1 == passes_; }
+
     // Views: the batch must live as long. LibTorch wants memory that could be written to, but does not write.
     torch::Tensor images_of(const Batch& batch) const
     {
@@ -163,9 +182,13 @@ class TorchModel : public Model {
     ImageShape shape_;
     std::shared_ptr<Network> network_;
     std::vector<torch::Tensor> parameters_;
+    OptimizerPlan optimizer_plan_;
     std::unique_ptr<torch::optim::Optimizer> optimizer_;
+    std::optional<ParameterShards> shards_;  // none: all parameters are updated here
     std::unique_ptr<Reducer> reducer_;
     std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+    int passes_ = 1;
+    int pass_ = 0;  // of this step
     Batch batch_;
     torch::Tensor images_;
     torch::Tensor labels_;
