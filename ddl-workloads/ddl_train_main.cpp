@@ -29,7 +29,7 @@ int train(const ddl::TrainingPlan& plan, const base::Shelf<ddl::ModelCard>& shel
 {
     std::optional<ddl::ParentWatch> watch;
     if (base::job_rank().under_mpi) watch.emplace();
-    ddl::Transport transport{ddl::connector(plan.transport, plan.progress)};
+    ddl::Transport transport{ddl::connector(plan.transport, plan.progress, plan.transport_cpus)};
     ddl::Training training{plan, shelf, transport};
     try {
         training.prepare();
@@ -51,7 +51,7 @@ try {
     const base::Shelf<ddl::ModelCard> shelf = models();
     const std::optional<ddl::TrainingPlan> plan = ddl::parse_plan(argc, argv, shelf);
     if (!plan) return base::exit_fine;
-    ddl::place(plan->cpus, plan->threads, argv);
+    ddl::place(plan->cpus, plan->transport_cpus, plan->threads, argv);
     base::stop_on_signals();
     return train(*plan, shelf);
 } catch (...) {

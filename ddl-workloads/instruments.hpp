@@ -38,6 +38,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     otf2::Recorder& recorder() { return *recorder_; }
     otf2::LocationRecorder& main() { return *main_; }
     Details& details() { return *details_; }
+    otf2::LocationRecorder& transport_thread() { return *exchanges_; }
 
     // A bucket's gradients are complete on this rank. Main thread.
     void bucket_ready(BucketTag tag, std::int64_t at_ns = base::now_ns());

@@ -18,7 +18,8 @@ constexpr const char* placed_variable = "CROSSTALK_PLACED";  // holds the proces
 
 }  // namespace
 
-void place(const std::optional<base::CpuSet>& cpus, int threads, char** argv)
+void place(const std::optional<base::CpuSet>& cpus, const std::optional<base::CpuSet>& transport_cpus, int threads,
+           char** argv)
 {
     const std::string me = std::to_string(::getpid());
     const bool placed = base::environment(placed_variable) == me;
@@ -26,6 +27,7 @@ void place(const std::optional<base::CpuSet>& cpus, int threads, char** argv)
     if (placed) return;
 
     bool as_wanted = true;
+    if (transport_cpus) base::check_cpus(*transport_cpus);
     if (cpus) {
         base::check_cpus(*cpus);
         const base::CpuSet share = base::share_of(base::physical_cores(*cpus), base::local_rank());

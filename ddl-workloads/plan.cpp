@@ -42,6 +42,7 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
     check_name(strategies(), plan.strategy);
     check_name(links(), plan.transport);
     check_at_least<std::int64_t>(1, plan.batch, "--batch");
+    check_at_least(1, plan.accumulate, "--accumulate");
     check_at_least<std::int64_t>(0, plan.steps, "--steps");
     check_at_least<std::int64_t>(0, plan.epochs, "--epochs");
     check_at_least(1, plan.threads, "--threads");
@@ -71,6 +72,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     std::string progress = format(plan.progress);
     std::string rate;
     std::string cpus;
+    std::string transport_cpus;
     std::string trace = "on";
     std::string instrument = text(plan.instrument);
     std::string trace_steps;
@@ -95,7 +97,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add("lr", rate, "learning rate; if not given 0.01 for sgd, 0.001 for adamw");
     options.add("momentum", plan.optimizer.momentum, "of sgd");
     options.add("weight-decay", plan.optimizer.weight_decay, "of the optimizer");
-    options.add("batch", plan.batch, "samples of one rank and step");
+    options.add("batch", plan.batch, "samples of one rank and pass");
+    options.add("accumulate", plan.accumulate, "passes of a step, whose gradients are exchanged once");
     options.add("steps", plan.steps, "end after so many; with no end given: 100");
     options.add("epochs", plan.epochs, "end after so many passes over the data");
     options.add("duration", plan.duration, "end after so long");
@@ -108,6 +111,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add("threads", plan.threads, "of each rank's computing, OpenBLAS and OpenMP included");
     options.add("cpus", cpus,
                 "bind every thread: dealt out to the ranks of a node, by whole cores where there are enough");
+    options.add("transport-cpus", transport_cpus, "bind each rank's transport thread elsewhere: dealt out likewise");
     options.add("readers", plan.readers, "threads of each rank that read input");
     options.add("queue", plan.queue, "batches that are read ahead");
     options.add("transforms", plan.transformers,
@@ -152,6 +156,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     const double usual_rate = plan.optimizer.name == "sgd" ? sgd_rate : adamw_rate;
     plan.optimizer.learning_rate = rate.empty() ? usual_rate : base::parse<double>(rate);
     if (!cpus.empty()) plan.cpus = base::parse_cpus(cpus);
+    if (!transport_cpus.empty()) plan.transport_cpus = base::parse_cpus(transport_cpus);
     plan.trace = trace == "on";
     plan.augmentation = {.flip = augment.starts_with("flip"), .crop = augment.ends_with("crop")};
     plan.skip_corrupt = corrupt == "skip";

@@ -27,7 +27,8 @@ struct TrainingPlan {
     Progress progress;
     OptimizerPlan optimizer;
 
-    std::int64_t batch = 8;  // samples of one rank and step
+    std::int64_t batch = 8;  // samples of one rank and pass
+    int accumulate = 1;      // passes of a step
     std::int64_t steps = 0;  // each of these three: 0 for no such end; the first one reached counts
     std::int64_t epochs = 0;
     base::Nanoseconds duration{0};
@@ -38,6 +39,7 @@ struct TrainingPlan {
 
     int threads = 1;
     std::optional<base::CpuSet> cpus;
+    std::optional<base::CpuSet> transport_cpus;  // none: as the other threads
     int readers = 1;
     int queue = 4;
     int transformers = 0;

@@ -87,9 +87,11 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                          {"momentum", plan.optimizer.momentum},
                          {"weight_decay", plan.optimizer.weight_decay}};
     json["batch"] = plan.batch;
+    json["accumulate"] = plan.accumulate;
     json["seed"] = plan.seed;
     json["threads"] = plan.threads;
     json["cpus"] = plan.cpus ? base::format_cpus(*plan.cpus) : "";
+    json["transport_cpus"] = plan.transport_cpus ? base::format_cpus(*plan.transport_cpus) : "";
     json["readers"] = plan.readers;
     json["queue"] = plan.queue;
     json["transforms"] = plan.transformers;

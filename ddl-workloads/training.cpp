@@ -148,6 +148,7 @@ void Training::make_model(const ModelPlan& plan)
     const ModelCard& card = models_.find(model.name);
     model_ = card.make(models_.settings(card, model.options), plan);
     agree(model_->parameters());
+    model_->accumulate(plan_.accumulate);
 
     const base::PlugInText strategy = strategy_name(plan_);
     strategy_ = strategy_card_.make(strategies().settings(strategy_card_, strategy.options), transport_, *instruments_);
@@ -188,6 +189,7 @@ void Training::run()
     // A launcher that sent the signal kills soon: then the trace comes first, and nothing else.
     if (stop_ != Stop::signal && evaluated_after_ != sums_.steps) evaluate();
     stall_watch_.reset();
+    strategy_->finish();
     instruments_->finish();
 }
 
@@ -201,14 +203,7 @@ void Training::take_step(std::uint64_t step)
     write_rows(news);
     if (control_delay_) control_delay_->wait(clock);
 
-    clock.enter(Phase::load);
-    Batch batch = loader_->next();
-    for (const std::string& fault : batch.skipped) tell_skipped(fault);
-    clock.enter(Phase::to_device);
-    model_->take(std::move(batch));
-    clock.enter(Phase::forward);
-    model_->forward();
-    strategy_->backward(*model_, clock);
+    for (int i = 1; i <= plan_.accumulate; ++i) pass(i == plan_.accumulate);
     std::optional<double> gradient_norm;
     if (step % steps_of_a_sample == 0 && plan_.instrument != DetailLevel::L0) {
         clock.leave();
@@ -216,6 +211,7 @@ void Training::take_step(std::uint64_t step)
     }
     clock.enter(Phase::update);
     model_->update();
+    strategy_->after_update(clock);
     clock.leave();
 
     if (step % steps_of_a_sample == 0) sample(gradient_norm);
@@ -224,6 +220,24 @@ void Training::take_step(std::uint64_t step)
     news_.loss = model_->loss().value_or(0.0);
     ++news_.complete_steps;
     sums_.add(news_.last);
+}
+
+void Training::pass(bool last)
+{
+    PhaseClock& clock = instruments_->clock();
+    clock.enter(Phase::load);
+    Batch batch = loader_->next();
+    for (const std::string& fault : batch.skipped) tell_skipped(fault);
+    clock.enter(Phase::to_device);
+    model_->take(std::move(batch));
+    clock.enter(Phase::forward);
+    model_->forward();
+    if (last) {
+        strategy_->backward(*model_, clock);
+    } else {
+        clock.enter(Phase::backward);
+        model_->backward();
+    }
 }
 
 void Training::write_rows(const std::vector<StepNews>& news)
@@ -260,8 +274,7 @@ void Training::show_progress()
     const auto steps = static_cast<double>(sums_.steps);
     double fraction = 0.0;
     if (plan_.steps > 0) fraction = std::max(fraction, steps / static_cast<double>(plan_.steps));
-    if (plan_.epochs > 0)
-        fraction = std::max(fraction, steps / static_cast<double>(plan_.epochs * loader_->steps_per_epoch()));
+    if (plan_.epochs > 0) fraction = std::max(fraction, steps / static_cast<double>(plan_.epochs * steps_per_epoch()));
     if (plan_.duration.count() > 0) fraction = std::max(fraction, seconds / base::seconds(plan_.duration));
 
     std::array<char, 96> detail{};
@@ -282,17 +295,21 @@ Stop Training::wish() const
     return late ? Stop::time_is_up : Stop::no;
 }
 
+// Whole ones: passes that make no whole step belong to the next epoch's first.
+std::int64_t Training::steps_per_epoch() const
+{
+    return std::max<std::int64_t>(1, loader_->steps_per_epoch() / plan_.accumulate);
+}
+
 bool Training::is_last(std::uint64_t step) const
 {
     const auto done = static_cast<std::int64_t>(step);
-    return (plan_.steps > 0 && done >= plan_.steps) ||
-           (plan_.epochs > 0 && done >= plan_.epochs * loader_->steps_per_epoch());
+    return (plan_.steps > 0 && done >= plan_.steps) || (plan_.epochs > 0 && done >= plan_.epochs * steps_per_epoch());
 }
 
 bool Training::ends_epoch(std::uint64_t step) const
 {
-    return (plan_.epochs > 0 || plan_.until_accuracy) &&
-           (static_cast<std::int64_t>(step) + 1) % loader_->steps_per_epoch() == 0;
+    return (plan_.epochs > 0 || plan_.until_accuracy) && (static_cast<std::int64_t>(step) + 1) % steps_per_epoch() == 0;
 }
 
 // -------------------------------------------------------------------------------------------------------- evaluating
@@ -332,7 +349,7 @@ void Training::evaluate()
     if (transport_.rank() != 0) return;
     if (all_answers == 0) base::fail("no held-out sample of ", data_.text, " is sound");
     accuracy_ = static_cast<double>(all_correct) / static_cast<double>(all_answers);
-    const auto epoch = sums_.steps / loader_->steps_per_epoch();
+    const auto epoch = sums_.steps / steps_per_epoch();
     std::fprintf(stderr, "ddl-train: epoch %lld: loss %.4f, accuracy on held-out samples %.2f %%\n",
                  static_cast<long long>(epoch), model_->loss().value_or(0.0), 100.0 * *accuracy_);
 }
@@ -354,7 +371,7 @@ nlohmann::ordered_json Training::result()
     for (const std::string& text : texts) ranks.push_back(nlohmann::ordered_json::parse(text));
     for (const auto& rank : ranks) ranks_agree_ = ranks_agree_ && rank["checksum"] == mine["checksum"];
 
-    nlohmann::ordered_json result = to_json(sums_, transport_.size() * plan_.batch);
+    nlohmann::ordered_json result = to_json(sums_, transport_.size() * plan_.batch * plan_.accumulate);
     const std::optional<double> overlap = overlap_percent(sums_, instruments_->exchange_ns());
     result["overlap_percent"] = overlap ? nlohmann::ordered_json(*overlap) : nullptr;
     result["ended_by"] = ended_by();
@@ -392,7 +409,7 @@ void Training::write_record(const nlohmann::ordered_json& result)
     record["ranks"] = transport_.size();
     record["training"] = to_json(plan_);
     record["training"]["shape"] = to_json(data_.shape);
-    record["training"]["steps_per_epoch"] = loader_->steps_per_epoch();
+    record["training"]["steps_per_epoch"] = steps_per_epoch();
     record["training"]["input_past_page_cache"] = loader_->records().past_page_cache();
     record["transport"] = transport_.description();
     record["result"] = result;

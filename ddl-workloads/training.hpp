@@ -62,6 +62,8 @@ class Training {
     void write_record(const nlohmann::ordered_json& result);
 
     void take_step(std::uint64_t step);
+    void pass(bool last);
+    std::int64_t steps_per_epoch() const;
     void write_rows(const std::vector<StepNews>& news);
     void sample(std::optional<double> gradient_norm);
     void show_progress();

@@ -1,5 +1,8 @@
 #include "ddl-workloads/models/bucket_model.hpp"
 
+#include "base/error.hpp"
+
+#include <algorithm>
 #include <future>
 #include <numeric>
 
@@ -15,7 +18,9 @@ constexpr float learning_rate = 0x1p-10F;
 BucketModel::BucketModel(const std::vector<std::size_t>& sizes, int rank)
     : rank_{rank},
       gradients_(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}), 1.0F),
-      parameters_(2 * sizes.size())
+      sharded_(2 * sizes.size()),
+      parameters_{sharded_},
+      updated_end_{sharded_.size()}
 {
     std::size_t begin = 0;
     for (const std::size_t size : sizes) {
@@ -26,14 +31,29 @@ BucketModel::BucketModel(const std::vector<std::size_t>& sizes, int rank)
     }
 }
 
+std::span<std::byte> BucketModel::update_shard(int shard, int shards)
+{
+    const std::size_t count = parameters_.size();
+    const auto all = static_cast<std::size_t>(shards);
+    const std::size_t length = (count + all - 1) / all;
+    sharded_.resize(length * all);
+    parameters_ = std::span{sharded_}.first(count);
+    updated_begin_ = std::min(count, length * static_cast<std::size_t>(shard));
+    updated_end_ = std::min(count, updated_begin_ + length);
+    return std::as_writable_bytes(std::span{sharded_});
+}
+
 void BucketModel::backward()
 {
     std::vector<std::future<void>> exchanges;
+    const bool last_pass = ++pass_ == passes_;
     for (const Bucket& bucket : buckets_) {
         complete(bucket);
         bucket.gradients.front() = static_cast<float>(rank_ + 1);
         bucket.gradients.back() = static_cast<float>(rank_ + steps_ % steps_of_a_pattern);
+        if (!last_pass) continue;
         if (start_) exchanges.push_back(start_(bucket, {}));
+        if (ready_) ready_(bucket.index, bucket.gradients);
     }
     for (std::future<void>& exchange : exchanges) exchange.get();
 }
@@ -42,11 +62,12 @@ void BucketModel::backward()
 // with equal parameters if, and only if, every exchange of every step was right there.
 void BucketModel::update()
 {
-    for (const Bucket& bucket : buckets_) {
-        parameters_[2 * bucket.index] += learning_rate * bucket.gradients.front();
-        parameters_[2 * bucket.index + 1] += learning_rate * bucket.gradients.back();
+    for (std::size_t i = updated_begin_; i < updated_end_; ++i) {
+        const std::span<const float> gradients = buckets_[i / 2].gradients;
+        parameters_[i] += learning_rate * (i % 2 == 0 ? gradients.front() : gradients.back());
     }
     ++steps_;
+    pass_ = 0;
 }
 
 std::vector<std::span<float>> BucketModel::gradients()
@@ -54,6 +75,13 @@ std::vector<std::span<float>> BucketModel::gradients()
     std::vector<std::span<float>> all;
     for (const Bucket& bucket : buckets_) all.push_back(bucket.gradients);
     return all;
+}
+
+std::vector<std::string> BucketModel::gradient_names()
+{
+    std::vector<std::string> names;
+    for (const Bucket& bucket : buckets_) names.push_back(base::join("bucket ", bucket.index));
+    return names;
 }
 
 }  // namespace ddl

@@ -14,13 +14,17 @@ class BucketModel : public Model {
     // How many numbers each bucket holds, at least one, in the order in which backward completes them.
     BucketModel(const std::vector<std::size_t>& sizes, int rank);
 
-    std::vector<std::span<std::byte>> parameters() override { return {std::as_writable_bytes(std::span{parameters_})}; }
+    std::vector<std::span<std::byte>> parameters() override { return {std::as_writable_bytes(parameters_)}; }
     std::int64_t parameter_count() const override { return static_cast<std::int64_t>(gradients_.size()); }
     void exchange_in_buckets(const BucketCaps&, Transport&, StartExchange start) override { start_ = std::move(start); }
+    void announce_gradients(GradientReady ready) override { ready_ = std::move(ready); }
+    std::span<std::byte> update_shard(int shard, int shards) override;
+    void accumulate(int passes) override { passes_ = passes; }
     void take(Batch) override {}
     void backward() override;
     void update() override;
     std::vector<std::span<float>> gradients() override;
+    std::vector<std::string> gradient_names() override;
 
  protected:
     // Computes what completes the bucket.
@@ -30,10 +34,16 @@ class BucketModel : public Model {
  private:
     int rank_;
     int steps_ = 0;
+    int passes_ = 1;
+    int pass_ = 0;  // of this step
     std::vector<float> gradients_;
-    std::vector<float> parameters_;
+    std::vector<float> sharded_;  // the parameters, filled up to equal shards
+    std::span<float> parameters_;
+    std::size_t updated_begin_ = 0;
+    std::size_t updated_end_;
     std::vector<Bucket> buckets_;
     StartExchange start_;
+    GradientReady ready_;
 };
 
 }  // namespace ddl

@@ -35,14 +35,19 @@ using ExchangeDone = std::function<void(std::exception_ptr failure)>;
 // over all ranks; right before that `done`, if any, is called on the transport thread, with what went wrong or null.
 using StartExchange = std::function<std::future<void>(const Bucket& bucket, ExchangeDone done)>;
 
+// Hears of a gradient tensor, by its place among gradients(), as soon as it is complete on this rank.
+using GradientReady = std::function<void(std::size_t tensor, std::span<float> gradient)>;
+
 // How large buckets may grow, as in PyTorch's DistributedDataParallel: a small first one, so that the exchange starts
 // early.
 struct BucketCaps {
     std::int64_t first_bytes = 1 << 20;
     std::int64_t bytes = 25 << 20;
+    bool static_graph = false;  // every backward() is as the first one, so that nothing of it is looked for
+    bool view = false;          // gradients are views into their bucket: not copied back
 };
 
-// Used by the main thread. A step is take, forward, backward, update.
+// Used by the main thread. A step is take, forward, backward (several times, if it accumulates) and update.
 class Model {
  public:
     virtual ~Model() = default;
@@ -59,6 +64,18 @@ class Model {
     // calls `start` for each as soon as it is complete, in the same order on all ranks, and returns when all are done.
     virtual void exchange_in_buckets(const BucketCaps& caps, Transport& transport, StartExchange start) = 0;
 
+    // To be called once, instead: from then on backward() tells of each gradient while it goes on, ranks in orders of
+    // their own.
+    virtual void announce_gradients(GradientReady ready) = 0;
+
+    // To be called before those, once ranks agree on the parameters: from then on update() changes one of equal shards
+    // of the parameters, and keeps the optimizer's state of no other. All shards in order, equally long.
+    virtual std::span<std::byte> update_shard(int shard, int shards) = 0;
+
+    // From now on the gradients of so many passes (take, forward, backward) add up, each divided by their number. Only
+    // the last of them exchanges or announces.
+    virtual void accumulate(int passes) = 0;
+
     // The batch goes to where the model computes.
     virtual void take(Batch batch) = 0;
     virtual void forward() = 0;
@@ -67,6 +84,9 @@ class Model {
 
     // Complete after backward(), one span a tensor, in the same order on all ranks.
     virtual std::vector<std::span<float>> gradients() = 0;
+
+    // Names of the gradients, at any time.
+    virtual std::vector<std::string> gradient_names() = 0;
 
     // Of the last forward(); a model that does not learn has none.
     virtual std::optional<double> loss() const { return std::nullopt; }

@@ -5,11 +5,13 @@ namespace ddl {
 extern const StrategyCard none_strategy;
 extern const StrategyCard naive_strategy;
 extern const StrategyCard ddp_strategy;
+extern const StrategyCard cycle_strategy;
+extern const StrategyCard zero1_strategy;
 
 const base::Shelf<StrategyCard>& strategies()
 {
     static const base::Shelf<StrategyCard> shelf{
-        "strategy", "ddl-train", {&none_strategy, &naive_strategy, &ddp_strategy}};
+        "strategy", "ddl-train", {&none_strategy, &naive_strategy, &ddp_strategy, &cycle_strategy, &zero1_strategy}};
     return shelf;
 }
 

@@ -22,6 +22,12 @@ class Strategy {
 
     // The phases backward and wait_exchange: afterwards the gradients are what the update shall use.
     virtual void backward(Model& model, PhaseClock& clock) = 0;
+
+    // The model has updated its parameters.
+    virtual void after_update(PhaseClock&) {}
+
+    // Collective, after the last step: ends what goes on between steps.
+    virtual void finish() {}
 };
 
 struct StrategyCard {

@@ -115,29 +115,133 @@ class StepsOfTrace : public otf2::Visitor {
 
 // --------------------------------------------------------------------------------------------------- what is computed
 
-TEST_CASE("every strategy but none ends with the parameters of naive bit for bit")
-{
-    const testing::Scratch scratch;
-    std::vector<std::string> models{"emulated[compute=1ms,gradients=8kB,buckets=3]"};
-#ifdef CROSSTALK_DDL_TORCH
-    models.insert(models.end(), {"mlp[hidden=16]", "resnet18[width=4]", "resnet50[width=2,stem=imagenet]"});
-#endif
-    int number = 0;
-    const auto checksum = [&](const std::string& model, const std::string& strategy) {
-        const testing::TrainRun run = testing::train(2, scratch / std::to_string(number++),
-                                                     {"--model", model, "--data", "synthetic[samples=400]", "--batch",
-                                                      "2", "--strategy", strategy, "--steps", "50", "--trace", "off"});
+namespace {
+
+// Trains on two ranks; the checksum of the parameters on which they end.
+class Pairs {
+ public:
+    std::string checksum(const std::string& model, const std::string& strategy, const Words& more = {})
+    {
+        Words options{"--model", model, "--data",     "synthetic[samples=400]",
+                      "--batch", "2",   "--strategy", strategy,
+                      "--steps", "20",  "--trace",    "off"};
+        options.insert(options.end(), more.begin(), more.end());
+        const testing::TrainRun run = testing::train(2, scratch_ / std::to_string(number_++), options);
         INFO(model, " ", strategy, ": ", run.err);
         REQUIRE(run.status == 0);
-        CHECK(run.result["steps"] == 50);
+        CHECK(run.result["steps"] == 20);
         CHECK(run.result["ranks_agree"] == (strategy != "none"));
         return run.result["checksum"].get<std::string>();
-    };
-    for (const std::string& model : models) {
-        const std::string naive = checksum(model, "naive");
-        CHECK(checksum(model, "ddp[first=1kB,cap=8kB]") == naive);
     }
-    checksum(models.front(), "none");  // whose ranks do not agree
+
+ private:
+    testing::Scratch scratch_;
+    int number_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("every strategy but none ends with the parameters of naive bit for bit")
+{
+    Pairs pairs;
+    std::map<std::string, Words> strategies_of{
+        {"emulated[compute=1ms,gradients=8kB,buckets=3]", {"ddp", "cycle", "zero1"}}};
+#ifdef CROSSTALK_DDL_TORCH
+    strategies_of["mlp[hidden=16]"] = {"ddp[first=1kB,cap=8kB,static_graph=yes,view=yes]", "cycle",
+                                       "zero1[first=1kB,cap=8kB]"};
+    strategies_of["resnet18[width=4]"] = {"ddp[first=1kB,cap=8kB]", "cycle[fusion=40kB]"};
+    strategies_of["resnet50[width=2,stem=imagenet]"] = {"zero1[cap=8kB,view=yes]"};
+#endif
+    for (const auto& [model, strategies] : strategies_of) {
+        const std::string naive = pairs.checksum(model, "naive");
+        for (const std::string& strategy : strategies) {
+            CAPTURE(strategy);
+            CHECK(pairs.checksum(model, strategy) == naive);
+        }
+    }
+    pairs.checksum(strategies_of.begin()->first, "none");  // whose ranks do not agree
+}
+
+#ifdef CROSSTALK_DDL_TORCH
+TEST_CASE("gradients that add up over passes are the same for every strategy")
+{
+    Pairs pairs;
+    const Words passes{"--accumulate", "3", "--optimizer", "adamw"};
+    const std::string naive = pairs.checksum("mlp[hidden=16]", "naive", passes);
+    CHECK(pairs.checksum("mlp[hidden=16]", "ddp[cap=8kB,view=yes]", passes) == naive);
+    CHECK(pairs.checksum("mlp[hidden=16]", "cycle", passes) == naive);
+    CHECK(pairs.checksum("mlp[hidden=16]", "zero1", passes) == naive);
+}
+
+TEST_CASE("each rank of zero1 updates its share of the parameters")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(2, scratch / "run",
+                                                 {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=100]",
+                                                  "--strategy", "zero1", "--steps", "2", "--trace", "off"});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    const auto& ranks = record["result"]["each_rank"];
+    const auto first = ranks[0]["computing"]["updated_parameters"].get<std::int64_t>();
+    const auto second = ranks[1]["computing"]["updated_parameters"].get<std::int64_t>();
+    CHECK(first + second == record["result"]["parameters"]);
+    CHECK(std::abs(first - second) < 100);  // they begin at multiples of 64 bytes
+}
+#endif
+
+TEST_CASE("passes of a step are told in phases and records")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run", small({"--batch", "8", "--accumulate", "2", "--epochs", "1", "--strategy", "ddp"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    CHECK(run.result["steps"] == 8);  // 128 samples of 160; the others are held out
+    CHECK(run.result["bytes_averaged"] == 8 * 64'000);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    CHECK(trace.all_closed());
+    CHECK(trace.regions.at("forward") == 16);
+    CHECK(trace.regions.at("backward") == 16);
+    CHECK(trace.regions.at("update") == 8);
+    CHECK(trace.regions.at("bucket_ready") == 16);
+}
+
+TEST_CASE("four ranks end with the same parameters whatever the strategy")
+{
+    // The emulated model's gradients are small whole numbers: exact in any order and in half precision.
+    const testing::Scratch scratch;
+    std::string naive;
+    for (const std::string strategy :
+         {"naive", "ddp[hook=fp16]", "zero1", "cycle", "cycle[cache=2,cycle=0ms,fusion=0B]"}) {
+        const testing::TrainRun run =
+            testing::train(4, scratch / strategy,
+                           {"--model", "emulated[compute=1ms,gradients=8kB,buckets=3]", "--data",
+                            "synthetic[samples=400]", "--strategy", strategy, "--steps", "10", "--trace", "off"});
+        INFO(strategy, ": ", run.err);
+        REQUIRE(run.status == 0);
+        CHECK(run.result["ranks_agree"] == true);
+        if (naive.empty()) naive = run.result["checksum"];
+        CHECK(run.result["checksum"] == naive);
+        CHECK(run.result["bytes_averaged"] == 10 * (strategy.ends_with("fp16]") ? 4000 : 8000));
+    }
+}
+
+TEST_CASE("cycles warn of ranks that others wait for, whether responses are cached or not")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(
+        2, scratch / "run",
+        small({"--strategy", "cycle[stall=100ms]", "--steps", "2", "--delay", "1:backward:1500ms", "--trace", "off"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const std::string warning = "ddl-train: rank 1 is not ready for bucket 0";
+    const std::size_t first = run.err.find(warning);
+    REQUIRE(first != std::string::npos);
+    CHECK(run.err.find(warning, first + 1) != std::string::npos);
+    CHECK(run.err.find("rank 0 is not ready") == std::string::npos);
 }
 
 #ifdef CROSSTALK_DDL_TORCH
@@ -193,6 +297,41 @@ TEST_CASE("libraries compute with as many threads as asked for")
 #endif
 
 // ---------------------------------------------------------------------------------------------------- what is written
+
+#ifdef CROSSTALK_DDL_TORCH
+TEST_CASE("phases take as long as PyTorch's own logger says")
+{
+    constexpr std::int64_t logged_steps = 10;
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(
+        2, scratch / "run",
+        {"--model", "resnet18[width=8]", "--data", "synthetic[samples=320]", "--batch", "8", "--strategy",
+         "ddp[first=64KiB,cap=256KiB]", "--steps", std::to_string(logged_steps + 1), "--trace", "off"});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    double forward = 0.0;
+    double backward = 0.0;
+    double with_exchange = 0.0;
+    const base::CsvTable rows{scratch / "run/train/steps.csv"};
+    for (std::size_t row = 0; row < rows.rows(); ++row) {
+        if (rows.get<int>(row, "rank") != 0 || rows.get<std::int64_t>(row, "step") >= logged_steps) continue;
+        const auto mean = [&](const char* phase) {
+            return static_cast<double>(rows.get<std::int64_t>(row, phase)) / static_cast<double>(logged_steps);
+        };
+        forward += mean("forward_ns");
+        backward += mean("backward_ns");
+        with_exchange += mean("backward_ns") + mean("wait_exchange_ns");
+    }
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    const auto& logger = record["result"]["each_rank"][0]["computing"]["ddp_logger"];
+    const auto logged = [&](const char* what) { return logger[what].get<double>(); };
+    CHECK(logged("avg_forward_compute_time") == doctest::Approx(forward).epsilon(0.05));
+    CHECK(logged("avg_backward_compute_time") == doctest::Approx(backward).epsilon(0.05));
+    CHECK(logged("avg_backward_compute_time") + logged("avg_backward_comm_time") -
+              logged("avg_backward_compute_comm_overlap_time") ==
+          doctest::Approx(with_exchange).epsilon(0.05));
+}
+#endif
 
 TEST_CASE("steps in the trace and in steps csv are the same and phases add up to them")
 {
@@ -263,6 +402,30 @@ TEST_CASE("the trace holds buckets and reads and metrics where they belong")
     for (const otf2::Communicator& communicator : archive.communicators)
         for (const std::uint32_t member : communicator.members) CHECK(archive.locations.at(member).name == "transport");
     CHECK_FALSE(archive.communicators.empty());
+}
+
+TEST_CASE("the trace of cycles holds negotiation and fusion beside the exchanges")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        testing::train(2, scratch / "run",
+                       {"--model", "emulated[compute=4ms,gradients=64kB,buckets=4,ready=100%/100%/100%/100%]", "--data",
+                        "synthetic[samples=160]", "--strategy", "cycle[cycle=2ms]", "--steps", "12"});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    CHECK(reader.problems().empty());
+    CHECK(trace.all_closed());
+    CHECK(trace.monotone);
+    CHECK(trace.regions.at("bucket_ready") == 2 * 12 * 4);
+    CHECK(trace.regions.at("bucket_exchange") >= 2 * 12);
+    CHECK(trace.regions.at("bucket_exchange") < 2 * 12 * 4);  // some were fused
+    CHECK(trace.exchanged_bytes == std::map<std::string, std::uint64_t>{{"transport", 2 * 12 * 64'000}});
+    CHECK(trace.regions.at("negotiate") >= 2 * 12);
+    CHECK(trace.regions.at("fusion_copy_in") >= 2);
+    CHECK(trace.regions.at("fusion_copy_in") == trace.regions.at("fusion_copy_out"));
 }
 
 TEST_CASE("otf2-print reads the archive without a complaint")
@@ -436,6 +599,26 @@ TEST_CASE("a training ends when its loss or its accuracy is reached, on all rank
 }
 #endif
 
+TEST_CASE("transport threads are bound to CPUs of their own")
+{
+    const testing::Scratch scratch;
+    const base::CpuSet cpus = base::allowed_cpus();
+    const base::CpuSet first{*cpus.begin()};
+    const base::CpuSet last{*cpus.rbegin()};
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run",
+        small({"--steps", "2", "--cpus", base::format_cpus(first), "--transport-cpus", base::format_cpus(last)}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    CHECK(record["training"]["transport_cpus"] == base::format_cpus(last));
+    std::map<std::string, int> threads;
+    for (const auto& thread : record["result"]["each_rank"][0]["thread_cpus"]) ++threads[thread["cpus"]];
+    if (first != last) CHECK(threads.at(base::format_cpus(last)) == 1);
+    CHECK(threads.at(base::format_cpus(first)) >= 1);
+    CHECK(testing::train_alone(scratch / "none", small({"--transport-cpus", "60000"})).status == 2);
+}
+
 TEST_CASE("every thread of every rank is bound to the CPUs given")
 {
     const testing::Scratch scratch;
@@ -575,6 +758,7 @@ TEST_CASE("the list names every plug-in")
 {
     const testing::Outcome outcome = testing::run({CROSSTALK_BIN "/ddl-train", "--list"});
     CHECK(outcome.status == 0);
-    for (const char* name : {"emulated", "digits", "synthetic", "none", "naive", "ddp", "mpi", "self"})
+    for (const char* name :
+         {"emulated", "digits", "synthetic", "none", "naive", "ddp", "cycle", "zero1", "mpi", "self"})
         CHECK(outcome.out.find(name) != std::string::npos);
 }

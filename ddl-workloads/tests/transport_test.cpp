@@ -24,6 +24,12 @@ class TwinLink : public ddl::Link {
         called();
         for (float& value : values) value *= 2.0F;
     }
+    void sum(std::span<ddl::Half> values) override
+    {
+        called();
+        for (ddl::Half& value : values) value = ddl::to_half(2.0F * ddl::to_float(value));
+    }
+    void bitwise_and(std::span<std::uint64_t>) override { called(); }
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
     {
         called();
@@ -126,6 +132,15 @@ TEST_CASE("an all-to-all brings what each rank has for this one")
     CHECK(heard.what == std::vector<std::int64_t>{12, -1});
 }
 
+TEST_CASE("the mean in half precision is rounded to it and moves half the bytes")
+{
+    Twin twin;
+    std::array<float, 3> values{1.5F, -2.0F, 0.1F};
+    twin.transport.average(values, {}, {}, ddl::Precision::half).get();
+    CHECK(values == std::array<float, 3>{1.5F, -2.0F, 0.0999755859375F});
+    CHECK(twin.transport.bytes_averaged() == 6);
+}
+
 TEST_CASE("an observer hears of each exchange with its step and bucket")
 {
     Twin twin;
@@ -176,6 +191,25 @@ TEST_CASE("all that is in the line is done before the transport ends")
         for (int i = 0; i < 50; ++i) twin.transport.post([&done](ddl::Link&) { ++done; });
     }
     CHECK(done == 50);
+}
+
+TEST_CASE("while rounds go on a call waits for one that finds a call on every rank")
+{
+    struct Counting : ddl::Rounds {
+        int with_call = 0;
+        base::Nanoseconds cycle() const override { return base::Nanoseconds{100'000}; }
+        bool round(ddl::Link&, bool call_waits) override { return call_waits && ++with_call % 3 == 0; }
+    } rounds;
+    Twin twin;
+    twin.transport.go_round(&rounds);
+    int seen = 0;
+    for (const int expected : {3, 6}) {
+        twin.transport.post([&](ddl::Link&) { seen = rounds.with_call; }).get();
+        CHECK(seen == expected);
+    }
+    twin.transport.go_round(nullptr);
+    twin.transport.barrier().get();
+    CHECK(rounds.with_call == 9);
 }
 
 TEST_CASE("progress policies are written as they are read")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cards.hpp"
+#include "ddl-workloads/transports/half.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 
 #include <nlohmann/json.hpp>
@@ -27,6 +28,12 @@ class Link {
 
     // In place, element by element over all ranks; every rank ends with the same bits.
     virtual void sum(std::span<float> values) = 0;
+
+    // The same in half precision.
+    virtual void sum(std::span<Half> values) = 0;
+
+    // In place, bit by bit: what is set on every rank.
+    virtual void bitwise_and(std::span<std::uint64_t> words) = 0;
 
     // What every rank gave, in rank order, to every rank: all.size() is ranks x mine.size().
     virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;

@@ -62,6 +62,14 @@ std::vector<int> begins(std::span<const int> lengths)
     return begins;
 }
 
+void add_halves(void* given, void* sums, int* count, MPI_Datatype*)
+{
+    const std::span<const Half> values{static_cast<const Half*>(given), static_cast<std::size_t>(*count)};
+    Half* const sum = static_cast<Half*>(sums);
+    std::transform(values.begin(), values.end(), sum, sum,
+                   [](Half one, Half other) { return to_half(to_float(one) + to_float(other)); });
+}
+
 class MpiLink : public Link {
  public:
     explicit MpiLink(const Progress& progress) : progress_{progress}
@@ -72,27 +80,32 @@ class MpiLink : public Link {
             base::unavailable("this MPI allows no thread of a rank but its first to call it");
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
+        check(MPI_Type_contiguous(sizeof(Half), MPI_BYTE, &half_type_), "MPI_Type_contiguous");
+        check(MPI_Type_commit(&half_type_), "MPI_Type_commit");
+        check(MPI_Op_create(add_halves, 1, &sum_of_halves_), "MPI_Op_create");
     }
 
-    ~MpiLink() override { MPI_Finalize(); }
+    ~MpiLink() override
+    {
+        MPI_Op_free(&sum_of_halves_);
+        MPI_Type_free(&half_type_);
+        MPI_Finalize();
+    }
 
     int rank() const override { return rank_; }
     int size() const override { return size_; }
 
-    void sum(std::span<float> values) override
+    void sum(std::span<float> values) override { sum(values, MPI_FLOAT, MPI_SUM); }
+    void sum(std::span<Half> values) override { sum(values, half_type_, sum_of_halves_); }
+
+    void bitwise_and(std::span<std::uint64_t> words) override
     {
-        if (values.empty())
-            finish([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); }, "MPI_Ibarrier");
-        while (!values.empty()) {
-            const std::span<float> part = values.first(std::min(values.size(), largest_count));
-            finish(
-                [part](MPI_Request* request) {
-                    return MPI_Iallreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_FLOAT, MPI_SUM,
-                                          MPI_COMM_WORLD, request);
-                },
-                "MPI_Iallreduce");
-            values = values.subspan(part.size());
-        }
+        finish(
+            [words](MPI_Request* request) {
+                return MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T,
+                                      MPI_BAND, MPI_COMM_WORLD, request);
+            },
+            "MPI_Iallreduce");
     }
 
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
@@ -178,10 +191,27 @@ class MpiLink : public Link {
         return {{"name", "mpi"},
                 {"library", library_version()},
                 {"progress", format(progress_)},
+                {"half_precision", "MPI type and operation of our own"},
                 {"mpi_yield_when_idle", yield_when_idle()}};
     }
 
  private:
+    template <class Value>
+    void sum(std::span<Value> values, MPI_Datatype type, MPI_Op operation)
+    {
+        if (values.empty()) barrier();
+        while (!values.empty()) {
+            const std::span<Value> part = values.first(std::min(values.size(), largest_count));
+            finish(
+                [&](MPI_Request* request) {
+                    return MPI_Iallreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), type, operation,
+                                          MPI_COMM_WORLD, request);
+                },
+                "MPI_Iallreduce");
+            values = values.subspan(part.size());
+        }
+    }
+
     template <class Start>
     void finish(Start start, const char* call)
     {
@@ -198,6 +228,8 @@ class MpiLink : public Link {
     Progress progress_;
     int rank_ = 0;
     int size_ = 1;
+    MPI_Datatype half_type_ = MPI_DATATYPE_NULL;
+    MPI_Op sum_of_halves_ = MPI_OP_NULL;
 };
 
 }  // namespace

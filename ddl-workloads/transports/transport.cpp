@@ -1,5 +1,8 @@
 #include "ddl-workloads/transports/transport.hpp"
 
+#include "base/local_rank.hpp"
+
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -47,7 +50,7 @@ void Transport::work(const std::function<std::unique_ptr<Link>()>& connect, std:
         return;
     }
     connected.set_value();
-    while (std::optional<Call> call = next()) (*call)(*link);
+    while (std::optional<Call> call = rounds_ != nullptr ? next_after_rounds(*link) : next()) (*call)(*link);
     const std::lock_guard lock{mutex_};
     link_ = nullptr;
 }
@@ -57,10 +60,41 @@ std::optional<Transport::Call> Transport::next()
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [this] { return abort_code_ != 0 || closing_ || !line_.empty(); });
     if (abort_code_ != 0) link_->abort(abort_code_);
+    return front();
+}
+
+std::optional<Transport::Call> Transport::next_after_rounds(Link& link)
+{
+    while (true) {
+        std::unique_lock lock{mutex_};
+        changed_.wait_until(lock, round_due_, [this] { return abort_code_ != 0 || closing_; });
+        if (abort_code_ != 0) link.abort(abort_code_);
+        if (closing_) return front();
+        const bool call_waits = !line_.empty();
+        lock.unlock();
+
+        const auto begin = std::chrono::steady_clock::now();
+        const bool everywhere = rounds_->round(link, call_waits);
+        round_due_ = begin + rounds_->cycle();
+        if (!everywhere) continue;
+        round_due_ = begin;  // the line goes on at once
+        lock.lock();
+        return front();
+    }
+}
+
+// With the lock held.
+std::optional<Transport::Call> Transport::front()
+{
     if (line_.empty()) return std::nullopt;
     Call call = std::move(line_.front());
     line_.pop_front();
     return call;
+}
+
+void Transport::go_round(Rounds* rounds)
+{
+    post([this, rounds](Link&) { rounds_ = rounds; }).get();
 }
 
 std::future<void> Transport::post(std::function<void(Link&)> function)
@@ -76,11 +110,11 @@ std::future<void> Transport::post(std::function<void(Link&)> function)
 }
 
 std::future<void> Transport::average(std::span<float> values, BucketTag tag,
-                                     std::function<void(std::exception_ptr)> done)
+                                     std::function<void(std::exception_ptr)> done, Precision precision)
 {
-    return post([this, values, tag, done = std::move(done)](Link& link) {
+    return post([this, values, tag, done = std::move(done), precision](Link& link) {
         try {
-            average_now(link, values, tag);
+            average_now(link, values, tag, precision);
         } catch (...) {
             if (done) done(std::current_exception());
             throw;
@@ -89,14 +123,24 @@ std::future<void> Transport::average(std::span<float> values, BucketTag tag,
     });
 }
 
-void Transport::average_now(Link& link, std::span<float> values, BucketTag tag)
+void Transport::average_now(Link& link, std::span<float> values, BucketTag tag, Precision precision)
 {
-    const auto bytes = static_cast<std::int64_t>(values.size_bytes());
-    if (observer_ != nullptr) observer_->exchange_begins(tag, bytes);
-    link.sum(values);
-    if (observer_ != nullptr) observer_->exchange_ends();
+    const bool half = precision == Precision::half;
+    const auto bytes = static_cast<std::int64_t>(half ? values.size() * sizeof(Half) : values.size_bytes());
     const float share = 1.0F / static_cast<float>(size_);
-    if (size_ > 1)
+    if (half) {  // the shares are added, not the values: their sum is not too large for a half
+        halves_.resize(values.size());
+        std::transform(values.begin(), values.end(), halves_.begin(), [share](float x) { return to_half(x * share); });
+    }
+    if (observer_ != nullptr) observer_->exchange_begins(tag, bytes);
+    if (half)
+        link.sum(std::span{halves_});
+    else
+        link.sum(values);
+    if (observer_ != nullptr) observer_->exchange_ends();
+    if (half)
+        std::transform(halves_.begin(), halves_.end(), values.begin(), to_float);
+    else if (size_ > 1)
         for (float& value : values) value *= share;
     bytes_averaged_ += bytes;
 }
@@ -156,12 +200,16 @@ void Transport::abort(int code) noexcept
     _exit(code);
 }
 
-std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress)
+std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress,
+                                                 const std::optional<base::CpuSet>& cpus)
 {
     const base::PlugInText plug_in = base::parse_plug_in(text);
     const LinkCard& card = links().find(plug_in.name);
     const base::Settings settings = links().settings(card, plug_in.options);
-    return [&card, settings, progress] { return card.make(settings, progress); };
+    return [&card, settings, progress, cpus] {
+        if (cpus) base::bind_this_thread(base::share_of(base::physical_cores(*cpus), base::local_rank()));
+        return card.make(settings, progress);
+    };
 }
 
 }  // namespace ddl

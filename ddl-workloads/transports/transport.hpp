@@ -1,9 +1,11 @@
 // The transport thread of a rank: a first-in first-out line of exchanges, done one after the other over a link.
 #pragma once
 
+#include "base/cpus.hpp"
 #include "ddl-workloads/transports/link.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -26,6 +28,9 @@ struct BucketTag {
     std::uint64_t bucket = 0;
 };
 
+// What a mean is exchanged in: half takes half the bytes, and rounds each rank's share and their sum to 11 bits.
+enum class Precision { full, half };
+
 // Told of exchanges, on the transport thread, right before and after the link's calls.
 class ExchangeObserver {
  public:
@@ -34,6 +39,17 @@ class ExchangeObserver {
     virtual void exchange_ends() {}
     virtual void all_to_all_begins(std::int64_t /*bytes_sent*/) {}
     virtual void all_to_all_ends() {}
+};
+
+// What the transport thread does again and again beside the line: all ranks together, a cycle after it last began.
+// While there is one, a call in the line waits until a round finds that every rank has one, since ranks may be rounds
+// apart.
+class Rounds {
+ public:
+    virtual ~Rounds() = default;
+    virtual base::Nanoseconds cycle() const = 0;
+    // Collective. Whether a call waits on all ranks.
+    virtual bool round(Link& link, bool call_waits) = 0;
 };
 
 class Transport {
@@ -56,7 +72,8 @@ class Transport {
     // The mean over all ranks, in place: the sum times 1/ranks, for every strategy the same arithmetic. `done`, if any,
     // is called on the transport thread before the future becomes ready, with what went wrong or null.
     std::future<void> average(std::span<float> values, BucketTag tag,
-                              std::function<void(std::exception_ptr failure)> done = {});
+                              std::function<void(std::exception_ptr failure)> done = {},
+                              Precision precision = Precision::full);
     std::future<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all);
     std::future<void> all_to_all(std::span<const std::byte> mine, std::vector<int> sent_bytes, std::span<std::byte> all,
                                  std::vector<int> received_bytes);
@@ -67,6 +84,12 @@ class Transport {
     // Anything else that must be done by the thread that owns the link, such as MPI calls of the trace recorder.
     std::future<void> post(std::function<void(Link&)> call);
 
+    // Collective: from now on these rounds go on, too; null: no longer. They must outlive that.
+    void go_round(Rounds* rounds);
+
+    // As average(), at once; for who is on the transport thread already.
+    void average_now(Link& link, std::span<float> values, BucketTag tag, Precision precision = Precision::full);
+
     // From now on (in the line's order); null: no longer. The observer must outlive that.
     void observe(ExchangeObserver* observer);
 
@@ -76,9 +99,10 @@ class Transport {
  private:
     using Call = std::packaged_task<void(Link&)>;
 
-    void average_now(Link& link, std::span<float> values, BucketTag tag);
     void work(const std::function<std::unique_ptr<Link>()>& connect, std::promise<void>& connected);
     std::optional<Call> next();
+    std::optional<Call> next_after_rounds(Link& link);
+    std::optional<Call> front();
 
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -90,12 +114,17 @@ class Transport {
     int rank_ = 0;
     int size_ = 1;
     nlohmann::ordered_json description_;
-    ExchangeObserver* observer_ = nullptr;  // of the transport thread
+    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next three
+    std::vector<Half> halves_;
+    Rounds* rounds_ = nullptr;
+    std::chrono::steady_clock::time_point round_due_;
     std::atomic<std::int64_t> bytes_averaged_ = 0;
     std::thread thread_;
 };
 
-// Makes the link that a text such as "mpi" names. Throws UsageError.
-std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress);
+// Makes the link that a text such as "mpi" names, on a thread bound to this rank's share of those CPUs, if any. Throws
+// UsageError.
+std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress,
+                                                 const std::optional<base::CpuSet>& cpus = {});
 
 }  // namespace ddl

@@ -2,7 +2,10 @@
 
 #include "base/error.hpp"
 #include "ddl-workloads/models/torch/operator_recorder.hpp"
+#include "ddl-workloads/strategies/torch/parameter_shards.hpp"
 #include "ddl-workloads/strategies/torch/reducer.hpp"
+
+#include <torch/csrc/autograd/utils/lambda_post_hook.h>
 
 #include <mutex>
 #include <optional>
@@ -62,6 +65,7 @@ class TorchModel : public Model {
         : shape_{plan.shape},
           network_{std::move(network)},
           parameters_{network_->parameters()},
+          optimizer_plan_{plan.optimizer},
           optimizer_{optimizer(parameters_, plan.optimizer)}
     {
         if (plan.details != nullptr && plan.details->level() != DetailLevel::L0) operators_.emplace(*plan.details);
@@ -89,6 +93,28 @@ class TorchModel : public Model {
         reducer_ = make_reducer(parameters_, caps, transport, std::move(start));
     }
 
+    void announce_gradients(GradientReady ready) override
+    {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            // LibTorch itself keeps an accumulator no longer than a graph needs it.
+            accumulators_.push_back(torch::autograd::impl::grad_accumulator(parameters_[i]));
+            const auto tell = [this, i, ready](const auto& outputs, const auto&) {
+                if (is_last_pass()) ready(i, gradient(parameters_[i]));
+                return outputs;
+            };
+            accumulators_.back()->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(tell));
+        }
+    }
+
+    std::span<std::byte> update_shard(int shard, int shards) override
+    {
+        shards_.emplace(parameters_, shard, shards);
+        optimizer_ = optimizer({shards_->mine()}, optimizer_plan_);
+        return bytes(shards_->all());
+    }
+
+    void accumulate(int passes) override { passes_ = passes; }
+
     void take(Batch batch) override
     {
         batch_ = std::move(batch);
@@ -97,7 +123,7 @@ class TorchModel : public Model {
 
     void forward() override
     {
-        if (reducer_) reducer_->before_forward();
+        if (reducer_ && is_last_pass()) reducer_->before_forward();
         const torch::Tensor scores = network_->forward(inputs_);
         loss_ = network_->loss(scores, network_->answers(inputs_));
         loss_value_ = loss_.item<double>();
@@ -105,29 +131,31 @@ class TorchModel : public Model {
 
     void backward() override
     {
-        if (reducer_) reducer_->before_backward();
-        loss_.backward();
+        if (reducer_ && is_last_pass()) reducer_->before_backward(loss_);
+        const torch::Tensor share = passes_ == 1 ? loss_ : loss_ / passes_;
+        share.backward();
         loss_.reset();
         if (OwnPart* const own = network_->own_part()) own->finish_backward();
+        ++pass_;
     }
 
     void update() override
     {
+        if (shards_) shards_->take_gradients();
         optimizer_->step();
         for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
         if (OwnPart* const own = network_->own_part()) own->update();
+        pass_ = 0;
     }
 
     std::vector<std::span<float>> gradients() override
     {
         std::vector<std::span<float>> all;
-        for (const torch::Tensor& parameter : parameters_) {
-            const torch::Tensor& gradient = parameter.grad();
-            if (!gradient.is_non_overlapping_and_dense()) base::fail("a gradient is not in one piece");
-            all.emplace_back(gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel()));
-        }
+        for (const torch::Tensor& parameter : parameters_) all.push_back(gradient(parameter));
         return all;
     }
+
+    std::vector<std::string> gradient_names() override { return network_->named_parameters().keys(); }
 
     std::optional<double> loss() const override { return loss_value_; }
 
@@ -146,12 +174,23 @@ class TorchModel : public Model {
     {
         nlohmann::ordered_json json;
         json["torch"] = TORCH_VERSION;
+        json["updated_parameters"] = shards_ ? shards_->parameter_count() : parameter_count();
         json["torch_threads"] = at::get_num_threads();
         if (openblas_get_num_threads != nullptr) json["openblas_threads"] = openblas_get_num_threads();
+        if (reducer_) json["ddp_logger"] = reducer_->logged();
         return json;
     }
 
  private:
+    bool is_last_pass() const { return pass_ + 1 == passes_; }
+
+    static std::span<float> gradient(const torch::Tensor& parameter)
+    {
+        const torch::Tensor& gradient = parameter.grad();
+        if (!gradient.is_non_overlapping_and_dense()) base::fail("a gradient is not in one piece");
+        return {gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel())};
+    }
+
     Inputs inputs_of(const Batch& batch) const
     {
         const std::int64_t samples = batch.samples;
@@ -173,8 +212,13 @@ class TorchModel : public Model {
     SampleShape shape_;
     std::shared_ptr<Network> network_;
     std::vector<torch::Tensor> parameters_;
+    OptimizerPlan optimizer_plan_;
     std::unique_ptr<torch::optim::Optimizer> optimizer_;
+    std::optional<ParameterShards> shards_;  // none: all parameters are updated here
     std::unique_ptr<Reducer> reducer_;
+    std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+    int passes_ = 1;
+    int pass_ = 0;  // of this step
     Batch batch_;
     Inputs inputs_;
     torch::Tensor loss_;

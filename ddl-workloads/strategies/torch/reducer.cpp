@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include <algorithm>
@@ -35,12 +37,29 @@ class TransportGroup : public c10d::ProcessGroup {
             const std::span<std::byte> bytes{static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
             transport_.broadcast(bytes, static_cast<int>(options.rootRank)).get();
         }
+        return done(tensors);
+    }
+
+    // Of a static graph: which parameters are in use anywhere. Floats count ranks exactly.
+    c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions&) override
+    {
+        for (at::Tensor& tensor : tensors) {
+            const at::Tensor sums = tensor.to(at::kFloat).contiguous();
+            const std::span<float> values{sums.data_ptr<float>(), static_cast<std::size_t>(sums.numel())};
+            transport_.post([values](Link& link) { link.sum(values); }).get();
+            tensor.copy_(sums);
+        }
+        return done(tensors);
+    }
+
+ private:
+    static c10::intrusive_ptr<c10d::Work> done(const std::vector<at::Tensor>& tensors)
+    {
         auto future = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
         future->markCompleted(tensors);
         return c10d::Work::create_from_future(future);
     }
 
- private:
     Transport& transport_;
 };
 
@@ -97,10 +116,10 @@ std::unique_ptr<Real> construct(const std::vector<torch::Tensor>& parameters, co
                                           bool, Names, std::int64_t>) {
         const Limits limits(buckets.size(), static_cast<std::size_t>(caps.bytes));
         return std::make_unique<Real>(parameters, std::move(buckets), limits, std::move(group), dense, caps.bytes,
-                                      false, false, Names{}, caps.first_bytes);
+                                      false, caps.view, Names{}, caps.first_bytes);
     } else {
-        return std::make_unique<Real>(parameters, std::move(buckets), std::move(group), dense, caps.bytes, false, false,
-                                      Names{}, caps.first_bytes);
+        return std::make_unique<Real>(parameters, std::move(buckets), std::move(group), dense, caps.bytes, false,
+                                      caps.view, Names{}, caps.first_bytes);
     }
 }
 
@@ -108,21 +127,47 @@ class C10dReducer : public Reducer {
  public:
     C10dReducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps, Transport& transport,
                 StartExchange start)
-        : real_{construct<c10d::Reducer>(parameters, caps, c10::make_intrusive<TransportGroup>(transport))}
+        : real_{construct<c10d::Reducer>(parameters, caps, c10::make_intrusive<TransportGroup>(transport))},
+          logger_{std::make_shared<c10d::Logger>(real_)},
+          learns_graph_{caps.static_graph}
     {
+        real_->set_logger(logger_);
+        logger_->set_construction_data_and_log("ddl-train", {}, -1, false, false, caps.static_graph);
+        if (caps.static_graph) real_->set_static_graph();
         real_->register_comm_hook(std::make_unique<StartHook>(std::move(start)));
     }
 
     void before_forward() override
     {
+        logger_->set_runtime_stats_and_log();  // of the step before
         real_->rebuild_buckets();  // once, after the first step: in the order in which gradients really became ready
         real_->prepare_for_forward();
     }
 
-    void before_backward() override { real_->prepare_for_backward({}); }
+    void before_backward(const torch::Tensor& loss) override
+    {
+        real_->prepare_for_backward({});
+        if (!std::exchange(learns_graph_, false)) return;
+        // The first backward of a static graph only learns it; its buckets are exchanged when all of it is over.
+        loss.register_hook([this](const at::Tensor&) {
+            torch::autograd::Engine::get_default_engine().queue_callback([this] { real_->delay_all_reduce(); });
+        });
+    }
+
+    nlohmann::ordered_json logged() override
+    {
+        const auto data = logger_->get_ddp_logging_data();
+        nlohmann::ordered_json json;
+        for (const std::string name : {"avg_forward_compute_time", "avg_backward_compute_time",
+                                       "avg_backward_comm_time", "avg_backward_compute_comm_overlap_time"})
+            if (const auto found = data.ints_map.find(name); found != data.ints_map.end()) json[name] = found->second;
+        return json;
+    }
 
  private:
-    std::unique_ptr<c10d::Reducer> real_;
+    std::shared_ptr<c10d::Reducer> real_;
+    std::shared_ptr<c10d::Logger> logger_;
+    bool learns_graph_;  // in the next backward
 };
 
 }  // namespace

@@ -1,0 +1,71 @@
+#include "ddl-workloads/strategies/bucket_overlap.hpp"
+
+#include "base/error.hpp"
+
+namespace ddl {
+
+namespace {
+
+std::int64_t positive_bytes(const base::Settings& settings, const std::string& name)
+{
+    const std::int64_t bytes = settings.get<base::Bytes>(name).count;
+    if (bytes <= 0) base::fail_usage(name, "=", settings.text(name), ": a bucket holds at least one byte");
+    return bytes;
+}
+
+Precision parsed_hook(const std::string& hook)
+{
+    if (hook == "none") return Precision::full;
+    if (hook == "fp16") return Precision::half;
+    base::fail_usage("hook=", hook, " is none of none|fp16");
+}
+
+}  // namespace
+
+BucketOverlap::BucketOverlap(const Plan& plan, Transport& transport, Instruments& instruments)
+    : plan_{plan}, transport_{transport}, instruments_{instruments}
+{
+}
+
+void BucketOverlap::attach(Model& model)
+{
+    const auto start = [this](const Bucket& bucket, ExchangeDone done) {
+        PhaseClock& clock = instruments_.clock();
+        const BucketTag tag{clock.step(), bucket.index};
+        const std::int64_t now = base::now_ns();
+        instruments_.bucket_ready(tag, now);
+        if (bucket.last) clock.enter(Phase::wait_exchange, now);
+        waits_ = waits_ || bucket.last;
+        return transport_.average(bucket.gradients, tag, std::move(done), plan_.precision);
+    };
+    model.exchange_in_buckets(plan_.caps, transport_, start);
+}
+
+void BucketOverlap::backward(Model& model, PhaseClock& clock)
+{
+    waits_ = false;
+    clock.enter(Phase::backward);
+    model.backward();
+    // The first step of a static graph exchanges at the end of backward, where the reducer calls no bucket the last.
+    if (!waits_) clock.enter(Phase::wait_exchange);
+}
+
+std::vector<base::OptionCard> BucketOverlap::options()
+{
+    return {{"first", "1MiB", "cap of the bucket that is ready first, of Torch models"},
+            {"cap", "25MiB", "cap of the others, of Torch models"},
+            {"static_graph", "no", "all steps compute as the first one did, of Torch models"},
+            {"view", "no", "gradients are views into buckets and not copied back, of Torch models"},
+            {"hook", "none", "fp16: exchange in half precision"}};
+}
+
+BucketOverlap::Plan BucketOverlap::parsed(const base::Settings& settings)
+{
+    return {.caps = {.first_bytes = positive_bytes(settings, "first"),
+                     .bytes = positive_bytes(settings, "cap"),
+                     .static_graph = settings.get<bool>("static_graph"),
+                     .view = settings.get<bool>("view")},
+            .precision = parsed_hook(settings.text("hook"))};
+}
+
+}  // namespace ddl

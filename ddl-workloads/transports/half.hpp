@@ -1,0 +1,54 @@
+// IEEE 754 half precision (binary16) as its bits, for exchanges of half the size: C++20 has no type for it.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace ddl {
+
+struct Half {
+    std::uint16_t bits = 0;
+    bool operator==(const Half&) const = default;
+};
+
+// Rounded to the nearest, ties to even; too large is infinite, and what is not a number stays so.
+constexpr Half to_half(float value)
+{
+    const auto whole = std::bit_cast<std::uint32_t>(value);
+    const auto sign = static_cast<std::uint16_t>(whole >> 16U & 0x8000U);
+    const std::uint32_t magnitude = whole & 0x7fffffffU;
+    constexpr std::uint32_t infinite = 0x7f800000U;
+    constexpr std::uint32_t too_large = 0x477ff000U;     // halfway from the largest half, 65504, to 65536
+    constexpr std::uint32_t least_normal = 0x38800000U;  // 2^-14
+    std::uint32_t bits = 0;
+    if (magnitude > infinite) {
+        bits = 0x7e00U;
+    } else if (magnitude >= too_large) {
+        bits = 0x7c00U;
+    } else if (magnitude >= least_normal) {
+        const std::uint32_t odd = magnitude >> 13U & 1U;
+        bits = (magnitude - (112U << 23U) + 0xfffU + odd) >> 13U;
+    } else {
+        // Adding 1/2 shifts the bits of a subnormal half to the end, rounded as floats are.
+        const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
+        bits = std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5F);
+    }
+    return {static_cast<std::uint16_t>(sign | bits)};
+}
+
+// Exact.
+constexpr float to_float(Half value)
+{
+    const auto sign = static_cast<std::uint32_t>(value.bits & 0x8000U) << 16U;
+    const std::uint32_t magnitude = value.bits & 0x7fffU;
+    std::uint32_t bits = 0;
+    if (magnitude >= 0x7c00U)
+        bits = 0x7f800000U | (magnitude & 0x3ffU) << 13U;
+    else if (magnitude >= 0x400U)
+        bits = (magnitude << 13U) + (112U << 23U);
+    else
+        bits = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * 0x1p-24F);
+    return std::bit_cast<float>(sign | bits);
+}
+
+}  // namespace ddl
