@@ -100,7 +100,7 @@ class ResNet : public Network {
 template <const Depth& depth>
 std::unique_ptr<Model> make(const base::Settings& settings, const ModelPlan& plan)
 {
-    check_images(name, plan.shape);
+    check_images(depth.name, plan.shape);
     const auto width = settings.get<std::int64_t>("width");
     if (width < 1) base::fail_usage(depth.name, "[width] must be at least 1");
     const std::string& stem = settings.text("stem");
