@@ -47,6 +47,7 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
     check_at_least(1, plan.threads, "--threads");
     check_at_least(1, plan.readers, "--readers");
     check_at_least(1, plan.queue, "--queue");
+    check_at_least<std::int64_t>(0, plan.checkpoint.keep, "--checkpoint-keep");
     check_at_least(0.0, plan.optimizer.learning_rate, "--lr");
     check_at_least(0.0, plan.optimizer.momentum, "--momentum");
     check_at_least(0.0, plan.optimizer.weight_decay, "--weight-decay");
@@ -74,6 +75,10 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     std::string until_loss;
     std::string until_accuracy;
     std::vector<std::string> delays;
+    std::string checkpoint_every;
+    std::string checkpoint_mode = "sync";
+    std::string checkpoint_by = "rank0";
+    std::string checkpoint_fsync = "yes";
     bool list_all = false;
 
     base::Options options{"ddl-train", "data-parallel training with named phases, traced"};
@@ -103,6 +108,19 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add("queue", plan.queue, "batches that are read ahead");
     options.add_switch("drop-page-cache", plan.drop_page_cache, "read input from the device, not from the page cache");
     options.add("data-dir", data_directory, "where the data set is written and read; if not given DIR/train/data");
+    options.add("checkpoint-every", checkpoint_every,
+                "write a checkpoint into DIR/train/checkpoints after so many steps (100) or so long (30s)");
+    options.add_choice("checkpoint-mode", checkpoint_mode, {"sync", "async"},
+                       "the training waits until it is written, or only until it is copied");
+    options.add_choice("checkpoint-by", checkpoint_by, {"rank0", "sharded"},
+                       "rank 0 writes all, or every rank a file with its share");
+    options.add_choice("checkpoint-fsync", checkpoint_fsync, {"yes", "no"}, "wait until it is on the device");
+    options.add("checkpoint-keep", plan.checkpoint.keep, "of this training's checkpoints the newest so many; 0: all");
+    options.add(
+        "resume", plan.resume,
+        "go on after the newest sound checkpoint of that run, or after that checkpoint; auto: of the run --out, "
+        "whose part is kept as train.1, from the beginning if there is none",
+        "DIR|auto");
     options.add("control-delay", plan.control_delay, "delay a step by so long while the control file asks for it");
     options.add("delay", delays,
                 "RANK:PHASE:TIME[:every=N][:busy]: delay that rank in that phase of each (Nth) step, asleep or busy",
@@ -115,7 +133,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
         "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
     options.epilogue(
         "Exit codes: 0 fine (also when stopped by a signal), 1 failed, 2 wrong usage, 3 ranks ended with "
-        "different parameters, 77 not possible on this machine.");
+        "different parameters or a checkpoint could not be written, 77 not possible on this machine.");
     if (!options.parse(argc, argv)) return std::nullopt;
     if (list_all) {
         list(models);
@@ -132,6 +150,13 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     if (!cpus.empty()) plan.cpus = base::parse_cpus(cpus);
     plan.trace = trace == "on";
     plan.out = out;
+    if (!checkpoint_every.empty()) parse_checkpoint_every(checkpoint_every, plan.checkpoint);
+    plan.checkpoint.beside = checkpoint_mode == "async";
+    plan.checkpoint.sharded = checkpoint_by == "sharded";
+    plan.checkpoint.durable = checkpoint_fsync == "yes";
+    for (const char* option : {"checkpoint-mode", "checkpoint-by", "checkpoint-fsync", "checkpoint-keep"})
+        if (options.given(option) && !plan.checkpoint.on())
+            base::fail_usage("--", option, ": there are no checkpoints without --checkpoint-every");
     plan.data_directory = data_directory.empty() ? plan.out / "train" / "data" : std::filesystem::path{data_directory};
     if (!until_loss.empty()) plan.until_loss = base::parse<double>(until_loss);
     if (!until_accuracy.empty()) plan.until_accuracy = base::parse<base::Percent>(until_accuracy).fraction();

@@ -3,6 +3,7 @@
 
 #include "base/cpus.hpp"
 #include "base/units.hpp"
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/injected_delay.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
@@ -39,6 +40,9 @@ struct TrainingPlan {
     int queue = 4;
     bool drop_page_cache = false;
     std::filesystem::path data_directory;  // empty: out/data
+
+    CheckpointPlan checkpoint;
+    std::string resume;  // a directory, "auto", or empty
 
     base::Nanoseconds control_delay{0};  // 0: no control
     std::vector<InjectedDelay> delays;

@@ -3,6 +3,8 @@
 
 #include "base/files.hpp"
 #include "base/progress.hpp"
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
+#include "ddl-workloads/checkpoint/resume.hpp"
 #include "ddl-workloads/control_delay.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/loader.hpp"
@@ -48,17 +50,27 @@ class Training {
     // result().
     bool promise_kept() const { return !strategy_card_.synchronous || ranks_agree_; }
 
+    // Checkpoints that were due and could not be written; rank 0, after result().
+    std::int64_t lost_checkpoints() const { return checkpointer_ ? checkpointer_->failures() : 0; }
+
  private:
     void prepare_parts();
     void claim();
     void describe_in_trace();
     void make_model(const ModelPlan& plan);
+    void find_earlier();
+    void restore();
+    void make_checkpointer();
     void make_loader();
     void inject_delays();
     void agree(const std::vector<std::span<std::byte>>& memory);
     void write_record(const nlohmann::ordered_json& result);
 
     void take_step(std::uint64_t step);
+    void checkpoint_if_due();
+    std::vector<StateTensor> state();
+    CheckpointMeta checkpoint_meta() const;
+    std::int64_t steps_done() const { return first_step_ + sums_.steps; }
     void write_rows(const std::vector<StepNews>& news);
     void sample();
     void show_progress();
@@ -76,6 +88,8 @@ class Training {
     DataSet data_;
     std::filesystem::path directory_;           // DIR/train
     std::optional<base::ClaimedPart> claimed_;  // rank 0
+    std::optional<PartInUse> in_use_;           // rank 0
+    std::filesystem::path earlier_;             // the checkpoint to go on from; empty: none
     nlohmann::ordered_json started_;
 
     std::optional<base::ControlFile> control_;
@@ -87,9 +101,11 @@ class Training {
     std::optional<DelayInjector> injector_;
     std::optional<StallWatch> stall_watch_;  // while it runs
     std::optional<StepExchange> exchange_;
+    std::optional<Checkpointer> checkpointer_;
     std::optional<StepRows> rows_;            // rank 0
     std::optional<base::Progress> progress_;  // rank 0
 
+    std::int64_t first_step_ = 0;  // so many were made before this run
     std::int64_t begun_ns_ = 0;
     Stop stop_ = Stop::no;
     StepNews news_;

@@ -21,6 +21,7 @@ Sampler::Sampler(std::int64_t records, const Sampling& sampling)
 
 std::vector<std::int64_t> Sampler::batch(std::int64_t step)
 {
+    step += sampling_.first_step;
     shuffle_for(step / steps_per_epoch_);
     const std::int64_t global = step % steps_per_epoch_ * sampling_.ranks + sampling_.rank;
     const auto first = order_.begin() + global * sampling_.batch;

@@ -12,6 +12,7 @@ struct Sampling {
     int ranks = 1;
     std::uint64_t seed = 1;
     bool shuffle = true;
+    std::int64_t first_step = 0;  // of those that batch() counts: so many were made in an earlier run
 };
 
 // All ranks have the same number of steps: the incomplete global batch at the end of an epoch is left out (another one
@@ -24,7 +25,7 @@ class Sampler {
     const Sampling& sampling() const { return sampling_; }
     std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
 
-    // Record numbers of this rank's batch in a step, counted from 0 over all epochs.
+    // Record numbers of this rank's batch in a step, counted over all epochs from first_step on.
     std::vector<std::int64_t> batch(std::int64_t step);
 
  private:

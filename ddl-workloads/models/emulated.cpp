@@ -130,6 +130,25 @@ class Emulated : public Model {
     std::vector<std::span<std::byte>> parameters() override { return {std::as_writable_bytes(std::span{parameters_})}; }
     std::int64_t parameter_count() const override { return emulation_.floats; }
 
+    // The gradients stand for parameters, which would be as large.
+    std::vector<StateTensor> state() override
+    {
+        const auto floats = [](std::string path, std::span<float> values) {
+            return StateTensor{.path = std::move(path),
+                               .type = ElementType::float32,
+                               .shape = {static_cast<std::int64_t>(values.size())},
+                               .bytes = std::as_writable_bytes(values)};
+        };
+        std::vector<StateTensor> all{floats("model/ends", parameters_)};
+        all.push_back({.path = "model/steps",
+                       .type = ElementType::int64,
+                       .shape = {},
+                       .bytes = std::as_writable_bytes(std::span{&steps_, 1})});
+        for (const Bucket& bucket : buckets_)
+            all.push_back(floats(base::join("model/bucket.", bucket.index), bucket.gradients));
+        return all;
+    }
+
     void exchange_in_buckets(const BucketCaps&, Transport&, StartExchange start) override { start_ = std::move(start); }
 
     void take(Batch) override {}
@@ -185,7 +204,7 @@ class Emulated : public Model {
     Emulation emulation_;
     std::unique_ptr<Computer> computer_;
     int rank_;
-    int steps_ = 0;
+    std::int64_t steps_ = 0;
     std::vector<float> gradients_;
     std::vector<float> parameters_;
     std::vector<Bucket> buckets_;

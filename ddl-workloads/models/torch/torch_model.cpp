@@ -4,6 +4,7 @@
 #include "ddl-workloads/strategies/torch/reducer.hpp"
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,79 @@ std::vector<std::span<std::byte>> bytes(const std::vector<torch::Tensor>& tensor
     return all;
 }
 
+ElementType element_type(const torch::Tensor& tensor)
+{
+    switch (tensor.scalar_type()) {
+        case torch::kFloat32:
+            return ElementType::float32;
+        case torch::kFloat64:
+            return ElementType::float64;
+        case torch::kInt32:
+            return ElementType::int32;
+        case torch::kInt64:
+            return ElementType::int64;
+        case torch::kUInt8:
+            return ElementType::uint8;
+        default:
+            base::fail("no checkpoint can hold a tensor of ", std::string{tensor.dtype().name()});
+    }
+}
+
+StateTensor state_tensor(std::string path, const torch::Tensor& tensor, Owner owner = Owner::any)
+{
+    return {.path = std::move(path),
+            .type = element_type(tensor),
+            .shape = tensor.sizes().vec(),
+            .bytes = bytes(tensor),
+            .owner = owner};
+}
+
+// Where an optimizer keeps what belongs to a parameter; the key is a text before LibTorch 2.1.
+template <class Map>
+std::unique_ptr<torch::optim::OptimizerParamState>& place_of(Map& all, const torch::Tensor& parameter)
+{
+    if constexpr (std::is_same_v<typename Map::key_type, std::string>)
+        return all[c10::guts::to_string(parameter.unsafeGetTensorImpl())];
+    else
+        return all[parameter.unsafeGetTensorImpl()];
+}
+
+template <class Kept>
+Kept& kept_of(torch::optim::Optimizer& optimizer, const torch::Tensor& parameter)
+{
+    auto& kept = place_of(optimizer.state(), parameter);
+    if (!kept) kept = std::make_unique<Kept>();  // as the optimizer itself would at its first step
+    return static_cast<Kept&>(*kept);
+}
+
+// In one piece, and zeros if the optimizer would make them at its first step.
+torch::Tensor whole(const torch::Tensor& kept, const torch::Tensor& parameter)
+{
+    return kept.defined() ? kept.contiguous() : torch::zeros_like(parameter, torch::MemoryFormat::Contiguous).detach();
+}
+
+void add_state_of_sgd(std::vector<StateTensor>& all, torch::optim::Optimizer& optimizer, const std::string& name,
+                      const torch::Tensor& parameter)
+{
+    auto& kept = kept_of<torch::optim::SGDParamState>(optimizer, parameter);
+    kept.momentum_buffer(whole(kept.momentum_buffer(), parameter));
+    all.push_back(state_tensor("optimizer/momentum/" + name, kept.momentum_buffer()));
+}
+
+void add_state_of_adamw(std::vector<StateTensor>& all, torch::optim::Optimizer& optimizer, const std::string& name,
+                        const torch::Tensor& parameter)
+{
+    auto& kept = kept_of<torch::optim::AdamWParamState>(optimizer, parameter);
+    kept.exp_avg(whole(kept.exp_avg(), parameter));
+    kept.exp_avg_sq(whole(kept.exp_avg_sq(), parameter));
+    all.push_back(state_tensor("optimizer/exp_avg/" + name, kept.exp_avg()));
+    all.push_back(state_tensor("optimizer/exp_avg_sq/" + name, kept.exp_avg_sq()));
+    all.push_back({.path = "optimizer/step/" + name,
+                   .type = ElementType::int64,
+                   .shape = {},
+                   .bytes = std::as_writable_bytes(std::span{&kept.step(), 1})});
+}
+
 std::unique_ptr<torch::optim::Optimizer> optimizer(const std::vector<torch::Tensor>& parameters,
                                                    const OptimizerPlan& plan)
 {
@@ -49,6 +123,7 @@ class TorchModel : public Model {
  public:
     TorchModel(std::shared_ptr<Network> network, const ModelPlan& plan)
         : shape_{plan.shape},
+          optimizer_plan_{plan.optimizer},
           network_{std::move(network)},
           parameters_{network_->parameters()},
           optimizer_{optimizer(parameters_, plan.optimizer)}
@@ -57,6 +132,29 @@ class TorchModel : public Model {
 
     std::vector<std::span<std::byte>> parameters() override { return bytes(parameters_); }
     std::vector<std::span<std::byte>> statistics() override { return bytes(network_->buffers()); }
+
+    std::vector<StateTensor> state() override
+    {
+        std::vector<StateTensor> all;
+        for (const auto& parameter : network_->named_parameters())
+            all.push_back(state_tensor("model/" + parameter.key(), parameter.value()));
+        for (const auto& buffer : network_->named_buffers())
+            all.push_back(state_tensor("model/" + buffer.key(), buffer.value(), Owner::rank0));
+        for (const auto& parameter : network_->named_parameters())
+            if (optimizer_plan_.name == "adamw")
+                add_state_of_adamw(all, *optimizer_, parameter.key(), parameter.value());
+            else if (optimizer_plan_.momentum != 0.0)
+                add_state_of_sgd(all, *optimizer_, parameter.key(), parameter.value());
+        random_state_ = at::detail::getDefaultCPUGenerator().get_state();
+        all.push_back(state_tensor("meta/torch_random", random_state_, Owner::rank0));
+        return all;
+    }
+
+    void restored() override
+    {
+        at::Generator generator = at::detail::getDefaultCPUGenerator();
+        generator.set_state(random_state_);
+    }
 
     std::int64_t parameter_count() const override
     {
@@ -141,10 +239,12 @@ class TorchModel : public Model {
     }
 
     ImageShape shape_;
+    OptimizerPlan optimizer_plan_;
     std::shared_ptr<Network> network_;
     std::vector<torch::Tensor> parameters_;
     std::unique_ptr<torch::optim::Optimizer> optimizer_;
     std::unique_ptr<Reducer> reducer_;
+    torch::Tensor random_state_;
     Batch batch_;
     torch::Tensor images_;
     torch::Tensor labels_;
