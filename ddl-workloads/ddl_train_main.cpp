@@ -39,8 +39,12 @@ int train(const ddl::TrainingPlan& plan, const base::Shelf<ddl::ModelCard>& shel
     } catch (...) {
         transport.abort(base::report_failure("ddl-train"));
     }
-    if (training.promise_kept()) return base::exit_fine;
-    std::cerr << "ddl-train: ranks ended with different parameters: the exchange went wrong\n";
+    if (!training.promise_kept()) {
+        std::cerr << "ddl-train: ranks ended with different parameters: the exchange went wrong\n";
+        return base::exit_promise_not_kept;
+    }
+    if (training.lost_checkpoints() == 0) return base::exit_fine;
+    std::cerr << base::join("ddl-train: ", training.lost_checkpoints(), " checkpoints could not be written\n");
     return base::exit_promise_not_kept;
 }
 

@@ -49,6 +49,7 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
     check_at_least(1, plan.readers, "--readers");
     check_at_least(0, plan.transformers, "--transforms");
     check_at_least(1, plan.queue, "--queue");
+    check_at_least<std::int64_t>(0, plan.checkpoint.keep, "--checkpoint-keep");
     check_at_least(0.0, plan.optimizer.learning_rate, "--lr");
     check_at_least(0.0, plan.optimizer.momentum, "--momentum");
     check_at_least(0.0, plan.optimizer.weight_decay, "--weight-decay");
@@ -85,6 +86,10 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     std::string corrupt = "stop";
     bool drop_page_cache = false;
     bool direct = false;
+    std::string checkpoint_every;
+    std::string checkpoint_mode = "sync";
+    std::string checkpoint_by = "rank0";
+    std::string checkpoint_fsync = "yes";
     bool list_all = false;
 
     base::Options options{"ddl-train", "data-parallel training with named phases, traced"};
@@ -123,6 +128,19 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add_switch("drop-page-cache", drop_page_cache, "read input from the device, not from the page cache");
     options.add_switch("direct", direct, "read input past the page cache (O_DIRECT)");
     options.add("data-dir", data_directory, "where the data set is written and read; if not given DIR/train/data");
+    options.add("checkpoint-every", checkpoint_every,
+                "write a checkpoint into DIR/train/checkpoints after so many steps (100) or so long (30s)");
+    options.add_choice("checkpoint-mode", checkpoint_mode, {"sync", "async"},
+                       "the training waits until it is written, or only until it is copied");
+    options.add_choice("checkpoint-by", checkpoint_by, {"rank0", "sharded"},
+                       "rank 0 writes all, or every rank a file with its share");
+    options.add_choice("checkpoint-fsync", checkpoint_fsync, {"yes", "no"}, "wait until it is on the device");
+    options.add("checkpoint-keep", plan.checkpoint.keep, "of this training's checkpoints the newest so many; 0: all");
+    options.add(
+        "resume", plan.resume,
+        "go on after the newest sound checkpoint of that run, or after that checkpoint; auto: of the run --out, "
+        "whose part is kept as train.1, from the beginning if there is none",
+        "DIR|auto");
     options.add("control-delay", plan.control_delay, "delay a step by so long while the control file asks for it");
     options.add("delay", delays,
                 "RANK:PHASE:TIME[:every=N][:busy]: delay that rank in that phase of each (Nth) step, asleep or busy",
@@ -141,7 +159,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
         "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
     options.epilogue(
         "Exit codes: 0 fine (also when stopped by a signal), 1 failed, 2 wrong usage, 3 ranks ended with "
-        "different parameters, 77 not possible on this machine.");
+        "different parameters or a checkpoint could not be written, 77 not possible on this machine.");
     if (!options.parse(argc, argv)) return std::nullopt;
     if (list_all) {
         list(models);
@@ -167,6 +185,13 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
         base::fail_usage("--trace-steps: L0 shows no more of one step than of another; --instrument L1, L2 or L3 does");
     plan.trace_steps = parse_trace_steps(trace_steps);
     plan.out = out;
+    if (!checkpoint_every.empty()) parse_checkpoint_every(checkpoint_every, plan.checkpoint);
+    plan.checkpoint.beside = checkpoint_mode == "async";
+    plan.checkpoint.sharded = checkpoint_by == "sharded";
+    plan.checkpoint.durable = checkpoint_fsync == "yes";
+    for (const char* option : {"checkpoint-mode", "checkpoint-by", "checkpoint-fsync", "checkpoint-keep"})
+        if (options.given(option) && !plan.checkpoint.on())
+            base::fail_usage("--", option, ": there are no checkpoints without --checkpoint-every");
     plan.data_directory = data_directory.empty() ? plan.out / "train" / "data" : std::filesystem::path{data_directory};
     if (!until_loss.empty()) plan.until_loss = base::parse<double>(until_loss);
     if (!until_accuracy.empty()) plan.until_accuracy = base::parse<base::Percent>(until_accuracy).fraction();

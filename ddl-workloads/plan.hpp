@@ -3,6 +3,7 @@
 
 #include "base/cpus.hpp"
 #include "base/units.hpp"
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/batch.hpp"
 #include "ddl-workloads/data/records.hpp"
 #include "ddl-workloads/details.hpp"
@@ -47,6 +48,9 @@ struct TrainingPlan {
     Access access = Access::buffered;
     bool skip_corrupt = false;
     std::filesystem::path data_directory;  // empty: out/data
+
+    CheckpointPlan checkpoint;
+    std::string resume;  // a directory, "auto", or empty
 
     base::Nanoseconds control_delay{0};  // 0: no control
     std::vector<InjectedDelay> delays;

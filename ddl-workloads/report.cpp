@@ -111,6 +111,13 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                                   {"ns", delay.time.count()},
                                   {"every", delay.every},
                                   {"busy", delay.busy}});
+    json["checkpoint"] = {{"every_steps", plan.checkpoint.every_steps},
+                          {"every_ns", plan.checkpoint.every_time.count()},
+                          {"mode", plan.checkpoint.beside ? "async" : "sync"},
+                          {"by", plan.checkpoint.sharded ? "sharded" : "rank0"},
+                          {"fsync", plan.checkpoint.durable},
+                          {"keep", plan.checkpoint.keep}};
+    json["resume"] = plan.resume;
     json["trace"] = plan.trace;
     json["instrument"] = text(plan.instrument);
     json["trace_steps"] = {

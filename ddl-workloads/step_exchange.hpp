@@ -2,6 +2,7 @@
 // them end after the same step, whichever is asked to, and rank 0 can write down the steps of all while they go on.
 #pragma once
 
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/phases.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
@@ -19,6 +20,7 @@ struct StepNews {
     std::int64_t complete_steps = 0;  // 0: no times yet
     StepTimes last = {};              // of the last complete step
     double loss = 0.0;                // of this rank's batch in that step, if the model has one
+    CheckpointNews checkpoint = {};
 };
 
 // The strongest wish of any rank.

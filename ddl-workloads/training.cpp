@@ -28,6 +28,13 @@ base::PlugInText strategy_name(const TrainingPlan& plan)
     return base::parse_plug_in(plan.strategy);
 }
 
+std::vector<CheckpointNews> checkpoint_news(const std::vector<StepNews>& news)
+{
+    std::vector<CheckpointNews> all;
+    for (const StepNews& one : news) all.push_back(one.checkpoint);
+    return all;
+}
+
 }  // namespace
 
 Training::Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& models, Transport& transport)
@@ -56,8 +63,12 @@ void Training::prepare()
 
 void Training::prepare_parts()
 {
+    if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !strategy_card_.synchronous && transport_.size() > 1)
+        base::fail_usage("--checkpoint-by rank0: with --strategy ", plan_.strategy,
+                         " every rank has a state of its own; --checkpoint-by sharded writes them all");
     if (transport_.rank() == 0) claim();
     transport_.barrier().get();
+    find_earlier();
 
     const base::LocalRank local = base::local_rank();
     if (local.rank == 0) control_.emplace(base::ControlFile::open(plan_.out, base::host_name()));
@@ -83,15 +94,33 @@ void Training::prepare_parts()
     inject_delays();
     if (plan_.control_delay.count() > 0) control_delay_.emplace(plan_.control_delay, page, transport_);
     exchange_.emplace(transport_);
+    make_checkpointer();
     if (transport_.rank() == 0) write_record(nullptr);
 }
 
 void Training::claim()
 {
+    if (plan_.resume == "auto")
+        earlier_ = newest_of_parts(plan_.out);
+    else if (!plan_.resume.empty())
+        earlier_ = newest_of(plan_.resume);
     claimed_.emplace(plan_.out, "train");
+    in_use_.emplace(claimed_->path());
     rows_.emplace(directory_ / "steps.csv");
     progress_.emplace("training");
     write_data_set(data_);
+}
+
+// Rank 0 knows already.
+void Training::find_earlier()
+{
+    std::string path = earlier_.string();
+    std::uint64_t size = path.size();
+    transport_.broadcast(std::as_writable_bytes(std::span{&size, 1}), 0).get();
+    path.resize(size);
+    transport_.broadcast(std::as_writable_bytes(std::span{path}), 0).get();
+    earlier_ = path;
+    if (!earlier_.empty()) first_step_ = CheckpointReader{earlier_}.meta().step;
 }
 
 void Training::describe_in_trace()
@@ -109,8 +138,11 @@ void Training::describe_in_trace()
 
 void Training::make_loader()
 {
-    const Sampling sampling{
-        .batch = plan_.batch, .rank = transport_.rank(), .ranks = transport_.size(), .seed = plan_.seed};
+    const Sampling sampling{.batch = plan_.batch,
+                            .rank = transport_.rank(),
+                            .ranks = transport_.size(),
+                            .seed = plan_.seed,
+                            .first_step = first_step_ * plan_.accumulate};
     const std::shared_ptr<const Records> records = open_part(data_, Part::train, reading());
     if (transport_.rank() == 0)
         for (const std::string& fault : records->faults()) tell_skipped(fault);
@@ -153,6 +185,54 @@ void Training::make_model(const ModelPlan& plan)
     const base::PlugInText strategy = strategy_name(plan_);
     strategy_ = strategy_card_.make(strategies().settings(strategy_card_, strategy.options), transport_, *instruments_);
     strategy_->attach(*model_);
+    restore();
+}
+
+void Training::restore()
+{
+    if (earlier_.empty()) return;
+    const CheckpointReader checkpoint{earlier_};
+    check_same_training(checkpoint.meta(), checkpoint_meta());
+    checkpoint.read(state(), transport_.rank());
+    model_->restored();
+    if (transport_.rank() == 0)
+        std::fprintf(stderr, "ddl-train: going on after step %lld of %s\n", static_cast<long long>(first_step_),
+                     earlier_.c_str());
+}
+
+void Training::make_checkpointer()
+{
+    if (!plan_.checkpoint.on()) return;
+    const std::vector<StateTensor> all = state();
+    if (all.empty()) base::fail_usage("--checkpoint-every: ", plan_.model, " has no state to write");
+    const auto own = [](const StateTensor& tensor) { return tensor.owner == Owner::each; };
+    if (!plan_.checkpoint.sharded && std::any_of(all.begin(), all.end(), own))
+        base::fail_usage("--checkpoint-by rank0: not all of the state of ", plan_.model,
+                         " is there; --checkpoint-by sharded writes it all");
+    checkpointer_.emplace(plan_.checkpoint, directory_ / "checkpoints", transport_);
+}
+
+// What this rank has. Ranks that are not kept equal have each its own.
+std::vector<StateTensor> Training::state()
+{
+    std::vector<StateTensor> all = model_->state();
+    if (!strategy_card_.synchronous && transport_.size() > 1)
+        for (StateTensor& tensor : all) tensor.owner = Owner::each;
+    return all;
+}
+
+CheckpointMeta Training::checkpoint_meta() const
+{
+    return {.step = steps_done(),
+            .steps_per_epoch = steps_per_epoch(),
+            .seed = plan_.seed,
+            .batch = plan_.batch,
+            .accumulate = plan_.accumulate,
+            .ranks = transport_.size(),
+            .model = plan_.model,
+            .data = plan_.data,
+            .strategy = plan_.strategy,
+            .optimizer = plan_.optimizer.name};
 }
 
 void Training::inject_delays()
@@ -178,7 +258,7 @@ void Training::run()
 {
     begun_ns_ = base::now_ns();
     stall_watch_.emplace(plan_.stall_after, directory_, *instruments_, transport_);
-    for (std::uint64_t step = 0; stop_ == Stop::no && !is_last(step); ++step) {
+    for (auto step = static_cast<std::uint64_t>(first_step_); stop_ == Stop::no && !is_last(step); ++step) {
         take_step(step);
         if (ends_epoch(step) && stop_ == Stop::no) evaluate();
     }
@@ -191,6 +271,7 @@ void Training::run()
     stall_watch_.reset();
     strategy_->finish();
     instruments_->finish();
+    if (checkpointer_) checkpointer_->finish();
 }
 
 void Training::take_step(std::uint64_t step)
@@ -198,7 +279,9 @@ void Training::take_step(std::uint64_t step)
     PhaseClock& clock = instruments_->clock();
     clock.begin_step(step);
     news_.wish = wish();
+    if (checkpointer_) news_.checkpoint = checkpointer_->news();
     const std::vector<StepNews> news = exchange_->next(news_);
+    if (checkpointer_) checkpointer_->hear(checkpoint_news(news));
     stop_ = std::max(agreed(news), loss_is_low_enough(news) ? Stop::loss : Stop::no);
     write_rows(news);
     if (control_delay_) control_delay_->wait(clock);
@@ -212,6 +295,7 @@ void Training::take_step(std::uint64_t step)
     clock.enter(Phase::update);
     model_->update();
     strategy_->after_update(clock);
+    checkpoint_if_due();
     clock.leave();
 
     if (step % steps_of_a_sample == 0) sample(gradient_norm);
@@ -238,6 +322,15 @@ void Training::pass(bool last)
         clock.enter(Phase::backward);
         model_->backward();
     }
+}
+
+void Training::checkpoint_if_due()
+{
+    if (!checkpointer_ || !checkpointer_->due(steps_done() + 1)) return;
+    instruments_->clock().enter(Phase::checkpoint);
+    CheckpointMeta meta = checkpoint_meta();
+    ++meta.step;  // the one at hand is done
+    checkpointer_->write(meta, state());
 }
 
 void Training::write_rows(const std::vector<StepNews>& news)
@@ -271,15 +364,15 @@ void Training::show_progress()
 {
     if (!progress_ || !progress_->due()) return;
     const double seconds = base::seconds(base::Nanoseconds{base::now_ns() - begun_ns_});
-    const auto steps = static_cast<double>(sums_.steps);
+    const auto steps = static_cast<double>(steps_done());
     double fraction = 0.0;
     if (plan_.steps > 0) fraction = std::max(fraction, steps / static_cast<double>(plan_.steps));
     if (plan_.epochs > 0) fraction = std::max(fraction, steps / static_cast<double>(plan_.epochs * steps_per_epoch()));
     if (plan_.duration.count() > 0) fraction = std::max(fraction, seconds / base::seconds(plan_.duration));
 
     std::array<char, 96> detail{};
-    const auto step_ms = static_cast<double>(sums_.ns) / 1e6 / std::max(steps, 1.0);
-    std::snprintf(detail.data(), detail.size(), "step %lld, %.1f ms a step", static_cast<long long>(sums_.steps),
+    const auto step_ms = static_cast<double>(sums_.ns) / 1e6 / std::max(static_cast<double>(sums_.steps), 1.0);
+    std::snprintf(detail.data(), detail.size(), "step %lld, %.1f ms a step", static_cast<long long>(steps_done()),
                   step_ms);
     const auto length = std::char_traits<char>::length(detail.data());
     if (const std::optional<double> loss = model_->loss())
@@ -349,7 +442,7 @@ void Training::evaluate()
     if (transport_.rank() != 0) return;
     if (all_answers == 0) base::fail("no held-out sample of ", data_.text, " is sound");
     accuracy_ = static_cast<double>(all_correct) / static_cast<double>(all_answers);
-    const auto epoch = sums_.steps / steps_per_epoch();
+    const auto epoch = steps_done() / steps_per_epoch();
     std::fprintf(stderr, "ddl-train: epoch %lld: loss %.4f, accuracy on held-out samples %.2f %%\n",
                  static_cast<long long>(epoch), model_->loss().value_or(0.0), 100.0 * *accuracy_);
 }
@@ -386,6 +479,9 @@ nlohmann::ordered_json Training::result()
     result["skipped_records"] = skipped;
     result["bytes_averaged"] = transport_.bytes_averaged();
     result["stopped_by_signal"] = stop_ == Stop::signal;
+    result["first_step"] = first_step_;
+    result["resumed_from"] = earlier_.string();
+    result["checkpoints"] = checkpointer_ ? checkpointer_->summary() : nullptr;
 
     nlohmann::ordered_json recorded = result;
     recorded["each_rank"] = std::move(ranks);
@@ -399,7 +495,7 @@ std::string Training::ended_by() const
     if (stop_ == Stop::accuracy) return "accuracy";
     if (stop_ == Stop::loss) return "loss";
     if (stop_ == Stop::time_is_up) return "duration";
-    return plan_.steps > 0 && sums_.steps >= plan_.steps ? "steps" : "epochs";
+    return plan_.steps > 0 && steps_done() >= plan_.steps ? "steps" : "epochs";
 }
 
 // Once at the begin, so that a killed training has one, and once with the result.

@@ -3,6 +3,8 @@
 
 #include "base/files.hpp"
 #include "base/progress.hpp"
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
+#include "ddl-workloads/checkpoint/resume.hpp"
 #include "ddl-workloads/control_delay.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/loader.hpp"
@@ -49,11 +51,17 @@ class Training {
     // result().
     bool promise_kept() const { return !strategy_card_.synchronous || ranks_agree_; }
 
+    // Checkpoints that were due and could not be written; rank 0, after result().
+    std::int64_t lost_checkpoints() const { return checkpointer_ ? checkpointer_->failures() : 0; }
+
  private:
     void prepare_parts();
     void claim();
     void describe_in_trace();
     void make_model(const ModelPlan& plan);
+    void find_earlier();
+    void restore();
+    void make_checkpointer();
     void make_loader();
     Reading reading() const;
     void tell_skipped(const std::string& fault);
@@ -64,6 +72,10 @@ class Training {
     void take_step(std::uint64_t step);
     void pass(bool last);
     std::int64_t steps_per_epoch() const;
+    void checkpoint_if_due();
+    std::vector<StateTensor> state();
+    CheckpointMeta checkpoint_meta() const;
+    std::int64_t steps_done() const { return first_step_ + sums_.steps; }
     void write_rows(const std::vector<StepNews>& news);
     void sample(std::optional<double> gradient_norm);
     void show_progress();
@@ -81,6 +93,8 @@ class Training {
     DataSet data_;
     std::filesystem::path directory_;           // DIR/train
     std::optional<base::ClaimedPart> claimed_;  // rank 0
+    std::optional<PartInUse> in_use_;           // rank 0
+    std::filesystem::path earlier_;             // the checkpoint to go on from; empty: none
     nlohmann::ordered_json started_;
 
     std::optional<base::ControlFile> control_;
@@ -92,9 +106,11 @@ class Training {
     std::optional<DelayInjector> injector_;
     std::optional<StallWatch> stall_watch_;  // while it runs
     std::optional<StepExchange> exchange_;
+    std::optional<Checkpointer> checkpointer_;
     std::optional<StepRows> rows_;            // rank 0
     std::optional<base::Progress> progress_;  // rank 0
 
+    std::int64_t first_step_ = 0;  // so many were made before this run
     std::int64_t begun_ns_ = 0;
     Stop stop_ = Stop::no;
     StepNews news_;

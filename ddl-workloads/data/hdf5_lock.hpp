@@ -12,12 +12,12 @@ class Hdf5Lock {
     Hdf5Lock() : lock_{mutex()} { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
  private:
-    static std::mutex& mutex()
+    static std::recursive_mutex& mutex()
     {
-        static std::mutex one;
+        static std::recursive_mutex one;
         return one;
     }
-    std::lock_guard<std::mutex> lock_;
+    std::lock_guard<std::recursive_mutex> lock_;
 };
 
 }  // namespace ddl

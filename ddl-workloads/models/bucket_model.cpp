@@ -77,6 +77,25 @@ std::vector<std::span<float>> BucketModel::gradients()
     return all;
 }
 
+// The gradients stand for parameters, which would be as large.
+std::vector<StateTensor> BucketModel::state()
+{
+    const auto floats = [](std::string path, std::span<float> values) {
+        return StateTensor{.path = std::move(path),
+                           .type = ElementType::float32,
+                           .shape = {static_cast<std::int64_t>(values.size())},
+                           .bytes = std::as_writable_bytes(values)};
+    };
+    std::vector<StateTensor> all{floats("model/ends", parameters_)};
+    all.push_back({.path = "model/steps",
+                   .type = ElementType::int64,
+                   .shape = {},
+                   .bytes = std::as_writable_bytes(std::span{&steps_, 1})});
+    for (const Bucket& bucket : buckets_)
+        all.push_back(floats(base::join("model/bucket.", bucket.index), bucket.gradients));
+    return all;
+}
+
 std::vector<std::string> BucketModel::gradient_names()
 {
     std::vector<std::string> names;

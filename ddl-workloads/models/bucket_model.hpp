@@ -24,16 +24,17 @@ class BucketModel : public Model {
     void backward() override;
     void update() override;
     std::vector<std::span<float>> gradients() override;
+    std::vector<StateTensor> state() override;
     std::vector<std::string> gradient_names() override;
 
  protected:
     // Computes what completes the bucket.
     virtual void complete(const Bucket& bucket) = 0;
-    int steps() const { return steps_; }  // complete ones
+    std::int64_t steps() const { return steps_; }  // complete ones
 
  private:
     int rank_;
-    int steps_ = 0;
+    std::int64_t steps_ = 0;
     int passes_ = 1;
     int pass_ = 0;  // of this step
     std::vector<float> gradients_;

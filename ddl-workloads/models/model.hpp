@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cards.hpp"
+#include "ddl-workloads/checkpoint/state_tensor.hpp"
 #include "ddl-workloads/data/loader.hpp"
 
 #include <nlohmann/json.hpp>
@@ -87,6 +88,12 @@ class Model {
 
     // Names of the gradients, at any time.
     virtual std::vector<std::string> gradient_names() = 0;
+
+    // All that the next steps depend on, between two steps: parameters, statistics, the optimizer's, random numbers.
+    // The views hold until the next step. After somebody wrote into them, restored() is called. A model without any
+    // cannot be checkpointed.
+    virtual std::vector<StateTensor> state() { return {}; }
+    virtual void restored() {}
 
     // Of the last forward(); a model that does not learn has none.
     virtual std::optional<double> loss() const { return std::nullopt; }

@@ -81,6 +81,13 @@ TEST_CASE("steps may be asked for in any order")
     CHECK(late == ddl::Sampler{6, sampling}.batch(7));
 }
 
+TEST_CASE("a sampling that goes on gives what an uninterrupted one gives from there")
+{
+    ddl::Sampler whole{20, {.batch = 2, .ranks = 2, .seed = 3}};
+    ddl::Sampler rest{20, {.batch = 2, .ranks = 2, .seed = 3, .first_step = 7}};
+    for (std::int64_t step = 0; step < 12; ++step) CHECK(rest.batch(step) == whole.batch(7 + step));
+}
+
 TEST_CASE("samplings that make no sense are refused")
 {
     CHECK_THROWS_AS(ddl::Sampler(7, {.batch = 4, .ranks = 2}), base::UsageError);

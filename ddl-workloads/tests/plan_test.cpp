@@ -45,6 +45,13 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--stall-after", "-1s"},
         {"--until-accuracy", "0.95"},
         {"--until-accuracy", "101%"},
+        {"--checkpoint-every", "0"},
+        {"--checkpoint-every", "often"},
+        {"--checkpoint-every", "-5s"},
+        {"--checkpoint-every", "10", "--checkpoint-mode", "later"},
+        {"--checkpoint-every", "10", "--checkpoint-by", "rank1"},
+        {"--checkpoint-every", "10", "--checkpoint-keep", "-1"},
+        {"--checkpoint-keep", "2"},
         {"--delay", "1:backward"},
         {"--delay", "1:backwards:5ms"},
         {"--delay", "x:backward:5ms"},
@@ -88,6 +95,18 @@ TEST_CASE("a delay to inject says rank and phase and time and how often")
     CHECK(plan->delays[1].phase == ddl::Phase::load);
     CHECK(plan->delays[1].every == 10);
     CHECK(plan->delays[1].busy);
+}
+
+TEST_CASE("checkpoints come after steps or after a time")
+{
+    const auto every = [](const char* text) {
+        return parsed({"--model", "emulated", "--out", "run", "--checkpoint-every", text})->checkpoint;
+    };
+    CHECK(every("100").every_steps == 100);
+    CHECK(every("7steps").every_steps == 7);
+    CHECK(every("30s").every_steps == 0);
+    CHECK(every("30s").every_time == std::chrono::seconds{30});
+    CHECK_FALSE(parsed({"--model", "emulated", "--out", "run"})->checkpoint.on());
 }
 
 TEST_CASE("a training with no end given makes a hundred steps")

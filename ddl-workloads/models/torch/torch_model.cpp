@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,80 @@ torch::Tensor view(const std::vector<Number>& numbers, at::IntArrayRef shape)
     return torch::from_blob(const_cast<Number*>(numbers.data()), shape, c10::CppTypeToScalarType<Number>::value);
 }
 
+ElementType element_type(const torch::Tensor& tensor)
+{
+    switch (tensor.scalar_type()) {
+        case torch::kFloat32:
+            return ElementType::float32;
+        case torch::kFloat64:
+            return ElementType::float64;
+        case torch::kInt32:
+            return ElementType::int32;
+        case torch::kInt64:
+            return ElementType::int64;
+        case torch::kUInt8:
+            return ElementType::uint8;
+        default:
+            base::fail("no checkpoint can hold a tensor of ", std::string{tensor.dtype().name()});
+    }
+}
+
+StateTensor state_tensor(std::string path, const torch::Tensor& tensor, Owner owner = Owner::any)
+{
+    return {.path = std::move(path),
+            .type = element_type(tensor),
+            .shape = tensor.sizes().vec(),
+            .bytes = bytes(tensor),
+            .owner = owner};
+}
+
+// Where an optimizer keeps what belongs to a parameter; the key is a text before LibTorch 2.1.
+template <class Map>
+std::unique_ptr<torch::optim::OptimizerParamState>& place_of(Map& all, const torch::Tensor& parameter)
+{
+    if constexpr (std::is_same_v<typename Map::key_type, std::string>)
+        return all[c10::guts::to_string(parameter.unsafeGetTensorImpl())];
+    else
+        return all[parameter.unsafeGetTensorImpl()];
+}
+
+template <class Kept>
+Kept& kept_of(torch::optim::Optimizer& optimizer, const torch::Tensor& parameter)
+{
+    auto& kept = place_of(optimizer.state(), parameter);
+    if (!kept) kept = std::make_unique<Kept>();  // as the optimizer itself would at its first step
+    return static_cast<Kept&>(*kept);
+}
+
+// In one piece, and zeros if the optimizer would make them at its first step.
+torch::Tensor whole(const torch::Tensor& kept, const torch::Tensor& parameter)
+{
+    return kept.defined() ? kept.contiguous() : torch::zeros_like(parameter, torch::MemoryFormat::Contiguous).detach();
+}
+
+void add_state_of_sgd(std::vector<StateTensor>& all, torch::optim::Optimizer& optimizer, const std::string& name,
+                      const torch::Tensor& parameter, Owner owner)
+{
+    auto& kept = kept_of<torch::optim::SGDParamState>(optimizer, parameter);
+    kept.momentum_buffer(whole(kept.momentum_buffer(), parameter));
+    all.push_back(state_tensor("optimizer/momentum/" + name, kept.momentum_buffer(), owner));
+}
+
+void add_state_of_adamw(std::vector<StateTensor>& all, torch::optim::Optimizer& optimizer, const std::string& name,
+                        const torch::Tensor& parameter, Owner owner)
+{
+    auto& kept = kept_of<torch::optim::AdamWParamState>(optimizer, parameter);
+    kept.exp_avg(whole(kept.exp_avg(), parameter));
+    kept.exp_avg_sq(whole(kept.exp_avg_sq(), parameter));
+    all.push_back(state_tensor("optimizer/exp_avg/" + name, kept.exp_avg(), owner));
+    all.push_back(state_tensor("optimizer/exp_avg_sq/" + name, kept.exp_avg_sq(), owner));
+    all.push_back({.path = "optimizer/step/" + name,
+                   .type = ElementType::int64,
+                   .shape = {},
+                   .bytes = std::as_writable_bytes(std::span{&kept.step(), 1}),
+                   .owner = owner});
+}
+
 std::unique_ptr<torch::optim::Optimizer> optimizer(const std::vector<torch::Tensor>& parameters,
                                                    const OptimizerPlan& plan)
 {
@@ -73,6 +148,32 @@ class TorchModel : public Model {
 
     std::vector<std::span<std::byte>> parameters() override { return bytes(parameters_); }
     std::vector<std::span<std::byte>> statistics() override { return bytes(network_->buffers()); }
+
+    std::vector<StateTensor> state() override
+    {
+        std::vector<StateTensor> all;
+        for (const auto& parameter : network_->named_parameters())
+            all.push_back(state_tensor("model/" + parameter.key(), parameter.value()));
+        for (const auto& buffer : network_->named_buffers())
+            all.push_back(state_tensor("model/" + buffer.key(), buffer.value(), Owner::rank0));
+        if (OwnPart* const own = network_->own_part())
+            for (std::size_t i = 0; const torch::Tensor& parameter : own->parameters())
+                all.push_back(state_tensor(base::join("model/own.", i++), parameter, Owner::each));
+        if (shards_)
+            add_optimizer_state(all, "shard", shards_->mine(), Owner::each);
+        else
+            for (const auto& parameter : network_->named_parameters())
+                add_optimizer_state(all, parameter.key(), parameter.value(), Owner::any);
+        random_state_ = at::detail::getDefaultCPUGenerator().get_state();
+        all.push_back(state_tensor("meta/torch_random", random_state_, Owner::rank0));
+        return all;
+    }
+
+    void restored() override
+    {
+        at::Generator generator = at::detail::getDefaultCPUGenerator();
+        generator.set_state(random_state_);
+    }
 
     std::int64_t parameter_count() const override
     {
@@ -184,6 +285,15 @@ class TorchModel : public Model {
  private:
     bool is_last_pass() const { return pass_ + 1 == passes_; }
 
+    void add_optimizer_state(std::vector<StateTensor>& all, const std::string& name, const torch::Tensor& parameter,
+                             Owner owner)
+    {
+        if (optimizer_plan_.name == "adamw")
+            add_state_of_adamw(all, *optimizer_, name, parameter, owner);
+        else if (optimizer_plan_.momentum != 0.0)
+            add_state_of_sgd(all, *optimizer_, name, parameter, owner);
+    }
+
     static std::span<float> gradient(const torch::Tensor& parameter)
     {
         const torch::Tensor& gradient = parameter.grad();
@@ -219,6 +329,7 @@ class TorchModel : public Model {
     std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
     int passes_ = 1;
     int pass_ = 0;  // of this step
+    torch::Tensor random_state_;
     Batch batch_;
     Inputs inputs_;
     torch::Tensor loss_;

@@ -1,0 +1,126 @@
+#include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+
+#include "base/error.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace ddl {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t spare_bytes = 1 << 20;  // for what else the training writes, and HDF5's own structures
+
+const std::string prefix = "step-";
+
+std::optional<std::int64_t> step_of(const fs::path& path)
+{
+    const std::string name = path.filename().string();
+    if (!name.starts_with(prefix) || name.find_first_not_of("0123456789", prefix.size()) != std::string::npos ||
+        name.size() == prefix.size() || name.size() > prefix.size() + 18)
+        return std::nullopt;
+    return std::stoll(name.substr(prefix.size()));
+}
+
+void sync_directory(const fs::path& path)
+{
+    const int file =
+        base::check_errno(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open ", path.string());
+    const int code = ::fsync(file);
+    ::close(file);
+    base::check_errno(code, "write ", path.string(), " to the device");
+}
+
+void remove_quietly(const fs::path& path) noexcept
+{
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+}
+
+}  // namespace
+
+fs::path checkpoint_path(const fs::path& directory, std::int64_t step)
+{
+    std::string digits = std::to_string(step);
+    digits.insert(0, digits.size() < 9 ? 9 - digits.size() : 0, '0');
+    return directory / (prefix + digits);
+}
+
+fs::path growing_path(const fs::path& directory, std::int64_t step)
+{
+    return checkpoint_path(directory, step).string() + ".tmp";
+}
+
+std::vector<fs::path> checkpoints_in(const fs::path& directory)
+{
+    std::vector<fs::path> all;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator{directory, none})
+        if (step_of(entry.path())) all.push_back(entry.path());
+    std::sort(all.begin(), all.end(), [](const fs::path& a, const fs::path& b) { return *step_of(a) > *step_of(b); });
+    return all;
+}
+
+void make_room(const fs::path& directory, std::int64_t step, std::int64_t bytes)
+{
+    const fs::path path = growing_path(directory, step);
+    fs::create_directories(path);
+    struct statvfs system {};
+    base::check_errno(::statvfs(path.c_str(), &system), "look at the file system of ", path.string());
+    if (static_cast<double>(system.f_bavail) * static_cast<double>(system.f_frsize) <
+        static_cast<double>(bytes + spare_bytes))
+        throw std::system_error{ENOSPC, std::generic_category(),
+                                base::join("cannot write ", base::format(base::Bytes{bytes}), " to ", path.string())};
+}
+
+void publish(const fs::path& directory, std::int64_t step, bool durable)
+{
+    const fs::path grown = growing_path(directory, step);
+    if (durable) sync_directory(grown);
+    fs::rename(grown, checkpoint_path(directory, step));
+    if (durable) sync_directory(directory);
+}
+
+void discard(const fs::path& directory, std::int64_t step) noexcept
+{
+    remove_quietly(growing_path(directory, step));
+}
+
+void keep_newest(const fs::path& directory, std::size_t count)
+{
+    const std::vector<fs::path> all = checkpoints_in(directory);
+    for (std::size_t i = count; i < all.size(); ++i) {
+        const fs::path going = all[i].string() + ".old";
+        fs::rename(all[i], going);
+        remove_quietly(going);
+    }
+}
+
+fs::path first_sound(std::span<const fs::path> checkpoints)
+{
+    std::string why = "there is none";
+    for (const fs::path& checkpoint : checkpoints) {
+        try {
+            CheckpointReader{checkpoint}.verify();
+            return checkpoint;
+        } catch (const std::exception& error) {
+            why = error.what();
+            if (&checkpoint != &checkpoints.back())
+                std::cerr << "ddl-train: " + why + "; the checkpoint before it is tried\n";
+        }
+    }
+    base::fail("no checkpoint to go on from: ", why);
+}
+
+}  // namespace ddl

@@ -1,0 +1,204 @@
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <numeric>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+std::int64_t bytes_of(std::span<const StateTensor> tensors)
+{
+    const auto add = [](std::size_t sum, const StateTensor& tensor) { return sum + tensor.bytes.size(); };
+    return static_cast<std::int64_t>(std::accumulate(tensors.begin(), tensors.end(), std::size_t{0}, add));
+}
+
+void say_not_written(std::int64_t step, const std::string& why)
+{
+    std::cerr << base::join("ddl-train: the checkpoint of step ", step, " is lost: ", why, "; the training goes on\n");
+}
+
+}  // namespace
+
+void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan)
+{
+    const std::string number = text.substr(0, text.find("step"));
+    const bool steps = text.find_first_not_of("0123456789") == std::string::npos || text == number + "steps" ||
+                       text == number + "step";
+    if (steps)
+        plan.every_steps = base::parse<std::int64_t>(number);
+    else
+        plan.every_time = base::parse<base::Nanoseconds>(text);
+    if (!plan.on() || plan.every_steps < 0 || plan.every_time.count() < 0)
+        base::fail_usage("--checkpoint-every ", text, ": at least one step, or a time such as 30s");
+}
+
+std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensors, int ranks)
+{
+    std::vector<std::vector<std::size_t>> shares(static_cast<std::size_t>(ranks));
+    std::vector<std::size_t> bytes(shares.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (tensors[i].owner == Owner::each) {
+            for (std::vector<std::size_t>& share : shares) share.push_back(i);
+            continue;
+        }
+        const auto least = static_cast<std::size_t>(std::min_element(bytes.begin(), bytes.end()) - bytes.begin());
+        const std::size_t rank = tensors[i].owner == Owner::any ? least : 0;
+        shares[rank].push_back(i);
+        bytes[rank] += tensors[i].bytes.size();
+    }
+    return shares;
+}
+
+Checkpointer::Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, Transport& transport)
+    : plan_{plan}, directory_{std::move(directory)}, transport_{transport}, last_begun_ns_{base::now_ns()}
+{
+}
+
+CheckpointNews Checkpointer::news()
+{
+    CheckpointNews news{.written = written_share_, .failed = failed_share_};
+    const bool late = plan_.every_time.count() > 0 && base::now_ns() - last_begun_ns_ >= plan_.every_time.count();
+    if (transport_.rank() == 0 && late) news.due = std::exchange(asked_, true) ? 0 : 1;
+    return news;
+}
+
+void Checkpointer::hear(std::span<const CheckpointNews> all)
+{
+    if (all.empty()) return;
+    if (all.front().due != 0) wanted_ = true;
+    if (!shards_open_) return;
+    const auto told = [this](const CheckpointNews& one) { return std::max(one.written, one.failed) == meta_.step; };
+    const auto failed = [this](const CheckpointNews& one) { return one.failed == meta_.step; };
+    if (!std::all_of(all.begin(), all.end(), told)) return;
+    if (std::any_of(all.begin(), all.end(), failed)) failed_share_ = meta_.step;
+    complete();
+}
+
+bool Checkpointer::due(std::int64_t steps_done) const
+{
+    return wanted_ || (plan_.every_steps > 0 && steps_done % plan_.every_steps == 0);
+}
+
+void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor> state)
+{
+    finish();
+    meta_ = meta;
+    last_begun_ns_ = base::now_ns();
+    asked_ = wanted_ = false;
+    const int ranks = plan_.sharded ? transport_.size() : 1;
+    meta_.shards = plan_.sharded ? ranks : 0;
+    shards_open_ = plan_.sharded;
+    if (!plan_.sharded && transport_.rank() != 0) return;
+
+    const std::vector<std::vector<std::size_t>> dealt = shares(state, ranks);
+    paths_of_shards_.assign(dealt.size(), {});
+    for (std::size_t rank = 0; rank < dealt.size(); ++rank)
+        for (const std::size_t i : dealt[rank])
+            if (state[i].owner != Owner::each || ranks == 1) paths_of_shards_[rank].push_back(state[i].path);
+    std::vector<StateTensor> share;
+    for (const std::size_t i : dealt[static_cast<std::size_t>(transport_.rank())]) share.push_back(state[i]);
+    if (plan_.beside) share = copy(std::move(share));
+    start([this, share = std::move(share)] { write_share(meta_, share); });
+    if (!plan_.beside) finish();
+}
+
+// The copies' memory is kept from one checkpoint to the next.
+std::vector<StateTensor> Checkpointer::copy(std::vector<StateTensor> share)
+{
+    copies_.resize(static_cast<std::size_t>(bytes_of(share)));
+    std::span<std::byte> room{copies_};
+    for (StateTensor& tensor : share) {
+        std::copy(tensor.bytes.begin(), tensor.bytes.end(), room.begin());
+        tensor.bytes = room.first(tensor.bytes.size());
+        room = room.subspan(tensor.bytes.size());
+    }
+    return share;
+}
+
+// Now, or on a thread of its own; one at a time.
+void Checkpointer::start(const std::function<void()>& work)
+{
+    under_way_ = std::async(plan_.beside ? std::launch::async : std::launch::deferred, work);
+}
+
+void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const StateTensor> share)
+{
+    const std::int64_t begin = base::now_ns();
+    try {
+        make_room(directory_, meta.step, bytes_of(share));
+        if (plan_.sharded) {
+            write_shard(growing_path(directory_, meta.step), meta, transport_.rank(), share, plan_.durable);
+        } else {
+            write_whole_checkpoint(growing_path(directory_, meta.step), meta, share, plan_.durable);
+            publish(directory_, meta.step, plan_.durable);
+            if (plan_.keep > 0) keep_newest(directory_, static_cast<std::size_t>(plan_.keep));
+            ++completed_;
+        }
+        bytes_ += bytes_of(share);
+        writing_ns_ += base::now_ns() - begin;
+        written_share_ = meta.step;
+    } catch (const std::exception& error) {
+        if (!plan_.sharded) {
+            discard(directory_, meta.step);
+            ++failures_;
+        }
+        say_not_written(meta.step, error.what());
+        failed_share_ = meta.step;
+    }
+}
+
+// All ranks have told how they fared with their shards. Rank 0 makes a checkpoint of them, or takes them away.
+void Checkpointer::complete()
+{
+    shards_open_ = false;
+    if (transport_.rank() != 0) return;
+    under_way_.get();
+    if (failed_share_ == meta_.step) {
+        discard(directory_, meta_.step);
+        ++failures_;
+        return;
+    }
+    start([this] {
+        try {
+            write_index(growing_path(directory_, meta_.step), meta_, paths_of_shards_, plan_.durable);
+            publish(directory_, meta_.step, plan_.durable);
+            if (plan_.keep > 0) keep_newest(directory_, static_cast<std::size_t>(plan_.keep));
+            ++completed_;
+        } catch (const std::exception& error) {
+            discard(directory_, meta_.step);
+            ++failures_;
+            say_not_written(meta_.step, error.what());
+        }
+    });
+    if (!plan_.beside) under_way_.get();
+}
+
+void Checkpointer::finish()
+{
+    if (under_way_.valid()) under_way_.wait();
+    if (shards_open_) {
+        const bool failed = failed_share_ == meta_.step;
+        const std::vector<std::string> texts = transport_.gather(failed ? "failed" : "").get();
+        if (std::any_of(texts.begin(), texts.end(), [](const std::string& text) { return !text.empty(); }))
+            failed_share_ = meta_.step;
+        complete();
+    }
+    if (under_way_.valid()) under_way_.get();
+}
+
+nlohmann::ordered_json Checkpointer::summary() const
+{
+    return {{"written", completed_.load()},
+            {"failed", failures_.load()},
+            {"bytes", bytes_.load()},
+            {"writing_ms", static_cast<double>(writing_ns_) / 1e6}};
+}
+
+}  // namespace ddl

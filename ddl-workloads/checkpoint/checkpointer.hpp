@@ -1,0 +1,100 @@
+// Writes a training's checkpoints: when one is due, whose share is whose, at once or beside the next steps.
+#pragma once
+
+#include "base/units.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/transports/transport.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+struct CheckpointPlan {
+    std::int64_t every_steps = 0;  // 0: not by steps
+    base::Nanoseconds every_time{0};
+    bool beside = false;  // sync: the training waits; async: it goes on once the tensors are copied
+    bool sharded = false;
+    bool durable = true;
+    std::int64_t keep = 3;  // 0: all
+
+    bool on() const { return every_steps > 0 || every_time.count() > 0; }
+};
+
+// "100", "100steps", "30s" into the plan. Throws UsageError.
+void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan);
+
+// What a rank tells the others once a step.
+struct CheckpointNews {
+    std::int64_t due = 0;      // rank 0: it is time for one
+    std::int64_t written = 0;  // this rank's shard of the checkpoint of so many steps is complete
+    std::int64_t failed = 0;   // .. or could not be written
+};
+
+// Tensors of each rank, by their place in the list: equal ones are dealt out by size, rank 0's are rank 0's.
+std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensors, int ranks);
+
+// A checkpoint that cannot be written (a full disk) is told on stderr and leaves nothing behind; the training goes on,
+// and tries again when the next is due. Used by the main thread; HDF5 is called by one thread at a time.
+class Checkpointer {
+ public:
+    Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, Transport& transport);
+
+    // Wait until nothing is written any more.
+    ~Checkpointer() = default;
+    Checkpointer(const Checkpointer&) = delete;
+    Checkpointer& operator=(const Checkpointer&) = delete;
+
+    // Once a step, all ranks: what to tell, and what all told one step earlier.
+    CheckpointNews news();
+    void hear(std::span<const CheckpointNews> all);
+
+    // Whether one shall be written after this step: the same on all ranks.
+    bool due(std::int64_t steps_done) const;
+
+    // Collective. `state` may change as soon as this returns.
+    void write(const CheckpointMeta& meta, std::span<const StateTensor> state);
+
+    // Collective: what is still being written comes to its end.
+    void finish();
+
+    // Of rank 0: how many were written, how many could not be, and of those written by this rank bytes and time.
+    nlohmann::ordered_json summary() const;
+    std::int64_t failures() const { return failures_; }
+
+ private:
+    void start(const std::function<void()>& work);
+    void write_share(const CheckpointMeta& meta, std::span<const StateTensor> share);
+    void complete();
+    std::vector<StateTensor> copy(std::vector<StateTensor> share);
+
+    CheckpointPlan plan_;
+    std::filesystem::path directory_;
+    Transport& transport_;
+
+    std::int64_t last_begun_ns_ = 0;
+    bool asked_ = false;   // rank 0: by news()
+    bool wanted_ = false;  // by what was heard
+
+    CheckpointMeta meta_;  // of the last one begun
+    std::vector<std::vector<std::string>> paths_of_shards_;
+    bool shards_open_ = false;  // not all of its shards are known to be complete
+    std::vector<std::byte> copies_;
+    std::atomic<std::int64_t> written_share_ = 0;  // steps of the checkpoint; of this rank
+    std::atomic<std::int64_t> failed_share_ = 0;
+    std::atomic<std::int64_t> completed_ = 0;
+    std::atomic<std::int64_t> failures_ = 0;
+    std::atomic<std::int64_t> bytes_ = 0;
+    std::atomic<std::int64_t> writing_ns_ = 0;
+    std::future<void> under_way_;
+};
+
+}  // namespace ddl

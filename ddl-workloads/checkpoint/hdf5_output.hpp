@@ -1,0 +1,40 @@
+// Where HDF5 writes a new file. A file whose closing fails would stay half closed inside HDF5 and end the process when
+// it exits; so HDF5 is never told of a full disk, and finish() tells it.
+#pragma once
+
+#include "ddl-workloads/checkpoint/hdf5.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace ddl::hdf5 {
+
+class Output {
+ public:
+    // Creates the file. Throws std::system_error.
+    explicit Output(std::filesystem::path path);
+    ~Output();
+    Output(const Output&) = delete;
+    Output& operator=(const Output&) = delete;
+
+    // To create the HDF5 file with (H5Fcreate); must be closed before finish().
+    hid_t access() const { return access_.get(); }
+
+    // Throws std::system_error if a write failed. `durable`: on the device, not only in the page cache.
+    void finish(bool durable);
+
+    // What HDF5 does, through its file driver.
+    void write(std::uint64_t at, std::span<const std::byte> bytes) noexcept;
+    void read(std::uint64_t at, std::span<std::byte> room) const noexcept;
+    void resize(std::uint64_t size) noexcept;
+
+ private:
+    std::filesystem::path path_;
+    int file_ = -1;
+    int error_ = 0;  // errno of the first write that failed
+    Properties access_;
+};
+
+}  // namespace ddl::hdf5

@@ -1,0 +1,30 @@
+// What a training must remember to go on as if it had never ended: named numbers in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+enum class ElementType { float32, float64, int32, int64, uint8 };
+
+// Whose numbers count when the training goes on.
+enum class Owner {
+    any,    // all ranks hold the same: one of them is enough
+    rank0,  // ranks may differ, and go on with rank 0's
+    each    // each rank goes on with its own
+};
+
+// A view of the model's memory, to be read from and, before the first step, written to.
+struct StateTensor {
+    std::string path;  // in a checkpoint: "model/layers.0.weight", "optimizer/momentum/layers.0.weight"
+    ElementType type = ElementType::float32;
+    std::vector<std::int64_t> shape;  // empty: a single number
+    std::span<std::byte> bytes;       // row by row
+    Owner owner = Owner::any;
+};
+
+}  // namespace ddl

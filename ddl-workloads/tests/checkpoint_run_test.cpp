@@ -1,0 +1,234 @@
+// The real ddl-train writes checkpoints, is killed, and goes on.
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "base/testing.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+#include "ddl-workloads/checkpoint/hdf5.hpp"
+#include "ddl-workloads/tests/train_runs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include <unistd.h>
+
+using testing::Words;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Words operator+(Words words, const Words& more)
+{
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+const Words small{"--model", "emulated[compute=100us,gradients=64kB,buckets=2]",
+                  "--data",  "synthetic[samples=160]",
+                  "--trace", "off"};
+
+fs::path checkpoints_of(const fs::path& run)
+{
+    return run / "train/checkpoints";
+}
+
+// Every tensor's bytes, whichever file holds it.
+std::map<std::string, std::vector<char>> tensors_of(const fs::path& checkpoint)
+{
+    const ddl::CheckpointReader reader{checkpoint};
+    reader.verify();
+    const ddl::hdf5::File file{H5Fopen(ddl::checkpoint_file(checkpoint).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
+    std::map<std::string, std::vector<char>> all;
+    for (const std::vector<std::string>& paths : reader.paths())
+        for (const std::string& path : paths) {
+            const ddl::hdf5::DataSet set{H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT)};
+            const ddl::hdf5::Type type{H5Dget_type(set.get())};
+            std::vector<char>& bytes = all[path];
+            bytes.resize(H5Dget_storage_size(set.get()));
+            REQUIRE(H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) >= 0);
+        }
+    return all;
+}
+
+// Kills a rank once there is such a checkpoint; whatever comes of the others.
+void train_and_kill(int ranks, const fs::path& run, const Words& words, std::int64_t step)
+{
+    testing::RunningTraining training{ranks, run, words};
+    while (!fs::exists(ddl::checkpoint_path(checkpoints_of(run), step))) {
+        REQUIRE(testing::runs(training.launcher()));
+        std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    }
+    const std::vector<pid_t> processes = training.ranks();
+    REQUIRE(processes.size() == static_cast<std::size_t>(ranks));
+    ::kill(processes.back(), SIGKILL);
+    CHECK(training.wait() != 0);
+}
+
+void flip_bit_in_the_middle(const fs::path& file)
+{
+    std::string content = base::read_whole(file);
+    content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
+    base::write_whole(file, content);
+}
+
+}  // namespace
+
+TEST_CASE("a training that was killed goes on from its checkpoint to the same bits")
+{
+    struct Case {
+        int ranks;
+        Words model;
+        Words checkpoint;
+        bool in_place;
+    };
+    const Words emulated{"--model", "emulated[compute=100us,gradients=64kB,buckets=2]"};
+    std::vector<Case> cases{{2, emulated, {"--checkpoint-mode", "async", "--checkpoint-by", "sharded"}, true}};
+#ifdef CROSSTALK_DDL_TORCH
+    cases.push_back({2, {"--model", "mlp[hidden=16]"}, {"--checkpoint-mode", "async"}, false});
+    cases.push_back({1, {"--model", "mlp[hidden=16]", "--optimizer", "adamw"}, {}, true});
+    cases.push_back({2, {"--model", "resnet18[width=2]"}, {"--checkpoint-by", "sharded"}, false});
+#endif
+    const testing::Scratch scratch;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const auto& [ranks, model, checkpoint, in_place] = cases[i];
+        INFO(model[1], " on ", ranks, " ranks");
+        // An epoch has 50 steps of 2 ranks.
+        const Words words =
+            model + Words{"--data", "synthetic[samples=250]", "--batch", "2", "--trace", "off", "--checkpoint-every",
+                          "10",     "--checkpoint-keep",      "0"};
+        const fs::path whole = scratch / base::join("whole", i);
+        const testing::TrainRun uninterrupted =
+            testing::train(ranks, whole, words + Words{"--steps", "120", "--checkpoint-fsync", "no"});
+        REQUIRE(uninterrupted.status == 0);
+
+        const fs::path killed = scratch / base::join("killed", i);
+        train_and_kill(ranks, killed, words + checkpoint + Words{"--duration", "60s", "--delay", "0:load:20ms"}, 20);
+        const fs::path resumed = in_place ? killed : scratch / base::join("resumed", i);
+        const testing::TrainRun rest = testing::train(
+            ranks, resumed,
+            words + checkpoint + Words{"--steps", "120", "--resume", in_place ? "auto" : killed.string()});
+        INFO(rest.err);
+        REQUIRE(rest.status == 0);
+        CHECK(rest.result["first_step"] >= 20);
+        CHECK(rest.result["first_step"] < 120);
+        CHECK(rest.result["checksum"] == uninterrupted.result["checksum"]);
+        CHECK(rest.result["checkpoints"]["failed"] == 0);
+        CHECK(tensors_of(ddl::checkpoint_path(checkpoints_of(resumed), 120)) ==
+              tensors_of(ddl::checkpoint_path(checkpoints_of(whole), 120)));
+        CHECK(fs::exists(killed / "train.1/checkpoints") == in_place);
+        const base::CsvTable steps{resumed / "train/steps.csv"};
+        CHECK(steps.get<std::int64_t>(0, "step") == rest.result["first_step"]);
+    }
+}
+
+TEST_CASE("ranks that train alone go on each from its own state")
+{
+    const testing::Scratch scratch;
+    const Words words = small + Words{"--strategy", "none", "--checkpoint-every", "5"};
+    const testing::TrainRun refused = testing::train(2, scratch / "refused", words + Words{"--steps", "5"});
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find("--checkpoint-by sharded writes them all") != std::string::npos);
+    const Words sharded = words + Words{"--checkpoint-by", "sharded"};
+    const auto checksums = [&](const char* run) {
+        const auto record = nlohmann::json::parse(base::read_whole(scratch / run / "train/run.json"));
+        const auto& ranks = record["result"]["each_rank"];
+        return std::pair{ranks[0]["checksum"].get<std::string>(), ranks[1]["checksum"].get<std::string>()};
+    };
+    REQUIRE(testing::train(2, scratch / "whole", sharded + Words{"--steps", "12"}).status == 0);
+    REQUIRE(testing::train(2, scratch / "half", sharded + Words{"--steps", "7"}).status == 0);
+    const testing::TrainRun rest =
+        testing::train(2, scratch / "rest", sharded + Words{"--steps", "12", "--resume", scratch / "half"});
+    INFO(rest.err);
+    REQUIRE(rest.status == 0);
+    CHECK(rest.result["first_step"] == 5);
+    CHECK(checksums("rest") == checksums("whole"));
+    CHECK(checksums("rest").first != checksums("rest").second);
+}
+
+TEST_CASE("a damaged checkpoint is named and the one before it used")
+{
+    const testing::Scratch scratch;
+    const Words words = small + Words{"--checkpoint-every", "10", "--checkpoint-keep", "2"};
+    const testing::TrainRun first = testing::train_alone(scratch / "run", words + Words{"--steps", "30"});
+    INFO(first.err);
+    REQUIRE(first.status == 0);
+    CHECK(first.result["checkpoints"]["written"] == 3);
+    const std::vector<fs::path> kept = ddl::checkpoints_in(checkpoints_of(scratch / "run"));
+    REQUIRE(kept == std::vector<fs::path>{checkpoints_of(scratch / "run") / "step-000000030",
+                                          checkpoints_of(scratch / "run") / "step-000000020"});
+    flip_bit_in_the_middle(kept[0] / "checkpoint.h5");
+    const Words more = words + Words{"--steps", "40", "--resume", scratch / "run"};
+    const testing::TrainRun second = testing::train_alone(scratch / "second", more);
+    CHECK(second.status == 0);
+    CHECK(second.result["first_step"] == 20);
+    CHECK(second.err.find((kept[0] / "checkpoint.h5: /model/bucket.").string()) != std::string::npos);
+    CHECK(second.err.find("is damaged: its CRC-32C is ") != std::string::npos);
+    CHECK(second.err.find("; the checkpoint before it is tried\n") != std::string::npos);
+
+    flip_bit_in_the_middle(kept[1] / "checkpoint.h5");
+    const testing::TrainRun third = testing::train_alone(scratch / "third", more);
+    CHECK(third.status == 1);
+    CHECK(third.err.find("ddl-train: no checkpoint to go on from: ") != std::string::npos);
+    CHECK_FALSE(fs::exists(scratch / "third/train"));
+}
+
+TEST_CASE("a training that would not go on alike is refused and says why")
+{
+    const testing::Scratch scratch;
+    const Words words = small + Words{"--checkpoint-every", "5"};
+    REQUIRE(testing::train_alone(scratch / "run", words + Words{"--steps", "5"}).status == 0);
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "other", words + Words{"--steps", "9", "--seed", "2", "--resume", scratch / "run"});
+    CHECK(run.status == 2);
+    CHECK(run.err == "ddl-train: --resume: that training had --seed 1, not 2\n");
+    const testing::TrainRun none = testing::train_alone(scratch / "none", words + Words{"--resume", scratch.path()});
+    CHECK(none.status == 1);
+    CHECK(none.err.find("has no checkpoint") != std::string::npos);
+}
+
+TEST_CASE("resume auto begins where nothing was written before, and checkpoints come by time")
+{
+    const testing::Scratch scratch;
+    const Words words = small + Words{"--checkpoint-every", "50ms", "--resume", "auto"};
+    const testing::TrainRun first = testing::train_alone(
+        scratch / "run", words + Words{"--steps", "40", "--delay", "0:load:5ms", "--checkpoint-mode", "async"});
+    INFO(first.err);
+    REQUIRE(first.status == 0);
+    CHECK(first.result["first_step"] == 0);
+    CHECK(first.result["checkpoints"]["written"] >= 1);
+    const testing::TrainRun second = testing::train_alone(scratch / "run", words + Words{"--steps", "50"});
+    CHECK(second.status == 0);
+    CHECK(second.result["first_step"] > 0);
+    CHECK(fs::exists(scratch / "run/train.1/run.json"));
+}
+
+TEST_CASE("a full disk costs a checkpoint and not the training")
+{
+    if (::geteuid() != 0) return testing::skip("only root may mount");
+    const testing::Scratch scratch;
+    fs::create_directory(scratch / "disk");
+    const std::string disk = scratch / "disk";
+    const std::string train = std::string{CROSSTALK_BIN "/ddl-train --transport self --trace off --out "} + disk +
+                              "/run --model emulated[compute=100us,gradients=4MB] --data synthetic[samples=160] "
+                              "--steps 50 --checkpoint-every 10 --checkpoint-keep 0";
+    for (const std::string mode : {"sync", "async"}) {
+        const std::string script = "mount -t tmpfs -o size=11M tmpfs " + disk + " || exit 77\n" + train +
+                                   " --checkpoint-mode " + mode + "; code=$?; ls " + disk +
+                                   "/run/train/checkpoints >&2; exit $code";
+        const testing::Outcome outcome = testing::run({"unshare", "-m", "sh", "-c", script});
+        if (outcome.status == 77) return testing::skip("mounting is not allowed here");
+        INFO(outcome.err);
+        CHECK(outcome.status == 3);
+        CHECK(outcome.err.find("ddl-train: the checkpoint of step 30 is lost: cannot write ") != std::string::npos);
+        CHECK(outcome.err.find("No space left on device; the training goes on\n") != std::string::npos);
+        CHECK(outcome.err.find("ddl-train: 3 checkpoints could not be written\n") != std::string::npos);
+        CHECK(outcome.err.find("step-000000020\n") != std::string::npos);
+        CHECK(outcome.err.find(".tmp\n") == std::string::npos);
+    }
+}
