@@ -188,7 +188,9 @@ Trained train_on_visits(int ranks, const Options& options)
         ddl::Transport transport{[&] { return std::make_unique<ThreadLink>(meeting, rank); }};
         ddl::ModelPlan plan{.shape = ddl::clicks_shape(dense, categories, rows), .rank = rank, .transport = &transport};
         plan.optimizer = {.name = "sgd", .learning_rate = 0.5, .momentum = 0.0, .weight_decay = 0.0};
+        std::unique_lock alone{mutex};  // LibTorch's generator is one for all threads
         const auto model = made("dlrm", options, plan);
+        alone.unlock();
         for (const std::span<std::byte> bytes : model->parameters()) transport.broadcast(bytes, 0).get();
         const auto keep_own = [&](std::vector<std::vector<float>>& tables) {
             const std::vector<std::span<std::byte>> own = model->own_parameters();
