@@ -76,12 +76,13 @@ void Loader::read_batches(int reader, const std::stop_token& stop)
         observer_->read_begins(reader);
         std::span<std::uint8_t> room = raw.records;
         for (const std::int64_t number : sampler.batch(*step)) {
-            if (stop.stop_requested()) return;  // the queue is closed then: nobody takes the batch
+            if (stop.stop_requested()) break;
             read_sound(number, room.first(record_bytes), raw.skipped);
             room = room.subspan(record_bytes);
         }
-        const std::int64_t bytes = std::ssize(raw.records);
+        const std::int64_t bytes = std::ssize(raw.records) - std::ssize(room);
         bytes_read_ += bytes;
+        if (!room.empty()) return observer_->read_ends(reader, bytes);  // stopped: nobody takes the batch
         if (plan_.transformers > 0) {
             observer_->read_ends(reader, bytes);
             raw_.put(std::move(raw));

@@ -151,6 +151,42 @@ TEST_CASE("ranks that train alone go on each from its own state")
     CHECK(checksums("rest").first != checksums("rest").second);
 }
 
+#ifdef CROSSTALK_DDL_TORCH
+TEST_CASE("an optimizer that is shared out, and steps of several passes, go on to the same bits")
+{
+    const testing::Scratch scratch;
+    const Words words{"--model",
+                      "mlp[hidden=16]",
+                      "--data",
+                      "synthetic[samples=160]",
+                      "--trace",
+                      "off",
+                      "--strategy",
+                      "zero1",
+                      "--batch",
+                      "2",
+                      "--steps",
+                      "20",
+                      "--accumulate",
+                      "2",
+                      "--seed",
+                      "3",
+                      "--optimizer",
+                      "adamw",
+                      "--checkpoint-every",
+                      "10",
+                      "--checkpoint-by",
+                      "sharded"};
+    const testing::TrainRun whole = testing::train(2, scratch / "whole", words);
+    REQUIRE(whole.status == 0);
+    const fs::path middle = ddl::checkpoint_path(checkpoints_of(scratch / "whole"), 10);
+    const testing::TrainRun half = testing::train(2, scratch / "half", words + Words{"--resume", middle.string()});
+    REQUIRE(half.status == 0);
+    CHECK(half.result["steps"] == 10);
+    CHECK(half.result["checksum"] == whole.result["checksum"]);
+}
+#endif
+
 TEST_CASE("a damaged checkpoint is named and the one before it used")
 {
     const testing::Scratch scratch;
