@@ -140,10 +140,11 @@ function(house_manual program)
   install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endfunction()
 
-# house_tests(LIBRARY [RUNS PROGRAM...] [USES TARGET...] [FROM FOLDER] [LABELS L...]): every case in FOLDER/*_test.cpp
-# (default: tests/) becomes a ctest of its own. A case that this machine cannot run exits 77 and says why.
+# house_tests(LIBRARY [ALONE] [RUNS PROGRAM...] [USES TARGET...] [FROM FOLDER] [LABELS L...]): every case in
+# FOLDER/*_test.cpp (default: tests/) becomes a ctest of its own. A case that this machine cannot run exits 77 and says
+# why. ALONE: no other test runs beside them, whatever ctest's --parallel.
 function(house_tests library)
-  cmake_parse_arguments(test "" "FROM" "RUNS;USES;LABELS" ${ARGN})
+  cmake_parse_arguments(test "ALONE" "FROM" "RUNS;USES;LABELS" ${ARGN})
   if(NOT test_FROM)
     set(test_FROM tests)
   endif()
@@ -170,6 +171,9 @@ function(house_tests library)
     endif()
   endforeach()
   set(properties SKIP_RETURN_CODE 77 TIMEOUT 600)
+  if(test_ALONE)
+    list(APPEND properties RUN_SERIAL TRUE)
+  endif()
   if(test_LABELS)
     list(APPEND properties LABELS ${test_LABELS})
   endif()
