@@ -1,6 +1,5 @@
 // Steps of the real program against steps of its peers, in turns: PyTorch's DistributedDataParallel in Python, the same
 // training without any exchange, and Horovod's design against DDP's.
-#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
 #include "base/paired.hpp"
@@ -18,7 +17,7 @@ namespace {
 
 constexpr std::size_t pairs = 15;
 constexpr int steps = 60;
-constexpr std::size_t warm_up = 10;
+constexpr int warm_up = 10;
 
 using testing::Words;
 
@@ -37,18 +36,11 @@ const std::vector<Work>& works()
          .peer = {"--model", "resnet18", "--width", "32", "--batch", "8"},
          .at_most = 0.90},
         {.name = "GPT, 4 layers, batch 4",
-         .ours = {"--model", "gpt", "--data", "text[length=128]", "--batch", "4"},
+         .ours = {"--model", "gpt", "--data", "text[path=/usr/share/common-licenses/GPL-3,length=128]", "--batch", "4"},
          .peer = {"--model", "gpt", "--length", "128", "--batch", "4"},
          .at_most = 0.96},
     };
     return all;
-}
-
-double without_warm_up(std::vector<double> ms)
-{
-    if (ms.size() <= warm_up) base::fail("the training made ", ms.size(), " steps only");
-    ms.erase(ms.begin(), ms.begin() + static_cast<std::ptrdiff_t>(warm_up));
-    return base::median(ms).value;
 }
 
 // In ms, of rank 0, as are the peer's.
@@ -60,14 +52,7 @@ double our_step(int ranks, const Words& work, const std::string& strategy)
     const auto run =
         ranks > 1 ? testing::train(ranks, scratch / "run", options) : testing::train_alone(scratch / "run", options);
     if (run.status != 0) base::fail("the training failed: ", run.err);
-    const base::CsvTable rows{scratch / "run/train/steps.csv"};
-    std::vector<double> ms;
-    for (std::size_t row = 0; row < rows.rows(); ++row)
-        if (rows.get<int>(row, "rank") == 0)
-            ms.push_back(
-                static_cast<double>(rows.get<std::int64_t>(row, "end_ns") - rows.get<std::int64_t>(row, "begin_ns")) /
-                1e6);
-    return without_warm_up(std::move(ms));
+    return testing::median_step_ms(scratch / "run");
 }
 
 double peers_step(const std::string& script, int ranks, const Words& work)
@@ -82,9 +67,10 @@ double peers_step(const std::string& script, int ranks, const Words& work)
     const testing::Outcome outcome = testing::run(command);
     if (outcome.status != 0) base::fail("the peer failed: ", outcome.err);
     std::vector<double> ms;
+    int step = 0;
     for (const std::string& line : base::split(outcome.out, '\n'))
-        if (!line.empty()) ms.push_back(base::parse<double>(line));
-    return without_warm_up(std::move(ms));
+        if (!line.empty() && step++ >= warm_up) ms.push_back(base::parse<double>(line));
+    return base::median(ms).value;
 }
 
 void compare(const std::string& what, const std::string& beside, double at_most, const std::function<double()>& first,

@@ -2,6 +2,7 @@
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/paired.hpp"
 #include "base/testing.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 
@@ -63,6 +64,19 @@ TrainRun train_alone(const std::filesystem::path& out, const Words& options)
 TrainRun train(int ranks, const std::filesystem::path& out, const Words& options)
 {
     return finished(run(command(ranks, out, options)));
+}
+
+double median_step_ms(const std::filesystem::path& out)
+{
+    constexpr std::int64_t warm_up = 10;
+    const base::CsvTable rows{out / "train/steps.csv"};
+    std::vector<double> ms;
+    for (std::size_t row = 0; row < rows.rows(); ++row)
+        if (rows.get<int>(row, "rank") == 0 && rows.get<std::int64_t>(row, "step") >= warm_up)
+            ms.push_back(
+                static_cast<double>(rows.get<std::int64_t>(row, "end_ns") - rows.get<std::int64_t>(row, "begin_ns")) /
+                1e6);
+    return base::median(ms).value;
 }
 
 RunningTraining::RunningTraining(int ranks, std::filesystem::path out, const Words& options)

@@ -25,7 +25,10 @@ TrainRun train_alone(const std::filesystem::path& out, const Words& options);
 // `ranks` processes under mpirun.
 TrainRun train(int ranks, const std::filesystem::path& out, const Words& options);
 
-// The same, running beside the test until it is waited for; killed at the end.
+// Of rank 0 of a run that has ended, in ms; the first ten steps, which warm up, are left out.
+double median_step_ms(const std::filesystem::path& out);
+
+// `ranks` processes under mpirun, running beside the test until it is waited for; killed at the end.
 class RunningTraining {
  public:
     RunningTraining(int ranks, std::filesystem::path out, const Words& options);
