@@ -87,8 +87,10 @@ int main(int argc, char** argv)
 try {
     std::vector<std::string> chosen;
     std::string script;
+    std::string only;
     base::Options options{"peer-bench", "ddl-train beside PyTorch in Python, and strategies beside one another"};
     options.add("script", script, "peers/ddp.py");
+    options.add("only", only, "beside Python this model alone: resnet18 or gpt");
     options.add_positional("part", chosen, "python, alone, exchange, cycle: by default all", 0);
     if (!options.parse(argc, argv)) return 0;
     const auto wanted = [&](const std::string& part) {
@@ -97,6 +99,7 @@ try {
     const bool python = testing::run({"/usr/bin/python3", "-c", "import torch"}).status == 0;
     if (!python) std::cout << "beside Python: not shown, there is no PyTorch (package python3-torch)" << std::endl;
     for (const Work& work : works()) {
+        if (!only.empty() && work.peer[1] != only) continue;
         if (python && wanted("python"))
             compare(
                 work.name + ", two ranks: ddp over MPI", "Python, DDP over Gloo", work.at_most,
