@@ -1,6 +1,7 @@
 // The format `cifar10`: the folder of the CIFAR-10 binary version, or any one file of such records.
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/record_file.hpp"
+#include "ddl-workloads/data/two_files_writer.hpp"
 #include "ddl-workloads/data/views.hpp"
 
 #include <algorithm>
@@ -35,27 +36,6 @@ SampleShape shape_of(const base::Settings& settings)
                     .classes = number("classes")});
 }
 
-class Cifar10Writer : public DataSetWriter {
- public:
-    Cifar10Writer(const fs::path& folder, const SampleShape& shape)
-        : train_{folder / (std::string{train_prefix} + "1.bin"), shape}, held_out_{folder / held_out_file, shape}
-    {
-    }
-    void write(Part part, std::span<const std::uint8_t> record) override
-    {
-        (part == Part::train ? train_ : held_out_).write(record);
-    }
-    void finish() override
-    {
-        train_.finish();
-        held_out_.finish();
-    }
-
- private:
-    RecordFileWriter train_;
-    RecordFileWriter held_out_;
-};
-
 }  // namespace
 
 extern const DataSetCard cifar10_data{
@@ -80,7 +60,8 @@ extern const DataSetCard cifar10_data{
     .create = [](const fs::path& path, const SampleShape& shape) -> std::unique_ptr<DataSetWriter> {
         if (shape.kind != SampleShape::Kind::image) base::fail_usage("cifar10 holds images and nothing else");
         fs::create_directories(path);
-        return std::make_unique<Cifar10Writer>(path, shape);
+        return std::make_unique<TwoFilesWriter<RecordFileWriter>>(path / (std::string{train_prefix} + "1.bin"),
+                                                                  path / held_out_file, shape);
     },
 };
 

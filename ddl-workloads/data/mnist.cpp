@@ -4,6 +4,7 @@
 #include "ddl-workloads/data/input_file.hpp"
 #include "ddl-workloads/data/output_file.hpp"
 #include "ddl-workloads/data/record_file.hpp"
+#include "ddl-workloads/data/two_files_writer.hpp"
 #include "ddl-workloads/data/views.hpp"
 
 #include <algorithm>
@@ -171,13 +172,13 @@ SampleShape shape_of(const base::Settings& settings)
     return shape_in(read_header(InputFile{pair.images}), settings.get<std::int64_t>("classes"), pair.images);
 }
 
-// One pair; how many there are is known in the end.
+// One pair, whose names begin alike; how many there are is known in the end.
 class IdxWriter {
  public:
-    IdxWriter(const fs::path& folder, const std::string& prefix, const SampleShape& shape)
+    IdxWriter(const fs::path& prefix, const SampleShape& shape)
         : shape_{shape},
-          images_{folder / (prefix + (shape.channels == 1 ? "-images-idx3-ubyte" : "-images-idx4-ubyte"))},
-          labels_{folder / (prefix + "-labels-idx1-ubyte")}
+          images_{prefix.string() + (shape.channels == 1 ? "-images-idx3-ubyte" : "-images-idx4-ubyte")},
+          labels_{prefix.string() + "-labels-idx1-ubyte"}
     {
         images_.write(header_of(image_sizes()));
         labels_.write(header_of({0}));
@@ -209,27 +210,6 @@ class IdxWriter {
     OutputFile labels_;
 };
 
-class MnistWriter : public DataSetWriter {
- public:
-    MnistWriter(const fs::path& folder, const SampleShape& shape)
-        : train_{folder, "train", shape}, held_out_{folder, "t10k", shape}
-    {
-    }
-    void write(Part part, std::span<const std::uint8_t> record) override
-    {
-        (part == Part::train ? train_ : held_out_).write(record);
-    }
-    void finish() override
-    {
-        train_.finish();
-        held_out_.finish();
-    }
-
- private:
-    IdxWriter train_;
-    IdxWriter held_out_;
-};
-
 }  // namespace
 
 extern const DataSetCard mnist_data{
@@ -248,7 +228,7 @@ extern const DataSetCard mnist_data{
     .create = [](const fs::path& path, const SampleShape& shape) -> std::unique_ptr<DataSetWriter> {
         if (shape.kind != SampleShape::Kind::image) base::fail_usage("mnist holds images and nothing else");
         fs::create_directories(path);
-        return std::make_unique<MnistWriter>(path, shape);
+        return std::make_unique<TwoFilesWriter<IdxWriter>>(path / "train", path / "t10k", shape);
     },
 };
 
