@@ -1,5 +1,7 @@
-// Steps of the real program against steps of its peers, in turns: PyTorch's DistributedDataParallel in Python, the same
-// training without any exchange, and Horovod's design against DDP's.
+// Steps of the real program against steps of its peers: PyTorch's DistributedDataParallel in Python, the same training
+// without any exchange, and Horovod's design against DDP's. Both trainings are there all the time and take turns, in
+// which the other one is stopped: runs after one another would compare minutes in which the machine was not the same.
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
 #include "base/paired.hpp"
@@ -8,18 +10,25 @@
 #include "ddl-workloads/tests/train_runs.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
 
-constexpr std::size_t pairs = 15;
-constexpr int steps = 60;
-constexpr int warm_up = 10;
-
+using testing::StepTime;
 using testing::Words;
+
+constexpr std::size_t pairs = 60;
+constexpr auto turn_length = std::chrono::seconds{1};
+constexpr std::size_t warm_up = 20;  // steps
+constexpr auto poll = std::chrono::milliseconds{50};
 
 struct Work {
     std::string name;
@@ -43,40 +52,90 @@ const std::vector<Work>& works()
     return all;
 }
 
-// In ms, of rank 0, as are the peer's.
-double our_step(int ranks, const Words& work, const std::string& strategy)
+// What the peer has printed by now; MPI's own words may lie between.
+std::vector<StepTime> printed_steps(const std::filesystem::path& log)
 {
-    const testing::Scratch scratch;
-    Words options{"--strategy", strategy, "--steps", std::to_string(steps), "--trace", "off"};
+    std::vector<StepTime> steps;
+    std::ifstream file{log};
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words{line};
+        StepTime step;
+        if (words >> step.begin_ns >> step.end_ns) steps.push_back(step);
+    }
+    return steps;
+}
+
+// A training without an end, which goes on in its turns only.
+class Contender {
+ public:
+    static Contender ours(int ranks, const Words& work, const std::string& strategy);
+    static Contender peer(const std::string& script, int ranks, const Words& work);
+
+    // The median of the steps that lie in this turn as a whole, in ms.
+    double turn()
+    {
+        const std::int64_t begin_ns = base::now_ns();
+        signal(SIGCONT);
+        std::this_thread::sleep_for(turn_length);
+        signal(SIGSTOP);
+        std::this_thread::sleep_for(poll);  // what was printed is on its way
+        std::vector<double> ms;
+        for (const StepTime& step : steps_())
+            if (step.begin_ns > begin_ns) ms.push_back(step.ms());
+        return base::median(std::move(ms)).value;
+    }
+
+ private:
+    Contender(std::unique_ptr<testing::Scratch> scratch, std::unique_ptr<testing::RunningJob> job,
+              std::function<std::vector<StepTime>()> steps);
+
+    void signal(int number) const
+    {
+        for (const pid_t rank : job_->ranks()) base::check_errno(::kill(rank, number), "signal a rank");
+    }
+
+    std::unique_ptr<testing::Scratch> scratch_;
+    std::unique_ptr<testing::RunningJob> job_;
+    std::function<std::vector<StepTime>()> steps_;
+};
+
+Contender::Contender(std::unique_ptr<testing::Scratch> scratch, std::unique_ptr<testing::RunningJob> job,
+                     std::function<std::vector<StepTime>()> steps)
+    : scratch_{std::move(scratch)}, job_{std::move(job)}, steps_{std::move(steps)}
+{
+    while (steps_().size() < warm_up) {
+        if (!testing::runs(job_->launcher())) base::fail("a training ended at once");
+        std::this_thread::sleep_for(poll);
+    }
+    signal(SIGSTOP);
+}
+
+Contender Contender::ours(int ranks, const Words& work, const std::string& strategy)
+{
+    auto scratch = std::make_unique<testing::Scratch>();
+    const std::filesystem::path out = *scratch / "run";
+    Words options{"--transport", ranks > 1 ? "mpi" : "self", "--strategy", strategy, "--steps", "1000000", "--trace",
+                  "off"};
     options.insert(options.end(), work.begin(), work.end());
-    const auto run =
-        ranks > 1 ? testing::train(ranks, scratch / "run", options) : testing::train_alone(scratch / "run", options);
-    if (run.status != 0) base::fail("the training failed: ", run.err);
-    return testing::median_step_ms(scratch / "run");
+    auto job = std::make_unique<testing::RunningTraining>(ranks, out, options);
+    job->wait_for_steps();
+    return {std::move(scratch), std::move(job), [out] { return testing::steps_in(out); }};
 }
 
-double peers_step(const std::string& script, int ranks, const Words& work)
+Contender Contender::peer(const std::string& script, int ranks, const Words& work)
 {
-    const testing::Scratch scratch;
-    Words command{"env", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1"};
-    if (ranks > 1)
-        command.insert(command.end(), {"mpirun", "-n", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"});
-    command.insert(command.end(),
-                   {"/usr/bin/python3", script, "--steps", std::to_string(steps), "--store", scratch / "store"});
+    auto scratch = std::make_unique<testing::Scratch>();
+    const std::filesystem::path log = *scratch / "log";
+    Words command{"/usr/bin/python3", script, "--store", *scratch / "store"};
     command.insert(command.end(), work.begin(), work.end());
-    const testing::Outcome outcome = testing::run(command);
-    if (outcome.status != 0) base::fail("the peer failed: ", outcome.err);
-    std::vector<double> ms;
-    int step = 0;
-    for (const std::string& line : base::split(outcome.out, '\n'))
-        if (!line.empty() && step++ >= warm_up) ms.push_back(base::parse<double>(line));
-    return base::median(ms).value;
+    auto job = std::make_unique<testing::RunningJob>(ranks, command, log);
+    return {std::move(scratch), std::move(job), [log] { return printed_steps(log); }};
 }
 
-void compare(const std::string& what, const std::string& beside, double at_most, const std::function<double()>& first,
-             const std::function<double()>& second)
+void compare(const std::string& what, const std::string& beside, double at_most, Contender first, Contender second)
 {
-    const base::Paired found = base::measure_in_pairs(pairs, first, second);
+    const base::Paired found = base::measure_in_pairs(
+        pairs, [&] { return first.turn(); }, [&] { return second.turn(); });
     std::cout << what << " " << found.first.text() << " ms; " << beside << " " << found.second.text() << " ms; ratio "
               << found.ratio.text() << " (at most " << at_most << ")" << std::endl;
 }
@@ -101,23 +160,19 @@ try {
     for (const Work& work : works()) {
         if (!only.empty() && work.peer[1] != only) continue;
         if (python && wanted("python"))
-            compare(
-                work.name + ", two ranks: ddp over MPI", "Python, DDP over Gloo", work.at_most,
-                [&] { return our_step(2, work.ours, "ddp"); }, [&] { return peers_step(script, 2, work.peer); });
+            compare(work.name + ", two ranks: ddp over MPI", "Python, DDP over Gloo", work.at_most,
+                    Contender::ours(2, work.ours, "ddp"), Contender::peer(script, 2, work.peer));
         if (python && wanted("alone"))
-            compare(
-                work.name + ", one process: ddl-train", "Python", 1.02, [&] { return our_step(1, work.ours, "none"); },
-                [&] { return peers_step(script, 1, work.peer); });
+            compare(work.name + ", one process: ddl-train", "Python", 1.02, Contender::ours(1, work.ours, "none"),
+                    Contender::peer(script, 1, work.peer));
     }
     const Words& resnet = works().front().ours;
     if (wanted("exchange"))
-        compare(
-            "ResNet-18, two ranks: ddp", "no exchange", 1.05, [&] { return our_step(2, resnet, "ddp"); },
-            [&] { return our_step(2, resnet, "none"); });
+        compare("ResNet-18, two ranks: ddp", "no exchange", 1.05, Contender::ours(2, resnet, "ddp"),
+                Contender::ours(2, resnet, "none"));
     if (wanted("cycle"))
-        compare(
-            "ResNet-18, two ranks: cycle", "ddp", 1.10, [&] { return our_step(2, resnet, "cycle"); },
-            [&] { return our_step(2, resnet, "ddp"); });
+        compare("ResNet-18, two ranks: cycle", "ddp", 1.10, Contender::ours(2, resnet, "cycle"),
+                Contender::ours(2, resnet, "ddp"));
 } catch (...) {
     return base::report_failure("peer-bench");
 }

@@ -1,44 +1,91 @@
-// What tracing costs a training: the median step of the real program on two ranks, traced against --trace off, in
-// turns; phases and buckets alone (L0), and with top-level (L2) or all (L3) operators of models that have any.
+// What tracing costs a step of the real program on two ranks. Phases and buckets (L0): traced runs against untraced
+// ones, in turns, of a model that computes by the clock, for a real one's runs differ by more than that cost. Operators
+// (L2, L3): within one run, every third step, which records them, against the step after it, which does not.
 #include "base/error.hpp"
 #include "base/paired.hpp"
 #include "base/testing.hpp"
 #include "ddl-workloads/tests/train_runs.hpp"
 
 #include <iostream>
-#include <span>
 #include <string>
+#include <vector>
 
 namespace {
 
-constexpr std::size_t pairs = 15;
-constexpr int steps = 60;
+using testing::Words;
 
-double step_ms(const std::string& model, const testing::Words& tracing)
+Words operator+(Words words, const Words& more)
+{
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+constexpr std::size_t warm_up = 10;
+
+// In ms, of rank 0.
+std::vector<double> steps_of_run(const Words& options)
 {
     const testing::Scratch scratch;
-    testing::Words words{"--model", model, "--data", "synthetic[samples=640]", "--steps", std::to_string(steps)};
-    words.insert(words.end(), tracing.begin(), tracing.end());
-    const testing::TrainRun run = testing::train(2, scratch / "run", words);
+    const testing::TrainRun run = testing::train(2, scratch / "run", options);
     if (run.status != 0) base::fail("the training failed: ", run.err);
-    return testing::median_step_ms(scratch / "run");
+    std::vector<double> ms;
+    for (const testing::StepTime& step : testing::steps_in(scratch / "run")) ms.push_back(step.ms());
+    return ms;
+}
+
+double median_step(const Words& options)
+{
+    std::vector<double> ms = steps_of_run(options);
+    ms.erase(ms.begin(), ms.begin() + warm_up);
+    return base::median(std::move(ms)).value;
+}
+
+void phases_and_buckets()
+{
+    constexpr std::size_t pairs = 15;
+    const Words work{"--model", "emulated[compute=30ms,gradients=4MiB]", "--data", "synthetic[samples=640]", "--steps",
+                     "100"};
+    const auto step = [&](const Words& tracing) { return [&work, tracing] { return median_step(work + tracing); }; };
+    const base::Paired found = base::measure_in_pairs(pairs, step({"--instrument", "L0"}), step({"--trace", "off"}));
+    std::cout << work[1] << ", L0: a step takes " << found.first.text() << " ms, untraced " << found.second.text()
+              << " ms; ratio " << found.ratio.text() << " (at most 1.005)" << std::endl;
+}
+
+void operators(const std::string& name, const Words& work, const std::string& level, double at_most)
+{
+    const std::vector<double> ms =
+        steps_of_run(work + Words{"--steps", "750", "--instrument", level, "--trace-steps", "0:750:3"});
+    std::vector<double> with;
+    std::vector<double> without;
+    std::vector<double> ratios;
+    for (std::size_t step = warm_up; step + 1 < ms.size(); ++step) {
+        if (step % 3 != 0) continue;
+        with.push_back(ms[step]);
+        without.push_back(ms[step + 1]);
+        ratios.push_back(ms[step] / ms[step + 1]);
+    }
+    std::cout << name << ", " << level << ": a step takes " << base::median(with).text()
+              << " ms, the one after it, without operators, " << base::median(without).text() << " ms; ratio "
+              << base::median(ratios).text() << " (at most " << at_most << ")" << std::endl;
 }
 
 }  // namespace
 
 int main(int argc, char** argv)
 try {
-    if (argc < 2) base::fail_usage("expects the models to measure");
-    for (const std::string model : std::span{argv, static_cast<std::size_t>(argc)}.subspan(1)) {
-        const auto step = [&](testing::Words tracing) { return [&model, tracing] { return step_ms(model, tracing); }; };
-        for (const std::string level : {"L0", "L2", "L3"}) {
-            if (level != "L0" && model.starts_with("emulated")) continue;
-            const base::Paired result =
-                base::measure_in_pairs(pairs, step({"--instrument", level}), step({"--trace", "off"}));
-            std::cout << model << ": step traced (" << level << ") " << result.first.text() << " ms, untraced "
-                      << result.second.text() << " ms, traced / untraced " << result.ratio.text() << std::endl;
-        }
+    if (argc > 1) base::fail_usage("takes no arguments, but got ", argv[1]);
+    phases_and_buckets();
+#ifdef CROSSTALK_DDL_TORCH
+    const std::vector<std::pair<std::string, Words>> works{
+        {"ResNet-18, width 32, batch 8",
+         {"--model", "resnet18[width=32]", "--data", "synthetic[samples=1280]", "--batch", "8"}},
+        {"GPT, 4 layers, batch 4",
+         {"--model", "gpt", "--data", "text[path=/usr/share/common-licenses/GPL-3,length=128]", "--batch", "4"}}};
+    for (const auto& [name, work] : works) {
+        operators(name, work, "L2", 1.04);
+        operators(name, work, "L3", 1.06);
     }
+#endif
 } catch (...) {
     return base::report_failure("step-bench");
 }

@@ -2,7 +2,6 @@
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
-#include "base/paired.hpp"
 #include "base/testing.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 
@@ -31,15 +30,20 @@ void start_once()
     for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) ::setenv(name, "1", 1);
 }
 
-Words command(int ranks, const std::filesystem::path& out, const Words& options)
+Words under_mpirun(int ranks, const Words& command)
 {
     // What MPI and the libraries it loads keep is not ours to report; a run without MPI is checked for leaks.
     ::setenv("ASAN_OPTIONS", "detect_container_overflow=0:detect_leaks=0", 1);
     start_once();
-    Words words{"mpirun",    "-n",   std::to_string(ranks),     "--oversubscribe",
-                "--bind-to", "none", CROSSTALK_BIN "/ddl-train"};
+    Words words{"mpirun", "-n", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
+    words.insert(words.end(), command.begin(), command.end());
+    return words;
+}
+
+Words ddl_train(const std::filesystem::path& out, const Words& options)
+{
+    Words words{CROSSTALK_BIN "/ddl-train", "--out", out.string()};
     words.insert(words.end(), options.begin(), options.end());
-    words.insert(words.end(), {"--out", out.string()});
     return words;
 }
 
@@ -56,37 +60,33 @@ TrainRun finished(const Outcome& outcome)
 TrainRun train_alone(const std::filesystem::path& out, const Words& options)
 {
     start_once();
-    Words words{CROSSTALK_BIN "/ddl-train", "--transport", "self", "--out", out.string()};
-    words.insert(words.end(), options.begin(), options.end());
+    Words words = ddl_train(out, options);
+    words.insert(words.end(), {"--transport", "self"});
     return finished(run(words));
 }
 
 TrainRun train(int ranks, const std::filesystem::path& out, const Words& options)
 {
-    return finished(run(command(ranks, out, options)));
+    return finished(run(under_mpirun(ranks, ddl_train(out, options))));
 }
 
-double median_step_ms(const std::filesystem::path& out)
+std::vector<StepTime> steps_in(const std::filesystem::path& out)
 {
-    constexpr std::int64_t warm_up = 10;
     const base::CsvTable rows{out / "train/steps.csv"};
-    std::vector<double> ms;
+    std::vector<StepTime> steps;
     for (std::size_t row = 0; row < rows.rows(); ++row)
-        if (rows.get<int>(row, "rank") == 0 && rows.get<std::int64_t>(row, "step") >= warm_up)
-            ms.push_back(
-                static_cast<double>(rows.get<std::int64_t>(row, "end_ns") - rows.get<std::int64_t>(row, "begin_ns")) /
-                1e6);
-    return base::median(ms).value;
+        if (rows.get<int>(row, "rank") == 0)
+            steps.push_back(
+                {.begin_ns = rows.get<std::int64_t>(row, "begin_ns"), .end_ns = rows.get<std::int64_t>(row, "end_ns")});
+    return steps;
 }
 
-RunningTraining::RunningTraining(int ranks, std::filesystem::path out, const Words& options)
-    : out_{std::move(out)}, ranks_{ranks}
+RunningJob::RunningJob(int ranks, const Words& command, const std::filesystem::path& log)
 {
-    const Words words = command(ranks, out_, options);
+    const Words words = under_mpirun(ranks, command);
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
-    const std::string log = out_.string() + ".log";
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -97,12 +97,17 @@ RunningTraining::RunningTraining(int ranks, std::filesystem::path out, const Wor
     if (code != 0) base::fail("cannot run mpirun");
 }
 
-RunningTraining::~RunningTraining()
+RunningJob::~RunningJob()
 {
     if (launcher_ < 0) return;
     for (const pid_t rank : ranks()) ::kill(rank, SIGKILL);
     ::kill(launcher_, SIGKILL);
     ::waitpid(launcher_, nullptr, 0);
+}
+
+RunningTraining::RunningTraining(int ranks, std::filesystem::path out, const Words& options)
+    : RunningJob{ranks, ddl_train(out, options), out.string() + ".log"}, out_{std::move(out)}, ranks_{ranks}
+{
 }
 
 void RunningTraining::wait_for_steps() const
@@ -112,12 +117,12 @@ void RunningTraining::wait_for_steps() const
     while (true) {
         if (std::filesystem::exists(steps) && std::filesystem::file_size(steps) > 0)
             if (base::CsvTable{steps}.rows() >= enough * static_cast<std::size_t>(ranks_)) return;
-        if (!runs(launcher_)) base::fail("the training ended before its first steps");
+        if (!runs(launcher())) base::fail("the training ended before its first steps");
         std::this_thread::sleep_for(poll);
     }
 }
 
-std::vector<pid_t> RunningTraining::ranks() const
+std::vector<pid_t> RunningJob::ranks() const
 {
     std::vector<pid_t> children;
     const std::string tasks = "/proc/" + std::to_string(launcher_) + "/task";
@@ -129,7 +134,7 @@ std::vector<pid_t> RunningTraining::ranks() const
     return children;
 }
 
-int RunningTraining::wait()
+int RunningJob::wait()
 {
     int status = 0;
     base::check_errno(::waitpid(launcher_, &status, 0), "wait for mpirun");

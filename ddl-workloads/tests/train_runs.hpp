@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -25,27 +26,42 @@ TrainRun train_alone(const std::filesystem::path& out, const Words& options);
 // `ranks` processes under mpirun.
 TrainRun train(int ranks, const std::filesystem::path& out, const Words& options);
 
-// Of rank 0 of a run that has ended, in ms; the first ten steps, which warm up, are left out.
-double median_step_ms(const std::filesystem::path& out);
+struct StepTime {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    double ms() const { return static_cast<double>(end_ns - begin_ns) / 1e6; }
+};
 
-// `ranks` processes under mpirun, running beside the test until it is waited for; killed at the end.
-class RunningTraining {
+// Of rank 0, all that are in the file by now.
+std::vector<StepTime> steps_in(const std::filesystem::path& out);
+
+// `ranks` processes of a program under mpirun, running beside the test until they are waited for; killed at the end.
+class RunningJob {
  public:
-    RunningTraining(int ranks, std::filesystem::path out, const Words& options);
-    ~RunningTraining();
-    RunningTraining(const RunningTraining&) = delete;
-    RunningTraining& operator=(const RunningTraining&) = delete;
+    // Both outputs go to `log`.
+    RunningJob(int ranks, const Words& command, const std::filesystem::path& log);
+    ~RunningJob();
+    RunningJob(const RunningJob&) = delete;
+    RunningJob& operator=(const RunningJob&) = delete;
 
-    // Waits until every rank has made some steps.
-    void wait_for_steps() const;
     pid_t launcher() const { return launcher_; }
     std::vector<pid_t> ranks() const;  // the launcher's children
     int wait();                        // for the launcher; exit code, or 128 + signal
 
  private:
+    pid_t launcher_ = -1;
+};
+
+class RunningTraining : public RunningJob {
+ public:
+    RunningTraining(int ranks, std::filesystem::path out, const Words& options);
+
+    // Waits until every rank has made some steps.
+    void wait_for_steps() const;
+
+ private:
     std::filesystem::path out_;
     int ranks_ = 0;
-    pid_t launcher_ = -1;
 };
 
 // A process that still runs; one that only nobody has waited for does not.
