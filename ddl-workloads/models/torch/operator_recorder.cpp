@@ -9,7 +9,9 @@ namespace ddl {
 
 namespace {
 
-Details* observed = nullptr;  // LibTorch's observers are plain functions
+// LibTorch's observers are plain functions.
+Details* observed = nullptr;
+bool top_level_only = false;
 
 // Autograd's own region around each node of backward, which has one too.
 bool wraps_a_node(const char* name)
@@ -22,18 +24,23 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
 {
     if (function.isAsync()) return nullptr;  // may end on another thread
     const char* const name = function.name();
-    if (function.scope() == at::RecordScope::USER_SCOPE)
+    if (function.scope() == at::RecordScope::USER_SCOPE) {
         observed->enter(Details::Kind::module, name);
-    else if (wraps_a_node(name))
+    } else if (wraps_a_node(name)) {
         observed->enter_unseen();
-    else
+    } else {
         observed->enter(Details::Kind::operation, name, function.seqNr());
+        // Operators inside this one: LibTorch alone takes longer to tell of each than we to record one.
+        if (top_level_only) at::enableRecordFunction(false);
+    }
     return nullptr;
 }
 
 void end(const at::RecordFunction& function, at::ObserverContext*)
 {
-    if (!function.isAsync()) observed->leave();
+    if (function.isAsync()) return;
+    if (top_level_only) at::enableRecordFunction(true);
+    observed->leave();
 }
 
 at::RecordFunctionCallback observer(DetailLevel level)
@@ -52,6 +59,7 @@ OperatorRecorder::OperatorRecorder(Details& details)
     : details_{details}, observer_{at::addGlobalCallback(observer(details.level()))}
 {
     observed = &details;
+    top_level_only = details.level() == DetailLevel::L2;
     at::disableCallback(observer_);
     details_.tell([this](bool on) { on ? at::reenableCallback(observer_) : at::disableCallback(observer_); });
 }
