@@ -29,7 +29,7 @@ int train(const ddl::TrainingPlan& plan, const base::Shelf<ddl::ModelCard>& shel
 {
     std::optional<ddl::ParentWatch> watch;
     if (base::job_rank().under_mpi) watch.emplace();
-    ddl::Transport transport{ddl::connector(plan.transport, plan.progress, plan.transport_cpus)};
+    ddl::Transport transport{ddl::connector(plan.transport, {plan.progress, plan.out}, plan.transport_cpus)};
     ddl::Training training{plan, shelf, transport};
     try {
         training.prepare();

@@ -168,8 +168,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
 
     if (options.given("momentum") && plan.optimizer.name != "sgd")
         base::fail_usage("--momentum is of sgd, not of ", plan.optimizer.name);
-    if (options.given("progress") && plan.transport == "self")
-        base::fail_usage("--progress: the transport self has nobody to wait for");
+    if (options.given("progress") && base::parse_plug_in(plan.transport).name != "mpi")
+        base::fail_usage("--progress is of the transport mpi, not of ", plan.transport);
     plan.progress = parse_progress(progress);
     const double usual_rate = plan.optimizer.name == "sgd" ? sgd_rate : adamw_rate;
     plan.optimizer.learning_rate = rate.empty() ? usual_rate : base::parse<double>(rate);
