@@ -71,6 +71,7 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--corrupt", "ignore"},
         {"--direct", "--drop-page-cache"},
         {"--trace", "maybe"},
+        {"--metrics", "auto", "--trace", "off"},
         {"--transport", "self", "--progress", "spin"},
         {"--stepz", "3"},
         {"--out", ""},
