@@ -105,12 +105,12 @@ nlohmann::ordered_json to_json(const std::vector<Metric>& metrics)
 ProcessMetrics::ProcessMetrics(const std::string& choice)
 {
     if (choice == "auto")
-        count_all();
+        choose_from_all();
     else if (choice != "none")
-        count(base::split(choice, ','));
+        choose(base::split(choice, ','));
 }
 
-void ProcessMetrics::count_all()
+void ProcessMetrics::choose_from_all()
 {
     try {
         const std::vector<std::string> presets =
@@ -118,20 +118,20 @@ void ProcessMetrics::count_all()
         if (presets.empty())
             base::unavailable(otf2::counters_available() ? "PAPI finds no counters of the processor"
                                                          : "built without PAPI");
-        add(papi_part(presets));
+        count_with_papi(presets);
     } catch (const base::Error& why) {
         left_out_.push_back(base::join("PAPI presets: ", why.what()));
     }
 
     std::vector<std::string> names = names_of_software_events();
     const std::optional<std::string> no_perf = why_no_perf();
-    if (!no_perf) return add(perf_part(names));
+    if (!no_perf) return count_with_perf(names);
     std::erase_if(names, [](const std::string& name) { return !find_software_event(name)->in_resource_usage; });
-    add(getrusage_part(names));
+    count_with_getrusage(names);
     left_out_.push_back("perf software events: " + *no_perf);
 }
 
-void ProcessMetrics::count(const std::vector<std::string>& names)
+void ProcessMetrics::choose(const std::vector<std::string>& names)
 {
     if (names.empty()) base::fail_usage("--metrics needs auto, none, or names of events");
     const std::optional<std::string> no_perf = why_no_perf();
@@ -153,50 +153,54 @@ void ProcessMetrics::count(const std::vector<std::string>& names)
     }
     if (!papi.empty()) {
         check_with_papi(papi, "");
-        add(papi_part(papi));
+        count_with_papi(papi);
     }
-    if (!kernel.empty()) add(no_perf ? getrusage_part(kernel) : perf_part(kernel));
+    if (kernel.empty()) return;
+    if (no_perf)
+        count_with_getrusage(kernel);
+    else
+        count_with_perf(kernel);
 }
 
-void ProcessMetrics::add(Part part)
+void ProcessMetrics::count_with_papi(const std::vector<std::string>& names)
 {
-    std::move(part.metrics.begin(), part.metrics.end(), std::back_inserter(metrics_));
-    readers_.push_back(std::move(part.read));
-}
-
-ProcessMetrics::Part ProcessMetrics::papi_part(const std::vector<std::string>& names)
-{
-    const auto reader =
+    const auto counters =
         std::make_shared<otf2::CounterReader>(names, otf2::CountedThreads::this_one_and_those_it_starts);
-    Part part{.metrics = {}, .read = [reader] { return reader->read(); }};
-    for (const otf2::CountedEvent& event : reader->events()) {
+    std::vector<Metric> metrics;
+    for (const otf2::CountedEvent& event : counters->events()) {
         const bool one = event.threads == otf2::CountedThreads::this_one;
-        part.metrics.push_back(
+        metrics.push_back(
             {.name = event.name,
              .unit = event.unit,
              .description = event.description + (one ? ", of the main thread" : ", of the main thread and later ones"),
              .source = event.source});
     }
-    return part;
+    add(metrics, [counters] { return counters->read(); });
 }
 
-ProcessMetrics::Part ProcessMetrics::perf_part(const std::vector<std::string>& names)
+void ProcessMetrics::count_with_perf(const std::vector<std::string>& names)
 {
     const auto counts = std::make_shared<SoftwareEventCounts>(names);
-    return {.metrics = described(names, "perf software event"), .read = [counts] { return counts->read(); }};
+    add(described(names, "perf software event"), [counts] { return counts->read(); });
 }
 
-ProcessMetrics::Part ProcessMetrics::getrusage_part(const std::vector<std::string>& names)
+void ProcessMetrics::count_with_getrusage(const std::vector<std::string>& names)
 {
-    return {.metrics = described(names, "getrusage"), .read = [names] { return resource_usage(names); }};
+    add(described(names, "getrusage"), [names] { return resource_usage(names); });
+}
+
+void ProcessMetrics::add(const std::vector<Metric>& metrics, Reader reader)
+{
+    metrics_.insert(metrics_.end(), metrics.begin(), metrics.end());
+    readers_.push_back(std::move(reader));
 }
 
 std::vector<std::int64_t> ProcessMetrics::read()
 {
     std::vector<std::int64_t> values;
     try {
-        for (const auto& part : readers_) {
-            const std::vector<std::int64_t> some = part();
+        for (const Reader& reader : readers_) {
+            const std::vector<std::int64_t> some = reader();
             values.insert(values.end(), some.begin(), some.end());
         }
     } catch (const std::exception& error) {

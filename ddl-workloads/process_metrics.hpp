@@ -40,22 +40,18 @@ class ProcessMetrics {
     std::vector<std::int64_t> read();
 
  private:
-    struct Part {
-        std::vector<Metric> metrics;
-        std::function<std::vector<std::int64_t>()> read;
-    };
+    using Reader = std::function<std::vector<std::int64_t>()>;
 
-    void count_all();
-    void count(const std::vector<std::string>& names);
-    void add(Part part);
-
-    static Part papi_part(const std::vector<std::string>& names);
-    static Part perf_part(const std::vector<std::string>& names);
-    static Part getrusage_part(const std::vector<std::string>& names);
+    void choose_from_all();
+    void choose(const std::vector<std::string>& names);
+    void count_with_papi(const std::vector<std::string>& names);
+    void count_with_perf(const std::vector<std::string>& names);
+    void count_with_getrusage(const std::vector<std::string>& names);
+    void add(const std::vector<Metric>& metrics, Reader reader);
 
     std::vector<Metric> metrics_;
     std::vector<std::string> left_out_;
-    std::vector<std::function<std::vector<std::int64_t>()>> readers_;
+    std::vector<Reader> readers_;  // each of some metrics, in their order
 };
 
 }  // namespace ddl
