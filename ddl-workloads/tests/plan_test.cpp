@@ -73,6 +73,8 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--trace", "maybe"},
         {"--metrics", "auto", "--trace", "off"},
         {"--transport", "self", "--progress", "spin"},
+        {"--transport", "gloo[port=3]"},
+        {"--transport", "gloo", "--progress", "spin"},
         {"--stepz", "3"},
         {"--out", ""},
     };
