@@ -36,6 +36,12 @@ std::optional<LocalRank> mpirun_rank()
     return rank_of(number("MPI_LOCALRANKID"), number("MPI_LOCALNRANKS"));
 }
 
+// It may be started by srun, once a node: Slurm counts those.
+std::optional<LocalRank> torchrun_rank()
+{
+    return rank_of(environment_number("LOCAL_RANK"), environment_number("LOCAL_WORLD_SIZE"));
+}
+
 std::optional<LocalRank> slurm_rank()
 {
     return rank_of(environment_number("SLURM_LOCALID"), slurm_tasks_here());
@@ -45,7 +51,9 @@ std::optional<LocalRank> slurm_rank()
 
 LocalRank local_rank()
 {
-    return mpirun_rank().value_or(slurm_rank().value_or(LocalRank{}));
+    if (const auto local = mpirun_rank()) return *local;
+    if (const auto local = torchrun_rank()) return *local;
+    return slurm_rank().value_or(LocalRank{});
 }
 
 LocalRank rank_among_sharers()

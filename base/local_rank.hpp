@@ -8,7 +8,7 @@
 
 namespace base {
 
-// From the launcher's environment (OpenMPI, MPICH and Intel MPI, Slurm); 0 of 1 without one.
+// From the launcher's environment (OpenMPI, MPICH and Intel MPI, Slurm, torchrun); 0 of 1 without one.
 struct LocalRank {
     int rank = 0;
     int size = 1;

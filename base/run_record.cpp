@@ -114,6 +114,9 @@ JobRank job_rank()
     // PMI is what MPICH, Intel MPI and srun --mpi=pmi2 speak. Whether the MPI we are built with does is not known here:
     // OpenMPI would run as so many jobs of one rank, or not at all.
     if (const auto job = rank_of("PMI_RANK", "PMI_SIZE", false)) return *job;
+    // In a Slurm job torchrun is started by srun, once a node: Slurm counts those.
+    if (environment("WORLD_SIZE"))
+        if (const auto job = rank_of("RANK", "WORLD_SIZE", false)) return *job;
     if (environment("SLURM_STEP_ID"))
         if (const auto job = rank_of("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false)) return *job;
     return {};

@@ -20,7 +20,7 @@ nlohmann::ordered_json run_record(const std::string& program);
 std::string host_name();
 
 // This process's rank and the number of processes of its job step, from the launcher's environment (OpenMPI, PMIx,
-// MPICH and Intel MPI, Slurm).
+// MPICH and Intel MPI, Slurm, torchrun).
 struct JobRank {
     int rank = 0;
     int size = 1;

@@ -34,6 +34,12 @@ house_found(EIGEN Eigen3_FOUND)
 find_package(Torch QUIET)
 house_found(TORCH Torch_FOUND)
 
+find_path(GLOO_INCLUDE_DIR gloo/rendezvous/file_store.h)
+find_library(GLOO_LIBRARY gloo)
+if(GLOO_INCLUDE_DIR AND GLOO_LIBRARY)
+  set(CROSSTALK_HAS_GLOO TRUE)
+endif()
+
 find_package(CUDAToolkit QUIET)
 house_found(CUDA CUDAToolkit_FOUND)
 

@@ -5,6 +5,7 @@
 #include "ddl-workloads/parent_watch.hpp"
 #include "ddl-workloads/placement.hpp"
 #include "ddl-workloads/plan.hpp"
+#include "ddl-workloads/process_metrics.hpp"
 #include "ddl-workloads/training.hpp"
 
 #ifdef CROSSTALK_DDL_TORCH
@@ -27,10 +28,11 @@ base::Shelf<ddl::ModelCard> models()
 
 int train(const ddl::TrainingPlan& plan, const base::Shelf<ddl::ModelCard>& shelf)
 {
+    ddl::ProcessMetrics process_metrics{plan.trace ? plan.metrics : "none"};
     std::optional<ddl::ParentWatch> watch;
     if (base::job_rank().under_mpi) watch.emplace();
-    ddl::Transport transport{ddl::connector(plan.transport, plan.progress, plan.transport_cpus)};
-    ddl::Training training{plan, shelf, transport};
+    ddl::Transport transport{ddl::connector(plan.transport, {plan.progress, plan.out}, plan.transport_cpus)};
+    ddl::Training training{plan, shelf, transport, process_metrics};
     try {
         training.prepare();
         training.run();

@@ -8,6 +8,8 @@ namespace ddl {
 
 namespace {
 
+constexpr const char* training = "ddl-train";  // the source of what it counts by itself
+
 // Null if PAPI does not start on this machine.
 std::unique_ptr<otf2::CounterReader> papi_reader(const std::string& event, bool speaks)
 {
@@ -59,21 +61,35 @@ void Instruments::define(const InstrumentPlan& plan)
     step_ = recorder.attribute("step", otf2::Type::uint64, "number of the training step, from 0");
     bucket_ = recorder.attribute("bucket", otf2::Type::uint64, "number of the bucket in its step, from 0");
     bytes_ = recorder.attribute("bytes", otf2::Type::uint64, "what was read or is exchanged");
+    if (recorder.on()) define_metrics(plan);
+}
 
+void Instruments::define_metrics(const InstrumentPlan& plan)
+{
     using otf2::MetricMode;
     using otf2::Type;
-    loss_metric_ = recorder.metric("loss", "", Type::real, MetricMode::absolute_point,
-                                   "of this rank's batch; source: the model's forward");
-    norm_metric_ = recorder.metric("gradient_norm", "", Type::real, MetricMode::absolute_point,
-                                   "L2 norm of what this rank updates with; source: the model's gradients");
-    queue_metric_ = recorder.metric("queue_depth", "batches", Type::uint64, MetricMode::absolute_point,
-                                    "batches read ahead; source: the loader's queue");
-    read_metric_ = recorder.metric("bytes_read", "B", Type::uint64, MetricMode::accumulated_start,
-                                   "input read from files; source: the loader's readers");
-    if (recorder.on() && otf2::counters_available()) papi_ = papi_reader(reduced_.event(), transport_.rank() == 0);
-    reduced_metric_ = recorder.metric(
-        "bytes_reduced", "B", Type::uint64, MetricMode::accumulated_start,
-        "gradients averaged over the ranks; source: " + (papi_ ? "PAPI " + reduced_.event() : "the transport thread"));
+    loss_metric_ = define({"loss", "", "of this rank's batch", training}, Type::real, MetricMode::absolute_point);
+    if (plan.level != DetailLevel::L0)
+        norm_metric_ = define({"gradient_norm", "", "L2 norm of what this rank updates with", training}, Type::real,
+                              MetricMode::absolute_point);
+    queue_metric_ =
+        define({"queue_depth", "batches", "batches read ahead", training}, Type::uint64, MetricMode::absolute_point);
+    read_metric_ =
+        define({"bytes_read", "B", "input read from files", training}, Type::uint64, MetricMode::accumulated_start);
+    if (otf2::counters_available()) papi_ = papi_reader(reduced_.event(), transport_.rank() == 0);
+    reduced_metric_ = define(
+        {"bytes_reduced", "B", "gradients averaged over the ranks", papi_ ? papi_->events().front().source : training},
+        Type::uint64, MetricMode::accumulated_start);
+    process_metrics_ = plan.process_metrics;
+    if (process_metrics_ == nullptr) return;
+    for (const Metric& metric : process_metrics_->metrics())
+        process_metric_refs_.push_back(define(metric, Type::int64, MetricMode::accumulated_start));
+}
+
+otf2::MetricRef Instruments::define(const Metric& metric, otf2::Type type, otf2::MetricMode mode)
+{
+    metrics_.push_back(metric);
+    return recorder_->metric(metric.name, metric.unit, type, mode, text(metric));
 }
 
 void Instruments::bucket_ready(BucketTag tag, std::int64_t at_ns)
@@ -84,7 +100,13 @@ void Instruments::bucket_ready(BucketTag tag, std::int64_t at_ns)
 
 std::int64_t Instruments::bytes_reduced()
 {
-    return papi_ ? papi_->read().front() : static_cast<std::int64_t>(reduced_.value());
+    try {
+        if (papi_) return papi_->read().front();
+    } catch (const base::Error& error) {
+        std::cerr << "ddl-train: " << error.what() << "; counting without it\n";
+        papi_.reset();
+    }
+    return static_cast<std::int64_t>(reduced_.value());
 }
 
 void Instruments::sample(const Sample& sample)
@@ -95,6 +117,9 @@ void Instruments::sample(const Sample& sample)
     main_->metric(queue_metric_, sample.queue_depth, now);
     main_->metric(read_metric_, sample.bytes_read, now);
     main_->metric(reduced_metric_, bytes_reduced(), now);
+    if (process_metrics_ == nullptr) return;
+    const std::vector<std::int64_t> counts = process_metrics_->read();
+    for (std::size_t i = 0; i < counts.size(); ++i) main_->metric(process_metric_refs_[i], counts[i], now);
 }
 
 void Instruments::exchange_begins(BucketTag tag, std::int64_t bytes)

@@ -5,6 +5,7 @@
 #include "ddl-workloads/data/loader.hpp"
 #include "ddl-workloads/details.hpp"
 #include "ddl-workloads/phases.hpp"
+#include "ddl-workloads/process_metrics.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 #include "trace-tools/otf2/counters.hpp"
 #include "trace-tools/otf2/recorder.hpp"
@@ -25,6 +26,7 @@ struct InstrumentPlan {
     int transformers = 0;
     DetailLevel level = DetailLevel::L0;
     TraceSteps detailed_steps;
+    ProcessMetrics* process_metrics = nullptr;  // null: none
 };
 
 class Instruments : public ExchangeObserver, public ReaderObserver {
@@ -42,6 +44,9 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
 
     // A bucket's gradients are complete on this rank. Main thread.
     void bucket_ready(BucketTag tag, std::int64_t at_ns = base::now_ns());
+
+    // What the trace holds, this rank's own and those of its process.
+    const std::vector<Metric>& metrics() const { return metrics_; }
 
     // Every tenth step. Main thread.
     struct Sample {
@@ -72,6 +77,8 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
 
  private:
     void define(const InstrumentPlan& plan);
+    void define_metrics(const InstrumentPlan& plan);
+    otf2::MetricRef define(const Metric& metric, otf2::Type type, otf2::MetricMode mode);
     std::int64_t bytes_reduced();
 
     Transport& transport_;
@@ -96,6 +103,9 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     otf2::MetricRef queue_metric_;
     otf2::MetricRef read_metric_;
     otf2::MetricRef reduced_metric_;
+    std::vector<otf2::MetricRef> process_metric_refs_;
+    ProcessMetrics* process_metrics_ = nullptr;
+    std::vector<Metric> metrics_;
 
     otf2::PublishedCounter reduced_{"bytes_reduced", "gradient bytes averaged over the ranks"};
     std::unique_ptr<otf2::CounterReader> papi_;

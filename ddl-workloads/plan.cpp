@@ -152,6 +152,12 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
         "L2 also LibTorch's operators, L3 also those inside them");
     options.add("trace-steps", trace_steps,
                 "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END show more than L0; if not given all");
+    options.add(
+        "metrics", plan.metrics,
+        "what the trace counts of each rank's process, every tenth step: auto (what this machine has of PAPI's "
+        "presets and of the kernel's task-clock, context-switches, cpu-migrations, minor-faults, major-faults), none, "
+        "or events by name: PAPI_TOT_INS,context-switches",
+        "auto|none|EVENT,...");
     options.add("out", out, "directory of the run; the training's part is DIR/train");
     options.add_switch("list", list_all, "show all models, data sets, strategies and transports, and end");
     options.example("mpirun -n 2 ddl-train --model resnet18[width=32] --strategy ddp --steps 500 --cpus 0-1 --out DIR");
@@ -168,8 +174,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
 
     if (options.given("momentum") && plan.optimizer.name != "sgd")
         base::fail_usage("--momentum is of sgd, not of ", plan.optimizer.name);
-    if (options.given("progress") && plan.transport == "self")
-        base::fail_usage("--progress: the transport self has nobody to wait for");
+    if (options.given("progress") && base::parse_plug_in(plan.transport).name != "mpi")
+        base::fail_usage("--progress is of the transport mpi, not of ", plan.transport);
     plan.progress = parse_progress(progress);
     const double usual_rate = plan.optimizer.name == "sgd" ? sgd_rate : adamw_rate;
     plan.optimizer.learning_rate = rate.empty() ? usual_rate : base::parse<double>(rate);
@@ -184,6 +190,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     if (!trace_steps.empty() && plan.instrument == DetailLevel::L0)
         base::fail_usage("--trace-steps: L0 shows no more of one step than of another; --instrument L1, L2 or L3 does");
     plan.trace_steps = parse_trace_steps(trace_steps);
+    if (options.given("metrics") && plan.metrics != "none" && !plan.trace)
+        base::fail_usage("--metrics ", plan.metrics, " needs a trace: --trace on");
     plan.out = out;
     if (!checkpoint_every.empty()) parse_checkpoint_every(checkpoint_every, plan.checkpoint);
     plan.checkpoint.beside = checkpoint_mode == "async";

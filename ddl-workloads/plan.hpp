@@ -56,7 +56,8 @@ struct TrainingPlan {
     std::vector<InjectedDelay> delays;
     bool trace = true;
     DetailLevel instrument = DetailLevel::L0;
-    TraceSteps trace_steps;  // whose details are recorded
+    TraceSteps trace_steps;        // whose details are recorded
+    std::string metrics = "auto";  // of the rank's process: as ProcessMetrics takes it
     std::filesystem::path out;
 };
 

@@ -37,10 +37,12 @@ std::vector<CheckpointNews> checkpoint_news(const std::vector<StepNews>& news)
 
 }  // namespace
 
-Training::Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& models, Transport& transport)
+Training::Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& models, Transport& transport,
+                   ProcessMetrics& process_metrics)
     : plan_{plan},
       models_{models},
       transport_{transport},
+      process_metrics_{process_metrics},
       strategy_card_{strategies().find(strategy_name(plan).name)},
       data_{data_set(plan.data, plan.data_directory)},
       directory_{plan.out / "train"},
@@ -79,7 +81,8 @@ void Training::prepare_parts()
                        .readers = plan_.readers,
                        .transformers = plan_.transformers,
                        .level = plan_.instrument,
-                       .detailed_steps = plan_.trace_steps},
+                       .detailed_steps = plan_.trace_steps,
+                       .process_metrics = &process_metrics_},
         transport_);
     describe_in_trace();
     make_loader();
@@ -508,6 +511,8 @@ void Training::write_record(const nlohmann::ordered_json& result)
     record["training"]["steps_per_epoch"] = steps_per_epoch();
     record["training"]["input_past_page_cache"] = loader_->records().past_page_cache();
     record["transport"] = transport_.description();
+    record["metrics"] = to_json(instruments_->metrics());
+    record["metrics_left_out"] = process_metrics_.left_out();
     record["result"] = result;
     base::write_whole(directory_ / "run.json", record.dump(2) + "\n");
 }

@@ -35,7 +35,8 @@ namespace ddl {
 // Its parts are used by other threads: if a call throws, the job must be aborted before this is destroyed.
 class Training {
  public:
-    Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& models, Transport& transport);
+    Training(const TrainingPlan& plan, const base::Shelf<ModelCard>& models, Transport& transport,
+             ProcessMetrics& process_metrics);
 
     // Collective. Claims DIR/train (on rank 0; throws UsageError if it is there), writes the data set, makes the parts,
     // and lets all ranks agree on rank 0's parameters. A failure of rank 0 leaves no DIR/train.
@@ -89,6 +90,7 @@ class Training {
     TrainingPlan plan_;
     const base::Shelf<ModelCard>& models_;
     Transport& transport_;
+    ProcessMetrics& process_metrics_;
     const StrategyCard& strategy_card_;
     DataSet data_;
     std::filesystem::path directory_;           // DIR/train

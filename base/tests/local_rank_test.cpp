@@ -28,6 +28,7 @@ TEST_CASE("the rank on this host is what the launcher says")
     CHECK(rank_with({{"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "3"}}) == "2 of 3");
     CHECK(rank_with({{"SLURM_LOCALID", "1"}, {"SLURM_NODEID", "0"}, {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"}}) ==
           "1 of 2");
+    CHECK(rank_with({{"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}}) == "1 of 2");
 }
 
 TEST_CASE("mpirun inside a Slurm job counts its own ranks")

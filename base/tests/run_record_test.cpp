@@ -26,6 +26,8 @@ TEST_CASE("the rank in the job is what the launcher says")
     CHECK(job_with({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}}) == "1 of 4, MPI");
     CHECK(job_with({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}}) == "2 of 3");
     CHECK(job_with({{"SLURM_PROCID", "5"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}}) == "5 of 8");
+    CHECK(job_with({{"RANK", "1"}, {"WORLD_SIZE", "2"}}) == "1 of 2");
+    CHECK(job_with({{"RANK", "1"}}) == "0 of 1");
 }
 
 TEST_CASE("the tasks of the step count and not those of the whole Slurm job")
@@ -38,6 +40,11 @@ TEST_CASE("ranks of mpirun inside a Slurm job are not the daemons that Slurm cou
 {
     CHECK(job_with({{"PMI_RANK", "3"},
                     {"PMI_SIZE", "4"},
+                    {"SLURM_PROCID", "1"},
+                    {"SLURM_STEP_ID", "0"},
+                    {"SLURM_STEP_NUM_TASKS", "2"}}) == "3 of 4");
+    CHECK(job_with({{"RANK", "3"},
+                    {"WORLD_SIZE", "4"},
                     {"SLURM_PROCID", "1"},
                     {"SLURM_STEP_ID", "0"},
                     {"SLURM_STEP_NUM_TASKS", "2"}}) == "3 of 4");

@@ -71,6 +71,10 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--corrupt", "ignore"},
         {"--direct", "--drop-page-cache"},
         {"--trace", "maybe"},
+        {"--metrics", "auto", "--trace", "off"},
+        {"--transport", "self", "--progress", "spin"},
+        {"--transport", "gloo[port=3]"},
+        {"--transport", "gloo", "--progress", "spin"},
         {"--stepz", "3"},
         {"--out", ""},
     };

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,7 +19,8 @@
 namespace ddl {
 
 // The plug-in. Every call but ask_abort() comes on the transport thread, which also made the link and will destroy it;
-// collective calls come in the same order on all ranks and return when this rank's part is done.
+// collective calls come in the same order on all ranks and return when this rank's part is done. Memory is the host's:
+// a link over NCCL would also have to be told which of it is a device's, and the stream whose work comes before a call.
 class Link {
  public:
     virtual ~Link() = default;
@@ -84,11 +86,17 @@ struct Progress {
 Progress parse_progress(const std::string& text);
 std::string format(const Progress& progress);
 
+// What a link is told of the job it connects.
+struct LinkPlan {
+    Progress progress;
+    std::filesystem::path run;  // directory that all ranks see
+};
+
 struct LinkCard {
     std::string name;
     std::string summary;
     std::vector<base::OptionCard> options;
-    std::unique_ptr<Link> (*make)(const base::Settings& settings, const Progress& progress);
+    std::unique_ptr<Link> (*make)(const base::Settings& settings, const LinkPlan& plan);
 };
 
 const base::Shelf<LinkCard>& links();

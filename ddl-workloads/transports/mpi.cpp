@@ -239,8 +239,8 @@ const LinkCard mpi_link{
     .name = "mpi",
     .summary = "the ranks of an MPI job",
     .options = {},
-    .make = [](const base::Settings&, const Progress& progress) -> std::unique_ptr<Link> {
-        return std::make_unique<MpiLink>(progress);
+    .make = [](const base::Settings&, const LinkPlan& plan) -> std::unique_ptr<Link> {
+        return std::make_unique<MpiLink>(plan.progress);
     },
 };
 

@@ -41,7 +41,7 @@ const LinkCard self_link{
     .name = "self",
     .summary = "one process alone, without MPI",
     .options = {},
-    .make = [](const base::Settings&, const Progress&) -> std::unique_ptr<Link> {
+    .make = [](const base::Settings&, const LinkPlan&) -> std::unique_ptr<Link> {
         return std::make_unique<SelfLink>();
     },
 };

@@ -200,15 +200,15 @@ void Transport::abort(int code) noexcept
     _exit(code);
 }
 
-std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress,
+std::function<std::unique_ptr<Link>()> connector(const std::string& text, const LinkPlan& plan,
                                                  const std::optional<base::CpuSet>& cpus)
 {
     const base::PlugInText plug_in = base::parse_plug_in(text);
     const LinkCard& card = links().find(plug_in.name);
     const base::Settings settings = links().settings(card, plug_in.options);
-    return [&card, settings, progress, cpus] {
+    return [&card, settings, plan, cpus] {
         if (cpus) base::bind_this_thread(base::share_of(base::physical_cores(*cpus), base::local_rank()));
-        return card.make(settings, progress);
+        return card.make(settings, plan);
     };
 }
 

@@ -124,7 +124,7 @@ class Transport {
 
 // Makes the link that a text such as "mpi" names, on a thread bound to this rank's share of those CPUs, if any. Throws
 // UsageError.
-std::function<std::unique_ptr<Link>()> connector(const std::string& text, const Progress& progress,
+std::function<std::unique_ptr<Link>()> connector(const std::string& text, const LinkPlan& plan,
                                                  const std::optional<base::CpuSet>& cpus = {});
 
 }  // namespace ddl

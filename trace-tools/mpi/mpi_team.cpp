@@ -1,6 +1,5 @@
 #include "trace-tools/mpi/mpi_team.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -10,7 +9,6 @@ namespace otf2 {
 
 namespace {
 
-constexpr int ping_pongs = 100;
 constexpr int tag = 0;
 
 template <class... Parts>
@@ -28,32 +26,6 @@ int count_of(const std::string& bytes)
 {
     if (bytes.size() > INT32_MAX) base::fail("definitions of ", bytes.size(), " bytes are too many for MPI");
     return static_cast<int>(bytes.size());
-}
-
-// Rank 0's side: answers each message with its time.
-void answer(MPI_Comm communicator, int rank)
-{
-    for (int i = 0; i < ping_pongs; ++i) {
-        check(PMPI_Recv(nullptr, 0, MPI_BYTE, rank, tag, communicator, MPI_STATUS_IGNORE), "compare clocks");
-        const std::int64_t now_ns = base::now_ns();
-        check(PMPI_Send(&now_ns, 1, MPI_INT64_T, rank, tag, communicator), "compare clocks");
-    }
-}
-
-ClockSample ask(MPI_Comm communicator)
-{
-    ClockSample best{.round_trip_ns = INT64_MAX};
-    for (int i = 0; i < ping_pongs; ++i) {
-        std::int64_t theirs_ns = 0;
-        const std::int64_t before_ns = base::now_ns();
-        check(PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, communicator), "compare clocks");
-        check(PMPI_Recv(&theirs_ns, 1, MPI_INT64_T, 0, tag, communicator, MPI_STATUS_IGNORE), "compare clocks");
-        const std::int64_t round_trip_ns = base::now_ns() - before_ns;
-        if (round_trip_ns >= best.round_trip_ns) continue;
-        const std::int64_t middle_ns = before_ns + round_trip_ns / 2;
-        best = {.at_ns = middle_ns, .offset_ns = theirs_ns - middle_ns, .round_trip_ns = round_trip_ns};
-    }
-    return best;
 }
 
 }  // namespace
@@ -116,17 +88,16 @@ void MpiTeam::barrier()
 
 ClockSample MpiTeam::clock_sample(const std::string& clock_identity)
 {
-    std::vector<char> same(static_cast<std::size_t>(size_));
-    const std::vector<std::string> identities = gather(clock_identity);
-    for (std::size_t rank = 0; rank < identities.size(); ++rank) same[rank] = identities[rank] == clock_identity;
-    check(PMPI_Bcast(same.data(), size_, MPI_CHAR, 0, communicator_), "compare clocks");
-    ClockSample sample{.at_ns = base::now_ns(), .offset_ns = 0, .round_trip_ns = 0};
-    for (int rank = 1; rank < size_; ++rank) {
-        if (same[static_cast<std::size_t>(rank)] != 0) continue;
-        if (rank_ == 0) answer(communicator_, rank);
-        if (rank_ == rank) sample = ask(communicator_);
-    }
-    return sample;
+    const auto send = [this](int to, std::span<const std::byte> message) {
+        check(PMPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, to, tag, communicator_),
+              "compare clocks");
+    };
+    const auto receive = [this](int from, std::span<std::byte> message) {
+        check(PMPI_Recv(message.data(), static_cast<int>(message.size()), MPI_BYTE, from, tag, communicator_,
+                        MPI_STATUS_IGNORE),
+              "compare clocks");
+    };
+    return compare_clocks(*this, clock_identity, send, receive);
 }
 
 }  // namespace otf2

@@ -21,8 +21,6 @@ class MpiTeam : public Team {
     std::string broadcast(const std::string& of_rank_0) override;
     void barrier() override;
 
-    // From ping-pongs with rank 0, the one of the smallest round trip: offset = rank 0's time - middle of the round
-    // trip. Its error is at most half the round trip.
     ClockSample clock_sample(const std::string& clock_identity) override;
 
  private:

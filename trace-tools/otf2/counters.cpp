@@ -4,7 +4,7 @@
 
 #include <map>
 #include <mutex>
-#include <utility>
+#include <string_view>
 
 #ifdef CROSSTALK_HAS_PAPI
 #include <papi.h>
@@ -67,10 +67,10 @@ void publish(const std::string& name, const std::string& description, std::atomi
     if (!description.empty()) papi_sde_describe_counter(library, name.c_str(), description.c_str());
 }
 
-void start_papi()
+bool papi_starts()
 {
     static const int version = PAPI_library_init(PAPI_VER_CURRENT);
-    if (version != PAPI_VER_CURRENT) base::unavailable("PAPI cannot be used here: its library does not start");
+    return version == PAPI_VER_CURRENT;
 }
 
 }  // namespace
@@ -80,33 +80,96 @@ bool counters_available()
     return true;
 }
 
-CounterReader::CounterReader(std::vector<std::string> events) : events_{std::move(events)}
+std::vector<std::string> available_presets()
 {
-    start_papi();
-    check_papi(PAPI_create_eventset(&event_set_), "make a PAPI event set");
+    std::vector<std::string> names;
+    if (!papi_starts()) return names;
+    int code = static_cast<int>(PAPI_PRESET_MASK);
+    int more = PAPI_enum_event(&code, PAPI_ENUM_FIRST);
+    for (; more == PAPI_OK; more = PAPI_enum_event(&code, PAPI_PRESET_ENUM_AVAIL)) {
+        PAPI_event_info_t info{};
+        if (PAPI_get_event_info(code, &info) == PAPI_OK && info.count > 0) names.emplace_back(info.symbol);
+    }
+    return names;
+}
+
+CounterReader::CounterReader(const std::vector<std::string>& events, CountedThreads threads)
+{
+    if (!papi_starts()) base::unavailable("PAPI cannot be used here: its library does not start");
     try {
-        for (const std::string& event : events_)
-            check_papi(PAPI_add_named_event(event_set_, event.c_str()), "count ", event);
-        check_papi(PAPI_start(event_set_), "start counting");
+        for (const std::string& event : events) add(event, threads);
+        for (const EventSet& set : sets_) check_papi(PAPI_start(set.handle), "start counting");
     } catch (...) {
-        PAPI_cleanup_eventset(event_set_);
-        PAPI_destroy_eventset(&event_set_);
+        close();
         throw;
     }
 }
 
 CounterReader::~CounterReader()
 {
-    PAPI_stop(event_set_, nullptr);
-    PAPI_cleanup_eventset(event_set_);
-    PAPI_destroy_eventset(&event_set_);
+    close();
+}
+
+void CounterReader::add(const std::string& name, CountedThreads threads)
+{
+    int code = 0;
+    check_papi(PAPI_event_name_to_code(name.c_str(), &code), "count ", name);
+    const int component = PAPI_get_event_component(code);
+    const PAPI_component_info_t* const about = component < 0 ? nullptr : PAPI_get_component_info(component);
+    if (about == nullptr) base::fail("cannot count ", name, ": PAPI does not tell with what");
+
+    EventSet& set = set_of(component, threads);
+    check_papi(PAPI_add_event(set.handle, code), "count ", name);
+    set.events.push_back(events_.size());
+
+    PAPI_event_info_t info{};
+    static_cast<void>(PAPI_get_event_info(code, &info));
+    const bool preset = IS_PRESET(static_cast<unsigned int>(code));
+    const bool published = std::string_view{about->short_name} == "sde" || std::string_view{about->name} == "sde";
+    events_.push_back({.name = name,
+                       .unit = *info.units != '\0' ? info.units : "#",
+                       .description = preset ? info.short_descr : info.long_descr,
+                       .source = preset      ? "PAPI preset"
+                                 : published ? "PAPI SDE"
+                                             : "PAPI native event",
+                       .threads = set.threads});
+}
+
+// PAPI 7.0 lets other threads be counted only where there is a processor that counts, and refuses otherwise.
+CounterReader::EventSet& CounterReader::set_of(int component, CountedThreads threads)
+{
+    for (EventSet& set : sets_)
+        if (set.component == component) return set;
+    EventSet& set = sets_.emplace_back();
+    set.component = component;
+    check_papi(PAPI_create_eventset(&set.handle), "make a PAPI event set");
+    check_papi(PAPI_assign_eventset_component(set.handle, component), "make a PAPI event set");
+    if (threads == CountedThreads::this_one_and_those_it_starts) {
+        PAPI_option_t option{};
+        option.inherit = {.eventset = set.handle, .inherit = PAPI_INHERIT_ALL};
+        if (PAPI_set_opt(PAPI_INHERIT, &option) == PAPI_OK) set.threads = threads;
+    }
+    return set;
+}
+
+void CounterReader::close() noexcept
+{
+    for (EventSet& set : sets_) {
+        PAPI_stop(set.handle, nullptr);
+        PAPI_cleanup_eventset(set.handle);
+        PAPI_destroy_eventset(&set.handle);
+    }
 }
 
 std::vector<std::int64_t> CounterReader::read()
 {
-    std::vector<long long> values(events_.size());
-    check_papi(PAPI_read(event_set_, values.data()), "read counters");
-    return {values.begin(), values.end()};
+    std::vector<std::int64_t> values(events_.size());
+    for (const EventSet& set : sets_) {
+        std::vector<long long> counts(set.events.size());
+        check_papi(PAPI_read(set.handle, counts.data()), "read counters");
+        for (std::size_t i = 0; i < counts.size(); ++i) values[set.events[i]] = counts[i];
+    }
+    return values;
 }
 
 #else
@@ -122,7 +185,12 @@ void publish(const std::string&, const std::string&, std::atomic<std::uint64_t>&
 
 }  // namespace
 
-CounterReader::CounterReader(std::vector<std::string>)
+std::vector<std::string> available_presets()
+{
+    return {};
+}
+
+CounterReader::CounterReader(const std::vector<std::string>&, CountedThreads)
 {
     base::unavailable("built without PAPI: no counters");
 }

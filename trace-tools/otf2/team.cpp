@@ -6,6 +6,54 @@
 
 namespace otf2 {
 
+namespace {
+
+constexpr int ping_pongs = 100;
+
+// Rank 0's side: answers each message with its time.
+void answer(int rank, const Send& send, const Receive& receive)
+{
+    for (int i = 0; i < ping_pongs; ++i) {
+        std::byte question{};
+        receive(rank, {&question, 1});
+        const std::int64_t now_ns = base::now_ns();
+        send(rank, std::as_bytes(std::span{&now_ns, 1}));
+    }
+}
+
+ClockSample ask(const Send& send, const Receive& receive)
+{
+    ClockSample best{.round_trip_ns = INT64_MAX};
+    for (int i = 0; i < ping_pongs; ++i) {
+        constexpr std::byte question{};
+        std::int64_t theirs_ns = 0;
+        const std::int64_t before_ns = base::now_ns();
+        send(0, {&question, 1});
+        receive(0, std::as_writable_bytes(std::span{&theirs_ns, 1}));
+        const std::int64_t round_trip_ns = base::now_ns() - before_ns;
+        if (round_trip_ns >= best.round_trip_ns) continue;
+        const std::int64_t middle_ns = before_ns + round_trip_ns / 2;
+        best = {.at_ns = middle_ns, .offset_ns = theirs_ns - middle_ns, .round_trip_ns = round_trip_ns};
+    }
+    return best;
+}
+
+}  // namespace
+
+ClockSample compare_clocks(Team& team, const std::string& clock_identity, const Send& send, const Receive& receive)
+{
+    std::string same;  // a character a rank
+    for (const std::string& identity : team.gather(clock_identity)) same += identity == clock_identity ? 'y' : 'n';
+    same = team.broadcast(same);
+    ClockSample sample{.at_ns = base::now_ns(), .offset_ns = 0, .round_trip_ns = 0};
+    for (int rank = 1; rank < team.size(); ++rank) {
+        if (same[static_cast<std::size_t>(rank)] == 'y') continue;
+        if (team.rank() == 0) answer(rank, send, receive);
+        if (team.rank() == rank) sample = ask(send, receive);
+    }
+    return sample;
+}
+
 std::string SoloTeam::process_name() const
 {
     std::error_code code;

@@ -1,7 +1,10 @@
 // The processes that write one archive together. The recorder needs no more of MPI than this.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,13 @@ class Team {
     virtual void barrier() = 0;
     virtual ClockSample clock_sample(const std::string& clock_identity) = 0;  // offset 0 where the identity is rank 0's
 };
+
+// The clock sample of a team whose ranks can send each other messages, which are blocking: from ping-pongs with rank 0,
+// the one of the smallest round trip; offset = rank 0's time - middle of the round trip. Its error is at most half the
+// round trip.
+using Send = std::function<void(int to, std::span<const std::byte> message)>;
+using Receive = std::function<void(int from, std::span<std::byte> message)>;
+ClockSample compare_clocks(Team& team, const std::string& clock_identity, const Send& send, const Receive& receive);
 
 // One process alone.
 class SoloTeam : public Team {
