@@ -169,7 +169,7 @@ void write_tensor(hid_t file, const StateTensor& tensor)
 template <class Fill>
 void write_file(const fs::path& path, bool durable, const Fill& fill)
 {
-    const Hdf5Lock lock;
+    const hdf5::Lock lock;
     hdf5::Output output{path};
     // Structures of this version have checksums, so that HDF5 refuses damaged ones.
     check(H5Pset_libver_bounds(output.access(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), "set the version");

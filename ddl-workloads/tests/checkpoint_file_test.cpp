@@ -6,7 +6,7 @@
 #include "base/testing.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 #include "ddl-workloads/checkpoint/crc32c.hpp"
-#include "ddl-workloads/checkpoint/hdf5.hpp"
+#include "ddl-workloads/hdf5.hpp"
 
 #include <doctest/doctest.h>
 
