@@ -5,11 +5,23 @@
 #include <algorithm>
 #include <utility>
 
+#include <malloc.h>
+
 namespace ddl {
 
 namespace {
 
 ReaderObserver nobody;
+
+// Batches are freed on another thread than they are made on. So that their memory is not given back to the kernel in
+// between and fetched page by page again, the C library's thresholds are where it moves them by itself at most.
+void keep_freed_memory()
+{
+#ifdef __GLIBC__
+    ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
+}
 
 }  // namespace
 
@@ -23,6 +35,7 @@ Loader::Loader(const LoaderPlan& plan)
     if (plan.augmentation.any() && records().shape().kind != SampleShape::Kind::image)
         base::fail_usage("nothing but images can be flipped and cropped");
     if (plan.transformers < 0) base::fail_usage(plan.transformers, " transform threads; 0 is the least");
+    keep_freed_memory();
     try {
         for (int reader = 0; reader < plan.readers; ++reader)
             threads_.emplace_back([this, reader](const std::stop_token& stop) {
