@@ -101,8 +101,9 @@ struct Details::OfThread {
 Details::Details(otf2::Recorder& recorder, otf2::LocationRecorder& main, DetailLevel level, const TraceSteps& steps)
     : recorder_{recorder},
       main_{main},
-      sequence_{recorder.attribute("seq", otf2::Type::uint64,
-                                   "pairs an operator of forward with the node of backward that it made")},
+      sequence_{
+          recorder.attribute("seq", otf2::Type::uint64,
+                             "pairs an operator of forward with the node of backward that it made, in the same step")},
       level_{level},
       steps_{steps},
       main_thread_{std::this_thread::get_id()}
@@ -134,7 +135,7 @@ void Details::enter(Kind kind, const char* name, std::int64_t sequence)
         if (sequence < 0 || shown)
             mine.location->enter(opened.region);
         else
-            mine.location->enter(opened.region, {{sequence_, sequence}});
+            mine.location->enter(opened.region, {{sequence_, in_step(sequence)}});
     }
     if (opened.operation) ++mine.operations;
     mine.open.push_back(opened);
@@ -155,8 +156,17 @@ void Details::leave()
     if (closed.recorded) mine.location->leave(closed.region);
 }
 
+// Whichever thread comes first: nothing of backward runs before forward has begun.
+std::int64_t Details::in_step(std::int64_t sequence)
+{
+    std::int64_t first = first_sequence_;
+    if (first == no_sequence && first_sequence_.compare_exchange_strong(first, sequence)) first = sequence;
+    return sequence - first;
+}
+
 void Details::begin_step(std::uint64_t step)
 {
+    first_sequence_ = no_sequence;
     turn(level_ != DetailLevel::L0 && steps_.contains(step));
 }
 

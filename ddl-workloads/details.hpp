@@ -4,6 +4,7 @@
 
 #include "trace-tools/otf2/recorder.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -47,8 +48,9 @@ class Details {
     void tell(std::function<void(bool)> listener) { listener_ = std::move(listener); }
 
     // From here to the leave() that belongs to it, on the same thread. The name may be a temporary. What has a sequence
-    // number shows it as attribute `seq`, unless what it lies in has shown the same: forward's operators and the node
-    // of backward that they made have the same one.
+    // number shows it as attribute `seq`, counted from the first one of the step (small numbers take few bytes), unless
+    // what it lies in has shown the same: forward's operators and the node of backward that they made have the same
+    // one.
     void enter(Kind kind, const char* name, std::int64_t sequence = no_sequence);
     // The same for what shall not be seen and does not count as an operator.
     void enter_unseen();
@@ -64,6 +66,7 @@ class Details {
  private:
     struct OfThread;
     OfThread& here();
+    std::int64_t in_step(std::int64_t sequence);
     void turn(bool on);
 
     otf2::Recorder& recorder_;
@@ -75,6 +78,7 @@ class Details {
     std::uint64_t number_;  // of all of this process, one after the other
     std::function<void(bool)> listener_;
     bool on_ = false;
+    std::atomic<std::int64_t> first_sequence_ = no_sequence;  // of the step
 };
 
 // A module or an operator from here to the brace; details may be null.

@@ -7,7 +7,7 @@ packages_to_build=(
     g++ cmake ninja-build pkg-config ccache git
     libboost-program-options-dev libboost-math-dev libeigen3-dev nlohmann-json3-dev libhwloc-dev
     libopen-trace-format2-dev libopenmpi-dev libpapi-dev liburing-dev libtorch-dev libgloo-dev libopenblas0-pthread
-    zlib1g-dev libhdf5-dev
+    zlib1g-dev libhdf5-dev libisal-dev
 )
 packages_to_run=(openmpi-bin gnuplot-nox)
 packages_to_check=(clang-format shellcheck doctest-dev libbenchmark-dev otf2-tools slurm-wlm munge)

@@ -3,8 +3,8 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/version.hpp"
-#include "ddl-workloads/checkpoint/crc32c.hpp"
 #include "ddl-workloads/checkpoint/hdf5_output.hpp"
+#include "ddl-workloads/checksums.hpp"
 
 #include <algorithm>
 #include <array>
@@ -150,33 +150,67 @@ hdf5::Properties making_groups()
     return properties;
 }
 
-void write_tensor(hid_t file, const StateTensor& tensor)
+// So that it is known where the numbers lie.
+hdf5::Properties with_room_at_once()
+{
+    hdf5::Properties properties{check(H5Pcreate(H5P_DATASET_CREATE), "make properties")};
+    check(H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY), "set properties");
+    check(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER), "set properties");
+    return properties;
+}
+
+// Returns the checksum: taken of each piece when writing it has brought it into the cache. Pieces end where the
+// kernel's large pages do.
+std::uint32_t write_bytes(hdf5::Output& output, haddr_t at, std::span<const std::byte> bytes)
+{
+    constexpr std::size_t piece_bytes = std::size_t{256} << 10U;
+    std::uint32_t checksum = 0;
+    while (!bytes.empty()) {
+        const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), piece_bytes - at % piece_bytes));
+        output.write(at, piece);
+        checksum = crc32c(piece, checksum);
+        at += piece.size();
+        bytes = bytes.subspan(piece.size());
+    }
+    return checksum;
+}
+
+hdf5::DataSet make_set(hid_t file, const StateTensor& tensor, hid_t links, hid_t storage)
 {
     const std::vector<hsize_t> shape(tensor.shape.begin(), tensor.shape.end());
     const hdf5::Space space{check(
         shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
         "make a space")};
-    const hid_t type = file_type(tensor.type);
-    const hdf5::DataSet set{
-        check(H5Dcreate2(file, tensor.path.c_str(), type, space.get(), making_groups().get(), H5P_DEFAULT, H5P_DEFAULT),
+    return hdf5::DataSet{
+        check(H5Dcreate2(file, tensor.path.c_str(), file_type(tensor.type), space.get(), links, storage, H5P_DEFAULT),
               "make ", tensor.path)};
-    const std::uint32_t checksum = crc32c(tensor.bytes);
-    write_attribute(set.get(), checksum_attribute, H5T_STD_U32LE, &checksum);
-    if (!tensor.bytes.empty())
-        check(H5Dwrite(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.bytes.data()), "write ", tensor.path);
+}
+
+// HDF5's part at once, before and after the numbers, which drive all else out of the cache.
+void write_tensors(hid_t file, hdf5::Output& output, std::span<const StateTensor> tensors)
+{
+    const hdf5::Properties links = making_groups();
+    const hdf5::Properties storage = with_room_at_once();
+    std::vector<hdf5::DataSet> sets;
+    for (const StateTensor& tensor : tensors) sets.push_back(make_set(file, tensor, links.get(), storage.get()));
+    std::vector<std::uint32_t> checksums;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        checksums.push_back(write_bytes(output, H5Dget_offset(sets[i].get()), tensors[i].bytes));
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        write_attribute(sets[i].get(), checksum_attribute, H5T_STD_U32LE, &checksums[i]);
 }
 
 template <class Fill>
 void write_file(const fs::path& path, bool durable, const Fill& fill)
 {
-    const Hdf5Lock lock;
+    const hdf5::Lock lock;
     hdf5::Output output{path};
     // Structures of this version have checksums, so that HDF5 refuses damaged ones.
     check(H5Pset_libver_bounds(output.access(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), "set the version");
     try {
         const hdf5::File file{
             check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, output.access()), "create ", path.string())};
-        fill(file.get());
+        fill(file.get(), output);
     } catch (const base::Error&) {
         output.finish(false);  // what went wrong with the disk comes first
         throw;
@@ -187,9 +221,9 @@ void write_file(const fs::path& path, bool durable, const Fill& fill)
 void write_tensors(const fs::path& path, const CheckpointMeta& meta, std::int64_t shard,
                    std::span<const StateTensor> tensors, bool durable)
 {
-    write_file(path, durable, [&](hid_t file) {
+    write_file(path, durable, [&](hid_t file, hdf5::Output& output) {
         write_meta(file, meta, shard, tensors.size());
-        for (const StateTensor& tensor : tensors) write_tensor(file, tensor);
+        write_tensors(file, output, tensors);
     });
 }
 
@@ -208,9 +242,9 @@ bool has_checked_structures(const fs::path& path)
 hdf5::File open_for_reading(const fs::path& path)
 {
     if (!has_checked_structures(path)) base::fail(path.string(), " is no checkpoint of ddl-train");
-    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) base::fail(path.string(), " is damaged or cut off: HDF5 cannot open it");
-    return hdf5::File{file};
+    hdf5::File file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
+    if (!file.valid()) base::fail(path.string(), " is damaged or cut off: HDF5 cannot open it (", hdf5::why(), ")");
+    return file;
 }
 
 herr_t note_link(hid_t, const char* name, const H5L_info_t* link, void* names)
@@ -279,7 +313,7 @@ void write_shard(const fs::path& checkpoint, const CheckpointMeta& meta, std::in
 void write_index(const fs::path& checkpoint, const CheckpointMeta& meta,
                  const std::vector<std::vector<std::string>>& paths, bool durable)
 {
-    write_file(checkpoint_file(checkpoint), durable, [&](hid_t file) {
+    write_file(checkpoint_file(checkpoint), durable, [&](hid_t file, hdf5::Output&) {
         write_meta(file, meta, -1, 0);
         const hdf5::Properties groups = making_groups();
         for (std::size_t shard = 0; shard < paths.size(); ++shard)

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "ddl-workloads/checkpoint/state_tensor.hpp"
-#include "ddl-workloads/data/hdf5_lock.hpp"
+#include "ddl-workloads/hdf5.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -83,7 +83,7 @@ class CheckpointReader {
  private:
     class File;
 
-    Hdf5Lock lock_;
+    hdf5::Lock lock_;
     CheckpointMeta meta_;
     std::vector<std::unique_ptr<File>> files_;  // that hold tensors: shard i is the i-th
 };

@@ -2,7 +2,7 @@
 // it exits; so HDF5 is never told of a full disk, and finish() tells it.
 #pragma once
 
-#include "ddl-workloads/checkpoint/hdf5.hpp"
+#include "ddl-workloads/hdf5.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ class Output {
     // Throws std::system_error if a write failed. `durable`: on the device, not only in the page cache.
     void finish(bool durable);
 
-    // What HDF5 does, through its file driver.
+    // What HDF5 does, through its file driver. Bytes of a dataset that has its place may also be written without it.
     void write(std::uint64_t at, std::span<const std::byte> bytes) noexcept;
     void read(std::uint64_t at, std::span<std::byte> room) const noexcept;
     void resize(std::uint64_t size) noexcept;

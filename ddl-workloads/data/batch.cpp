@@ -60,13 +60,14 @@ Batch decode_images(const SampleShape& shape, std::span<const std::uint8_t> reco
     Batch batch;
     const auto pixels = static_cast<std::size_t>(shape.pixels());
     batch.samples = std::ssize(records) / shape.record_bytes();
-    batch.images.resize(static_cast<std::size_t>(batch.samples) * pixels);
-    std::span<float> room = batch.images;
-    for (; !records.empty(); records = records.subspan(1 + pixels), room = room.subspan(pixels)) {
+    batch.images.reserve(static_cast<std::size_t>(batch.samples) * pixels);
+    for (; !records.empty(); records = records.subspan(1 + pixels)) {
         batch.labels.push_back(records[0]);
         const std::span<const std::uint8_t> image = records.subspan(1, pixels);
+        batch.images.resize(batch.images.size() + pixels);  // one at a time: it is in the cache when it is filled
+        const std::span<float> room = std::span{batch.images}.last(pixels);
         if (augmentation.any())
-            moved(image, shape, draw_move(random, augmentation, shape), room.first(pixels));
+            moved(image, shape, draw_move(random, augmentation, shape), room);
         else
             std::transform(image.begin(), image.end(), room.begin(), brightness);
     }

@@ -3,12 +3,25 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include <malloc.h>
 
 namespace ddl {
 
 namespace {
 
 ReaderObserver nobody;
+
+// Batches are freed on another thread than they are made on. So that their memory is not given back to the kernel in
+// between and fetched page by page again, the C library's thresholds are where it moves them by itself at most.
+void keep_freed_memory()
+{
+#ifdef __GLIBC__
+    ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
+}
 
 }  // namespace
 
@@ -22,6 +35,7 @@ Loader::Loader(const LoaderPlan& plan)
     if (plan.augmentation.any() && records().shape().kind != SampleShape::Kind::image)
         base::fail_usage("nothing but images can be flipped and cropped");
     if (plan.transformers < 0) base::fail_usage(plan.transformers, " transform threads; 0 is the least");
+    keep_freed_memory();
     try {
         for (int reader = 0; reader < plan.readers; ++reader)
             threads_.emplace_back([this, reader](const std::stop_token& stop) {
@@ -70,9 +84,11 @@ void Loader::read_batches(int reader, const std::stop_token& stop)
 {
     Sampler sampler = sampler_;  // one of its own: it keeps its place in the order
     const auto record_bytes = static_cast<std::size_t>(records().shape().record_bytes());
+    RawBatch raw;
     while (const std::optional<std::int64_t> step = queue_.ticket()) {
-        RawBatch raw{.step = *step, .records = {}, .skipped = {}};
+        raw.step = *step;
         raw.records.resize(static_cast<std::size_t>(sampler.sampling().batch) * record_bytes);
+        raw.skipped.clear();
         observer_->read_begins(reader);
         std::span<std::uint8_t> room = raw.records;
         for (const std::int64_t number : sampler.batch(*step)) {
@@ -85,10 +101,10 @@ void Loader::read_batches(int reader, const std::stop_token& stop)
         if (!room.empty()) return observer_->read_ends(reader, bytes);  // stopped: nobody takes the batch
         if (plan_.transformers > 0) {
             observer_->read_ends(reader, bytes);
-            raw_.put(std::move(raw));
+            raw_.put(std::exchange(raw, {}));
             continue;
         }
-        Batch batch = decoded(std::move(raw));
+        Batch batch = decoded(raw);
         observer_->read_ends(reader, bytes);
         queue_.put(*step, std::move(batch));
     }
@@ -112,19 +128,19 @@ void Loader::transform_batches(int transformer)
     while (std::optional<RawBatch> raw = raw_.take()) {
         const std::int64_t step = raw->step;
         observer_->transform_begins(transformer);
-        Batch batch = decoded(std::move(*raw));
+        Batch batch = decoded(*raw);
         observer_->transform_ends(transformer);
         queue_.put(step, std::move(batch));
     }
 }
 
-Batch Loader::decoded(RawBatch raw) const
+Batch Loader::decoded(const RawBatch& raw) const
 {
     const Sampling& sampling = sampler_.sampling();
     const std::int64_t number = (sampling.first_step + raw.step) * sampling.ranks + sampling.rank;
     Batch batch =
         decode(records().shape(), raw.records, plan_.augmentation, sampling.seed, static_cast<std::uint64_t>(number));
-    batch.skipped = std::move(raw.skipped);
+    batch.skipped = raw.skipped;
     return batch;
 }
 

@@ -74,7 +74,7 @@ class Loader {
     void read_batches(int reader, const std::stop_token& stop);
     void read_sound(std::int64_t number, std::span<std::uint8_t> record, std::vector<std::string>& skipped) const;
     void transform_batches(int transformer);
-    Batch decoded(RawBatch raw) const;
+    Batch decoded(const RawBatch& raw) const;
 
     LoaderPlan plan_;
     Sampler sampler_;

@@ -1,6 +1,7 @@
 // The format `shards`: a folder of record files, each record followed by its CRC-32 (zlib's, 4 bytes, little-endian),
 // and an index.json that says what the samples are and which files there are.
 #include "base/files.hpp"
+#include "ddl-workloads/checksums.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/input_file.hpp"
 #include "ddl-workloads/data/output_file.hpp"
@@ -10,8 +11,6 @@
 
 #include <array>
 #include <cstdio>
-
-#include <zlib.h>
 
 namespace ddl {
 
@@ -27,11 +26,6 @@ constexpr std::int64_t checksum_bytes = 4;
 const char* name_of(Part part)
 {
     return part == Part::train ? "train" : "held_out";
-}
-
-std::uint32_t checksum_of(std::span<const std::uint8_t> record)
-{
-    return static_cast<std::uint32_t>(::crc32_z(0, record.data(), record.size()));
 }
 
 class ShardFile : public Records {
@@ -58,7 +52,7 @@ class ShardFile : public Records {
         room.resize(static_cast<std::size_t>(stride_));
         file_.read_whole(number * stride_, room, "record " + std::to_string(number));
         const std::span<const std::uint8_t> found = std::span{room}.first(record.size());
-        if (checksum_of(found) != id_at(std::span{room}.subspan(record.size())))
+        if (crc32(std::as_bytes(found)) != id_at(std::span{room}.subspan(record.size())))
             throw CorruptRecord{base::join(place(number), ": record ", number, " does not match its checksum")};
         std::copy(found.begin(), found.end(), record.begin());
     }
@@ -138,7 +132,7 @@ class ShardsWriter : public DataSetWriter {
             begin_shard(part);
         check_record(shape_, record, shards.file->path());
         std::array<std::uint8_t, checksum_bytes> checksum{};
-        put_id(checksum, checksum_of(record));
+        put_id(checksum, crc32(std::as_bytes(record)));
         shards.file->write(record);
         shards.file->write(checksum);
         ++shards.records;

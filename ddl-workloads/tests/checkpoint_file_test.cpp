@@ -5,8 +5,7 @@
 #include "base/files.hpp"
 #include "base/testing.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
-#include "ddl-workloads/checkpoint/crc32c.hpp"
-#include "ddl-workloads/checkpoint/hdf5.hpp"
+#include "ddl-workloads/hdf5.hpp"
 
 #include <doctest/doctest.h>
 
@@ -120,16 +119,6 @@ bool contains(const std::string& text, const std::string& part)
 }
 
 }  // namespace
-
-TEST_CASE("the checksum is CRC-32C, with the processor's instruction and without")
-{
-    const std::string digits = "123456789";
-    CHECK(ddl::crc32c(std::as_bytes(std::span{digits})) == 0xe3069283);
-    std::vector<std::byte> bytes(150'000);
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * i >> 3U);
-    for (const std::size_t size : {0, 1, 7, 8, 9, 49'151, 49'152, 49'153, 98'304, 150'000})
-        CHECK(ddl::crc32c(std::span{bytes}.first(size)) == ddl::crc32c_by_table(std::span{bytes}.first(size)));
-}
 
 TEST_CASE("what is written into a checkpoint is read from it, from one file and from shards")
 {

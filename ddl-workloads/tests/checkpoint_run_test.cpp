@@ -4,7 +4,7 @@
 #include "base/testing.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_file.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
-#include "ddl-workloads/checkpoint/hdf5.hpp"
+#include "ddl-workloads/hdf5.hpp"
 #include "ddl-workloads/tests/train_runs.hpp"
 
 #include <doctest/doctest.h>

@@ -4,9 +4,9 @@
 #include "base/testing.hpp"
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"
-#include "ddl-workloads/data/hdf5_lock.hpp"
 #include "ddl-workloads/data/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
+#include "ddl-workloads/hdf5.hpp"
 
 #include <doctest/doctest.h>
 
@@ -104,6 +104,26 @@ std::size_t skipped(const std::string& text, const testing::Scratch& scratch)
     return records->faults().size() + ddl::read_in_order(*records, 0, records->records(), true).skipped.size();
 }
 
+using Pixels = std::array<std::uint8_t, 40>;
+
+// Ten images of 2 x 2 pixels of that type and their labels 0 to 9, in the root of a file.
+std::string written_by_others(const fs::path& path, hid_t pixel, const Pixels& pixels)
+{
+    const ddl::hdf5::Lock lock;
+    const ddl::hdf5::File file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)};
+    const std::array<hsize_t, 3> sizes{10, 2, 2};
+    const std::array<std::int32_t, 10> labels{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const auto write = [&](const char* name, int rank, hid_t type, const void* data) {
+        const ddl::hdf5::Space space{H5Screate_simple(rank, sizes.data(), nullptr)};
+        const ddl::hdf5::DataSet set{
+            H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)};
+        H5Dwrite(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
+    };
+    write("images", 3, pixel, pixels.data());
+    write("labels", 1, H5T_NATIVE_INT32, labels.data());
+    return "hdf5[path=" + path.string() + "]";
+}
+
 struct Damage {
     std::string format;
     std::function<void(const fs::path&)> make;  // to the data set in this file or folder
@@ -178,32 +198,29 @@ TEST_CASE("a file that nobody parted is read with every fifth image held out")
 TEST_CASE("images and labels in the root of an HDF5 file are read as they are")
 {
     const testing::Scratch scratch;
-    const std::string path = (scratch / "a.h5").string();
-    {
-        const ddl::Hdf5Lock lock;
-        const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        const std::array<hsize_t, 3> sizes{10, 2, 2};
-        std::array<std::uint8_t, 40> pixels{};
-        for (std::size_t at = 0; at < pixels.size(); ++at) pixels[at] = static_cast<std::uint8_t>(at);
-        std::array<std::int32_t, 10> labels{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-        const auto write = [&](const char* name, int rank, hid_t type, const void* data) {
-            const hid_t space = H5Screate_simple(rank, sizes.data(), nullptr);
-            const hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-            H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
-            H5Dclose(set);
-            H5Sclose(space);
-        };
-        write("images", 3, H5T_NATIVE_UINT8, pixels.data());
-        write("labels", 1, H5T_NATIVE_INT32, labels.data());
-        H5Fclose(file);
-    }
-    const ddl::DataSet set = ddl::data_set("hdf5[path=" + path + "]", {});
+    Pixels pixels{};
+    for (std::size_t at = 0; at < pixels.size(); ++at) pixels[at] = static_cast<std::uint8_t>(at);
+    const std::string text = written_by_others(scratch / "a.h5", H5T_STD_U8LE, pixels);
+    const ddl::DataSet set = ddl::data_set(text, {});
     CHECK(set.shape == ddl::SampleShape{.channels = 1, .height = 2, .width = 2});
     const auto train = ddl::open_part(set, ddl::Part::train);
     CHECK(ddl::read_in_order(*train, 0, 10).labels == std::vector<std::int64_t>{0, 1, 2, 3, 5, 6, 7, 8});
     std::vector<std::uint8_t> record(5);
     train->read(4, record);
     CHECK(record == std::vector<std::uint8_t>{5, 20, 21, 22, 23});
+}
+
+TEST_CASE("numbers with a sign in an HDF5 file become bytes as HDF5 converts them")
+{
+    const testing::Scratch scratch;
+    Pixels pixels{};
+    pixels.fill(0xff);  // -1
+    pixels[1] = 100;
+    const auto train =
+        ddl::open_part(ddl::data_set(written_by_others(scratch / "a.h5", H5T_STD_I8LE, pixels), {}), ddl::Part::train);
+    std::vector<std::uint8_t> record(5);
+    train->read(0, record);
+    CHECK(record == std::vector<std::uint8_t>{0, 0, 100, 0, 0});
 }
 
 TEST_CASE("damage is told with file and place and skipped where the rest is sound")

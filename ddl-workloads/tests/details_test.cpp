@@ -81,10 +81,32 @@ TEST_CASE("level two shows operators that modules call and level three also thos
 {
     const auto work = [](Details& details, ddl::PhaseClock&) { convolve(details); };
     CHECK(recorded(DetailLevel::L2, {}, work) ==
-          Text{"main > step", "main > block", "main > conv2d seq 7", "main < conv2d", "main < block", "main < step"});
-    CHECK(recorded(DetailLevel::L3, {}, work) == Text{"main > step", "main > block", "main > conv2d seq 7",
+          Text{"main > step", "main > block", "main > conv2d seq 0", "main < conv2d", "main < block", "main < step"});
+    CHECK(recorded(DetailLevel::L3, {}, work) == Text{"main > step", "main > block", "main > conv2d seq 0",
                                                       "main > empty", "main < empty", "main < conv2d", "main < block",
                                                       "main < step"});
+}
+
+TEST_CASE("numbers that pair forward with backward begin anew in every step")
+{
+    const auto work = [](Details& details, ddl::PhaseClock& clock) {
+        const auto operation = [&](std::int64_t sequence) {
+            details.enter(Details::Kind::operation, "node", sequence);
+            details.leave();
+        };
+        operation(70'000);
+        operation(70'003);
+        clock.end_step();
+        clock.begin_step(4);
+        operation(70'009);
+        operation(70'010);
+        operation(70'009);
+    };
+    const Text lines = recorded(DetailLevel::L2, {}, work);
+    Text numbers;
+    for (const std::string& line : lines)
+        if (const std::size_t at = line.find(" seq "); at != std::string::npos) numbers.push_back(line.substr(at + 5));
+    CHECK(numbers == Text{"0", "3", "0", "1", "0"});
 }
 
 TEST_CASE("steps that were not asked for show no details")
@@ -110,9 +132,9 @@ TEST_CASE("what is open when a phase ends ends with it")
         details.enter(Details::Kind::operation, "next", 10);
         details.leave();
     };
-    CHECK(recorded(DetailLevel::L3, {}, work) == Text{"main > step", "main > backward", "main > node seq 9",
+    CHECK(recorded(DetailLevel::L3, {}, work) == Text{"main > step", "main > backward", "main > node seq 0",
                                                       "main < node", "main < backward", "main > wait_exchange",
-                                                      "main > inside", "main < inside", "main > next seq 10",
+                                                      "main > inside", "main < inside", "main > next seq 1",
                                                       "main < next", "main < wait_exchange", "main < step"});
 }
 

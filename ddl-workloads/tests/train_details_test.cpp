@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -35,9 +36,11 @@ class Regions : public otf2::Visitor {
     std::optional<std::uint32_t> seq;
     std::map<std::string, std::string> metrics;  // what is said of each that has values
     bool sound = true;
+    std::size_t events = 0;  // of the first rank's main thread
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override
     {
+        if (at.location == 0) ++events;
         const std::string& name = archive_.regions.at(region).name;
         std::vector<std::string>& open = open_.at(at.location);
         open.push_back(name);
@@ -47,6 +50,7 @@ class Regions : public otf2::Visitor {
     }
     void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override
     {
+        if (at.location == 0) ++events;
         std::vector<std::string>& open = open_.at(at.location);
         sound = sound && !open.empty() && open.back() == archive_.regions.at(region).name;
         if (sound) open.pop_back();
@@ -158,6 +162,17 @@ TEST_CASE("level two shows operators that pair forward with backward by their nu
         CHECK_FALSE(visit.name.starts_with("autograd::engine::evaluate_function"));
     CHECK(regions.unpaired() == std::set<std::string>{"NllLossBackward0"});  // made inside aten::cross_entropy_loss
     CHECK(regions.steps_with("ConvolutionBackward0") == all_steps);
+}
+
+TEST_CASE("operators of a transformer take at most 14 bytes an event")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "text", std::string(4000, 'a'));
+    const Regions regions = traced(scratch, 1,
+                                   {"--model", "gpt[layers=4,width=16,heads=2]", "--data",
+                                    "text[path=" + (scratch / "text").string() + ",length=12]", "--instrument", "L2"});
+    CHECK(regions.events > 9'000);
+    CHECK(std::filesystem::file_size(scratch / "run/train/trace/traces/0.evt") <= 14 * regions.events);
 }
 
 TEST_CASE("level three shows operators inside operators in the steps that were asked for")

@@ -1,0 +1,15 @@
+// Records in the datasets of an HDF5 file.
+#pragma once
+
+#include "ddl-workloads/data/data_set.hpp"
+
+#include <filesystem>
+#include <memory>
+
+namespace ddl {
+
+// Of a file that nobody parted: all of them. Throws Error, UsageError for direct access, which HDF5 knows not.
+std::unique_ptr<Records> hdf5_records(const std::filesystem::path& path, const SampleShape& shape, Part part,
+                                      const Reading& reading);
+
+}  // namespace ddl

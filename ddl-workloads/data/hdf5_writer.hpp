@@ -1,0 +1,14 @@
+// Writes samples into an HDF5 file: datasets that grow, in chunks with HDF5's own checksum (Fletcher-32).
+#pragma once
+
+#include "ddl-workloads/data/data_set.hpp"
+
+#include <filesystem>
+#include <memory>
+
+namespace ddl {
+
+// Throws Error if the file cannot be created.
+std::unique_ptr<DataSetWriter> hdf5_writer(const std::filesystem::path& path, const SampleShape& shape);
+
+}  // namespace ddl
