@@ -8,11 +8,13 @@
 #include "ddl-workloads/control_delay.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/ends.hpp"
 #include "ddl-workloads/injected_delay.hpp"
 #include "ddl-workloads/instruments.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/plan.hpp"
 #include "ddl-workloads/report.hpp"
+#include "ddl-workloads/skipped_records.hpp"
 #include "ddl-workloads/stall_watch.hpp"
 #include "ddl-workloads/step_exchange.hpp"
 #include "ddl-workloads/step_rows.hpp"
@@ -22,12 +24,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
-#include <string>
 #include <vector>
 
 namespace ddl {
@@ -60,31 +59,21 @@ class Training {
     void claim();
     void describe_in_trace();
     void make_model(const ModelPlan& plan);
-    void find_earlier();
-    void restore();
     void make_checkpointer();
     void make_loader();
     Reading reading() const;
-    void tell_skipped(const std::string& fault);
     void inject_delays();
-    void agree(const std::vector<std::span<std::byte>>& memory);
     void write_record(const nlohmann::ordered_json& result);
 
     void take_step(std::uint64_t step);
     void pass(bool last);
     std::int64_t steps_per_epoch() const;
     void checkpoint_if_due();
-    std::vector<StateTensor> state();
-    CheckpointMeta checkpoint_meta() const;
+    bool ranks_are_equal() const { return strategy_card_.synchronous || transport_.size() == 1; }
     std::int64_t steps_done() const { return first_step_ + sums_.steps; }
     void write_rows(const std::vector<StepNews>& news);
     void sample(std::optional<double> gradient_norm);
     void show_progress();
-    Stop wish() const;
-    bool is_last(std::uint64_t step) const;
-    bool ends_epoch(std::uint64_t step) const;
-    bool loss_is_low_enough(const std::vector<StepNews>& news);
-    std::string ended_by() const;
     void evaluate();
 
     TrainingPlan plan_;
@@ -107,22 +96,19 @@ class Training {
     std::optional<ControlDelay> control_delay_;
     std::optional<DelayInjector> injector_;
     std::optional<StallWatch> stall_watch_;  // while it runs
+    std::optional<Ends> ends_;               // from run() on
     std::optional<StepExchange> exchange_;
     std::optional<Checkpointer> checkpointer_;
     std::optional<StepRows> rows_;            // rank 0
     std::optional<base::Progress> progress_;  // rank 0
 
     std::int64_t first_step_ = 0;  // so many were made before this run
-    std::int64_t begun_ns_ = 0;
-    Stop stop_ = Stop::no;
     StepNews news_;
     StepSums sums_;
-    std::deque<double> losses_;         // of the last steps, each the mean of all ranks
     std::int64_t evaluated_after_ = 0;  // steps
     std::optional<double> accuracy_;    // rank 0
     bool ranks_agree_ = true;
-    std::int64_t skipped_ = 0;           // corrupt records that this rank met
-    std::set<std::string> told_faults_;  // of them
+    SkippedRecords skipped_;
 };
 
 }  // namespace ddl

@@ -1,0 +1,65 @@
+#include "ddl-workloads/checkpoint/training_state.hpp"
+
+#include "base/error.hpp"
+#include "ddl-workloads/checkpoint/resume.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <span>
+#include <string>
+
+namespace ddl {
+
+CheckpointMeta checkpoint_meta(const TrainingPlan& plan, int ranks, std::int64_t steps_per_epoch, std::int64_t steps)
+{
+    return {.step = steps,
+            .steps_per_epoch = steps_per_epoch,
+            .seed = plan.seed,
+            .batch = plan.batch,
+            .accumulate = plan.accumulate,
+            .ranks = ranks,
+            .model = plan.model,
+            .data = plan.data,
+            .strategy = plan.strategy,
+            .optimizer = plan.optimizer.name};
+}
+
+std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal)
+{
+    std::vector<StateTensor> all = model.state();
+    if (!ranks_are_equal)
+        for (StateTensor& tensor : all) tensor.owner = Owner::each;
+    return all;
+}
+
+void check_can_be_written(const TrainingPlan& plan, const std::vector<StateTensor>& state)
+{
+    if (state.empty()) base::fail_usage("--checkpoint-every: ", plan.model, " has no state to write");
+    const auto own = [](const StateTensor& tensor) { return tensor.owner == Owner::each; };
+    if (!plan.checkpoint.sharded && std::any_of(state.begin(), state.end(), own))
+        base::fail_usage("--checkpoint-by rank0: not all of the state of ", plan.model,
+                         " is there; --checkpoint-by sharded writes it all");
+}
+
+std::filesystem::path as_rank0_found(const std::filesystem::path& checkpoint, Transport& transport)
+{
+    std::string path = checkpoint.string();
+    std::uint64_t size = path.size();
+    transport.broadcast(std::as_writable_bytes(std::span{&size, 1}), 0).get();
+    path.resize(size);
+    transport.broadcast(std::as_writable_bytes(std::span{path}), 0).get();
+    return path;
+}
+
+void restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, Model& model, bool ranks_are_equal,
+             int rank)
+{
+    const CheckpointReader reader{checkpoint};
+    check_same_training(reader.meta(), is);
+    reader.read(training_state(model, ranks_are_equal), rank);
+    model.restored();
+    if (rank == 0)
+        std::cerr << base::join("ddl-train: going on after step ", is.step, " of ", checkpoint.string(), "\n");
+}
+
+}  // namespace ddl
