@@ -55,6 +55,7 @@ void Instruments::define(const InstrumentPlan& plan)
 
     bucket_ready_ = recorder.region("bucket_ready");
     bucket_exchange_ = recorder.region("bucket_exchange");
+    parameter_exchange_ = recorder.region("parameter_exchange");
     all_to_all_ = recorder.region("all_to_all");
     read_ = recorder.region("read", otf2::RegionRole::file_io);
     transform_ = recorder.region("transform");
@@ -138,6 +139,20 @@ void Instruments::exchange_ends()
     exchange_ns_ += now - exchange_began_ns_;
     exchanged_bucket_.store(no_bucket, std::memory_order_relaxed);
     reduced_.add(static_cast<std::uint64_t>(exchange_bytes_));
+}
+
+void Instruments::parameters_begin(std::int64_t bytes)
+{
+    exchange_began_ns_ = base::now_ns();
+    exchanges_->enter(parameter_exchange_, exchange_began_ns_,
+                      {{step_, clock_->whereabouts().step}, {bytes_, bytes}});
+}
+
+void Instruments::parameters_end()
+{
+    const std::int64_t now = base::now_ns();
+    exchanges_->leave(parameter_exchange_, now);
+    exchange_ns_ += now - exchange_began_ns_;
 }
 
 void Instruments::all_to_all_begins(std::int64_t bytes)

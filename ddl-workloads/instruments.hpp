@@ -60,7 +60,8 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     // For any thread.
     std::optional<std::uint64_t> bucket_being_exchanged() const;
 
-    // Time that exchanges of gradients took so far, each from its begin to its end on the transport thread.
+    // Time that exchanges of gradients, and of parameters that one rank updates for all, took so far, each from its
+    // begin to its end on the transport thread.
     std::int64_t exchange_ns() const { return exchange_ns_; }
 
     // Collective; no reader may be left. Then the archive is there.
@@ -68,6 +69,8 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
 
     void exchange_begins(BucketTag tag, std::int64_t bytes) override;
     void exchange_ends() override;
+    void parameters_begin(std::int64_t bytes) override;
+    void parameters_end() override;
     void all_to_all_begins(std::int64_t bytes) override;
     void all_to_all_ends() override;
     void read_begins(int reader) override;
@@ -92,6 +95,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
 
     otf2::RegionRef bucket_ready_;
     otf2::RegionRef bucket_exchange_;
+    otf2::RegionRef parameter_exchange_;
     otf2::RegionRef all_to_all_;
     otf2::RegionRef read_;
     otf2::RegionRef transform_;

@@ -35,7 +35,12 @@ std::span<std::byte> BucketModel::update_shard(int shard, int shards)
 {
     const std::size_t count = parameters_.size();
     const auto all = static_cast<std::size_t>(shards);
-    const std::size_t length = (count + all - 1) / all;
+    const std::size_t buckets_of_a_shard = (buckets_.size() + all - 1) / all;
+    const std::size_t length = 2 * buckets_of_a_shard;
+    for (Bucket& bucket : buckets_)
+        bucket.parts = {{.shard = static_cast<int>(bucket.index / buckets_of_a_shard),
+                         .begin = 0,
+                         .length = bucket.gradients.size()}};
     sharded_.resize(length * all);
     parameters_ = std::span{sharded_}.first(count);
     updated_begin_ = std::min(count, length * static_cast<std::size_t>(shard));
@@ -73,7 +78,7 @@ void BucketModel::update()
 std::vector<std::span<float>> BucketModel::gradients()
 {
     std::vector<std::span<float>> all;
-    for (const Bucket& bucket : buckets_) all.push_back(bucket.gradients);
+    for (std::size_t i = updated_begin_ / 2; i < updated_end_ / 2; ++i) all.push_back(buckets_[i].gradients);
     return all;
 }
 

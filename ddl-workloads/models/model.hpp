@@ -4,6 +4,7 @@
 #include "base/cards.hpp"
 #include "ddl-workloads/checkpoint/state_tensor.hpp"
 #include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/transports/shard_parts.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -27,13 +28,14 @@ class Transport;
 struct Bucket {
     std::uint64_t index = 0;
     std::span<float> gradients;
-    bool last = false;  // of this step
+    bool last = false;                  // of this step
+    std::vector<ShardPart> parts = {};  // of a model that updates a shard: whose they are; of others none
 };
 
 using ExchangeDone = std::function<void(std::exception_ptr failure)>;
 
-// Starts the exchange of a bucket that is complete on this rank. The future is ready when its gradients are the mean
-// over all ranks; right before that `done`, if any, is called on the transport thread, with what went wrong or null.
+// Starts the exchange of a bucket that is complete on this rank. The future is ready when its gradients, or those of
+// this rank's shard, are the mean over all ranks; right before that `done`, if any, is called on the transport thread, with what went wrong or null.
 using StartExchange = std::function<std::future<void>(const Bucket& bucket, ExchangeDone done)>;
 
 // Hears of a gradient tensor, by its place among gradients(), as soon as it is complete on this rank.
@@ -83,7 +85,8 @@ class Model {
     virtual void backward() = 0;
     virtual void update() = 0;
 
-    // Complete after backward(), one span a tensor, in the same order on all ranks.
+    // Complete after backward(), one span a tensor, in the same order on all ranks; of a model that updates a shard,
+    // what belongs to it.
     virtual std::vector<std::span<float>> gradients() = 0;
 
     // Names of the gradients, at any time.

@@ -36,7 +36,9 @@ void BucketOverlap::attach(Model& model)
         instruments_.bucket_ready(tag, now);
         if (bucket.last) clock.enter(Phase::wait_exchange, now);
         waits_ = waits_ || bucket.last;
-        return transport_.average(bucket.gradients, tag, std::move(done), plan_.precision);
+        return bucket.parts.empty()
+                   ? transport_.average(bucket.gradients, tag, std::move(done), plan_.precision)
+                   : transport_.average_shard(bucket.gradients, bucket.parts, tag, std::move(done), plan_.precision);
     };
     model.exchange_in_buckets(plan_.caps, transport_, start);
 }

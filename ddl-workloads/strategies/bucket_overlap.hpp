@@ -17,7 +17,7 @@ class BucketOverlap {
     BucketOverlap(const Plan& plan, Transport& transport, Instruments& instruments);
 
     void attach(Model& model);
-    // Afterwards gradients are averaged.
+    // Afterwards gradients are averaged; of a model that updates a shard, those of the shard.
     void backward(Model& model, PhaseClock& clock);
 
     // Its options on the card of a strategy. Throws UsageError.

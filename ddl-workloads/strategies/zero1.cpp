@@ -1,8 +1,7 @@
-// Sharded optimizer (ZeRO, stage 1): gradients are averaged as by ddp, but each rank updates only its share of the
-// parameters, keeps the optimizer's state of no other, and gets the other shares from the other ranks.
+// Sharded optimizer (ZeRO, stage 1): buckets overlap with backward as by ddp, but of each a rank gets only the mean of
+// its own share of the parameters (reduce-scatter), updates that alone, keeps the optimizer's state of no other, and
+// then gets the other shares from the other ranks (all-gather).
 #include "ddl-workloads/strategies/bucket_overlap.hpp"
-
-#include <algorithm>
 
 namespace ddl {
 
@@ -18,7 +17,6 @@ class ShardedOptimizer : public Strategy {
     void attach(Model& model) override
     {
         shards_ = model.update_shard(transport_.rank(), transport_.size());
-        mine_.resize(shards_.size() / static_cast<std::size_t>(transport_.size()));
         overlap_.attach(model);
     }
 
@@ -27,16 +25,13 @@ class ShardedOptimizer : public Strategy {
     void after_update(PhaseClock& clock) override
     {
         clock.enter(Phase::wait_exchange);
-        const std::size_t begin = mine_.size() * static_cast<std::size_t>(transport_.rank());
-        std::copy_n(shards_.begin() + static_cast<std::ptrdiff_t>(begin), mine_.size(), mine_.begin());
-        transport_.all_gather(mine_, shards_).get();
+        transport_.gather_shards(shards_).get();
     }
 
  private:
     BucketOverlap overlap_;
     Transport& transport_;
     std::span<std::byte> shards_;  // all parameters, by rank
-    std::vector<std::byte> mine_;
 };
 
 }  // namespace

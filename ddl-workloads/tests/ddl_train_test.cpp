@@ -427,6 +427,25 @@ TEST_CASE("the trace of cycles holds negotiation and fusion beside the exchanges
     CHECK(trace.regions.at("fusion_copy_in") == trace.regions.at("fusion_copy_out"));
 }
 
+TEST_CASE("the trace of a shared out optimizer holds the exchange of gradients and that of parameters")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        testing::train(2, scratch / "run", small({"--strategy", "zero1", "--steps", "5"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    CHECK(run.result["bytes_averaged"] == 5 * 64'000);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    CHECK(trace.all_closed());
+    CHECK(trace.regions["bucket_exchange"] == 2 * 5 * 2);
+    CHECK(trace.regions["MPI_Ireduce_scatter"] == 2 * 5 * 2);
+    CHECK(trace.regions["parameter_exchange"] == 2 * 5);
+    CHECK(trace.regions["MPI_Iallreduce"] == 0);
+    CHECK(trace.exchanged_bytes == std::map<std::string, std::uint64_t>{{"transport", 2 * 5 * 64'000}});
+}
+
 TEST_CASE("otf2-print reads the archive without a complaint")
 {
     if (testing::run({"sh", "-c", "command -v otf2-print"}).status != 0)

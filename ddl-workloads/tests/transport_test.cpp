@@ -141,6 +141,34 @@ TEST_CASE("the mean in half precision is rounded to it and moves half the bytes"
     CHECK(twin.transport.bytes_averaged() == 6);
 }
 
+TEST_CASE("numbers of a bucket are packed by shard and come back to where they were")
+{
+    const std::vector<ddl::ShardPart> parts{{2, 0, 1}, {0, 1, 2}, {2, 3, 1}, {1, 4, 1}};
+    const std::array<float, 5> bucket{1.0F, 2.0F, 3.0F, 4.0F, 5.0F};
+    CHECK(ddl::shard_lengths(parts, 4) == std::vector<int>{2, 1, 2, 0});
+    std::vector<float> packed;
+    ddl::pack(bucket, parts, 4, packed, [](float x) { return 10.0F * x; });
+    CHECK(packed == std::vector<float>{20.0F, 30.0F, 50.0F, 10.0F, 40.0F});
+    std::array<float, 5> back{};
+    ddl::unpack(packed.data() + 3, parts, 2, back, [](float x) { return x; });
+    CHECK(back == std::array<float, 5>{10.0F, 0.0F, 0.0F, 40.0F, 0.0F});
+}
+
+TEST_CASE("the mean of a shard changes what lies in it and nothing else")
+{
+    Twin twin;
+    Heard heard;
+    twin.transport.observe(&heard);
+    std::array<float, 4> values{0.1F, 0.1F, 0.1F, 0.1F};
+    const std::vector<ddl::ShardPart> parts{{1, 0, 1}, {0, 1, 2}, {1, 3, 1}};
+    twin.transport.average_shard(values, parts, {.step = 2, .bucket = 1}, {}, ddl::Precision::half).get();
+    twin.transport.observe(nullptr);
+    constexpr float rounded = 0.0999755859375F;
+    CHECK(values == std::array<float, 4>{0.1F, rounded, rounded, 0.1F});
+    CHECK(heard.what == std::vector<std::string>{"step 2 bucket 1 bytes 8", "end"});
+    CHECK(twin.transport.bytes_averaged() == 8);
+}
+
 TEST_CASE("an observer hears of each exchange with its step and bucket")
 {
     Twin twin;

@@ -34,6 +34,12 @@ class Link {
     // The same in half precision.
     virtual void sum(std::span<Half> values) = 0;
 
+    // As sum(), but of each rank's part alone: parts lie one after the other in rank order, as long as `lengths` says
+    // (the same on all ranks). Afterwards this rank's part holds its sums, of two ranks with the bits of sum(); what
+    // the others hold is anything.
+    virtual void reduce_scatter(std::span<float> values, std::span<const int> /*lengths*/) { sum(values); }
+    virtual void reduce_scatter(std::span<Half> values, std::span<const int> /*lengths*/) { sum(values); }
+
     // In place, bit by bit: what is set on every rank.
     virtual void bitwise_and(std::span<std::uint64_t> words) = 0;
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
 
 #include <unistd.h>
@@ -98,6 +99,15 @@ class MpiLink : public Link {
     void sum(std::span<float> values) override { sum(values, MPI_FLOAT, MPI_SUM); }
     void sum(std::span<Half> values) override { sum(values, half_type_, sum_of_halves_); }
 
+    void reduce_scatter(std::span<float> values, std::span<const int> lengths) override
+    {
+        reduce_scatter(values, lengths, MPI_FLOAT, MPI_SUM);
+    }
+    void reduce_scatter(std::span<Half> values, std::span<const int> lengths) override
+    {
+        reduce_scatter(values, lengths, half_type_, sum_of_halves_);
+    }
+
     void bitwise_and(std::span<std::uint64_t> words) override
     {
         finish(
@@ -110,6 +120,7 @@ class MpiLink : public Link {
 
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
     {
+        if (mine.size() > largest_count) base::fail("an all-gather carries at most 1 GiB a rank");
         const int bytes = static_cast<int>(mine.size());
         finish(
             [mine, all, bytes](MPI_Request* request) {
@@ -210,6 +221,22 @@ class MpiLink : public Link {
                 "MPI_Iallreduce");
             values = values.subspan(part.size());
         }
+    }
+
+    template <class Value>
+    void reduce_scatter(std::span<Value> values, std::span<const int> lengths, MPI_Datatype type, MPI_Op operation)
+    {
+        if (values.size() > largest_count) base::fail("a reduce-scatter carries at most 2^30 numbers");
+        finish(
+            [&](MPI_Request* request) {
+                return MPI_Ireduce_scatter(MPI_IN_PLACE, values.data(), lengths.data(), type, operation, MPI_COMM_WORLD,
+                                           request);
+            },
+            "MPI_Ireduce_scatter");
+        // In place MPI leaves the sums where the first rank's part begins.
+        const auto mine = static_cast<std::size_t>(lengths[static_cast<std::size_t>(rank_)]);
+        const auto begin = static_cast<std::size_t>(begins(lengths)[static_cast<std::size_t>(rank_)]);
+        std::memmove(values.data() + begin, values.data(), mine * sizeof(Value));
     }
 
     template <class Start>

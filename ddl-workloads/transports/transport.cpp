@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
 
 #include <unistd.h>
@@ -109,17 +110,24 @@ std::future<void> Transport::post(std::function<void(Link&)> function)
     return done;
 }
 
-std::future<void> Transport::average(std::span<float> values, BucketTag tag,
-                                     std::function<void(std::exception_ptr)> done, Precision precision)
+// `done` is told before the future is ready.
+std::future<void> Transport::post_telling(Done done, std::function<void(Link&)> call)
 {
-    return post([this, values, tag, done = std::move(done), precision](Link& link) {
+    return post([done = std::move(done), call = std::move(call)](Link& link) {
         try {
-            average_now(link, values, tag, precision);
+            call(link);
         } catch (...) {
             if (done) done(std::current_exception());
             throw;
         }
         if (done) done(nullptr);
+    });
+}
+
+std::future<void> Transport::average(std::span<float> values, BucketTag tag, Done done, Precision precision)
+{
+    return post_telling(std::move(done), [this, values, tag, precision](Link& link) {
+        average_now(link, values, tag, precision);
     });
 }
 
@@ -143,6 +151,53 @@ void Transport::average_now(Link& link, std::span<float> values, BucketTag tag, 
     else if (size_ > 1)
         for (float& value : values) value *= share;
     bytes_averaged_ += bytes;
+}
+
+std::future<void> Transport::average_shard(std::span<float> values, std::vector<ShardPart> parts, BucketTag tag,
+                                           Done done, Precision precision)
+{
+    return post_telling(std::move(done), [this, values, parts = std::move(parts), tag, precision](Link& link) {
+        average_shard_now(link, values, parts, tag, precision);
+    });
+}
+
+void Transport::average_shard_now(Link& link, std::span<float> values, std::span<const ShardPart> parts, BucketTag tag,
+                                  Precision precision)
+{
+    const float share = 1.0F / static_cast<float>(size_);
+    const std::vector<int> lengths = shard_lengths(parts, size_);
+    const auto mine = std::accumulate(lengths.begin(), lengths.begin() + rank_, std::ptrdiff_t{0});
+    if (precision == Precision::half) {
+        pack(values, parts, size_, halves_, [share](float x) { return to_half(x * share); });
+        reduce_scatter(link, halves_, lengths, tag);
+        unpack(halves_.data() + mine, parts, rank_, values, to_float);
+    } else {
+        pack(values, parts, size_, packed_, [](float x) { return x; });
+        reduce_scatter(link, packed_, lengths, tag);
+        unpack(packed_.data() + mine, parts, rank_, values, [share](float x) { return x * share; });
+    }
+}
+
+template <class Value>
+void Transport::reduce_scatter(Link& link, std::vector<Value>& packed, std::span<const int> lengths, BucketTag tag)
+{
+    const auto bytes = static_cast<std::int64_t>(packed.size() * sizeof(Value));
+    if (observer_ != nullptr) observer_->exchange_begins(tag, bytes);
+    link.reduce_scatter(packed, lengths);
+    if (observer_ != nullptr) observer_->exchange_ends();
+    bytes_averaged_ += bytes;
+}
+
+std::future<void> Transport::gather_shards(std::span<std::byte> all)
+{
+    return post([this, all](Link& link) {
+        const std::size_t length = all.size() / static_cast<std::size_t>(size_);
+        const auto mine = all.subspan(length * static_cast<std::size_t>(rank_), length);
+        shard_.assign(mine.begin(), mine.end());
+        if (observer_ != nullptr) observer_->parameters_begin(static_cast<std::int64_t>(all.size()));
+        link.all_gather(shard_, all);
+        if (observer_ != nullptr) observer_->parameters_end();
+    });
 }
 
 std::future<void> Transport::all_gather(std::span<const std::byte> mine, std::span<std::byte> all)

@@ -3,6 +3,7 @@
 
 #include "base/cpus.hpp"
 #include "ddl-workloads/transports/link.hpp"
+#include "ddl-workloads/transports/shard_parts.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -37,6 +38,8 @@ class ExchangeObserver {
     virtual ~ExchangeObserver() = default;
     virtual void exchange_begins(BucketTag /*tag*/, std::int64_t /*bytes*/) {}
     virtual void exchange_ends() {}
+    virtual void parameters_begin(std::int64_t /*bytes*/) {}
+    virtual void parameters_end() {}
     virtual void all_to_all_begins(std::int64_t /*bytes_sent*/) {}
     virtual void all_to_all_ends() {}
 };
@@ -74,6 +77,15 @@ class Transport {
     std::future<void> average(std::span<float> values, BucketTag tag,
                               std::function<void(std::exception_ptr failure)> done = {},
                               Precision precision = Precision::full);
+
+    // The same of this rank's shard alone: what lies in the parts of other shards stays as it is.
+    std::future<void> average_shard(std::span<float> values, std::vector<ShardPart> parts, BucketTag tag,
+                                    std::function<void(std::exception_ptr failure)> done = {},
+                                    Precision precision = Precision::full);
+
+    // Updated parameters, by rank: every rank gets the shards of all others. In place.
+    std::future<void> gather_shards(std::span<std::byte> all);
+
     std::future<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all);
     std::future<void> all_to_all(std::span<const std::byte> mine, std::vector<int> sent_bytes, std::span<std::byte> all,
                                  std::vector<int> received_bytes);
@@ -98,6 +110,13 @@ class Transport {
 
  private:
     using Call = std::packaged_task<void(Link&)>;
+    using Done = std::function<void(std::exception_ptr failure)>;
+
+    std::future<void> post_telling(Done done, std::function<void(Link&)> call);
+    void average_shard_now(Link& link, std::span<float> values, std::span<const ShardPart> parts, BucketTag tag,
+                           Precision precision);
+    template <class Value>
+    void reduce_scatter(Link& link, std::vector<Value>& packed, std::span<const int> lengths, BucketTag tag);
 
     void work(const std::function<std::unique_ptr<Link>()>& connect, std::promise<void>& connected);
     std::optional<Call> next();
@@ -114,8 +133,10 @@ class Transport {
     int rank_ = 0;
     int size_ = 1;
     nlohmann::ordered_json description_;
-    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next three
+    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next five
     std::vector<Half> halves_;
+    std::vector<float> packed_;
+    std::vector<std::byte> shard_;
     Rounds* rounds_ = nullptr;
     std::chrono::steady_clock::time_point round_due_;
     std::atomic<std::int64_t> bytes_averaged_ = 0;

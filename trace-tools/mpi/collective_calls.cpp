@@ -122,6 +122,13 @@ Traffic sum_of_blocks(std::uint64_t bytes, MPI_Comm communicator)
     return {.sent_bytes = times_size(bytes, communicator), .received_bytes = bytes};
 }
 
+// Numbers for everybody, by rank, and back the sums of one's own.
+Traffic sums_of_parts(const int counts[], MPI_Datatype type, MPI_Comm communicator)
+{
+    return {.sent_bytes = bytes_of(counts, communicator, type),
+            .received_bytes = bytes_of(counts[rank_in(communicator)], type)};
+}
+
 }  // namespace
 
 }  // namespace otf2
@@ -232,6 +239,14 @@ int MPI_Allgatherv(const void* send, int send_count, MPI_Datatype send_type, voi
     });
 }
 
+int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    static const MpiFunction function{"MPI_Reduce_scatter", RegionRole::all_to_all};
+    return blocking(
+        function, Operation::reduce_scatter, comm, no_root, [&] { return sums_of_parts(counts, type, comm); },
+        [&] { return PMPI_Reduce_scatter(send, receive, counts, type, op, comm); });
+}
+
 int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     static const MpiFunction function{"MPI_Reduce_scatter_block", RegionRole::all_to_all};
@@ -321,6 +336,15 @@ int MPI_Iallgather(const void* send, int send_count, MPI_Datatype send_type, voi
     return non_blocking(function, Operation::allgather, comm, no_root, request, traffic, [&] {
         return PMPI_Iallgather(send, send_count, send_type, receive, receive_count, receive_type, comm, request);
     });
+}
+
+int MPI_Ireduce_scatter(const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Ireduce_scatter", RegionRole::all_to_all};
+    return non_blocking(
+        function, Operation::reduce_scatter, comm, no_root, request, [&] { return sums_of_parts(counts, type, comm); },
+        [&] { return PMPI_Ireduce_scatter(send, receive, counts, type, op, comm, request); });
 }
 
 int MPI_Ireduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,

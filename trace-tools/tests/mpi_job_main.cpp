@@ -41,6 +41,7 @@ void exchange(int rank, int size, MPI_Comm communicator)
     std::vector<double> got(ranks * static_cast<std::size_t>(rank + 1));
     MPI_Alltoallv(dealt.data(), sent.data(), sent_places.data(), MPI_DOUBLE, got.data(), received.data(),
                   received_places.data(), MPI_DOUBLE, communicator);
+    MPI_Reduce_scatter(dealt.data(), got.data(), sent.data(), MPI_DOUBLE, MPI_SUM, communicator);
 
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallreduce(mine.data(), theirs.data(), 2, MPI_DOUBLE, MPI_SUM, communicator, &request);

@@ -191,7 +191,7 @@ class TorchModel : public Model {
 
     void exchange_in_buckets(const BucketCaps& caps, Transport& transport, StartExchange start) override
     {
-        reducer_ = make_reducer(parameters_, caps, transport, std::move(start));
+        reducer_ = make_reducer(parameters_, caps, transport, shards_ ? &*shards_ : nullptr, std::move(start));
     }
 
     void announce_gradients(GradientReady ready) override
@@ -251,6 +251,7 @@ class TorchModel : public Model {
 
     std::vector<std::span<float>> gradients() override
     {
+        if (shards_) return shards_->gradients();
         std::vector<std::span<float>> all;
         for (const torch::Tensor& parameter : parameters_) all.push_back(gradient(parameter));
         return all;

@@ -1,5 +1,7 @@
 #include "ddl-workloads/strategies/torch/parameter_shards.hpp"
 
+#include "base/error.hpp"
+
 #include <algorithm>
 
 namespace ddl {
@@ -20,12 +22,12 @@ ParameterShards::ParameterShards(const std::vector<torch::Tensor>& parameters, i
     const torch::NoGradGuard no_gradients;
     std::int64_t room = 0;
     for (const torch::Tensor& parameter : parameters) room += room_of(parameter);
-    const std::int64_t length = (room + shards - 1) / shards;
-    const std::int64_t begin = length * shard;
-    const std::int64_t end = begin + length;
-    all_ = torch::zeros({length * shards});
-    mine_ = all_.narrow(0, begin, length);
-    mine_.mutable_grad() = torch::zeros({length});
+    length_ = (room + shards - 1) / shards;
+    const std::int64_t begin = length_ * shard;
+    const std::int64_t end = begin + length_;
+    all_ = torch::zeros({length_ * shards});
+    mine_ = all_.narrow(0, begin, length_);
+    mine_.mutable_grad() = torch::zeros({length_});
 
     std::int64_t at = 0;
     for (const torch::Tensor& parameter : parameters) {
@@ -47,13 +49,39 @@ std::int64_t ParameterShards::parameter_count() const
     return count;
 }
 
+std::vector<ShardPart> ParameterShards::parts_of(const std::vector<torch::Tensor>& parameters) const
+{
+    std::vector<ShardPart> parts;
+    std::size_t begin = 0;
+    for (const torch::Tensor& parameter : parameters) {
+        std::int64_t at = parameter.data_ptr<float>() - all_.data_ptr<float>();
+        for (const std::int64_t end = at + parameter.numel(); at < end;) {
+            const std::int64_t shard = at / length_;
+            const std::int64_t length = std::min(end, (shard + 1) * length_) - at;
+            parts.push_back({static_cast<int>(shard), begin, static_cast<std::size_t>(length)});
+            begin += parts.back().length;
+            at += length;
+        }
+    }
+    return parts;
+}
+
+std::vector<std::span<float>> ParameterShards::gradients() const
+{
+    std::vector<std::span<float>> all;
+    for (const Part& part : parts_) {
+        const torch::Tensor& gradient = part.parameter.grad();
+        if (!gradient.is_contiguous()) base::fail("a gradient is not in one piece");
+        all.emplace_back(gradient.data_ptr<float>() + part.in_parameter, static_cast<std::size_t>(part.length));
+    }
+    return all;
+}
+
 void ParameterShards::take_gradients()
 {
-    const torch::NoGradGuard no_gradients;
-    for (const Part& part : parts_) {
-        const torch::Tensor gradient = part.parameter.grad().reshape(-1).narrow(0, part.in_parameter, part.length);
-        mine_.mutable_grad().narrow(0, part.in_shard, part.length).copy_(gradient);
-    }
+    float* const shard = mine_.mutable_grad().data_ptr<float>();
+    const std::vector<std::span<float>> all = gradients();
+    for (std::size_t i = 0; i < all.size(); ++i) std::copy(all[i].begin(), all[i].end(), shard + parts_[i].in_shard);
 }
 
 }  // namespace ddl

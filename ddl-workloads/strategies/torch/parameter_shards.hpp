@@ -1,10 +1,13 @@
 // The memory of all parameters in one piece, cut into equal shards, of which this rank updates one.
 #pragma once
 
+#include "ddl-workloads/transports/shard_parts.hpp"
+
 #include <torch/torch.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ddl {
@@ -18,7 +21,13 @@ class ParameterShards {
     const torch::Tensor& mine() const { return mine_; }
     std::int64_t parameter_count() const;  // in this shard
 
-    // The shard's gradient becomes what its parameters have as theirs.
+    // Which shards the gradients of these parameters belong to, if they lie one after the other.
+    std::vector<ShardPart> parts_of(const std::vector<torch::Tensor>& parameters) const;
+
+    // What of the parameters' gradients belongs to this shard.
+    std::vector<std::span<float>> gradients() const;
+
+    // The shard's gradient becomes that.
     void take_gradients();
 
  private:
@@ -30,6 +39,7 @@ class ParameterShards {
         std::int64_t length = 0;
     };
 
+    std::int64_t length_;  // of a shard
     torch::Tensor all_;
     torch::Tensor mine_;
     std::vector<Part> parts_;

@@ -1,6 +1,7 @@
 #include "ddl-workloads/strategies/torch/reducer.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/strategies/torch/parameter_shards.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
 #include <torch/csrc/autograd/engine.h>
@@ -66,15 +67,16 @@ class TransportGroup : public c10d::ProcessGroup {
 // Called by the reducer whenever a bucket is complete on this rank, on the thread of backward().
 class StartHook : public c10d::CommHookInterface {
  public:
-    explicit StartHook(StartExchange start) : start_{std::move(start)} {}
+    StartHook(const ParameterShards* shards, StartExchange start) : shards_{shards}, start_{std::move(start)} {}
 
     FuturePointer runHook(c10d::GradBucket& bucket) override
     {
         const at::Tensor gradients = bucket.getBuffer();
         auto averaged = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
-        const Bucket ours{.index = bucket.getIndex(),
-                          .gradients = {gradients.data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
-                          .last = bucket.isLast()};
+        Bucket ours{.index = bucket.getIndex(),
+                    .gradients = {gradients.data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
+                    .last = bucket.isLast()};
+        if (shards_ != nullptr) ours.parts = shards_->parts_of(bucket.getParameters());
         start_(ours, [averaged, gradients](std::exception_ptr failure) {
             if (failure)
                 averaged->setError(failure);
@@ -87,6 +89,7 @@ class StartHook : public c10d::CommHookInterface {
     at::Tensor parseHookResult(const c10::IValue& result) override { return result.toTensor(); }
 
  private:
+    const ParameterShards* shards_;
     StartExchange start_;
 };
 
@@ -126,7 +129,7 @@ std::unique_ptr<Real> construct(const std::vector<torch::Tensor>& parameters, co
 class C10dReducer : public Reducer {
  public:
     C10dReducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps, Transport& transport,
-                StartExchange start)
+                const ParameterShards* shards, StartExchange start)
         : real_{construct<c10d::Reducer>(parameters, caps, c10::make_intrusive<TransportGroup>(transport))},
           logger_{std::make_shared<c10d::Logger>(real_)},
           learns_graph_{caps.static_graph}
@@ -134,7 +137,7 @@ class C10dReducer : public Reducer {
         real_->set_logger(logger_);
         logger_->set_construction_data_and_log("ddl-train", {}, -1, false, false, caps.static_graph);
         if (caps.static_graph) real_->set_static_graph();
-        real_->register_comm_hook(std::make_unique<StartHook>(std::move(start)));
+        real_->register_comm_hook(std::make_unique<StartHook>(shards, std::move(start)));
     }
 
     void before_forward() override
@@ -173,9 +176,9 @@ class C10dReducer : public Reducer {
 }  // namespace
 
 std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
-                                      Transport& transport, StartExchange start)
+                                      Transport& transport, const ParameterShards* shards, StartExchange start)
 {
-    return std::make_unique<C10dReducer>(parameters, caps, transport, std::move(start));
+    return std::make_unique<C10dReducer>(parameters, caps, transport, shards, std::move(start));
 }
 
 }  // namespace ddl

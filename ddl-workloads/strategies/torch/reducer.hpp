@@ -10,6 +10,7 @@
 
 namespace ddl {
 
+class ParameterShards;
 class Transport;
 
 class Reducer {
@@ -25,8 +26,8 @@ class Reducer {
     virtual nlohmann::ordered_json logged() = 0;
 };
 
-// Parameters must be equal on all ranks by now.
+// Parameters must be equal on all ranks by now. Of what lies in shards, if any, buckets tell whose it is.
 std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
-                                      Transport& transport, StartExchange start);
+                                      Transport& transport, const ParameterShards* shards, StartExchange start);
 
 }  // namespace ddl
