@@ -144,8 +144,7 @@ void Instruments::exchange_ends()
 void Instruments::parameters_begin(std::int64_t bytes)
 {
     exchange_began_ns_ = base::now_ns();
-    exchanges_->enter(parameter_exchange_, exchange_began_ns_,
-                      {{step_, clock_->whereabouts().step}, {bytes_, bytes}});
+    exchanges_->enter(parameter_exchange_, exchange_began_ns_, {{step_, clock_->whereabouts().step}, {bytes_, bytes}});
 }
 
 void Instruments::parameters_end()

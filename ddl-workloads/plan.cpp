@@ -129,7 +129,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     options.add_switch("direct", direct, "read input past the page cache (O_DIRECT)");
     options.add("data-dir", data_directory, "where the data set is written and read; if not given DIR/train/data");
     options.add("checkpoint-every", checkpoint_every,
-                "write a checkpoint into DIR/train/checkpoints after so many steps (100) or so long (30s)");
+                "write a checkpoint into DIR/train/checkpoints after so many steps (100) or so long (30s), and when a "
+                "signal ends the training");
     options.add_choice("checkpoint-mode", checkpoint_mode, {"sync", "async"},
                        "the training waits until it is written, or only until it is copied");
     options.add_choice("checkpoint-by", checkpoint_by, {"rank0", "sharded"},

@@ -200,12 +200,25 @@ void Training::run()
     exchange_->next(news_);
     write_rows(exchange_->settle());
     loader_->stop();
-    // A launcher that sent the signal kills soon: then the trace comes first, and nothing else.
-    if (ends_->stop() != Stop::signal && evaluated_after_ != sums_.steps) evaluate();
+    if (ends_->stop() == Stop::signal) return finish_after_signal();
+    if (evaluated_after_ != sums_.steps) evaluate();
     stall_watch_.reset();
     strategy_->finish();
     instruments_->finish();
     if (checkpointer_) checkpointer_->finish();
+}
+
+// Who sent the signal kills soon: mpirun after one second, Slurm after its KillWait (30 s unless set). So the trace
+// comes first: it takes little time and is no trace before it is complete. Then the last step's checkpoint, however
+// long it takes: if that is cut off, the one before it is still whole. The held-out samples are not guessed any more.
+void Training::finish_after_signal()
+{
+    stall_watch_.reset();
+    strategy_->finish();
+    instruments_->finish();
+    if (!checkpointer_) return;
+    if (sums_.steps > 0 && !checkpointer_->began(steps_done())) checkpoint(steps_done());
+    checkpointer_->finish();
 }
 
 void Training::take_step(std::uint64_t step)
@@ -229,7 +242,10 @@ void Training::take_step(std::uint64_t step)
     clock.enter(Phase::update);
     model_->update();
     strategy_->after_update(clock);
-    checkpoint_if_due();
+    if (checkpointer_ && checkpointer_->due(steps_done() + 1)) {
+        clock.enter(Phase::checkpoint);
+        checkpoint(steps_done() + 1);
+    }
     clock.leave();
 
     if (step % steps_of_a_sample == 0) sample(gradient_norm);
@@ -259,11 +275,9 @@ void Training::pass(bool last)
     }
 }
 
-void Training::checkpoint_if_due()
+void Training::checkpoint(std::int64_t steps)
 {
-    if (!checkpointer_ || !checkpointer_->due(steps_done() + 1)) return;
-    instruments_->clock().enter(Phase::checkpoint);
-    checkpointer_->write(checkpoint_meta(plan_, transport_.size(), steps_per_epoch(), steps_done() + 1),
+    checkpointer_->write(checkpoint_meta(plan_, transport_.size(), steps_per_epoch(), steps),
                          training_state(*model_, ranks_are_equal()));
 }
 

@@ -68,7 +68,8 @@ class Training {
     void take_step(std::uint64_t step);
     void pass(bool last);
     std::int64_t steps_per_epoch() const;
-    void checkpoint_if_due();
+    void finish_after_signal();
+    void checkpoint(std::int64_t steps);
     bool ranks_are_equal() const { return strategy_card_.synchronous || transport_.size() == 1; }
     std::int64_t steps_done() const { return first_step_ + sums_.steps; }
     void write_rows(const std::vector<StepNews>& news);

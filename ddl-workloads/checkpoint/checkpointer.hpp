@@ -60,6 +60,9 @@ class Checkpointer {
     // Whether one shall be written after this step: the same on all ranks.
     bool due(std::int64_t steps_done) const;
 
+    // Whether the last one begun is that of so many steps.
+    bool began(std::int64_t steps_done) const { return meta_.step == steps_done; }
+
     // Collective. `state` may change as soon as this returns.
     void write(const CheckpointMeta& meta, std::span<const StateTensor> state);
 

@@ -35,7 +35,8 @@ struct Bucket {
 using ExchangeDone = std::function<void(std::exception_ptr failure)>;
 
 // Starts the exchange of a bucket that is complete on this rank. The future is ready when its gradients, or those of
-// this rank's shard, are the mean over all ranks; right before that `done`, if any, is called on the transport thread, with what went wrong or null.
+// this rank's shard, are the mean over all ranks; right before that `done`, if any, is called on the transport thread,
+// with what went wrong or null.
 using StartExchange = std::function<std::future<void>(const Bucket& bucket, ExchangeDone done)>;
 
 // Hears of a gradient tensor, by its place among gradients(), as soon as it is complete on this rank.

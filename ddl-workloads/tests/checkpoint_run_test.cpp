@@ -127,6 +127,43 @@ TEST_CASE("a training that was killed goes on from its checkpoint to the same bi
     }
 }
 
+TEST_CASE("a training that a signal ends writes its last step and goes on from there to the same bits")
+{
+    const Words words{"--model",
+                      "emulated[compute=100us,gradients=64kB,buckets=2]",
+                      "--data",
+                      "synthetic[samples=160]",
+                      "--batch",
+                      "2",
+                      "--delay",
+                      "0:load:5ms",
+                      "--checkpoint-every",
+                      "1000000"};
+    const testing::Scratch scratch;
+    for (const Words& how : {Words{"--checkpoint-by", "sharded"}, Words{"--checkpoint-mode", "async"}}) {
+        const std::string name = how.back();
+        const fs::path stopped = scratch / ("stopped." + name);
+        testing::RunningTraining training{2, stopped, words + how + Words{"--duration", "60s"}};
+        training.wait_for_steps();
+        ::kill(training.ranks().back(), SIGTERM);
+        CHECK(training.wait() == 0);
+        CHECK(fs::exists(stopped / "train/trace/traces.otf2"));
+        const base::CsvTable steps{stopped / "train/steps.csv"};
+        const auto last = steps.get<std::int64_t>(steps.rows() - 1, "step") + 1;
+        CHECK(ddl::checkpoints_in(checkpoints_of(stopped)) ==
+              std::vector{ddl::checkpoint_path(checkpoints_of(stopped), last)});
+
+        const Words rest = words + Words{"--trace", "off", "--steps", std::to_string(last + 10)};
+        const testing::TrainRun resumed =
+            testing::train(2, scratch / ("resumed." + name), rest + Words{"--resume", stopped.string()});
+        const testing::TrainRun whole = testing::train(2, scratch / ("whole." + name), rest);
+        INFO(resumed.err);
+        REQUIRE(resumed.status == 0);
+        CHECK(resumed.result["first_step"] == last);
+        CHECK(resumed.result["checksum"] == whole.result["checksum"]);
+    }
+}
+
 TEST_CASE("ranks that train alone go on each from its own state")
 {
     const testing::Scratch scratch;

@@ -430,8 +430,7 @@ TEST_CASE("the trace of cycles holds negotiation and fusion beside the exchanges
 TEST_CASE("the trace of a shared out optimizer holds the exchange of gradients and that of parameters")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run =
-        testing::train(2, scratch / "run", small({"--strategy", "zero1", "--steps", "5"}));
+    const testing::TrainRun run = testing::train(2, scratch / "run", small({"--strategy", "zero1", "--steps", "5"}));
     INFO(run.err);
     REQUIRE(run.status == 0);
     CHECK(run.result["bytes_averaged"] == 5 * 64'000);

@@ -126,9 +126,8 @@ std::future<void> Transport::post_telling(Done done, std::function<void(Link&)> 
 
 std::future<void> Transport::average(std::span<float> values, BucketTag tag, Done done, Precision precision)
 {
-    return post_telling(std::move(done), [this, values, tag, precision](Link& link) {
-        average_now(link, values, tag, precision);
-    });
+    return post_telling(std::move(done),
+                        [this, values, tag, precision](Link& link) { average_now(link, values, tag, precision); });
 }
 
 void Transport::average_now(Link& link, std::span<float> values, BucketTag tag, Precision precision)
