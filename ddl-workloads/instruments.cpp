@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 
 #include <iostream>
+#include <utility>
 
 namespace ddl {
 
@@ -53,12 +54,15 @@ void Instruments::define(const InstrumentPlan& plan)
     for (int transformer = 0; transformer < plan.transformers; ++transformer)
         transformers_.push_back(&recorder.location("transform " + std::to_string(transformer)));
 
+    if (plan.checkpoints_beside) writer_ = &recorder.location("checkpoint writer");
+
     bucket_ready_ = recorder.region("bucket_ready");
     bucket_exchange_ = recorder.region("bucket_exchange");
     parameter_exchange_ = recorder.region("parameter_exchange");
     all_to_all_ = recorder.region("all_to_all");
     read_ = recorder.region("read", otf2::RegionRole::file_io);
     transform_ = recorder.region("transform");
+    checkpoint_write_ = recorder.region("checkpoint_write", otf2::RegionRole::file_io);
     step_ = recorder.attribute("step", otf2::Type::uint64, "number of the training step, from 0");
     bucket_ = recorder.attribute("bucket", otf2::Type::uint64, "number of the bucket in its step, from 0");
     bytes_ = recorder.attribute("bytes", otf2::Type::uint64, "what was read or is exchanged");
@@ -190,8 +194,27 @@ void Instruments::transform_ends(int transformer)
     transformers_.at(static_cast<std::size_t>(transformer))->leave(transform_);
 }
 
+void Instruments::write_begins(std::int64_t steps_done, std::int64_t bytes)
+{
+    const std::lock_guard lock{writer_mutex_};
+    if (writer_ == nullptr) return;
+    writer_->enter(checkpoint_write_, {{step_, steps_done - 1}, {bytes_, bytes}});
+    writing_ = true;
+}
+
+void Instruments::write_ends()
+{
+    const std::lock_guard lock{writer_mutex_};
+    if (writer_ != nullptr && std::exchange(writing_, false)) writer_->leave(checkpoint_write_);
+}
+
 void Instruments::finish()
 {
+    {
+        const std::lock_guard lock{writer_mutex_};
+        if (writing_) writer_->leave(checkpoint_write_);
+        writer_ = nullptr;
+    }
     transport_.observe(nullptr);
     const auto end = [this](Link& link) {
         link.record(nullptr);

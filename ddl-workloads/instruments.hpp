@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/control_file.hpp"
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/loader.hpp"
 #include "ddl-workloads/details.hpp"
 #include "ddl-workloads/phases.hpp"
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,12 +26,13 @@ struct InstrumentPlan {
     base::ControlPage* page = nullptr;  // null: none is kept by this rank
     int readers = 1;
     int transformers = 0;
+    bool checkpoints_beside = false;  // a thread writes checkpoints
     DetailLevel level = DetailLevel::L0;
     TraceSteps detailed_steps;
     ProcessMetrics* process_metrics = nullptr;  // null: none
 };
 
-class Instruments : public ExchangeObserver, public ReaderObserver {
+class Instruments : public ExchangeObserver, public ReaderObserver, public WriteObserver {
  public:
     // Collective: the archive is one of all ranks. From here on the transport's exchanges are recorded.
     Instruments(const InstrumentPlan& plan, Transport& transport);
@@ -64,7 +67,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     // begin to its end on the transport thread.
     std::int64_t exchange_ns() const { return exchange_ns_; }
 
-    // Collective; no reader may be left. Then the archive is there.
+    // Collective; no reader may be left. Then the archive is there. A checkpoint still being written ends in it here.
     void finish();
 
     void exchange_begins(BucketTag tag, std::int64_t bytes) override;
@@ -77,6 +80,8 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     void read_ends(int reader, std::int64_t bytes) override;
     void transform_begins(int transformer) override;
     void transform_ends(int transformer) override;
+    void write_begins(std::int64_t steps_done, std::int64_t bytes) override;
+    void write_ends() override;
 
  private:
     void define(const InstrumentPlan& plan);
@@ -90,6 +95,9 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     otf2::LocationRecorder* exchanges_ = nullptr;
     std::vector<otf2::LocationRecorder*> readers_;
     std::vector<otf2::LocationRecorder*> transformers_;
+    std::mutex writer_mutex_;
+    otf2::LocationRecorder* writer_ = nullptr;  // of checkpoints; null: none, or the trace is complete
+    bool writing_ = false;
     std::unique_ptr<PhaseClock> clock_;
     std::unique_ptr<Details> details_;
 
@@ -99,6 +107,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver {
     otf2::RegionRef all_to_all_;
     otf2::RegionRef read_;
     otf2::RegionRef transform_;
+    otf2::RegionRef checkpoint_write_;
     otf2::AttributeRef step_;
     otf2::AttributeRef bucket_;
     otf2::AttributeRef bytes_;

@@ -77,6 +77,7 @@ void Training::prepare_parts()
                        .page = page,
                        .readers = plan_.readers,
                        .transformers = plan_.transformers,
+                       .checkpoints_beside = plan_.checkpoint.on() && plan_.checkpoint.beside,
                        .level = plan_.instrument,
                        .detailed_steps = plan_.trace_steps,
                        .process_metrics = &process_metrics_},
@@ -171,7 +172,7 @@ void Training::make_checkpointer()
 {
     if (!plan_.checkpoint.on()) return;
     check_can_be_written(plan_, training_state(*model_, ranks_are_equal()));
-    checkpointer_.emplace(plan_.checkpoint, directory_ / "checkpoints", transport_);
+    checkpointer_.emplace(plan_.checkpoint, directory_ / "checkpoints", transport_, *instruments_);
 }
 
 void Training::inject_delays()
@@ -204,8 +205,8 @@ void Training::run()
     if (evaluated_after_ != sums_.steps) evaluate();
     stall_watch_.reset();
     strategy_->finish();
-    instruments_->finish();
     if (checkpointer_) checkpointer_->finish();
+    instruments_->finish();
 }
 
 // Who sent the signal kills soon: mpirun after one second, Slurm after its KillWait (30 s unless set). So the trace

@@ -56,8 +56,13 @@ std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensor
     return shares;
 }
 
-Checkpointer::Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, Transport& transport)
-    : plan_{plan}, directory_{std::move(directory)}, transport_{transport}, last_begun_ns_{base::now_ns()}
+Checkpointer::Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, Transport& transport,
+                           WriteObserver& observer)
+    : plan_{plan},
+      directory_{std::move(directory)},
+      transport_{transport},
+      observer_{observer},
+      last_begun_ns_{base::now_ns()}
 {
 }
 
@@ -105,7 +110,8 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
     std::vector<StateTensor> share;
     for (const std::size_t i : dealt[static_cast<std::size_t>(transport_.rank())]) share.push_back(state[i]);
     if (plan_.beside) share = copy(std::move(share));
-    start([this, share = std::move(share)] { write_share(meta_, share); });
+    const std::int64_t bytes = bytes_of(share);
+    start(bytes, [this, share = std::move(share)] { write_share(meta_, share); });
     if (!plan_.beside) finish();
 }
 
@@ -122,10 +128,18 @@ std::vector<StateTensor> Checkpointer::copy(std::vector<StateTensor> share)
     return share;
 }
 
-// Now, or on a thread of its own; one at a time.
-void Checkpointer::start(const std::function<void()>& work)
+// On a thread of its own, or by whoever waits for it; one at a time.
+void Checkpointer::start(std::int64_t bytes, std::function<void()> work)
 {
-    under_way_ = std::async(plan_.beside ? std::launch::async : std::launch::deferred, work);
+    if (!plan_.beside) {
+        under_way_ = std::async(std::launch::deferred, std::move(work));
+        return;
+    }
+    under_way_ = std::async(std::launch::async, [this, bytes, work = std::move(work)] {
+        observer_.write_begins(meta_.step, bytes);
+        work();
+        observer_.write_ends();
+    });
 }
 
 void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const StateTensor> share)
@@ -165,7 +179,7 @@ void Checkpointer::complete()
         ++failures_;
         return;
     }
-    start([this] {
+    start(0, [this] {
         try {
             write_index(growing_path(directory_, meta_.step), meta_, paths_of_shards_, plan_.durable);
             publish(directory_, meta_.step, plan_.durable);

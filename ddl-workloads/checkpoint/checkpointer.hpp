@@ -42,11 +42,21 @@ struct CheckpointNews {
 // Tensors of each rank, by their place in the list: equal ones are dealt out by size, rank 0's are rank 0's.
 std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensors, int ranks);
 
+// Told of what is written beside the steps, on the thread that writes it.
+class WriteObserver {
+ public:
+    virtual ~WriteObserver() = default;
+    virtual void write_begins(std::int64_t /*steps_done*/, std::int64_t /*bytes*/) {}
+    virtual void write_ends() {}
+};
+
 // A checkpoint that cannot be written (a full disk) is told on stderr and leaves nothing behind; the training goes on,
 // and tries again when the next is due. Used by the main thread; HDF5 is called by one thread at a time.
 class Checkpointer {
  public:
-    Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, Transport& transport);
+    // The observer must outlive it.
+    Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, Transport& transport,
+                 WriteObserver& observer);
 
     // Wait until nothing is written any more.
     ~Checkpointer() = default;
@@ -74,7 +84,7 @@ class Checkpointer {
     std::int64_t failures() const { return failures_; }
 
  private:
-    void start(const std::function<void()>& work);
+    void start(std::int64_t bytes, std::function<void()> work);
     void write_share(const CheckpointMeta& meta, std::span<const StateTensor> share);
     void complete();
     std::vector<StateTensor> copy(std::vector<StateTensor> share);
@@ -82,6 +92,7 @@ class Checkpointer {
     CheckpointPlan plan_;
     std::filesystem::path directory_;
     Transport& transport_;
+    WriteObserver& observer_;
 
     std::int64_t last_begun_ns_ = 0;
     bool asked_ = false;   // rank 0: by news()

@@ -6,6 +6,7 @@
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 #include "ddl-workloads/hdf5.hpp"
 #include "ddl-workloads/tests/train_runs.hpp"
+#include "trace-tools/otf2/reader.hpp"
 
 #include <doctest/doctest.h>
 
@@ -161,6 +162,45 @@ TEST_CASE("a training that a signal ends writes its last step and goes on from t
         REQUIRE(resumed.status == 0);
         CHECK(resumed.result["first_step"] == last);
         CHECK(resumed.result["checksum"] == whole.result["checksum"]);
+    }
+}
+
+TEST_CASE("what is written beside the steps is seen in the trace with its step and bytes")
+{
+    class Writes : public otf2::Visitor {
+     public:
+        explicit Writes(const otf2::Archive& archive) : archive_{archive} {}
+        std::vector<std::string> seen;
+
+        void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override
+        {
+            if (archive_.regions.at(region).name != "checkpoint_write") return;
+            CHECK(archive_.locations.at(at.location).name == "checkpoint writer");
+            seen.push_back(base::join("step ", *attributes.number(*archive_.find_attribute("step")), " bytes ",
+                                      *attributes.number(*archive_.find_attribute("bytes"))));
+        }
+        void leave(const otf2::At&, std::uint32_t region, const otf2::EventAttributes&) override
+        {
+            if (archive_.regions.at(region).name == "checkpoint_write") seen.emplace_back("end");
+        }
+
+     private:
+        const otf2::Archive& archive_;
+    };
+    const testing::Scratch scratch;
+    for (const std::string mode : {"async", "sync"}) {
+        const testing::TrainRun run =
+            testing::train_alone(scratch / mode, {"--model", "emulated[compute=1ms,gradients=64kB,buckets=2]", "--data",
+                                                  "synthetic[samples=160]", "--steps", "12", "--checkpoint-every", "6",
+                                                  "--checkpoint-mode", mode});
+        INFO(run.err);
+        REQUIRE(run.status == 0);
+        otf2::Reader reader{scratch / mode / "train/trace/traces.otf2"};
+        Writes writes{reader.archive()};
+        reader.read(writes);
+        const std::string bytes = std::to_string(64'000 + 2 * 2 * 4 + 8);  // gradients, their ends, steps
+        const std::vector<std::string> both{"step 5 bytes " + bytes, "end", "step 11 bytes " + bytes, "end"};
+        CHECK(writes.seen == (mode == "async" ? both : std::vector<std::string>{}));
     }
 }
 
