@@ -235,21 +235,4 @@ std::vector<Stalled> Negotiator::stalled(std::int64_t now_ns)
     return plan_.stall_ns > 0 ? table_.stalled_since(now_ns - plan_.stall_ns) : std::vector<Stalled>{};
 }
 
-// ------------------------------------------------------------------------------------------------------------ fusion
-
-std::vector<FusedRange> fusion_plan(std::span<const std::int64_t> bytes, std::int64_t threshold)
-{
-    std::vector<FusedRange> plan;
-    std::int64_t fused = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        if (plan.empty() || fused + bytes[i] > threshold) {
-            plan.push_back({.begin = i, .end = i});
-            fused = 0;
-        }
-        plan.back().end = i + 1;
-        fused += bytes[i];
-    }
-    return plan;
-}
-
 }  // namespace ddl

@@ -145,14 +145,4 @@ class Negotiator {
     bool asks_coordinator_ = false;
 };
 
-// Which tensors are exchanged together: as many as fit into `threshold` bytes, in their order; one that is larger goes
-// alone. (Horovod also looks beyond one that does not fit if it is of another type; here all are floats.) Each part is
-// a range of indices [begin, end).
-struct FusedRange {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    bool operator==(const FusedRange&) const = default;
-};
-std::vector<FusedRange> fusion_plan(std::span<const std::int64_t> bytes, std::int64_t threshold);
-
 }  // namespace ddl

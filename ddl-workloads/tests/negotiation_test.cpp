@@ -1,6 +1,8 @@
 // Many ranks in one process: what the AND, the gather and the broadcast do between them is done here by hand.
 #include "ddl-workloads/strategies/negotiation.hpp"
 
+#include "ddl-workloads/strategies/fusion.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>

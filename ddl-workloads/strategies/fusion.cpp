@@ -1,0 +1,71 @@
+#include "ddl-workloads/strategies/fusion.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ddl {
+
+std::vector<FusedRange> fusion_plan(std::span<const std::int64_t> bytes, std::int64_t threshold)
+{
+    std::vector<FusedRange> plan;
+    std::int64_t fused = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        if (plan.empty() || fused + bytes[i] > threshold) {
+            plan.push_back({.begin = i, .end = i});
+            fused = 0;
+        }
+        plan.back().end = i + 1;
+        fused += bytes[i];
+    }
+    return plan;
+}
+
+FusedAverage::FusedAverage(std::int64_t threshold, Transport& transport, Instruments& instruments)
+    : threshold_{threshold},
+      transport_{transport},
+      instruments_{instruments},
+      copy_in_{instruments.recorder().region("fusion_copy_in")},
+      copy_out_{instruments.recorder().region("fusion_copy_out")}
+{
+}
+
+void FusedAverage::average(Link& link, Parts gradients, std::uint64_t step)
+{
+    std::vector<std::int64_t> bytes;
+    for (const std::span<float> gradient : gradients) bytes.push_back(static_cast<std::int64_t>(gradient.size_bytes()));
+    for (const FusedRange& range : fusion_plan(bytes, threshold_))
+        exchange(link, gradients.subspan(range.begin, range.end - range.begin), step);
+}
+
+void FusedAverage::exchange(Link& link, Parts parts, std::uint64_t step)
+{
+    if (std::exchange(step_, step) != step) exchanges_ = 0;
+    const BucketTag tag{step, exchanges_++};
+    if (parts.size() == 1) return transport_.average_now(link, parts.front(), tag);
+    copy_in(parts);
+    transport_.average_now(link, buffer_, tag);
+    copy_out(parts);
+}
+
+void FusedAverage::copy_in(Parts parts)
+{
+    const otf2::Scope scope{instruments_.transport_thread(), copy_in_};
+    std::size_t size = 0;
+    for (const std::span<float> part : parts) size += part.size();
+    buffer_.clear();
+    buffer_.reserve(size);
+    for (const std::span<float> part : parts) buffer_.insert(buffer_.end(), part.begin(), part.end());
+}
+
+void FusedAverage::copy_out(Parts parts)
+{
+    const otf2::Scope scope{instruments_.transport_thread(), copy_out_};
+    auto from = buffer_.cbegin();
+    for (const std::span<float> part : parts) {
+        const auto size = static_cast<std::ptrdiff_t>(part.size());
+        std::copy(from, from + size, part.begin());
+        from += size;
+    }
+}
+
+}  // namespace ddl
