@@ -12,6 +12,16 @@ namespace base {
 
 namespace po = boost::program_options;
 
+namespace {
+
+void check_choice(const std::string& word, const std::vector<std::string>& choices)
+{
+    if (std::find(choices.begin(), choices.end(), word) == choices.end())
+        fail_usage("'", word, "' is none of ", join_words(choices, "|"), did_you_mean(word, choices));
+}
+
+}  // namespace
+
 Options::Options(std::string program, std::string summary)
 {
     manual_.program = std::move(program);
@@ -63,16 +73,14 @@ void Options::add_switch(const std::string& name, bool& variable, const std::str
 void Options::add_choice(const std::string& name, std::string& variable, std::vector<std::string> choices,
                          const std::string& help)
 {
-    const std::string all = join_words(choices, "|");
     add_text({.group = group_,
               .name = name,
               .value = "WORD",
-              .help = help + ": " + all,
+              .help = help + ": " + join_words(choices, "|"),
               .default_text = variable,
               .choices = choices},
-             [&variable, choices, all](const std::string& text) {
-                 if (std::find(choices.begin(), choices.end(), text) == choices.end())
-                     fail_usage("'", text, "' is none of ", all, did_you_mean(text, choices));
+             [&variable, choices](const std::string& text) {
+                 check_choice(text, choices);
                  variable = text;
              });
 }
@@ -80,7 +88,23 @@ void Options::add_choice(const std::string& name, std::string& variable, std::ve
 void Options::add_positional(const std::string& name, std::vector<std::string>& values, const std::string& help,
                              std::size_t least)
 {
-    hidden_.add_options()(name.c_str(), po::value<std::vector<std::string>>(&values));
+    describe_positional(name, po::value<std::vector<std::string>>(&values), help, least);
+}
+
+void Options::add_positional_choice(const std::string& name, const std::vector<std::string>& choices, TakeWords take)
+{
+    auto checked = [choices, take = std::move(take)](const std::vector<std::string>& words) {
+        for (const std::string& word : words) check_choice(word, choices);
+        take(words);
+    };
+    describe_positional(name, po::value<std::vector<std::string>>()->notifier(std::move(checked)),
+                        join_words(choices, ", ") + "; by default all", 0);
+}
+
+void Options::describe_positional(const std::string& name, const po::value_semantic* value, const std::string& help,
+                                  std::size_t least)
+{
+    hidden_.add_options()(name.c_str(), value, "");
     positional_.add(name.c_str(), -1);
     manual_.positional = name;
     positional_help_ = help;

@@ -8,8 +8,10 @@
 
 #include <boost/program_options.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace base {
@@ -45,6 +47,20 @@ class Options {
     void add_positional(const std::string& name, std::vector<std::string>& values, const std::string& help,
                         std::size_t least = 1);
 
+    // Words without dashes that name parts, each a name and what it stands for: of `parts` those that were named are
+    // left, or all if none was.
+    template <class Part>
+    void add_parts(const std::string& name, std::vector<std::pair<std::string, Part>>& parts)
+    {
+        std::vector<std::string> names;
+        for (const auto& part : parts) names.push_back(part.first);
+        add_positional_choice(name, names, [&parts](const std::vector<std::string>& named) {
+            std::erase_if(parts, [&](const auto& part) {
+                return std::find(named.begin(), named.end(), part.first) == named.end();
+            });
+        });
+    }
+
     // A line or more for the end of --help.
     void example(std::string text) { manual_.examples.push_back(std::move(text)); }
     void section(Section section) { manual_.sections.push_back(std::move(section)); }
@@ -71,6 +87,10 @@ class Options {
     const Manual& manual() const { return manual_; }
 
  private:
+    using TakeWords = std::function<void(const std::vector<std::string>&)>;
+    void add_positional_choice(const std::string& name, const std::vector<std::string>& choices, TakeWords take);
+    void describe_positional(const std::string& name, const boost::program_options::value_semantic* value,
+                             const std::string& help, std::size_t least);
     void add_text(OptionText text, std::function<void(const std::string&)> take);
     void describe(OptionText text, const boost::program_options::value_semantic* value);
     bool print_what_is_asked_for();

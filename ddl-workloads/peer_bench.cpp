@@ -9,7 +9,6 @@
 #include "base/words.hpp"
 #include "ddl-workloads/tests/train_runs.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -140,39 +139,64 @@ void compare(const std::string& what, const std::string& beside, double at_most,
               << found.ratio.text() << " (at most " << at_most << ")" << std::endl;
 }
 
+struct Bench {
+    std::string script;
+    std::string only = "both";
+};
+
+std::vector<Work> works_beside_python(const Bench& bench)
+{
+    std::vector<Work> chosen;
+    if (testing::run({"/usr/bin/python3", "-c", "import torch"}).status != 0) {
+        std::cout << "beside Python: not shown, there is no PyTorch (package python3-torch)" << std::endl;
+        return chosen;
+    }
+    for (const Work& work : works())
+        if (bench.only == "both" || bench.only == work.peer[1]) chosen.push_back(work);
+    return chosen;
+}
+
+void python(const Bench& bench)
+{
+    for (const Work& work : works_beside_python(bench))
+        compare(work.name + ", two ranks: ddp over MPI", "Python, DDP over Gloo", work.at_most,
+                Contender::ours(2, work.ours, "ddp"), Contender::peer(bench.script, 2, work.peer));
+}
+
+void alone(const Bench& bench)
+{
+    for (const Work& work : works_beside_python(bench))
+        compare(work.name + ", one process: ddl-train", "Python", 1.02, Contender::ours(1, work.ours, "none"),
+                Contender::peer(bench.script, 1, work.peer));
+}
+
+void exchange(const Bench&)
+{
+    const Words& resnet = works().front().ours;
+    compare("ResNet-18, two ranks: ddp", "no exchange", 1.05, Contender::ours(2, resnet, "ddp"),
+            Contender::ours(2, resnet, "none"));
+}
+
+void cycle(const Bench&)
+{
+    const Words& resnet = works().front().ours;
+    compare("ResNet-18, two ranks: cycle", "ddp", 1.10, Contender::ours(2, resnet, "cycle"),
+            Contender::ours(2, resnet, "ddp"));
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
 try {
-    std::vector<std::string> chosen;
-    std::string script;
-    std::string only;
+    std::vector<std::pair<std::string, void (*)(const Bench&)>> parts{
+        {"python", python}, {"alone", alone}, {"exchange", exchange}, {"cycle", cycle}};
+    Bench bench;
     base::Options options{"peer-bench", "ddl-train beside PyTorch in Python, and strategies beside one another"};
-    options.add("script", script, "peers/ddp.py");
-    options.add("only", only, "beside Python this model alone: resnet18 or gpt");
-    options.add_positional("part", chosen, "python, alone, exchange, cycle: by default all", 0);
+    options.add("script", bench.script, "peers/ddp.py");
+    options.add_choice("only", bench.only, {"resnet18", "gpt", "both"}, "beside Python this model alone");
+    options.add_parts("part", parts);
     if (!options.parse(argc, argv)) return 0;
-    const auto wanted = [&](const std::string& part) {
-        return chosen.empty() || std::find(chosen.begin(), chosen.end(), part) != chosen.end();
-    };
-    const bool python = testing::run({"/usr/bin/python3", "-c", "import torch"}).status == 0;
-    if (!python) std::cout << "beside Python: not shown, there is no PyTorch (package python3-torch)" << std::endl;
-    for (const Work& work : works()) {
-        if (!only.empty() && work.peer[1] != only) continue;
-        if (python && wanted("python"))
-            compare(work.name + ", two ranks: ddp over MPI", "Python, DDP over Gloo", work.at_most,
-                    Contender::ours(2, work.ours, "ddp"), Contender::peer(script, 2, work.peer));
-        if (python && wanted("alone"))
-            compare(work.name + ", one process: ddl-train", "Python", 1.02, Contender::ours(1, work.ours, "none"),
-                    Contender::peer(script, 1, work.peer));
-    }
-    const Words& resnet = works().front().ours;
-    if (wanted("exchange"))
-        compare("ResNet-18, two ranks: ddp", "no exchange", 1.05, Contender::ours(2, resnet, "ddp"),
-                Contender::ours(2, resnet, "none"));
-    if (wanted("cycle"))
-        compare("ResNet-18, two ranks: cycle", "ddp", 1.10, Contender::ours(2, resnet, "cycle"),
-                Contender::ours(2, resnet, "ddp"));
+    for (const auto& [name, measure] : parts) measure(bench);
 } catch (...) {
     return base::report_failure("peer-bench");
 }

@@ -312,19 +312,17 @@ void both_at_random(const fs::path& directory)
 int main(int argc, char** argv)
 try {
     if (noisegen::asked_to_guard(argc, argv)) return noisegen::guard(argv);  // files go even if this is killed
-    const std::vector<std::pair<std::string, void (*)(const fs::path&)>> all{
+    std::vector<std::pair<std::string, void (*)(const fs::path&)>> parts{
         {"create", compare_create}, {"stat", compare_stat}, {"unlink", compare_unlink}, {"removal", show_removal},
         {"write", write_blocks},    {"read", read_blocks},  {"random", both_at_random}};
-    std::vector<std::string> chosen;
     std::string directory = "/tmp";
     base::Options options{"io-bench", "noisegen's I/O and metadata stressors beside fio and bare loops"};
-    options.add_positional("part", chosen, "create, stat, unlink, removal, write, read, random: by default all", 0);
+    options.add_parts("part", parts);
     options.add("directory", directory, "where the files go");
     if (!options.parse(argc, argv)) return 0;
     if (noisegen::in_memory(directory)) std::cout << directory << " is in memory: no disk is measured\n";
     base::bind_this_thread({cpu()});
-    for (const auto& [name, compare] : all)
-        if (chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end()) compare(directory);
+    for (const auto& [name, compare] : parts) compare(directory);
 } catch (...) {
     return base::report_failure("io-bench");
 }

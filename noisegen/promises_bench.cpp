@@ -376,18 +376,15 @@ void starting(const Scratch& scratch)
 
 int main(int argc, char** argv)
 try {
-    const std::vector<std::pair<std::string, void (*)(const Scratch&)>> all{
+    std::vector<std::pair<std::string, void (*)(const Scratch&)>> parts{
         {"starting", starting}, {"waiting", waiting},      {"lateness", lateness},  {"stopping", stopping},
         {"killing", killing},   {"stalls", after_a_stall}, {"intensity", intensity}};
-    std::vector<std::string> chosen;
     base::Options options{"promises-bench", "what noisegen promises of time and level, measured with the real program"};
-    options.add_positional("part", chosen,
-                           "starting, waiting, lateness, stopping, killing, stalls, intensity: by default all", 0);
+    options.add_parts("part", parts);
     if (!options.parse(argc, argv)) return 0;
     const Scratch scratch;
     std::cout << "| measure | found | at least | holds |\n|---|---|---|---|\n";
-    for (const auto& [name, measure] : all)
-        if (chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end()) measure(scratch);
+    for (const auto& [name, measure] : parts) measure(scratch);
 } catch (...) {
     return base::report_failure("promises-bench");
 }

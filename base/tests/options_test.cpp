@@ -72,6 +72,18 @@ TEST_CASE_FIXTURE(Fixture, "a wrong value names its option")
     CHECK(complaint({"--strategy", "dpp"}) == "--strategy: 'dpp' is none of none|naive|ddp; did you mean ddp?");
 }
 
+TEST_CASE_FIXTURE(Fixture, "of parts those that are named are left, and a wrong name gets the right ones back")
+{
+    const std::vector<std::pair<std::string, int>> all{{"write", 1}, {"read", 2}, {"random", 3}};
+    std::vector<std::pair<std::string, int>> parts = all;
+    options.add_parts("part", parts);
+    CHECK(parse({}));
+    CHECK(parts == all);
+    CHECK(complaint({"read", "writ"}) == "'writ' is none of write|read|random; did you mean write?");
+    CHECK(parse({"random", "write"}));
+    CHECK(parts == std::vector<std::pair<std::string, int>>{{"write", 1}, {"random", 3}});
+}
+
 TEST_CASE_FIXTURE(Fixture, "stray words are refused")
 {
     CHECK(complaint({"60s"}) == "takes options only, no other words (noisegen --help shows all)");
