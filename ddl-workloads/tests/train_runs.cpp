@@ -4,11 +4,13 @@
 #include "base/error.hpp"
 #include "base/testing.hpp"
 #include "ddl-workloads/data/data_set.hpp"
+#include "ddl-workloads/strategies/strategy.hpp"
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -140,6 +142,42 @@ int RunningJob::wait()
     base::check_errno(::waitpid(launcher_, &status, 0), "wait for mpirun");
     launcher_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::vector<Words> every_model(const std::map<std::string, Words>& forms)
+{
+    const Outcome list = run({CROSSTALK_BIN "/ddl-train", "--list"});
+    if (list.status != 0) base::fail("ddl-train --list failed: ", list.err);
+    std::vector<Words> all;
+    bool models = false;
+    std::istringstream lines{list.out};
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with(' ')) models = line == "models:";
+        if (!models || !line.starts_with("  ") || line.starts_with("   ")) continue;
+        const std::string name = line.substr(2, line.find(' ', 2) - 2);
+        const auto form = forms.find(name);
+        all.push_back(form != forms.end() ? form->second : Words{"--model", name, "--data", "synthetic[samples=1600]"});
+    }
+    return all;
+}
+
+Words every_strategy(const std::map<std::string, Words>& forms)
+{
+    Words all;
+    for (const ddl::StrategyCard* card : ddl::strategies().cards()) {
+        if (!card->synchronous || card->name == "naive") continue;
+        const auto found = forms.find(card->name);
+        const Words of_this = found != forms.end() ? found->second : Words{card->name};
+        all.insert(all.end(), of_this.begin(), of_this.end());
+    }
+    return all;
+}
+
+Words some_text(const std::filesystem::path& path, int length)
+{
+    std::ofstream file{path};
+    for (int i = 0; i < 300; ++i) file << "In the beginning was the word. ";
+    return {"--data", base::join("text[path=", path.string(), ",length=", length, "]")};
 }
 
 bool runs(pid_t process)

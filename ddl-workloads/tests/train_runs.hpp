@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,16 @@ class RunningTraining : public RunningJob {
     std::filesystem::path out_;
     int ranks_ = 0;
 };
+
+// Every model of the real program, each as options of a training: the form given for its name; of one without a form
+// the name alone, on synthetic images.
+std::vector<Words> every_model(const std::map<std::string, Words>& forms);
+
+// Every strategy but naive that keeps ranks equal: the forms given for its name; of one without forms the name alone.
+Words every_strategy(const std::map<std::string, Words>& forms);
+
+// Options of a training on a file of some kB, which this writes.
+Words some_text(const std::filesystem::path& path, int length);
 
 // A process that still runs; one that only nobody has waited for does not.
 bool runs(pid_t process);

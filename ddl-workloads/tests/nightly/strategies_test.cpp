@@ -5,41 +5,48 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 using testing::Words;
 
 namespace {
 
-Words models()
+Words of_images(const std::string& model)
 {
-#ifdef CROSSTALK_DDL_TORCH
-    return {"emulated[compute=5ms,gradients=4MiB,buckets=8]", "mlp", "resnet18[width=16]", "resnet50[width=4]"};
-#else
-    return {"emulated[compute=5ms,gradients=4MiB,buckets=8]"};
-#endif
+    return {"--model", model, "--data", "synthetic[samples=1600]"};
 }
 
-const Words strategies{"ddp",
-                       "ddp[first=4kB,cap=64kB]",
-                       "ddp[static_graph=yes]",
-                       "ddp[view=yes,cap=64kB]",
-                       "ddp[static_graph=yes,view=yes]",
-                       "cycle",
-                       "cycle[fusion=0B]",
-                       "cycle[fusion=64kB,cycle=200us]",
-                       "cycle[cache=0]",
-                       "cycle[cache=5]",
-                       "zero1",
-                       "zero1[view=yes,cap=64kB]"};
+std::vector<Words> models(const testing::Scratch& scratch)
+{
+    Words gpt = testing::some_text(scratch / "text", 32);
+    gpt.insert(gpt.begin(), {"--model", "gpt[layers=2,width=64,heads=4]"});
+    return testing::every_model({{"emulated", of_images("emulated[compute=5ms,gradients=4MiB,buckets=8]")},
+                                 {"synthetic", of_images("synthetic[bytes=1MiB/4kB/256kB/4B,flops=1e6]")},
+                                 {"resnet18", of_images("resnet18[width=16]")},
+                                 {"resnet34", of_images("resnet34[width=8]")},
+                                 {"resnet50", of_images("resnet50[width=4]")},
+                                 {"gpt", gpt},
+                                 {"dlrm", {"--model", "dlrm", "--data", "clicks[samples=1600]"}}});
+}
 
-nlohmann::json train(int ranks, const std::string& model, const std::string& strategy, const Words& more)
+Words strategies()
+{
+    return testing::every_strategy(
+        {{"ddp",
+          {"ddp", "ddp[first=4kB,cap=64kB]", "ddp[static_graph=yes]", "ddp[view=yes,cap=64kB]",
+           "ddp[static_graph=yes,view=yes]"}},
+         {"cycle", {"cycle", "cycle[fusion=0B]", "cycle[fusion=64kB,cycle=200us]", "cycle[cache=0]", "cycle[cache=5]"}},
+         {"zero1", {"zero1", "zero1[view=yes,cap=64kB]"}}});
+}
+
+nlohmann::json train(int ranks, const Words& model, const std::string& strategy, const Words& more)
 {
     const testing::Scratch scratch;
-    Words options{"--model", model,     "--data", "synthetic[samples=1600]", "--batch", "4", "--strategy",
-                  strategy,  "--trace", "off"};
+    Words options{"--batch", "4", "--strategy", strategy, "--trace", "off"};
+    options.insert(options.end(), model.begin(), model.end());
     options.insert(options.end(), more.begin(), more.end());
     const testing::TrainRun run = testing::train(ranks, scratch / "run", options);
-    INFO(model, " ", strategy, ": ", run.err);
+    INFO(model[1], " ", strategy, ": ", run.err);
     REQUIRE(run.status == 0);
     CHECK(run.result["ranks_agree"] == true);
     return run.result;
@@ -47,10 +54,11 @@ nlohmann::json train(int ranks, const std::string& model, const std::string& str
 
 void check_all_pairs(const Words& more)
 {
-    for (const std::string& model : models()) {
+    const testing::Scratch scratch;
+    for (const Words& model : models(scratch)) {
         const auto naive = train(2, model, "naive", more);
-        for (const std::string& strategy : strategies) {
-            CAPTURE(model);
+        for (const std::string& strategy : strategies()) {
+            CAPTURE(model[1]);
             CAPTURE(strategy);
             CHECK(train(2, model, strategy, more)["checksum"] == naive["checksum"]);
         }
@@ -71,10 +79,11 @@ TEST_CASE("two ranks end with the same bits when passes add up")
 
 TEST_CASE("four ranks end with the same loss but for the order in which floats are added")
 {
-    for (const std::string& model : models()) {
+    const testing::Scratch scratch;
+    for (const Words& model : models(scratch)) {
         const auto naive = train(4, model, "naive", {"--steps", "20"});
-        for (const std::string& strategy : strategies) {
-            CAPTURE(model);
+        for (const std::string& strategy : strategies()) {
+            CAPTURE(model[1]);
             CAPTURE(strategy);
             const auto other = train(4, model, strategy, {"--steps", "20"});
             if (naive["loss"].is_null())
@@ -88,7 +97,8 @@ TEST_CASE("four ranks end with the same loss but for the order in which floats a
 // After more steps small differences have grown large, as they do in any training.
 TEST_CASE("half precision begins with about the same losses")
 {
-    for (const std::string& model : models()) {
+    const testing::Scratch scratch;
+    for (const Words& model : models(scratch)) {
         const auto full = train(2, model, "ddp", {"--steps", "5"});
         const auto half = train(2, model, "ddp[hook=fp16]", {"--steps", "5"});
         CHECK(half["bytes_averaged"] == full["bytes_averaged"].get<std::int64_t>() / 2);
