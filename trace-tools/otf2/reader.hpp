@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -101,8 +102,8 @@ struct ReadOptions {
     bool undo_clock_offsets = false;
 };
 
-// Memory does not grow with the number of events: one chunk (the archive's, 1 MiB by default) for each location with
-// events.
+// Memory does not grow with the number of events. OTF2 holds a chunk (the archive's, 1 MiB by default) for each
+// location that is open: all in read(), one a thread in read_by_location().
 class Reader {
  public:
     // Throws Error, one clear line, if there is no archive, or not a whole one.
@@ -117,18 +118,29 @@ class Reader {
     // All events of the first location, then all of the next one: faster.
     void read_by_location(Visitor& visitor);
 
-    // Found by the last read(): references to nothing, locations whose events are missing or fewer than defined.
+    // The same by a thread for each visitor: each location's events go to one of them, in their order.
+    void read_by_location(std::span<Visitor* const> visitors);
+
+    // Found by the last reading: references to nothing, locations whose events are missing or fewer than defined.
     const std::vector<std::string>& problems() const { return problems_; }
+
+    // Found by the last reading, sound but worth a word: events of kinds that this OTF2 does not know.
+    const std::vector<std::string>& oddities() const { return oddities_; }
 
  private:
     class Pass;
-    void pass(Visitor& visitor, void (Pass::*how)());
+    struct Tally;
+    enum class Order { time, location };
+
+    Tally pass(Visitor& visitor, Order order, std::size_t first, std::size_t last) const;
+    void conclude(std::span<const Tally> tallies);
 
     std::filesystem::path anchor_;
     ReadOptions options_;
     std::shared_ptr<const struct ReferenceTable> references_;  // OTF2's ids to indices
     Archive archive_;
     std::vector<std::string> problems_;
+    std::vector<std::string> oddities_;
 };
 
 }  // namespace otf2
