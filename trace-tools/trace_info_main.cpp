@@ -58,6 +58,7 @@ try {
         otf2::Reader reader{anchors.front()};
         const otf2::Profile found = profile(reader, threads);
         const otf2::Summary summary = otf2::summary(reader, found);
+        otf2::getting_on();
         if (json)
             otf2::write_json(std::cout, summary);
         else if (check)

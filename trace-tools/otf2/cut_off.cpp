@@ -6,9 +6,7 @@
 
 #include "base/error.hpp"
 
-#include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -26,10 +24,11 @@ constexpr std::uint8_t no_bytes = 255;
 constexpr std::uint8_t big_endian = 0x23;
 
 // Enter, leave, four of MPI requests, four of the old OpenMP events.
-bool is_one_number(std::uint8_t type)
+constexpr bool is_one_number(std::uint8_t type)
 {
-    constexpr std::uint8_t types[] = {12, 13, 16, 17, 20, 21, 24, 28, 29, 30};
-    return std::find(std::begin(types), std::end(types), type) != std::end(types);
+    constexpr std::uint32_t types = 1U << 12U | 1U << 13U | 1U << 16U | 1U << 17U | 1U << 20U | 1U << 21U | 1U << 24U |
+                                    1U << 28U | 1U << 29U | 1U << 30U;
+    return type < 32 && (types >> type & 1U) != 0;
 }
 
 std::string last_chunk(const std::filesystem::path& file, std::uint64_t chunk_bytes)

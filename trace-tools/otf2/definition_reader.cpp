@@ -1,5 +1,6 @@
 #include "trace-tools/otf2/definition_reader.hpp"
 
+#include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/handles.hpp"
 
 #include <algorithm>
@@ -519,13 +520,18 @@ Definitions read_global_definitions(OTF2_Reader* reader)
     OTF2_GlobalDefReader* definitions = check(OTF2_Reader_GetGlobalDefReader(reader), "read its definitions");
     const GlobalDefCallbacks callbacks = global_callbacks();
     check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks.get(), &raw), "read its definitions");
+    constexpr std::uint64_t at_once = 100'000;
     std::uint64_t read = 0;
-    check(OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &read), "read its definitions");
+    for (std::uint64_t some = at_once; some == at_once; read += some) {
+        check(OTF2_Reader_ReadGlobalDefinitions(reader, definitions, at_once, &some), "read its definitions");
+        getting_on();
+    }
     std::uint64_t expected = 0;
     check(OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &expected), "count its definitions");
     if (read < expected) base::fail("cut off: only ", read, " of ", expected, " definitions are there");
     check(OTF2_Reader_CloseGlobalDefReader(reader, definitions), "read its definitions");
     Definitions result = Resolver{raw}.resolve();
+    getting_on();
     read_anchor(reader, result.archive);
     return result;
 }

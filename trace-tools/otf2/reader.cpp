@@ -26,12 +26,19 @@ auto reading(const std::filesystem::path& anchor, const Work& work)
     }
 }
 
+// A pipe would keep OTF2 waiting for ever.
+void refuse_unless_regular(const std::filesystem::path& file)
+{
+    if (!std::filesystem::is_regular_file(file)) base::fail(file.filename().string(), " is no regular file");
+}
+
 ReaderHandle open(const std::filesystem::path& anchor)
 {
     keep_otf2_quiet();
     std::error_code code;
     if (!std::filesystem::exists(anchor, code)) base::fail("no such file");
     if (std::filesystem::is_directory(anchor, code)) base::fail("a directory; the archive's .otf2 file is wanted");
+    refuse_unless_regular(anchor);
     OTF2_Reader* reader = OTF2_Reader_Open(anchor.c_str());
     if (reader == nullptr) base::fail("no OTF2 archive, or one that is cut off");
     ReaderHandle handle{reader};
@@ -166,7 +173,9 @@ class PlainFiles {
 
     void refuse(const std::filesystem::path& file, std::uint64_t chunk_bytes, Records records) const
     {
-        if (plain_ && std::filesystem::is_regular_file(file)) refuse_if_cut_off(file, chunk_bytes, records);
+        if (!plain_ || !std::filesystem::exists(file)) return;
+        refuse_unless_regular(file);
+        refuse_if_cut_off(file, chunk_bytes, records);
     }
 
     const std::filesystem::path& anchor_;

@@ -17,6 +17,8 @@
 #include <fstream>
 #include <map>
 
+#include <sys/stat.h>
+
 // OTF2 asks for as much memory as a damaged archive says; it copes with a no.
 extern "C" const char* __asan_default_options()
 {
@@ -293,6 +295,19 @@ TEST_CASE("what is no archive gives one clear line")
     CHECK(one_line_about(complaint(anchor), anchor));
     base::write_whole(anchor, std::string(5000, '\xff'));
     CHECK(one_line_about(complaint(anchor), anchor));
+}
+
+TEST_CASE("a pipe in the place of a file is refused, not waited for")
+{
+    for (const char* file : {"traces.otf2", "traces.def", "traces/0.evt", "traces/0.def"}) {
+        const testing::Scratch scratch;
+        const fs::path directory = small_archive(scratch);
+        fs::remove(directory / file);
+        REQUIRE(::mkfifo((directory / file).c_str(), 0600) == 0);
+        const std::string told = complaint(directory / "traces.otf2");
+        CHECK(one_line_about(told, directory / "traces.otf2"));
+        CHECK(told.ends_with(" is no regular file"));
+    }
 }
 
 TEST_CASE("an archive that is cut off anywhere gives one clear line")
