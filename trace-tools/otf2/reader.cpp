@@ -130,7 +130,8 @@ std::optional<std::string_view> EventAttributes::text(std::uint32_t attribute) c
 
 namespace {
 
-constexpr std::size_t most_locations_at_once = 32;  // whose local definitions OTF2 keeps in memory
+constexpr std::size_t most_locations_at_once = 32;
+constexpr std::uintmax_t most_prepared_bytes = 16 << 20;  // of files of local definitions, which OTF2 keeps in memory
 
 // Files that can be looked at before OTF2 sees them. Archives in one SION file, and compressed ones, cannot.
 class PlainFiles {
@@ -151,9 +152,14 @@ class PlainFiles {
         std::filesystem::path file = anchor_;
         refuse(file.replace_extension(".def"), definition_chunk_, Records::definitions);
     }
-    void refuse_cut_off_definitions(const Location& location) const
+    // Returns their size in bytes, 0 where there are none.
+    std::uintmax_t check_definitions(const Location& location) const
     {
-        refuse(of(location, ".def"), definition_chunk_, Records::definitions);
+        const std::filesystem::path file = of(location, ".def");
+        refuse(file, definition_chunk_, Records::definitions);
+        std::error_code missing;
+        const std::uintmax_t bytes = std::filesystem::file_size(file, missing);
+        return missing ? 0 : bytes;
     }
     void refuse_cut_off_events(const Location& location) const
     {
@@ -212,20 +218,34 @@ Reader::Reader(std::filesystem::path anchor, ReadOptions options) : anchor_{std:
         Definitions definitions = read_global_definitions(reader.get());
         archive_ = std::move(definitions.archive);
         references_ = std::make_shared<const ReferenceTable>(std::move(definitions.references));
+        std::uintmax_t bytes = 0;
         std::vector<std::size_t> without;
-        for (std::size_t first = 0; first < archive_.locations.size(); first += most_locations_at_once) {
-            const std::size_t last = std::min(first + most_locations_at_once, archive_.locations.size());
-            for (std::size_t i = first; i < last; ++i) files.refuse_cut_off_definitions(archive_.locations[i]);
-            const ReaderHandle of_batch = open(anchor_);
+        for (std::size_t first = 0; first < archive_.locations.size(); first += batch()) {
+            const std::size_t last = std::min(first + batch(), archive_.locations.size());
+            for (std::size_t i = first; i < last; ++i) bytes += files.check_definitions(archive_.locations[i]);
+            Prepared prepared = prepare();
             for (const std::size_t location :
-                 read_local_definitions(of_batch.get(), archive_, *references_, first, last, &archive_))
+                 read_local_definitions(prepared.get(), archive_, *references_, first, last, &archive_))
                 without.push_back(location);
+            if (bytes <= most_prepared_bytes) prepared_.push_back(std::move(prepared));
             getting_on();
         }
         if (!without.empty() && without.size() < archive_.locations.size())
             archive_.problems.push_back("no local definitions (numbering, clock offsets) of " +
                                         names_text(names_of(archive_, without)));
     });
+}
+
+Reader::Prepared Reader::prepare() const
+{
+    return {open(anchor_).release(), [](OTF2_Reader* reader) { OTF2_Reader_Close(reader); }};
+}
+
+// Enough batches that threads end at about the same time.
+std::size_t Reader::batch() const
+{
+    constexpr std::size_t least_batches = 16;
+    return std::clamp<std::size_t>(archive_.locations.size() / least_batches, 1, most_locations_at_once);
 }
 
 namespace {
@@ -253,16 +273,15 @@ struct Reader::Tally {
 // known to OTF2.
 class Reader::Pass {
  public:
-    Pass(const Reader& reader, Visitor& visitor, std::size_t first, std::size_t last)
+    Pass(const Reader& reader, Visitor& visitor, std::size_t first, std::size_t last, Prepared prepared)
         : archive_{reader.archive_},
           options_{reader.options_},
           first_{first},
           last_{last},
           source_{archive_, *reader.references_, visitor},
-          reader_{open(reader.anchor_)},
+          reader_{std::move(prepared)},
           files_{reader.anchor_, reader_.get()}
     {
-        read_local_definitions(reader_.get(), archive_, *reader.references_, first, last, nullptr);
         check(OTF2_Reader_OpenEvtFiles(reader_.get()), "open its events");
     }
 
@@ -355,16 +374,20 @@ class Reader::Pass {
     std::size_t last_;
     EventSource source_;
     EventCallbacks callbacks_;
-    ReaderHandle reader_;
+    Prepared reader_;
     PlainFiles files_;
     std::uint64_t read_ = 0;
     std::vector<std::size_t> missing_;
 };
 
-Reader::Tally Reader::pass(Visitor& visitor, Order order, std::size_t first, std::size_t last) const
+Reader::Tally Reader::pass(Visitor& visitor, Order order, std::size_t first, std::size_t last, Prepared prepared) const
 try {
     return reading(anchor_, [&] {
-        Pass pass{*this, visitor, first, last};
+        if (!prepared) {
+            prepared = prepare();
+            read_local_definitions(prepared.get(), archive_, *references_, first, last, nullptr);
+        }
+        Pass pass{*this, visitor, first, last, std::move(prepared)};
         if (order == Order::time)
             pass.in_order_of_time();
         else
@@ -379,7 +402,7 @@ try {
 
 void Reader::read(Visitor& visitor)
 {
-    const Tally tally = pass(visitor, Order::time, 0, archive_.locations.size());
+    const Tally tally = pass(visitor, Order::time, 0, archive_.locations.size(), {nullptr, nullptr});
     conclude({&tally, 1});
 }
 
@@ -389,17 +412,17 @@ void Reader::read_by_location(Visitor& visitor)
     read_by_location(std::span<Visitor* const>{&alone, 1});
 }
 
-// Batches are small enough that threads end at about the same time.
 void Reader::read_by_location(std::span<Visitor* const> visitors)
 {
     const std::size_t locations = archive_.locations.size();
-    const std::size_t step =
-        std::clamp<std::size_t>(locations / (4 * std::max<std::size_t>(visitors.size(), 1)), 1, most_locations_at_once);
-    std::vector<Tally> tallies((locations + step - 1) / step);
+    std::vector<Prepared> prepared = std::exchange(prepared_, {});
+    std::vector<Tally> tallies((locations + batch() - 1) / batch());
     std::atomic<std::size_t> next = 0;
     const auto work = [&](Visitor& visitor) {
         for (std::size_t i = next++; i < tallies.size(); i = next++) {
-            tallies[i] = pass(visitor, Order::location, i * step, std::min((i + 1) * step, locations));
+            const std::size_t first = i * batch();
+            tallies[i] = pass(visitor, Order::location, first, std::min(first + batch(), locations),
+                              i < prepared.size() ? std::move(prepared[i]) : Prepared{nullptr, nullptr});
             if (tallies[i].failure) next = tallies.size();
         }
     };

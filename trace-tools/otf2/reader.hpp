@@ -17,6 +17,7 @@
 #include <vector>
 
 struct OTF2_AttributeList_struct;
+struct OTF2_Reader_struct;
 
 namespace otf2 {
 
@@ -132,13 +133,19 @@ class Reader {
     struct Tally;
     enum class Order { time, location };
 
-    Tally pass(Visitor& visitor, Order order, std::size_t first, std::size_t last) const;
+    // OTF2's, with the local definitions of some locations.
+    using Prepared = std::unique_ptr<OTF2_Reader_struct, void (*)(OTF2_Reader_struct*)>;
+
+    Prepared prepare() const;   // but for the definitions
+    std::size_t batch() const;  // locations
+    Tally pass(Visitor& visitor, Order order, std::size_t first, std::size_t last, Prepared prepared) const;
     void conclude(std::span<const Tally> tallies);
 
     std::filesystem::path anchor_;
     ReadOptions options_;
     std::shared_ptr<const struct ReferenceTable> references_;  // OTF2's ids to indices
     Archive archive_;
+    std::vector<Prepared> prepared_;  // by batch, for the first reading by location; none where they would be large
     std::vector<std::string> problems_;
     std::vector<std::string> oddities_;
 };
