@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -68,6 +69,38 @@ Outcome run(const std::vector<std::string>& words)
     outcome.out = base::read_whole(out);
     outcome.err = base::read_whole(err);
     return outcome;
+}
+
+void mutate(std::string& bytes, base::Random& random)
+{
+    if (bytes.empty()) return;
+    const auto position = [&] { return static_cast<std::size_t>(base::draw_below(random, bytes.size())); };
+    const std::size_t at = position();
+    const std::size_t count = 1 + static_cast<std::size_t>(base::draw_below(random, 16));
+    constexpr unsigned char telling[] = {0, 1, 2, 3, 4, 5, 6, 8, 0x23, 0x42, 0x7f, 0x80, 0xfe, 0xff};
+    switch (base::draw_below(random, 8)) {
+        case 0:
+            bytes[at] = static_cast<char>(bytes[at] ^ (1 << base::draw_below(random, 8)));
+            break;
+        case 1:
+            bytes[at] = static_cast<char>(base::draw_below(random, 256));
+            break;
+        case 2:
+        case 3:
+            bytes[at] = static_cast<char>(telling[base::draw_below(random, std::size(telling))]);
+            break;
+        case 4:
+            bytes.erase(at, count);
+            break;
+        case 5:
+            bytes.insert(at, bytes.substr(position(), count));
+            break;
+        case 6:
+            bytes.replace(at, count, std::string(count, base::draw_below(random, 2) == 0 ? '\0' : '\xff'));
+            break;
+        default:
+            bytes.resize(at);
+    }
 }
 
 }  // namespace testing

@@ -1,6 +1,8 @@
 // What tests share: skipping with a reason, a scratch directory, running a real program.
 #pragma once
 
+#include "base/random.hpp"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -33,5 +35,8 @@ struct Outcome {
 
 // Runs words[0] with its arguments and waits.
 Outcome run(const std::vector<std::string>& words);
+
+// Damages a file's content in one place: a bit, a byte, some bytes changed, lost, doubled, or the rest cut off.
+void mutate(std::string& bytes, base::Random& random);
 
 }  // namespace testing

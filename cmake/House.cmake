@@ -14,6 +14,7 @@ include(GNUInstallDirs)
 option(CROSSTALK_WERROR "treat warnings as errors" OFF)
 option(CROSSTALK_CUDA "fail if there is no CUDA, instead of leaving it out" OFF)
 set(CROSSTALK_ROOMS "all" CACHE STRING "rooms to build, for example base;trace-tools;noisegen")
+option(CROSSTALK_FUZZ "build the libFuzzer programs; needs clang" OFF)
 set(CROSSTALK_SANITIZE "" CACHE STRING "sanitizers to build with, for example address,undefined")
 
 find_program(CCACHE ccache)
@@ -35,6 +36,9 @@ if(CROSSTALK_SANITIZE)
   target_compile_options(house_rules INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CROSSTALK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize=vptr>)
   target_link_options(house_rules INTERFACE -fsanitize=${CROSSTALK_SANITIZE})
+endif()
+if(CROSSTALK_FUZZ)
+  target_compile_options(house_rules INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 # house_room(NAME [NEEDS DEPENDENCY...] [USES LIBRARY...]): builds the room, or leaves it out and says so in the summary.
@@ -183,6 +187,31 @@ function(house_tests library)
     list(APPEND properties ENVIRONMENT "${environment}")
   endif()
   doctest_discover_tests(${target} TEST_PREFIX "${library}: " PROPERTIES ${properties})
+endfunction()
+
+# house_fuzz(NAME [REPLAYED] USES TARGET...): NAME_fuzz.cpp, which takes any bytes, as the libFuzzer program NAME-fuzz where
+# the preset is `fuzz`. REPLAYED: a test also feeds it thousands of mutations of the files in seeds/NAME, whatever the
+# compiler.
+function(house_fuzz name)
+  cmake_parse_arguments(fuzz "REPLAYED" "" "USES" ${ARGN})
+  foreach(library ${fuzz_USES})
+    if(NOT TARGET ${library})
+      return()
+    endif()
+  endforeach()
+  if(CROSSTALK_FUZZ)
+    add_executable(${name}-fuzz ${name}_fuzz.cpp)
+    target_link_libraries(${name}-fuzz PRIVATE ${fuzz_USES})
+    target_link_options(${name}-fuzz PRIVATE -fsanitize=fuzzer)
+  endif()
+  if(fuzz_REPLAYED AND BUILD_TESTING)
+    add_executable(${name}-replay ${name}_fuzz.cpp replay_main.cpp)
+    target_link_libraries(${name}-replay PRIVATE ${fuzz_USES})
+    set_target_properties(${name}-replay PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME "fuzz: mutations of ${name} files" COMMAND ${name}-replay ${CMAKE_CURRENT_SOURCE_DIR}/seeds/${name})
+    set_tests_properties("fuzz: mutations of ${name} files" PROPERTIES
+      TIMEOUT 120 ENVIRONMENT "${CROSSTALK_TEST_ENVIRONMENT}")
+  endif()
 endfunction()
 
 # house_bench(NAME USES TARGET...): a Google Benchmark program from NAME_bench.cpp, run by the target `bench`.

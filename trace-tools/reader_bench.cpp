@@ -1,5 +1,5 @@
-// What reading costs: events per second of our reader beside the least that OTF2's own reader can do, in pairs, on an
-// archive of two locations and four million events.
+// What reading costs beside the least that OTF2's own reader can do, in pairs: time an event on archives of 2, 64 and
+// 1,024 locations, what a second thread brings, and peak memory.
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/paired.hpp"
@@ -11,26 +11,58 @@
 #include <benchmark/benchmark.h>
 #include <otf2/otf2.h>
 
+#include <cstdlib>
+#include <deque>
 #include <iostream>
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
-constexpr std::size_t pairs = 15;
-constexpr int visits = 1'000'000;  // on each location
-constexpr double events = 4.0 * visits;
+constexpr std::size_t pairs = 11;
 
-void write_archive(const std::filesystem::path& directory)
+struct Shape {
+    int locations;
+    int visits;  // on each
+    double events() const { return 2.0 * locations * visits; }
+};
+
+void write_archive(const std::filesystem::path& directory, const Shape& shape)
 {
     otf2::Recorder recorder{directory};
     const otf2::RegionRef region = recorder.region("work");
-    for (const char* name : {"one", "two"}) {
-        otf2::LocationRecorder& location = recorder.location(name);
-        for (int i = 0; i < visits; ++i) {
+    for (int number = 0; number < shape.locations; ++number) {
+        otf2::LocationRecorder& location = recorder.location(std::to_string(number));
+        for (int i = 0; i < shape.visits; ++i) {
             location.enter(region, 1'000'000 + 200 * i);
             location.leave(region, 1'000'100 + 200 * i);
         }
     }
     recorder.finish();
+}
+
+// Runs the work in a process of its own, whose peak memory is its own.
+template <class Work>
+double peak_mb(const Work& work)
+{
+    const pid_t child = base::check_errno(::fork(), "start a process");
+    if (child == 0) {
+        try {
+            work();
+        } catch (...) {
+            std::_Exit(base::report_failure("reader-bench"));
+        }
+        std::_Exit(0);
+    }
+    int status = 0;
+    rusage used{};
+    base::check_errno(::wait4(child, &status, 0, &used), "wait for a process");
+    if (status != 0) base::fail("a part of the benchmark failed");
+    return static_cast<double>(used.ru_maxrss) / 1e3;
 }
 
 struct Counting : otf2::Visitor {
@@ -40,11 +72,44 @@ struct Counting : otf2::Visitor {
 };
 
 template <class Work>
-double ns_per_event(const Work& work)
+double ns_per_event(const Shape& shape, const Work& work)
 {
     const std::int64_t begin_ns = base::now_ns();
-    work();
-    return static_cast<double>(base::now_ns() - begin_ns) / events;
+    const auto count = static_cast<double>(work());
+    const double ns = static_cast<double>(base::now_ns() - begin_ns) / shape.events();
+    if (count < shape.events()) base::fail("only ", count, " events were read");
+    return ns;
+}
+
+std::uint64_t in_order(const std::filesystem::path& anchor)
+{
+    otf2::Reader reader{anchor};
+    Counting counting;
+    reader.read(counting);
+    return counting.count;
+}
+
+std::uint64_t by_location(const std::filesystem::path& anchor)
+{
+    otf2::Reader reader{anchor};
+    Counting counting;
+    reader.read_by_location(counting);
+    return counting.count;
+}
+
+std::uint64_t profile(const std::filesystem::path& anchor, std::size_t threads)
+{
+    otf2::Reader reader{anchor};
+    std::deque<otf2::Profile> parts;
+    std::vector<otf2::Visitor*> visitors;
+    for (std::size_t i = 0; i < threads; ++i) visitors.push_back(&parts.emplace_back(reader.archive()));
+    reader.read_by_location(visitors);
+    std::uint64_t visits = 0;
+    for (otf2::Profile& part : parts) {
+        part.finish();
+        visits += part.regions().front().visits;
+    }
+    return 2 * visits;
 }
 
 OTF2_CallbackCode count_global(OTF2_LocationRef, OTF2_TimeStamp, void* count, OTF2_AttributeList*, OTF2_RegionRef)
@@ -60,10 +125,10 @@ OTF2_CallbackCode count_local(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, v
     return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_CallbackCode select(void* reader, OTF2_LocationRef location, OTF2_StringRef, OTF2_LocationType, std::uint64_t,
-                         OTF2_LocationGroupRef)
+OTF2_CallbackCode note(void* locations, OTF2_LocationRef location, OTF2_StringRef, OTF2_LocationType, std::uint64_t,
+                       OTF2_LocationGroupRef)
 {
-    OTF2_Reader_SelectLocation(static_cast<OTF2_Reader*>(reader), location);
+    static_cast<std::vector<OTF2_LocationRef>*>(locations)->push_back(location);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -75,12 +140,13 @@ class BareReader {
         OTF2_Reader_SetSerialCollectiveCallbacks(reader_);
         OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader_);
         OTF2_GlobalDefReaderCallbacks* callbacks = OTF2_GlobalDefReaderCallbacks_New();
-        OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, select);
-        OTF2_Reader_RegisterGlobalDefCallbacks(reader_, definitions, callbacks, reader_);
+        OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, note);
+        OTF2_Reader_RegisterGlobalDefCallbacks(reader_, definitions, callbacks, &locations_);
         OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
         OTF2_Reader_ReadAllGlobalDefinitions(reader_, definitions, &read_);
+        for (const OTF2_LocationRef location : locations_) OTF2_Reader_SelectLocation(reader_, location);
         OTF2_Reader_OpenDefFiles(reader_);
-        for (const OTF2_LocationRef location : locations) {
+        for (const OTF2_LocationRef location : locations_) {
             OTF2_DefReader* local = OTF2_Reader_GetDefReader(reader_, location);
             OTF2_Reader_ReadAllLocalDefinitions(reader_, local, &read_);
             OTF2_Reader_CloseDefReader(reader_, local);
@@ -94,7 +160,7 @@ class BareReader {
 
     std::uint64_t count_in_order_of_time()
     {
-        for (const OTF2_LocationRef location : locations) OTF2_Reader_GetEvtReader(reader_, location);
+        for (const OTF2_LocationRef location : locations_) OTF2_Reader_GetEvtReader(reader_, location);
         OTF2_GlobalEvtReader* global = OTF2_Reader_GetGlobalEvtReader(reader_);
         OTF2_GlobalEvtReaderCallbacks* callbacks = OTF2_GlobalEvtReaderCallbacks_New();
         OTF2_GlobalEvtReaderCallbacks_SetEnterCallback(callbacks, count_global);
@@ -111,7 +177,7 @@ class BareReader {
         OTF2_EvtReaderCallbacks* callbacks = OTF2_EvtReaderCallbacks_New();
         OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks, count_local);
         OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks, count_local);
-        for (const OTF2_LocationRef location : locations) {
+        for (const OTF2_LocationRef location : locations_) {
             OTF2_EvtReader* local = OTF2_Reader_GetEvtReader(reader_, location);
             OTF2_Reader_RegisterEvtCallbacks(reader_, local, callbacks, &count_);
             OTF2_Reader_ReadAllLocalEvents(reader_, local, &read_);
@@ -122,22 +188,17 @@ class BareReader {
     }
 
  private:
-    static constexpr OTF2_LocationRef locations[] = {0, OTF2_LocationRef{1} << 32U};
     OTF2_Reader* reader_;
+    std::vector<OTF2_LocationRef> locations_;
     std::uint64_t read_ = 0;
     std::uint64_t count_ = 0;
 };
 
-void all_there(std::uint64_t count)
-{
-    if (static_cast<double>(count) < events) base::fail("only ", count, " events were read");
-}
-
-void print(const char* what, const base::Paired& cost)
+void print(const std::string& what, const base::Paired& cost)
 {
     std::cout << what << "\n  ours, ns/event      " << cost.first.text() << " (" << 1e3 / cost.first.value
               << " million events/s)\n  bare OTF2, ns/event " << cost.second.text() << "\n  ratio of the pairs  "
-              << cost.ratio.text() << "\n";
+              << cost.ratio.text() << std::endl;
 }
 
 }  // namespace
@@ -145,43 +206,45 @@ void print(const char* what, const base::Paired& cost)
 int main()
 try {
     const testing::Scratch scratch;
-    write_archive(scratch / "trace");
-    const std::filesystem::path anchor = scratch / "trace/traces.otf2";
+    const auto anchor = [&](const Shape& shape) {
+        const std::filesystem::path directory = scratch / base::join(shape.locations, "x", shape.visits);
+        if (!std::filesystem::exists(directory)) peak_mb([&] { write_archive(directory, shape); });
+        return directory / "traces.otf2";
+    };
+    constexpr Shape few{.locations = 2, .visits = 2'500'000};
+    constexpr Shape fewer_events{.locations = 2, .visits = 250'000};
+    constexpr Shape some{.locations = 64, .visits = 32'000};
+    constexpr Shape many{.locations = 1024, .visits = 2'000};
 
-    const auto ours_in_order = [&] {
-        return ns_per_event([&] {
-            otf2::Reader reader{anchor};
-            Counting counting;
-            reader.read(counting);
-            all_there(counting.count);
-        });
-    };
-    const auto ours_by_location = [&] {
-        return ns_per_event([&] {
-            otf2::Reader reader{anchor};
-            Counting counting;
-            reader.read_by_location(counting);
-            all_there(counting.count);
-        });
-    };
-    const auto profile = [&] {
-        return ns_per_event([&] {
-            otf2::Reader reader{anchor};
-            otf2::Profile of_regions{reader.archive()};
-            reader.read_by_location(of_regions);
-            of_regions.finish();
-            all_there(2 * of_regions.regions().front().visits);
-        });
-    };
-    const auto bare_in_order = [&] {
-        return ns_per_event([&] { all_there(BareReader{anchor}.count_in_order_of_time()); });
-    };
-    const auto bare_by_location = [&] {
-        return ns_per_event([&] { all_there(BareReader{anchor}.count_by_location()); });
-    };
-    print("in the order of time", base::measure_in_pairs(pairs, ours_in_order, bare_in_order));
-    print("location by location", base::measure_in_pairs(pairs, ours_by_location, bare_by_location));
-    print("profile of the regions", base::measure_in_pairs(pairs, profile, bare_by_location));
+    for (const Shape& shape : {fewer_events, few, some, many}) {
+        const std::filesystem::path archive = anchor(shape);
+        std::cout << shape.locations << " locations, " << shape.events() << " events: peak memory of the profile "
+                  << peak_mb([&] { profile(archive, 1); }) << " MB, by two threads "
+                  << peak_mb([&] { profile(archive, 2); }) << " MB, of all events in the order of time "
+                  << peak_mb([&] { in_order(archive); }) << " MB" << std::endl;
+    }
+    const auto cost = [](const Shape& shape, const auto& work) { return [&] { return ns_per_event(shape, work); }; };
+    const std::filesystem::path archive = anchor(few);
+    const auto ours_in_order = [&] { return in_order(archive); };
+    const auto ours_by_location = [&] { return by_location(archive); };
+    const auto bare_in_order = [&] { return BareReader{archive}.count_in_order_of_time(); };
+    const auto bare_by_location = [&] { return BareReader{archive}.count_by_location(); };
+    const auto of_one_thread = [&] { return profile(archive, 1); };
+    const auto of_two_threads = [&] { return profile(archive, 2); };
+    print("in the order of time", base::measure_in_pairs(pairs, cost(few, ours_in_order), cost(few, bare_in_order)));
+    print("location by location",
+          base::measure_in_pairs(pairs, cost(few, ours_by_location), cost(few, bare_by_location)));
+    print("profile of the regions",
+          base::measure_in_pairs(pairs, cost(few, of_one_thread), cost(few, bare_by_location)));
+    const base::Paired threads = base::measure_in_pairs(pairs, cost(few, of_one_thread), cost(few, of_two_threads));
+    std::cout << "profile by two threads: " << threads.ratio.text() << " times as fast as by one" << std::endl;
+    for (const Shape& shape : {some, many}) {
+        const std::filesystem::path wide = anchor(shape);
+        const auto ours = [&] { return profile(wide, 1); };
+        const auto bare = [&] { return BareReader{wide}.count_by_location(); };
+        print(base::join("profile of ", shape.locations, " locations"),
+              base::measure_in_pairs(pairs, cost(shape, ours), cost(shape, bare)));
+    }
     return base::exit_fine;
 } catch (...) {
     return base::report_failure("reader-bench");

@@ -98,6 +98,7 @@ struct Archive {
     std::vector<Metric> metrics;
     std::vector<Communicator> communicators;
     std::vector<std::string> problems;  // found while reading definitions: references to nothing, missing files
+    std::vector<std::string> oddities;  // sound, but worth a word: no clock properties, words of a newer OTF2
 
     // Of the archive; letters' case does not matter (OTF2 writes capitals). Empty optional if there is none.
     std::optional<std::string> property(const std::string& name) const;

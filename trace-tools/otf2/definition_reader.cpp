@@ -1,10 +1,12 @@
 #include "trace-tools/otf2/definition_reader.hpp"
 
+#include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/handles.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 namespace otf2 {
 
@@ -267,6 +269,8 @@ class Resolver {
         communicators();
         if (raw_.repeated > 0) problem(raw_.repeated, "definitions repeat the number of an earlier one");
         if (dangling_ > 0) problem(dangling_, "definitions refer to one that is not there");
+        for (const auto& [word, count] : unknown_words_)
+            archive_.oddities.push_back(base::join(count, " definitions with ", word, ", which is not known here"));
         return {std::move(archive_), std::move(raw_.references)};
     }
 
@@ -282,6 +286,15 @@ class Resolver {
         return base::join("(undefined string ", string, ")");
     }
 
+    // The number stays what it is.
+    template <class Word>
+    Word word(const char* kind, std::uint8_t number)
+    {
+        const Word word{number};
+        if (!is_known(word)) ++unknown_words_[base::join(kind, " ", int{number})];
+        return word;
+    }
+
     std::uint32_t reference(const IndexTable& table, std::uint64_t number, std::uint64_t undefined)
     {
         const std::uint32_t index = table.at(number);
@@ -295,15 +308,15 @@ class Resolver {
         ReferenceTable& references = raw_.references;
         clock.stated = raw_.has_clock && raw_.ticks_per_s > 0;
         if (!clock.stated) {
-            archive_.problems.emplace_back("no clock properties: a tick of the clock is taken for a nanosecond");
+            archive_.oddities.emplace_back("no clock properties: a tick of the clock is taken for a nanosecond");
             return;
         }
         clock.ticks_per_s = references.ticks_per_s = raw_.ticks_per_s;
         references.first_tick = raw_.first_tick;
         const auto whole_s = raw_.first_tick / raw_.ticks_per_s;
         const auto rest = raw_.first_tick % raw_.ticks_per_s;
-        references.first_ns = static_cast<std::int64_t>(whole_s * 1'000'000'000) +
-                              references.duration_ns(static_cast<std::int64_t>(rest));
+        references.first_ns = base::saturated_sum(static_cast<std::int64_t>(whole_s * 1'000'000'000),
+                                                  references.duration_ns(static_cast<std::int64_t>(rest)));
         clock.begin_ns = references.first_ns;
         clock.length_ns = references.duration_ns(static_cast<std::int64_t>(raw_.length_ticks));
         if (raw_.realtime != OTF2_UNDEFINED_TIMESTAMP) clock.realtime_ns = static_cast<std::int64_t>(raw_.realtime);
@@ -311,6 +324,7 @@ class Resolver {
 
     void tree()
     {
+        if (raw_.nodes.empty()) archive_.oddities.emplace_back("no system tree: which node is which is not told");
         for (const RawNode& raw : raw_.nodes)
             archive_.nodes.push_back({.name = text(raw.name),
                                       .class_name = text(raw.class_name),
@@ -325,7 +339,7 @@ class Resolver {
             archive_.locations.push_back(
                 {.id = raw.self,
                  .name = text(raw.name),
-                 .kind = static_cast<LocationKind>(raw.type),
+                 .kind = word<LocationKind>("location kind", raw.type),
                  .process = reference(raw_.process_table, raw.process, OTF2_UNDEFINED_LOCATION_GROUP),
                  .events = raw.events,
                  .clock_offsets = {}});
@@ -374,8 +388,8 @@ class Resolver {
     {
         for (const RawRegion& raw : raw_.regions)
             archive_.regions.push_back({.name = text(raw.name),
-                                        .role = static_cast<RegionRole>(raw.role),
-                                        .paradigm = static_cast<Paradigm>(raw.paradigm),
+                                        .role = word<RegionRole>("region role", raw.role),
+                                        .paradigm = word<Paradigm>("paradigm", raw.paradigm),
                                         .file = text(raw.file)});
         for (const RawAttribute& raw : raw_.attributes)
             archive_.attributes.push_back({.id = raw.self,
@@ -410,12 +424,13 @@ class Resolver {
     // A communicator's group lists positions in its paradigm's list of locations, or locations themselves.
     void communicators()
     {
+        lists_of_locations();
         for (const RawCommunicator& raw : raw_.communicators) {
             Communicator communicator{.name = text(raw.name), .paradigm = Paradigm::unknown, .members = {}};
             const std::uint32_t of = reference(raw_.group_table, raw.group, OTF2_UNDEFINED_GROUP);
             if (of != nowhere) {
                 const RawGroup& group = raw_.groups[of];
-                communicator.paradigm = static_cast<Paradigm>(group.paradigm);
+                communicator.paradigm = word<Paradigm>("paradigm", group.paradigm);
                 const std::vector<std::uint64_t>* all = locations_of(group);
                 for (const std::uint64_t member : group.members) {
                     const bool known = all == nullptr || member < all->size();
@@ -431,13 +446,24 @@ class Resolver {
     {
         if ((group.flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0 || group.type == OTF2_GROUP_TYPE_LOCATIONS)
             return nullptr;
-        for (const RawGroup& other : raw_.groups)
-            if (other.type == OTF2_GROUP_TYPE_COMM_LOCATIONS && other.paradigm == group.paradigm) return &other.members;
-        return nullptr;
+        const auto found = lists_of_locations_.find(group.paradigm);
+        return found == lists_of_locations_.end() ? nullptr : found->second;
+    }
+
+    void lists_of_locations()
+    {
+        for (const RawGroup& group : raw_.groups)
+            if (group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS &&
+                !lists_of_locations_.try_emplace(group.paradigm, &group.members).second)
+                archive_.oddities.push_back("a second list of the locations of " +
+                                            otf2::text(static_cast<Paradigm>(group.paradigm)) +
+                                            "; the first one is used");
     }
 
     Raw& raw_;
     Archive archive_;
+    std::map<OTF2_Paradigm, const std::vector<std::uint64_t>*> lists_of_locations_;
+    std::map<std::string, std::size_t> unknown_words_;
     std::size_t dangling_ = 0;
 };
 
@@ -470,15 +496,15 @@ void read_anchor(OTF2_Reader* reader, Archive& archive)
 }
 
 struct OffsetTarget {
-    Location& location;
+    Location* location;
     const ReferenceTable& references;
 };
 
 OTF2_CallbackCode clock_offset(void* user, OTF2_TimeStamp time, std::int64_t offset, double)
 {
-    const auto& target = *static_cast<OffsetTarget*>(user);
+    const auto& target = *static_cast<const OffsetTarget*>(user);
     try {
-        target.location.clock_offsets.push_back(
+        target.location->clock_offsets.push_back(
             {.at_ns = target.references.time_ns(time), .offset_ns = target.references.duration_ns(offset)});
         return OTF2_CALLBACK_SUCCESS;
     } catch (...) {
@@ -494,49 +520,51 @@ Definitions read_global_definitions(OTF2_Reader* reader)
     OTF2_GlobalDefReader* definitions = check(OTF2_Reader_GetGlobalDefReader(reader), "read its definitions");
     const GlobalDefCallbacks callbacks = global_callbacks();
     check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks.get(), &raw), "read its definitions");
+    constexpr std::uint64_t at_once = 100'000;
     std::uint64_t read = 0;
-    check(OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &read), "read its definitions");
+    for (std::uint64_t some = at_once; some == at_once; read += some) {
+        check(OTF2_Reader_ReadGlobalDefinitions(reader, definitions, at_once, &some), "read its definitions");
+        getting_on();
+    }
     std::uint64_t expected = 0;
     check(OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &expected), "count its definitions");
     if (read < expected) base::fail("cut off: only ", read, " of ", expected, " definitions are there");
     check(OTF2_Reader_CloseGlobalDefReader(reader, definitions), "read its definitions");
     Definitions result = Resolver{raw}.resolve();
+    getting_on();
     read_anchor(reader, result.archive);
     return result;
 }
 
-void read_local_definitions(OTF2_Reader* reader, const Archive& known, const ReferenceTable& references,
-                            Archive* offsets)
+std::vector<std::size_t> read_local_definitions(OTF2_Reader* reader, const Archive& known,
+                                                const ReferenceTable& references, std::size_t first, std::size_t last,
+                                                Archive* offsets)
 {
-    for (const Location& location : known.locations)
-        check(OTF2_Reader_SelectLocation(reader, location.id), "select location ", location.name);
-    if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return;  // archives need not have any
+    for (std::size_t i = first; i < last; ++i)
+        check(OTF2_Reader_SelectLocation(reader, known.locations[i].id), "select location ", known.locations[i].name);
+    const bool any = OTF2_Reader_OpenDefFiles(reader) == OTF2_SUCCESS;
     const DefCallbacks callbacks{check(OTF2_DefReaderCallbacks_New(), "read local definitions")};
     OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), clock_offset);
-    std::size_t found = 0;
-    std::string without;
-    for (std::size_t i = 0; i < known.locations.size(); ++i) {
+    OffsetTarget target{nullptr, references};
+    std::vector<std::size_t> without;
+    for (std::size_t i = first; i < last; ++i) {
         const std::string& name = known.locations[i].name;
-        OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, known.locations[i].id);
+        OTF2_DefReader* definitions = any ? OTF2_Reader_GetDefReader(reader, known.locations[i].id) : nullptr;
         if (definitions == nullptr) {
-            without += (without.empty() ? "" : ", ") + name;
+            without.push_back(i);
             continue;
         }
-        ++found;
-        std::uint64_t read = 0;
         if (offsets != nullptr) {
-            OffsetTarget target{offsets->locations[i], references};
+            target.location = &offsets->locations[i];
             check(OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks.get(), &target),
                   "read definitions of ", name);
-            check(OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &read), "read definitions of ", name);
-        } else {
-            check(OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &read), "read definitions of ", name);
         }
+        std::uint64_t read = 0;
+        check(OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &read), "read definitions of ", name);
         check(OTF2_Reader_CloseDefReader(reader, definitions), "read definitions of ", name);
     }
-    check(OTF2_Reader_CloseDefFiles(reader), "close local definitions");
-    if (offsets != nullptr && found > 0 && !without.empty())
-        offsets->problems.push_back("no local definitions (numbering, clock offsets) of " + without);
+    if (any) check(OTF2_Reader_CloseDefFiles(reader), "close local definitions");
+    return without;
 }
 
 }  // namespace otf2

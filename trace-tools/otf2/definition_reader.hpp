@@ -6,7 +6,8 @@
 
 #include <otf2/otf2.h>
 
-#include <filesystem>
+#include <cstddef>
+#include <vector>
 
 namespace otf2 {
 
@@ -18,10 +19,11 @@ struct Definitions {
 // Throws Error if they are not all there.
 Definitions read_global_definitions(OTF2_Reader* reader);
 
-// Of all locations, into the reader (numberings, clock offsets) and, if given, the offsets into the archive too.
-// Selects all locations. Throws Error for a definition file that is cut off; one that is missing where others are is a
-// problem.
-void read_local_definitions(OTF2_Reader* reader, const Archive& known, const ReferenceTable& references,
-                            Archive* offsets);
+// Of the locations first to last-1, into the reader (numberings, clock offsets) and, if given, the offsets into the
+// archive too. Selects these locations. Archives need not have any: returns the locations without. Throws Error for a
+// definition file that is damaged.
+std::vector<std::size_t> read_local_definitions(OTF2_Reader* reader, const Archive& known,
+                                                const ReferenceTable& references, std::size_t first, std::size_t last,
+                                                Archive* offsets);
 
 }  // namespace otf2

@@ -80,6 +80,11 @@ enum class MetricMode : std::uint8_t {
 constexpr std::uint32_t no_root = UINT32_MAX;     // collectives without one
 constexpr std::uint64_t no_request = UINT64_MAX;  // blocking operations
 
+// Has it a name here? Not all of a newer writer's have.
+bool is_known(Paradigm paradigm);
+bool is_known(RegionRole role);
+bool is_known(LocationKind kind);
+
 std::string text(Paradigm paradigm);
 std::string text(RegionRole role);
 std::string text(LocationKind kind);

@@ -157,6 +157,12 @@ void EventSource::buffer_flush(const At& at, OTF2_AttributeList*, OTF2_TimeStamp
     visitor_.buffer_flush(at, references_.time_ns(end));
 }
 
+void EventSource::of_unknown_kind(const At& at, OTF2_AttributeList*)
+{
+    ++unknown_;
+    visitor_.other(at);
+}
+
 #define HANDLED(Event, handler)                                                                       \
     OTF2_EvtReaderCallbacks_Set##Event##Callback(local.get(), Adapter<&EventSource::handler>::local); \
     OTF2_GlobalEvtReaderCallbacks_Set##Event##Callback(global.get(), Adapter<&EventSource::handler>::global);
@@ -182,7 +188,7 @@ EventCallbacks::EventCallbacks()
     HANDLED(MpiIrecvRequest, receive_request)
     HANDLED(MpiIrecv, receive_complete)
     HANDLED(BufferFlush, buffer_flush)
-    OTHER(Unknown)
+    HANDLED(Unknown, of_unknown_kind)
     OTHER(MeasurementOnOff)
     OTHER(MpiRequestTest)
     OTHER(MpiRequestCancelled)

@@ -29,6 +29,7 @@ class EventSource {
     std::exception_ptr thrown() const { return thrown_; }  // by the visitor, which ended the reading
 
     std::uint64_t left_out() const { return left_out_; }
+    std::uint64_t unknown() const { return unknown_; }  // events of kinds that this OTF2 does not know
 
     const Archive& archive() const { return archive_; }
     const ReferenceTable& references() const { return references_; }
@@ -87,11 +88,13 @@ class EventSource {
     void receive_complete(const At& at, OTF2_AttributeList*, std::uint32_t sender, OTF2_CommRef communicator,
                           std::uint32_t tag, std::uint64_t bytes, std::uint64_t request);
     void buffer_flush(const At& at, OTF2_AttributeList*, OTF2_TimeStamp end);
+    void of_unknown_kind(const At& at, OTF2_AttributeList*);
 
     const Archive& archive_;
     const ReferenceTable& references_;
     Visitor& visitor_;
     std::uint64_t left_out_ = 0;
+    std::uint64_t unknown_ = 0;
     OTF2_LocationRef last_location_ = OTF2_UNDEFINED_LOCATION;
     std::uint32_t last_index_ = nowhere;
     std::exception_ptr thrown_;

@@ -1,8 +1,15 @@
 #include "trace-tools/otf2/reader.hpp"
 
+#include "base/words.hpp"
+#include "trace-tools/otf2/confined.hpp"
+#include "trace-tools/otf2/cut_off.hpp"
 #include "trace-tools/otf2/definition_reader.hpp"
 #include "trace-tools/otf2/event_source.hpp"
 #include "trace-tools/otf2/handles.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
 
 namespace otf2 {
 
@@ -19,12 +26,19 @@ auto reading(const std::filesystem::path& anchor, const Work& work)
     }
 }
 
+// A pipe would keep OTF2 waiting for ever.
+void refuse_unless_regular(const std::filesystem::path& file)
+{
+    if (!std::filesystem::is_regular_file(file)) base::fail(file.filename().string(), " is no regular file");
+}
+
 ReaderHandle open(const std::filesystem::path& anchor)
 {
     keep_otf2_quiet();
     std::error_code code;
     if (!std::filesystem::exists(anchor, code)) base::fail("no such file");
     if (std::filesystem::is_directory(anchor, code)) base::fail("a directory; the archive's .otf2 file is wanted");
+    refuse_unless_regular(anchor);
     OTF2_Reader* reader = OTF2_Reader_Open(anchor.c_str());
     if (reader == nullptr) base::fail("no OTF2 archive, or one that is cut off");
     ReaderHandle handle{reader};
@@ -114,149 +128,335 @@ std::optional<std::string_view> EventAttributes::text(std::uint32_t attribute) c
     return references.texts[index];
 }
 
-Reader::Reader(std::filesystem::path anchor, ReadOptions options) : anchor_{std::move(anchor)}, options_{options}
-{
-    reading(anchor_, [&] {
-        const ReaderHandle reader = open(anchor_);
-        Definitions definitions = read_global_definitions(reader.get());
-        archive_ = std::move(definitions.archive);
-        references_ = std::make_shared<const ReferenceTable>(std::move(definitions.references));
-        read_local_definitions(reader.get(), archive_, *references_, &archive_);
-    });
-}
-
 namespace {
 
-// OTF2 may read on for ever where an event file was cut off: far more events than are defined are none.
-std::uint64_t most_events(std::uint64_t defined)
+constexpr std::size_t most_locations_at_once = 32;
+constexpr std::uintmax_t most_prepared_bytes = 16 << 20;  // of files of local definitions, which OTF2 keeps in memory
+
+// Files that can be looked at before OTF2 sees them. Archives in one SION file, and compressed ones, cannot.
+class PlainFiles {
+ public:
+    PlainFiles(const std::filesystem::path& anchor, OTF2_Reader* reader) : anchor_{anchor}
+    {
+        OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
+        OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
+        check(OTF2_Reader_GetFileSubstrate(reader, &substrate), "learn how its files lie");
+        check(OTF2_Reader_GetCompression(reader, &compression), "learn how its files are packed");
+        check(OTF2_Reader_GetChunkSize(reader, &event_chunk_, &definition_chunk_), "learn the size of its chunks");
+        separate_ = substrate == OTF2_SUBSTRATE_POSIX;
+        plain_ = separate_ && compression == OTF2_COMPRESSION_NONE;
+    }
+
+    void refuse_cut_off_definitions() const
+    {
+        std::filesystem::path file = anchor_;
+        refuse(file.replace_extension(".def"), definition_chunk_, Records::definitions);
+    }
+    // Returns their size in bytes, 0 where there are none.
+    std::uintmax_t check_definitions(const Location& location) const
+    {
+        const std::filesystem::path file = of(location, ".def");
+        refuse(file, definition_chunk_, Records::definitions);
+        std::error_code missing;
+        const std::uintmax_t bytes = std::filesystem::file_size(file, missing);
+        return missing ? 0 : bytes;
+    }
+    void refuse_cut_off_events(const Location& location) const
+    {
+        refuse(of(location, ".evt"), event_chunk_, Records::events);
+    }
+
+    bool has_events(const Location& location) const
+    {
+        return !separate_ || std::filesystem::exists(of(location, ".evt"));
+    }
+
+ private:
+    std::filesystem::path of(const Location& location, const char* kind) const
+    {
+        return anchor_.parent_path() / anchor_.stem() / (std::to_string(location.id) + kind);
+    }
+
+    void refuse(const std::filesystem::path& file, std::uint64_t chunk_bytes, Records records) const
+    {
+        if (!plain_ || !std::filesystem::exists(file)) return;
+        refuse_unless_regular(file);
+        refuse_if_cut_off(file, chunk_bytes, records);
+    }
+
+    const std::filesystem::path& anchor_;
+    std::uint64_t event_chunk_ = 0;
+    std::uint64_t definition_chunk_ = 0;
+    bool separate_ = true;
+    bool plain_ = true;
+};
+
+std::vector<std::string> names_of(const Archive& archive, const std::vector<std::size_t>& locations)
 {
-    return 2 * defined + 1'000'000;
+    std::vector<std::string> names;
+    for (const std::size_t location : locations) names.push_back(archive.locations[location].name);
+    return names;
 }
 
-void check_ended(std::uint64_t read, std::uint64_t defined)
+// "no events of one, two and 40 more"
+std::string names_text(std::vector<std::string> names)
 {
-    if (read >= most_events(defined))
-        base::fail("events go on beyond the ", defined, " that are defined: cut off, or damaged");
+    constexpr std::size_t most = 5;
+    const std::size_t more = names.size() > most ? names.size() - most : 0;
+    names.resize(names.size() - more);
+    return base::join_words(names, ", ") + (more > 0 ? base::join(" and ", more, " more") : "");
 }
 
 }  // namespace
 
-// One pass over the events: the archive opened anew, each location's numbering and clock offsets known to OTF2.
+Reader::Reader(std::filesystem::path anchor, ReadOptions options) : anchor_{std::move(anchor)}, options_{options}
+{
+    reading(anchor_, [&] {
+        const ReaderHandle reader = open(anchor_);
+        const PlainFiles files{anchor_, reader.get()};
+        files.refuse_cut_off_definitions();
+        Definitions definitions = read_global_definitions(reader.get());
+        archive_ = std::move(definitions.archive);
+        references_ = std::make_shared<const ReferenceTable>(std::move(definitions.references));
+        std::uintmax_t bytes = 0;
+        std::vector<std::size_t> without;
+        for (std::size_t first = 0; first < archive_.locations.size(); first += batch()) {
+            const std::size_t last = std::min(first + batch(), archive_.locations.size());
+            for (std::size_t i = first; i < last; ++i) bytes += files.check_definitions(archive_.locations[i]);
+            Prepared prepared = prepare();
+            for (const std::size_t location :
+                 read_local_definitions(prepared.get(), archive_, *references_, first, last, &archive_))
+                without.push_back(location);
+            if (bytes <= most_prepared_bytes) prepared_.push_back(std::move(prepared));
+            getting_on();
+        }
+        if (!without.empty() && without.size() < archive_.locations.size())
+            archive_.problems.push_back("no local definitions (numbering, clock offsets) of " +
+                                        names_text(names_of(archive_, without)));
+    });
+}
+
+Reader::Prepared Reader::prepare() const
+{
+    return {open(anchor_).release(), [](OTF2_Reader* reader) { OTF2_Reader_Close(reader); }};
+}
+
+// Enough batches that threads end at about the same time.
+std::size_t Reader::batch() const
+{
+    constexpr std::size_t least_batches = 16;
+    return std::clamp<std::size_t>(archive_.locations.size() / least_batches, 1, most_locations_at_once);
+}
+
+namespace {
+
+constexpr std::uint64_t events_at_once = 100'000;
+
+// OTF2 may read on for ever in a damaged event file: far more events than are defined are none.
+std::uint64_t most_events(std::uint64_t defined)
+{
+    return 2 * std::min(defined, UINT64_MAX / 4) + 1'000'000;
+}
+
+}  // namespace
+
+// What a pass found; or what ended it.
+struct Reader::Tally {
+    std::uint64_t read = 0;
+    std::uint64_t left_out = 0;
+    std::uint64_t unknown = 0;
+    std::vector<std::size_t> missing;  // locations
+    std::exception_ptr failure;
+};
+
+// One pass over the events of some locations: the archive opened anew, each location's numbering and clock offsets
+// known to OTF2.
 class Reader::Pass {
  public:
-    Pass(const std::filesystem::path& anchor, const Archive& archive, const ReferenceTable& references,
-         Visitor& visitor, ReadOptions options)
-        : anchor_{anchor},
-          archive_{archive},
-          options_{options},
-          source_{archive, references, visitor},
-          reader_{open(anchor)}
+    Pass(const Reader& reader, Visitor& visitor, std::size_t first, std::size_t last, Prepared prepared)
+        : archive_{reader.archive_},
+          options_{reader.options_},
+          first_{first},
+          last_{last},
+          source_{archive_, *reader.references_, visitor},
+          reader_{std::move(prepared)},
+          files_{reader.anchor_, reader_.get()}
     {
-        read_local_definitions(reader_.get(), archive, references, nullptr);
         check(OTF2_Reader_OpenEvtFiles(reader_.get()), "open its events");
     }
 
     void in_order_of_time()
     {
-        std::size_t found = 0;
-        for (const Location& location : archive_.locations)
-            if (location_reader(location) != nullptr) ++found;
-        if (found == 0) return;
+        std::uint64_t defined = 0;
+        bool any = false;
+        for (std::size_t i = first_; i < last_; ++i) {
+            any = location_reader(i) != nullptr || any;
+            defined += archive_.locations[i].events;
+            getting_on();
+        }
+        if (!any) return;
         OTF2_GlobalEvtReader* events = check(OTF2_Reader_GetGlobalEvtReader(reader_.get()), "read events");
         check(OTF2_Reader_RegisterGlobalEvtCallbacks(reader_.get(), events, callbacks_.global.get(), &source_),
               "read events");
-        std::uint64_t read = 0;
-        std::uint64_t defined = 0;
-        for (const Location& location : archive_.locations) defined += location.events;
-        const OTF2_ErrorCode code = OTF2_Reader_ReadGlobalEvents(reader_.get(), events, most_events(defined), &read);
-        if (source_.thrown()) return;
-        check(code, "read events");
-        check_ended(read, defined);
-        read_ += read;
-        check(OTF2_Reader_CloseGlobalEvtReader(reader_.get(), events), "close events");
+        const bool whole = read_in_parts(defined, "", [&](std::uint64_t most, std::uint64_t& read) {
+            return OTF2_Reader_ReadGlobalEvents(reader_.get(), events, most, &read);
+        });
+        if (whole) check(OTF2_Reader_CloseGlobalEvtReader(reader_.get(), events), "close events");
     }
 
     void location_by_location()
     {
-        for (const Location& location : archive_.locations) {
-            OTF2_EvtReader* events = location_reader(location);
+        for (std::size_t i = first_; i < last_; ++i) {
+            const Location& location = archive_.locations[i];
+            OTF2_EvtReader* events = location_reader(i);
             if (events == nullptr) continue;
             check(OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks_.local.get(), &source_),
                   "read events");
-            std::uint64_t read = 0;
-            const OTF2_ErrorCode code =
-                OTF2_Reader_ReadLocalEvents(reader_.get(), events, most_events(location.events), &read);
-            if (source_.thrown()) return;
-            check(code, "read events of ", location.name);
-            check_ended(read, location.events);
-            read_ += read;
+            const bool whole =
+                read_in_parts(location.events, " of " + location.name, [&](std::uint64_t most, std::uint64_t& read) {
+                    return OTF2_Reader_ReadLocalEvents(reader_.get(), events, most, &read);
+                });
+            if (!whole) return;
             check(OTF2_Reader_CloseEvtReader(reader_.get(), events), "close events of ", location.name);
         }
     }
 
-    std::exception_ptr thrown() const { return source_.thrown(); }
-
-    std::vector<std::string> problems() const
+    Tally tally() const
     {
-        std::vector<std::string> problems;
-        if (!missing_.empty()) problems.push_back("no events of " + missing_);
-        std::uint64_t defined = 0;
-        for (const Location& location : archive_.locations) defined += location.events;
-        if (read_ == 0 && defined > 0) base::fail("there are definitions of ", defined, " events, but no events");
-        if (read_ != defined) problems.push_back(base::join(read_, " events are there, ", defined, " are defined"));
-        if (source_.left_out() > 0)
-            problems.push_back(base::join(source_.left_out(), " events refer to a definition that is not there"));
-        return problems;
+        return {.read = read_,
+                .left_out = source_.left_out(),
+                .unknown = source_.unknown(),
+                .missing = missing_,
+                .failure = source_.thrown()};
     }
 
  private:
-    // Null, and a note, for a location whose events are missing. OTF2 would find that out in the middle of reading, and
-    // give up on all locations. Archives in one SION file have no file for each location.
-    OTF2_EvtReader* location_reader(const Location& location)
+    // False if the visitor ended it.
+    template <class ReadSome>
+    bool read_in_parts(std::uint64_t defined, const std::string& of, const ReadSome& read_some)
     {
-        const std::filesystem::path folder = anchor_.parent_path() / anchor_.stem();
-        OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
-        OTF2_Reader_GetFileSubstrate(reader_.get(), &substrate);
-        const bool there = substrate != OTF2_SUBSTRATE_POSIX ||
-                           std::filesystem::exists(folder / (std::to_string(location.id) + ".evt"));
-        OTF2_EvtReader* events = there ? OTF2_Reader_GetEvtReader(reader_.get(), location.id) : nullptr;
+        const std::uint64_t most = most_events(defined);
+        for (std::uint64_t all = 0;;) {
+            std::uint64_t read = 0;
+            const OTF2_ErrorCode code = read_some(events_at_once, read);
+            if (source_.thrown()) return false;
+            check(code, "read events", of);
+            getting_on();
+            read_ += read;
+            all += read;
+            if (read < events_at_once) return true;
+            if (all >= most)
+                base::fail("events", of, " go on beyond the ", defined, " that are defined: cut off, or damaged");
+        }
+    }
+
+    // Null, and a note, for a location whose events are missing. OTF2 would find that out in the middle of reading, and
+    // give up on all locations.
+    OTF2_EvtReader* location_reader(std::size_t index)
+    {
+        const Location& location = archive_.locations[index];
+        OTF2_EvtReader* events = nullptr;
+        if (files_.has_events(location)) {
+            files_.refuse_cut_off_events(location);
+            events = OTF2_Reader_GetEvtReader(reader_.get(), location.id);
+        }
         if (events == nullptr) {
-            if (location.events > 0) missing_ += (missing_.empty() ? "" : ", ") + location.name;
+            if (location.events > 0) missing_.push_back(index);
             return nullptr;
         }
         if (options_.undo_clock_offsets) check(OTF2_EvtReader_ApplyClockOffsets(events, false), "undo clock offsets");
         return events;
     }
 
-    const std::filesystem::path& anchor_;
     const Archive& archive_;
     ReadOptions options_;
+    std::size_t first_;
+    std::size_t last_;
     EventSource source_;
     EventCallbacks callbacks_;
-    ReaderHandle reader_;
+    Prepared reader_;
+    PlainFiles files_;
     std::uint64_t read_ = 0;
-    std::string missing_;
+    std::vector<std::size_t> missing_;
 };
+
+Reader::Tally Reader::pass(Visitor& visitor, Order order, std::size_t first, std::size_t last, Prepared prepared) const
+try {
+    return reading(anchor_, [&] {
+        if (!prepared) {
+            prepared = prepare();
+            read_local_definitions(prepared.get(), archive_, *references_, first, last, nullptr);
+        }
+        Pass pass{*this, visitor, first, last, std::move(prepared)};
+        if (order == Order::time)
+            pass.in_order_of_time();
+        else
+            pass.location_by_location();
+        return pass.tally();
+    });
+} catch (...) {
+    Tally failed;
+    failed.failure = std::current_exception();
+    return failed;
+}
 
 void Reader::read(Visitor& visitor)
 {
-    pass(visitor, &Pass::in_order_of_time);
+    const Tally tally = pass(visitor, Order::time, 0, archive_.locations.size(), {nullptr, nullptr});
+    conclude({&tally, 1});
 }
 
 void Reader::read_by_location(Visitor& visitor)
 {
-    pass(visitor, &Pass::location_by_location);
+    Visitor* const alone = &visitor;
+    read_by_location(std::span<Visitor* const>{&alone, 1});
 }
 
-void Reader::pass(Visitor& visitor, void (Pass::*how)())
+void Reader::read_by_location(std::span<Visitor* const> visitors)
 {
-    const std::exception_ptr thrown = reading(anchor_, [&] {
-        Pass pass{anchor_, archive_, *references_, visitor, options_};
-        (pass.*how)();
-        if (!pass.thrown()) problems_ = pass.problems();
-        return pass.thrown();
+    const std::size_t locations = archive_.locations.size();
+    std::vector<Prepared> prepared = std::exchange(prepared_, {});
+    std::vector<Tally> tallies((locations + batch() - 1) / batch());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](Visitor& visitor) {
+        for (std::size_t i = next++; i < tallies.size(); i = next++) {
+            const std::size_t first = i * batch();
+            tallies[i] = pass(visitor, Order::location, first, std::min(first + batch(), locations),
+                              i < prepared.size() ? std::move(prepared[i]) : Prepared{nullptr, nullptr});
+            if (tallies[i].failure) next = tallies.size();
+        }
+    };
+    std::vector<std::future<void>> others;
+    for (Visitor* visitor : visitors.subspan(std::min<std::size_t>(visitors.size(), 1)))
+        others.push_back(std::async(std::launch::async, work, std::ref(*visitor)));
+    if (!visitors.empty()) work(*visitors.front());
+    for (std::future<void>& other : others) other.get();
+    conclude(tallies);
+}
+
+void Reader::conclude(std::span<const Tally> tallies)
+{
+    Tally all;
+    for (const Tally& one : tallies) {
+        if (one.failure) std::rethrow_exception(one.failure);  // a visitor's own, as it was
+        all.read += one.read;
+        all.left_out += one.left_out;
+        all.unknown += one.unknown;
+        all.missing.insert(all.missing.end(), one.missing.begin(), one.missing.end());
+    }
+    std::uint64_t defined = 0;
+    for (const Location& location : archive_.locations) defined += location.events;
+    reading(anchor_, [&] {
+        if (all.read == 0 && defined > 0) base::fail("there are definitions of ", defined, " events, but no events");
     });
-    if (thrown) std::rethrow_exception(thrown);  // the visitor's own, as it was
+    problems_.clear();
+    oddities_.clear();
+    if (!all.missing.empty()) problems_.push_back("no events of " + names_text(names_of(archive_, all.missing)));
+    if (all.read != defined) problems_.push_back(base::join(all.read, " events are there, ", defined, " are defined"));
+    if (all.left_out > 0)
+        problems_.push_back(base::join(all.left_out, " events refer to a definition that is not there"));
+    if (all.unknown > 0)
+        oddities_.push_back(base::join(all.unknown, " events are of a kind that this OTF2 does not know"));
 }
 
 }  // namespace otf2

@@ -11,11 +11,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 struct OTF2_AttributeList_struct;
+struct OTF2_Reader_struct;
 
 namespace otf2 {
 
@@ -101,8 +103,8 @@ struct ReadOptions {
     bool undo_clock_offsets = false;
 };
 
-// Memory does not grow with the number of events: one chunk (the archive's, 1 MiB by default) for each location with
-// events.
+// Memory does not grow with the number of events. OTF2 holds a chunk (the archive's, 1 MiB by default) for each
+// location that is open: all in read(), one a thread in read_by_location().
 class Reader {
  public:
     // Throws Error, one clear line, if there is no archive, or not a whole one.
@@ -117,18 +119,35 @@ class Reader {
     // All events of the first location, then all of the next one: faster.
     void read_by_location(Visitor& visitor);
 
-    // Found by the last read(): references to nothing, locations whose events are missing or fewer than defined.
+    // The same by a thread for each visitor: each location's events go to one of them, in their order.
+    void read_by_location(std::span<Visitor* const> visitors);
+
+    // Found by the last reading: references to nothing, locations whose events are missing or fewer than defined.
     const std::vector<std::string>& problems() const { return problems_; }
+
+    // Found by the last reading, sound but worth a word: events of kinds that this OTF2 does not know.
+    const std::vector<std::string>& oddities() const { return oddities_; }
 
  private:
     class Pass;
-    void pass(Visitor& visitor, void (Pass::*how)());
+    struct Tally;
+    enum class Order { time, location };
+
+    // OTF2's, with the local definitions of some locations.
+    using Prepared = std::unique_ptr<OTF2_Reader_struct, void (*)(OTF2_Reader_struct*)>;
+
+    Prepared prepare() const;   // but for the definitions
+    std::size_t batch() const;  // locations
+    Tally pass(Visitor& visitor, Order order, std::size_t first, std::size_t last, Prepared prepared) const;
+    void conclude(std::span<const Tally> tallies);
 
     std::filesystem::path anchor_;
     ReadOptions options_;
     std::shared_ptr<const struct ReferenceTable> references_;  // OTF2's ids to indices
     Archive archive_;
+    std::vector<Prepared> prepared_;  // by batch, for the first reading by location; none where they would be large
     std::vector<std::string> problems_;
+    std::vector<std::string> oddities_;
 };
 
 }  // namespace otf2

@@ -287,10 +287,10 @@ void Recorder::State::write_definitions(const std::vector<ProcessRecord>& record
     attempt([&] { check(OTF2_Archive_CloseDefFiles(archive.get()), "write local definitions"); });
     if (team->rank() == 0) {
         attempt([&] { write_global_definitions(archive.get(), records, unified); });
-        for (const auto& [name, value] : record.properties)
+        for (const auto& property : record.properties)
             attempt([&] {
-                check(OTF2_Archive_SetProperty(archive.get(), name.c_str(), value.c_str(), true), "set property ",
-                      name);
+                check(OTF2_Archive_SetProperty(archive.get(), property.first.c_str(), property.second.c_str(), true),
+                      "set property ", property.first);
             });
     }
     attempt([&] { check(OTF2_Archive_Close(archive.release()), "close the archive"); });

@@ -1,6 +1,7 @@
 // From OTF2's numbers to indices into Archive's tables.
 #pragma once
 
+#include "base/saturating.hpp"
 #include "trace-tools/otf2/archive.hpp"
 
 #include <cstdint>
@@ -56,8 +57,9 @@ struct ReferenceTable {
     std::int64_t duration_ns(std::int64_t ticks) const;
     std::int64_t time_ns(std::uint64_t tick) const
     {
-        return ticks_per_s == 1'000'000'000 ? static_cast<std::int64_t>(tick)
-                                            : first_ns + duration_ns(static_cast<std::int64_t>(tick - first_tick));
+        return ticks_per_s == 1'000'000'000
+                   ? static_cast<std::int64_t>(tick)
+                   : base::saturated_sum(first_ns, duration_ns(static_cast<std::int64_t>(tick - first_tick)));
     }
 };
 

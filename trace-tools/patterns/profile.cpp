@@ -1,16 +1,35 @@
 #include "trace-tools/patterns/profile.hpp"
 
 #include "base/error.hpp"
+#include "base/saturating.hpp"
 
 #include <algorithm>
 
 namespace otf2 {
 
+namespace {
+
+constexpr std::size_t searched_levels = 64;  // of a stack; those above are counted, so that deep recursion stays fast
+
+}  // namespace
+
 void Spread::add(std::int64_t value)
 {
-    sum += value;
-    least = std::min(least, value);
-    most = std::max(most, value);
+    add({.sum = value, .least = value, .most = value});
+}
+
+void Spread::add(const Spread& other)
+{
+    sum = base::saturated_sum(sum, other.sum);
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+}
+
+bool Profile::Stack::holds(std::uint32_t region) const
+{
+    const auto end = visits.begin() + static_cast<std::ptrdiff_t>(std::min(visits.size(), searched_levels));
+    return std::any_of(visits.begin(), end, [&](const Visit& visit) { return visit.region == region; }) ||
+           (!deep.empty() && deep.contains(region));
 }
 
 Profile::Profile(const Archive& archive)
@@ -37,37 +56,42 @@ LocationProfile& Profile::event(const At& at)
 void Profile::enter(const At& at, std::uint32_t region, const EventAttributes&)
 {
     event(at);
-    std::vector<Visit>& stack = stacks_[at.location];
-    const bool inside_itself =
-        std::any_of(stack.begin(), stack.end(), [&](const Visit& visit) { return visit.region == region; });
-    stack.push_back({.region = region, .begin_ns = at.time_ns, .inside_ns = 0, .inside_itself = inside_itself});
+    Stack& stack = stacks_[at.location];
+    const bool inside_itself = stack.holds(region);
+    if (stack.visits.size() >= searched_levels) ++stack.deep[region];
+    stack.visits.push_back({.region = region, .begin_ns = at.time_ns, .inside_ns = 0, .inside_itself = inside_itself});
 }
 
 void Profile::leave(const At& at, std::uint32_t region, const EventAttributes&)
 {
     LocationProfile& location = event(at);
-    std::vector<Visit>& stack = stacks_[at.location];
-    const bool entered =
-        std::any_of(stack.begin(), stack.end(), [&](const Visit& visit) { return visit.region == region; });
-    if (!entered) {
+    Stack& stack = stacks_[at.location];
+    if (!stack.holds(region)) {
         ++location.stray_leaves;
         return;
     }
-    for (; stack.back().region != region; ++location.skipped_leaves) close(stack, at.time_ns);
+    for (; stack.visits.back().region != region; ++location.skipped_leaves) close(stack, at.time_ns);
     close(stack, at.time_ns);
 }
 
-void Profile::close(std::vector<Visit>& stack, std::int64_t end_ns)
+void Profile::close(Stack& stack, std::int64_t end_ns)
 {
-    const Visit visit = stack.back();
-    stack.pop_back();
-    const std::int64_t length_ns = end_ns - visit.begin_ns;
+    const Visit visit = stack.visits.back();
+    stack.visits.pop_back();
+    if (stack.visits.size() >= searched_levels) {
+        const auto deep = stack.deep.find(visit.region);
+        if (--deep->second == 0) stack.deep.erase(deep);
+    }
+    const std::int64_t length_ns = base::saturated_difference(end_ns, visit.begin_ns);
     RegionProfile& region = regions_[visit.region];
     ++region.visits;
     region.inclusive_ns.add(length_ns);
-    if (visit.inside_itself) region.inclusive_ns.sum -= length_ns;
-    region.exclusive_ns.add(length_ns - visit.inside_ns);
-    if (!stack.empty()) stack.back().inside_ns += length_ns;
+    if (visit.inside_itself) region.inclusive_ns.sum = base::saturated_difference(region.inclusive_ns.sum, length_ns);
+    region.exclusive_ns.add(base::saturated_difference(length_ns, visit.inside_ns));
+    if (!stack.visits.empty()) {
+        std::int64_t& inside_ns = stack.visits.back().inside_ns;
+        inside_ns = base::saturated_sum(inside_ns, length_ns);
+    }
 }
 
 void Profile::metric(const At& at, std::uint32_t metric, const MetricValue& value)
@@ -98,8 +122,34 @@ void Profile::send(const At& at, const MessageRecord& message)
 void Profile::finish()
 {
     for (std::size_t i = 0; i < stacks_.size(); ++i) {
-        locations_[i].open_regions += stacks_[i].size();
-        while (!stacks_[i].empty()) close(stacks_[i], locations_[i].last_ns);
+        locations_[i].open_regions += stacks_[i].visits.size();
+        while (!stacks_[i].visits.empty()) close(stacks_[i], locations_[i].last_ns);
+    }
+}
+
+void Profile::add(const Profile& other)
+{
+    for (std::size_t i = 0; i < regions_.size(); ++i) {
+        regions_[i].visits += other.regions_[i].visits;
+        regions_[i].inclusive_ns.add(other.regions_[i].inclusive_ns);
+        regions_[i].exclusive_ns.add(other.regions_[i].exclusive_ns);
+    }
+    for (std::size_t i = 0; i < metrics_.size(); ++i) {
+        const MetricProfile& theirs = other.metrics_[i];
+        MetricProfile& ours = metrics_[i];
+        if (theirs.values == 0) continue;
+        ours.least = ours.values == 0 ? theirs.least : std::min(ours.least, theirs.least);
+        ours.most = ours.values == 0 ? theirs.most : std::max(ours.most, theirs.most);
+        ours.sum += theirs.sum;
+        ours.values += theirs.values;
+    }
+    for (std::size_t i = 0; i < locations_.size(); ++i)
+        if (other.locations_[i].events > 0) locations_[i] = other.locations_[i];
+    for (std::size_t i = 0; i < communicators_.size(); ++i) {
+        communicators_[i].messages += other.communicators_[i].messages;
+        communicators_[i].message_bytes += other.communicators_[i].message_bytes;
+        for (const auto& [operation, count] : other.communicators_[i].collectives)
+            communicators_[i].collectives[operation] += count;
     }
 }
 

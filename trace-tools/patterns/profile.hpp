@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace otf2 {
@@ -15,6 +16,7 @@ struct Spread {
     std::int64_t least = INT64_MAX;
     std::int64_t most = INT64_MIN;
     void add(std::int64_t value);
+    void add(const Spread& other);
 };
 
 struct RegionProfile {
@@ -54,6 +56,9 @@ class Profile : public Visitor {
     // After the last event: closes what is open.
     void finish();
 
+    // Takes in the profile of the same archive's other locations; both finished.
+    void add(const Profile& other);
+
     const std::vector<RegionProfile>& regions() const { return regions_; }  // by Archive's indices, as the others
     const std::vector<MetricProfile>& metrics() const { return metrics_; }
     const std::vector<LocationProfile>& locations() const { return locations_; }
@@ -82,15 +87,21 @@ class Profile : public Visitor {
         bool inside_itself;
     };
 
+    struct Stack {
+        std::vector<Visit> visits;
+        std::unordered_map<std::uint32_t, std::uint32_t> deep;  // how often a region is open beyond the first levels
+        bool holds(std::uint32_t region) const;
+    };
+
     LocationProfile& event(const At& at);
-    void close(std::vector<Visit>& stack, std::int64_t end_ns);
+    void close(Stack& stack, std::int64_t end_ns);
 
     const Archive& archive_;
     std::vector<RegionProfile> regions_;
     std::vector<MetricProfile> metrics_;
     std::vector<LocationProfile> locations_;
     std::vector<CommunicatorProfile> communicators_;
-    std::vector<std::vector<Visit>> stacks_;  // by location
+    std::vector<Stack> stacks_;  // by location
 };
 
 }  // namespace otf2

@@ -2,8 +2,10 @@
 #include "base/files.hpp"
 #include "base/testing.hpp"
 #include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/tests/raw_archive.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 namespace fs = std::filesystem;
 
@@ -77,6 +79,86 @@ TEST_CASE("trace-info reads the real archives of other tools")
         CHECK(has_line(outcome.out, {"written by", "Score-P"}));
         CHECK(has_line(outcome.out, {"MPI_COMM_WORLD"}));
     }
+}
+
+TEST_CASE("trace-info --check says of real archives that they are sound")
+{
+    const fs::path traces = fs::path{CROSSTALK_SOURCE} / "../shared/traces";
+    if (!fs::exists(traces)) {
+        testing::skip("no real archives in ../shared/traces");
+        return;
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator{traces}) {
+        if (!entry.is_directory()) continue;
+        const testing::Outcome outcome = testing::run({program, "--check", entry.path() / "traces.otf2"});
+        CHECK(outcome.status == 0);
+        CHECK(outcome.out == "sound\n");
+    }
+}
+
+TEST_CASE("trace-info --check tells each problem once and exits with 1, without --check with 0")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace"};
+    const otf2::RegionRef region = recorder.region("never left");
+    for (const char* name : {"one", "two"}) recorder.location(name).enter(region, 1000);
+    recorder.finish();
+    fs::remove(scratch / "trace/traces/0.evt");
+
+    const testing::Outcome outcome = testing::run({program, "--check", scratch / "trace/traces.otf2"});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err == "");
+    CHECK(outcome.out ==
+          "problem: no events of one\n"
+          "problem: 1 events are there, 2 are defined\n"
+          "problem: two (4294967296): 1 regions never left; taken as left at the last event\n"
+          "not sound\n");
+    CHECK(testing::run({program, scratch / "trace/traces.otf2"}).status == 0);
+}
+
+TEST_CASE("trace-info --check tells clock properties that do not cover the events as odd, not as a problem")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    archive.enter(0, 1'000'000, 0);
+    archive.leave(0, 3'000'000, 0);
+    archive.end_events();
+    archive.clock(1'000'000, 1'000'000);
+    archive.node(0, "host");
+    archive.process(0, "P", 0);
+    archive.location(0, "main", 0);
+    archive.region(0, "work");
+    archive.finish();
+    const testing::Outcome outcome = testing::run({program, "--check", archive.anchor()});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out == "odd: events lie outside of the time that the clock properties tell\nsound\n");
+}
+
+TEST_CASE("trace-info --json tells all that the text tells, whatever the threads")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace"};
+    const otf2::RegionRef work = recorder.region("work");
+    for (const char* name : {"one", "t\xffwo"}) {
+        otf2::LocationRecorder& location = recorder.location(name);
+        location.enter(work, 1000);
+        location.leave(work, 3000);
+    }
+    recorder.finish();
+
+    const testing::Outcome outcome = testing::run({program, "--json", "--threads", "2", scratch / "trace/traces.otf2"});
+    CHECK(outcome.status == 0);
+    CHECK(testing::run({program, "--json", "--threads", "1", scratch / "trace/traces.otf2"}).out == outcome.out);
+    const nlohmann::json json = nlohmann::json::parse(outcome.out);
+    CHECK(json["sound"] == true);
+    CHECK(json["problems"].empty());
+    CHECK(json["clock"]["ticks_per_s"] == 1'000'000'000);
+    CHECK(json["locations"].size() == 2);
+    CHECK(json["locations"][1]["name"] == "t\uFFFDwo");
+    CHECK(json["locations"][1]["events"] == 2);
+    CHECK(json["regions"][0]["visits"] == 2);
+    CHECK(json["regions"][0]["inclusive_ns"]["sum"] == 4000);
+    CHECK(testing::run({program, "--threads", "0", scratch / "trace/traces.otf2"}).status == 2);
 }
 
 TEST_CASE("trace-info says in one line why it cannot read")

@@ -1,0 +1,21 @@
+// Sums and differences that stop at the largest or smallest number instead of overflowing: for what a damaged file
+// makes up.
+#pragma once
+
+#include <cstdint>
+
+namespace base {
+
+inline std::int64_t saturated_sum(std::int64_t a, std::int64_t b)
+{
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+inline std::int64_t saturated_difference(std::int64_t a, std::int64_t b)
+{
+    std::int64_t difference = 0;
+    return __builtin_sub_overflow(a, b, &difference) ? (b > 0 ? INT64_MIN : INT64_MAX) : difference;
+}
+
+}  // namespace base

@@ -1,0 +1,99 @@
+#include "trace-tools/otf2/confined.hpp"
+
+#include "base/error.hpp"
+
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace otf2 {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;  // their shadow memory alone is beyond any limit
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+#else
+constexpr bool sanitized = false;
+#endif
+
+itimerval until_stuck{};
+
+void limit(__rlimit_resource_t resource, rlim_t most)
+{
+    const rlimit both{.rlim_cur = most, .rlim_max = most};
+    base::check_errno(::setrlimit(resource, &both), "limit the reading process");
+}
+
+[[noreturn]] void run_child(const char* program, const Limits& limits, pid_t parent, const std::function<int()>& work)
+{
+    int code = base::exit_failed;
+    try {
+        base::check_errno(::prctl(PR_SET_PDEATHSIG, SIGKILL), "watch the parent process");
+        if (::getppid() != parent) std::_Exit(code);
+        limit(RLIMIT_CORE, 0);
+        if (!sanitized) limit(RLIMIT_DATA, limits.memory_bytes);
+        double whole_s = 0.0;
+        const double rest_s = std::modf(limits.stuck_s, &whole_s);
+        until_stuck.it_value = {.tv_sec = static_cast<time_t>(whole_s),
+                                .tv_usec = static_cast<suseconds_t>(rest_s * 1e6)};
+        getting_on();
+        code = work();
+    } catch (...) {
+        code = base::report_failure(program);
+    }
+    std::exit(code);
+}
+
+}  // namespace
+
+int confined(const char* program, const Limits& limits, const std::function<int()>& work)
+{
+    std::cout.flush();
+    std::cerr.flush();
+    const pid_t parent = ::getpid();
+    const pid_t child = base::check_errno(::fork(), "start a process");
+    if (child == 0) run_child(program, limits, parent, work);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) base::check_errno(-1, "wait for the reading process");
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    const int signal = WTERMSIG(status);
+    switch (signal) {
+        case SIGPROF:
+            base::fail("reading made no headway for ", limits.stuck_s, " s of CPU time: damaged");
+        case SIGKILL:
+            base::fail("the reading process was killed, perhaps for its memory");
+        case SIGABRT:
+        case SIGBUS:
+        case SIGFPE:
+        case SIGILL:
+        case SIGSEGV:
+            base::fail("OTF2's library crashed while it read (", ::strsignal(signal), "): damaged");
+        default:
+            std::raise(signal);  // whoever ended the child meant the program: Ctrl-C, a closed pipe
+            return base::exit_failed;
+    }
+}
+
+// The timer counts the CPU time of all threads and sends SIGPROF, which ends the process.
+void getting_on()
+{
+    if (until_stuck.it_value.tv_sec > 0 || until_stuck.it_value.tv_usec > 0)
+        ::setitimer(ITIMER_PROF, &until_stuck, nullptr);
+}
+
+}  // namespace otf2

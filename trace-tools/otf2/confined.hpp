@@ -1,0 +1,23 @@
+// Reading archives from anywhere. OTF2's library trusts what it reads: a damaged archive can make it crash, run for
+// ever or ask for all memory. So a program that reads them works in a child process with limits, and whatever happens
+// to the child becomes one clear line.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace otf2 {
+
+struct Limits {
+    std::uint64_t memory_bytes = std::uint64_t{1} << 30U;  // of the child's own; none under sanitizers
+    double stuck_s = 5.0;                                  // of CPU time without getting_on()
+};
+
+// Forks; the child runs the work, reports an exception as `program` and ends with the code the work returns, which is
+// handed on. Throws Error, one clear line, if a signal ends the child. To be called while there is one thread.
+int confined(const char* program, const Limits& limits, const std::function<int()>& work);
+
+// The work makes headway: gives it another stuck_s. From any thread; nothing outside of confined().
+void getting_on();
+
+}  // namespace otf2

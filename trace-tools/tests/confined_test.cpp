@@ -1,0 +1,59 @@
+// Work that crashes, hangs or fails in a process of its own.
+#include "trace-tools/otf2/confined.hpp"
+
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+
+namespace {
+
+constexpr otf2::Limits little{.stuck_s = 0.05};
+
+// std::_Exit: the child is a copy of this whole test program, whose end is not the test's.
+int ends_with(int code)
+{
+    return otf2::confined("test", little, [=]() -> int { std::_Exit(code); });
+}
+
+}  // namespace
+
+TEST_CASE("confined work hands on its exit code")
+{
+    CHECK(ends_with(0) == 0);
+    CHECK(ends_with(7) == 7);
+}
+
+TEST_CASE("confined work that crashes becomes one clear line")
+{
+    const auto crash = []() -> int {
+        std::signal(SIGSEGV, SIG_DFL);  // not a sanitizer's
+        std::raise(SIGSEGV);
+        std::_Exit(0);
+    };
+    CHECK_THROWS_WITH_AS(otf2::confined("test", little, crash),
+                         "OTF2's library crashed while it read (Segmentation fault): damaged", base::Error);
+}
+
+TEST_CASE("confined work that makes no headway is ended")
+{
+    const auto hang = []() -> int {
+        for (volatile bool forever = true; forever;) continue;
+        std::_Exit(0);
+    };
+    CHECK_THROWS_WITH_AS(otf2::confined("test", little, hang),
+                         "reading made no headway for 0.05 s of CPU time: damaged", base::Error);
+}
+
+TEST_CASE("confined work that gets on may take any time")
+{
+    const auto slow = []() -> int {
+        const std::clock_t begin = std::clock();
+        while (std::clock() - begin < CLOCKS_PER_SEC / 5) otf2::getting_on();
+        std::_Exit(7);
+    };
+    CHECK(otf2::confined("test", little, slow) == 7);
+}
