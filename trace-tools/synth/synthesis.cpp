@@ -19,36 +19,6 @@ namespace {
 constexpr std::int64_t begin_ns = 1'000'000'000;
 constexpr std::int64_t call_ns = 1'000;  // the least that an MPI call takes
 
-// The critical path up to where a rank is now. Ranks that met share what was before.
-class PathSoFar {
- public:
-    void add(PathKey key, std::int64_t ns)
-    {
-        if (ns > 0) since_[key] += ns;
-    }
-
-    // From here on copies are cheap.
-    void share()
-    {
-        if (since_.empty()) return;
-        std::map<PathKey, std::int64_t> all = table();
-        shared_ = std::make_shared<const std::map<PathKey, std::int64_t>>(std::move(all));
-        since_.clear();
-    }
-
-    std::map<PathKey, std::int64_t> table() const
-    {
-        std::map<PathKey, std::int64_t> all = since_;
-        if (shared_)
-            for (const auto& [key, ns] : *shared_) all[key] += ns;
-        return all;
-    }
-
- private:
-    std::shared_ptr<const std::map<PathKey, std::int64_t>> shared_;
-    std::map<PathKey, std::int64_t> since_;
-};
-
 // Where a rank was when another one waited for it.
 struct Moment {
     std::int64_t ns = 0;
@@ -102,7 +72,7 @@ class Synthesis {
         const auto earlier = [](const Rank& one, const Rank& other) { return one.now_ns < other.now_ns; };
         const auto last = std::max_element(ranks_.begin(), ranks_.end(), earlier);
         true_ns_ = last->now_ns;
-        truth_.path_ns = last->path.table();
+        truth_.path_ns = last->path.times();
         truth_.length_ns = last->now_ns - begin_ns;
         on_each_rank(meeting_, [&](int rank) { ranks_[static_cast<std::size_t>(rank)].recorder->finish(); });
         return std::move(truth_);
@@ -135,6 +105,11 @@ class Synthesis {
 
     std::int64_t stamp(int rank) const { return own_time(rank, at(rank).now_ns); }
 
+    static PathKey key(std::size_t region, int rank)
+    {
+        return {.region = static_cast<std::uint32_t>(region), .location = static_cast<std::uint32_t>(rank)};
+    }
+
     std::int64_t draw(const TimeRange& range)
     {
         const auto width = static_cast<std::uint64_t>(range.most_ns - range.least_ns);
@@ -165,7 +140,7 @@ class Synthesis {
     {
         enter(rank, region);
         at(rank).now_ns += ns;
-        at(rank).path.add({region, rank}, ns);
+        at(rank).path.add(key(region, rank), ns);
         leave(rank, region);
     }
 
@@ -203,11 +178,7 @@ class Synthesis {
         return all;
     }
 
-    Moment moment(int rank)
-    {
-        at(rank).path.share();
-        return {.ns = at(rank).now_ns, .path = at(rank).path};
-    }
+    Moment moment(int rank) { return {.ns = at(rank).now_ns, .path = at(rank).path.snapshot()}; }
 
     void carry_out(const CollectiveCall& call)
     {
@@ -269,10 +240,10 @@ class Synthesis {
     {
         Rank& mine = at(rank);
         if (awaited.ns > mine.now_ns) {
-            mine.path = awaited.path;
+            mine.path.go_on_from(awaited.path);
             mine.now_ns = awaited.ns;
         }
-        mine.path.add({region, rank}, until_ns - mine.now_ns);
+        mine.path.add(key(region, rank), until_ns - mine.now_ns);
         mine.now_ns = until_ns;
     }
 
@@ -301,7 +272,7 @@ class Synthesis {
         else
             mine.events->receive_request(stamp(rank), pending.number);
         mine.now_ns += call_ns;
-        mine.path.add({region, rank}, call_ns);
+        mine.path.add(key(region, rank), call_ns);
         leave(rank, region);
         if (!mine.pending.emplace(request, std::move(pending)).second)
             base::fail("rank ", rank, " starts '", request, "' again before it waited for it");
@@ -398,7 +369,7 @@ class Synthesis {
                std::int64_t ns)
     {
         if (ns <= 0) return;
-        WaitSum& sum = truth_.waits[{pattern, communicator, region, rank, now_step_}];
+        SynthTruth::Sum& sum = truth_.waits[{pattern, communicator, region, rank, now_step_}];
         sum.ns += ns;
         ++sum.count;
     }
@@ -437,7 +408,7 @@ void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::file
                   static_cast<double>(sum.ns) / 1e9, sum.count);
     base::CsvWriter path{directory / "path.csv", {"region", "rank", "seconds"}};
     for (const auto& [key, ns] : truth.path_ns)
-        path.row(spec.regions[key.region].name, key.rank, static_cast<double>(ns) / 1e9);
+        path.row(spec.regions[key.region].name, key.location, static_cast<double>(ns) / 1e9);
 }
 
 }  // namespace otf2

@@ -2,6 +2,7 @@
 // must find in it.
 #pragma once
 
+#include "trace-tools/patterns/path_so_far.hpp"
 #include "trace-tools/synth/spec.hpp"
 
 #include <compare>
@@ -9,36 +10,28 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <tuple>
 
 namespace otf2 {
 
-// Patterns by Cube's names; of ours are mpi_icollective_exposed, time inside the wait for a non-blocking collective,
-// and mpi_icollective_wait, the part of it in which other ranks had not started the collective.
-struct WaitKey {
-    std::string pattern;
-    std::string communicator;
-    std::size_t region = 0;
-    int rank = 0;
-    std::int64_t step = -1;  // -1: outside of steps
-    auto operator<=>(const WaitKey&) const = default;
-};
-
-struct WaitSum {
-    std::int64_t ns = 0;
-    std::int64_t count = 0;  // of calls that waited
-};
-
-struct PathKey {
-    std::size_t region = 0;
-    int rank = 0;
-    auto operator<=>(const PathKey&) const = default;
-};
-
 struct SynthTruth {
-    std::map<WaitKey, WaitSum> waits;
-    std::map<PathKey, std::int64_t> path_ns;  // of the critical path
-    std::int64_t length_ns = 0;               // from the first event to the last
+    // Patterns by Cube's names; of ours are mpi_icollective_exposed, time inside the wait for a non-blocking
+    // collective, and mpi_icollective_wait, the part of it in which other ranks had not started the collective.
+    struct Wait {
+        std::string pattern;
+        std::string communicator;
+        std::size_t region = 0;  // index into SynthSpec::regions
+        int rank = 0;
+        std::int64_t step = -1;  // -1: outside of steps
+        auto operator<=>(const Wait&) const = default;
+    };
+    struct Sum {
+        std::int64_t ns = 0;
+        std::int64_t count = 0;  // of calls that waited
+    };
+
+    std::map<Wait, Sum> waits;
+    PathTimes path_ns;           // of the critical path; a location is a rank
+    std::int64_t length_ns = 0;  // from the first event to the last
 };
 
 // Writes the archive directory/traces.otf2. Throws Error for a program that cannot be carried out.
