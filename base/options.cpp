@@ -48,6 +48,10 @@ void Options::describe(OptionText text, const po::value_semantic* value)
 
 void Options::add_text(OptionText text, std::function<void(const std::string&)> take)
 {
+    if (const std::size_t comma = text.name.find(','); comma != std::string::npos) {
+        text.letter = text.name.substr(comma + 1);
+        text.name.resize(comma);
+    }
     auto checked = [name = text.name, take = std::move(take)](const std::string& given) {
         try {
             take(given);

@@ -24,7 +24,7 @@ class Options {
     void group(std::string title) { group_ = std::move(title); }
 
     // The option's value goes to `variable`, whose present value is the default shown by --help. T as in parse<T>().
-    // `value` is what help calls it; DIR and FILE are completed as such.
+    // `value` is what help calls it; DIR and FILE are completed as such. A name like "out,o" also has a letter.
     template <class T>
     void add(const std::string& name, T& variable, const std::string& help, const std::string& value = "VALUE")
     {

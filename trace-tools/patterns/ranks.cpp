@@ -1,0 +1,28 @@
+#include "trace-tools/patterns/ranks.hpp"
+
+namespace otf2 {
+
+std::vector<std::int64_t> ranks_of_locations(const Archive& archive)
+{
+    std::vector<std::int64_t> ranks(archive.locations.size(), -1);
+    const Communicator* largest = nullptr;
+    for (const Communicator& one : archive.communicators) {
+        const bool mpi = one.paradigm == Paradigm::mpi || one.paradigm == Paradigm::unknown;
+        if (mpi && (largest == nullptr || one.members.size() > largest->members.size())) largest = &one;
+    }
+    if (largest == nullptr) return ranks;
+    std::vector<std::int64_t> by_process(archive.processes.size(), -1);
+    for (std::size_t rank = 0; rank < largest->members.size(); ++rank) {
+        const std::uint32_t location = largest->members[rank];
+        if (location >= ranks.size()) continue;
+        ranks[location] = static_cast<std::int64_t>(rank);
+        const std::uint32_t process = archive.locations[location].process;
+        if (process != nowhere) by_process[process] = static_cast<std::int64_t>(rank);
+    }
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        if (archive.locations[i].process != nowhere && ranks[i] < 0)
+            ranks[i] = by_process[archive.locations[i].process];
+    return ranks;
+}
+
+}  // namespace otf2

@@ -1,0 +1,14 @@
+// Which rank a location belongs to, for tables that people read.
+#pragma once
+
+#include "trace-tools/otf2/archive.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace otf2 {
+
+// By location: its process's rank in the largest communicator of MPI; in an archive without one, or outside of it, -1.
+std::vector<std::int64_t> ranks_of_locations(const Archive& archive);
+
+}  // namespace otf2

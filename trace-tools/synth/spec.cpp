@@ -1,0 +1,367 @@
+#include "trace-tools/synth/spec.hpp"
+
+#include "base/cpus.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <utility>
+
+namespace otf2 {
+
+namespace {
+
+constexpr int most_ranks = 65536;
+constexpr std::int64_t most_repetitions = 1'000'000'000;
+constexpr std::size_t deepest = 64;
+
+struct CollectiveKind {
+    const char* name;
+    Operation operation;
+    Flow flow;
+};
+
+constexpr CollectiveKind collective_kinds[] = {
+    {"MPI_Barrier", Operation::barrier, Flow::barrier},
+    {"MPI_Bcast", Operation::broadcast, Flow::one_to_all},
+    {"MPI_Scatter", Operation::scatter, Flow::one_to_all},
+    {"MPI_Reduce", Operation::reduce, Flow::all_to_one},
+    {"MPI_Gather", Operation::gather, Flow::all_to_one},
+    {"MPI_Allreduce", Operation::allreduce, Flow::all_to_all},
+    {"MPI_Allgather", Operation::allgather, Flow::all_to_all},
+    {"MPI_Alltoall", Operation::alltoall, Flow::all_to_all},
+    {"MPI_Reduce_scatter", Operation::reduce_scatter, Flow::all_to_all},
+    {"MPI_Iallreduce", Operation::allreduce, Flow::all_to_all},
+    {"MPI_Ibarrier", Operation::barrier, Flow::barrier},
+};
+
+struct Words {
+    std::string head;
+    std::vector<std::string> plain;               // between head and settings
+    std::map<std::string, std::string> settings;  // name=value
+};
+
+std::vector<std::string> words_of(std::string_view line)
+{
+    std::vector<std::string> words;
+    for (const std::string& word : base::split(line, ' '))
+        if (!word.empty()) words.push_back(word);
+    return words;
+}
+
+Words parse_words(std::string_view line)
+{
+    Words words;
+    for (const std::string& word : words_of(line)) {
+        const std::size_t equals = word.find('=');
+        if (words.head.empty())
+            words.head = word;
+        else if (equals != std::string::npos)
+            words.settings[word.substr(0, equals)] = word.substr(equals + 1);
+        else
+            words.plain.push_back(word);
+    }
+    return words;
+}
+
+// Takes a setting out, so that what is left at the end is one too many.
+std::optional<std::string> take(Words& words, const std::string& name)
+{
+    const auto found = words.settings.find(name);
+    if (found == words.settings.end()) return std::nullopt;
+    std::string value = std::move(found->second);
+    words.settings.erase(found);
+    return value;
+}
+
+void end_of_settings(const Words& words)
+{
+    if (!words.settings.empty()) base::fail(words.head, " knows no ", words.settings.begin()->first, "=");
+}
+
+std::string only_word(const Words& words, const char* what)
+{
+    if (words.plain.size() != 1) base::fail(words.head, " takes ", what);
+    return words.plain.front();
+}
+
+TimeRange parse_range(std::string_view text)
+{
+    const std::size_t dots = text.find("..");
+    TimeRange range;
+    range.least_ns = base::parse<base::Nanoseconds>(text.substr(0, dots)).count();
+    range.most_ns =
+        dots == std::string_view::npos ? range.least_ns : base::parse<base::Nanoseconds>(text.substr(dots + 2)).count();
+    if (range.least_ns < 0 || range.most_ns < range.least_ns) base::fail(text, " is no time or range of times");
+    return range;
+}
+
+class Parser {
+ public:
+    SynthSpec parse(const std::filesystem::path& file)
+    {
+        std::istringstream lines{base::read_whole(file)};
+        std::string line;
+        for (std::size_t number = 1; std::getline(lines, line); ++number) {
+            try {
+                parse_line(line.substr(0, line.find('#')));
+            } catch (const std::exception& error) {
+                base::fail(file.string(), " line ", number, ": ", error.what());
+            }
+        }
+        if (open_.size() > 1) base::fail(file.string(), ": a { is never closed");
+        if (!begun_) base::fail(file.string(), ": there is no statement in it");
+        spec_.program = std::move(open_.front().body);
+        return std::move(spec_);
+    }
+
+ private:
+    void parse_line(std::string_view text)
+    {
+        const std::string_view line = base::trim(text);
+        if (line.empty()) return;
+        Words words = parse_words(line);
+        if (words.head == "}") return close();
+        if (words.head == "ranks" || words.head == "seed" || words.head == "clock" || words.head == "communicator")
+            return setting(words);
+        begin_program();
+        if (words.head == "repeat" || words.head == "region") return open(words);
+        if (words.head == "MPI_Wait")
+            return add(WaitCall{.region = region("MPI_Wait", RegionRole::point_to_point, Paradigm::mpi),
+                                .request = known_request(only_word(words, "a request"))});
+        if (is_message(words.head)) return add(message(words));
+        if (words.head.starts_with("MPI_")) return add(collective(words));
+        add(work(line));
+    }
+
+    void setting(Words& words)
+    {
+        if (begun_) base::fail(words.head, " comes before the first statement");
+        if (words.head == "ranks") {
+            spec_.ranks = base::parse<int>(only_word(words, "a number"));
+            if (spec_.ranks < 1 || spec_.ranks > most_ranks) base::fail("ranks are 1 to ", most_ranks);
+        } else if (words.head == "seed") {
+            spec_.seed = base::parse<std::uint64_t>(only_word(words, "a number"));
+        } else if (words.head == "clock") {
+            ClockError error{.offset_ns = base::parse<base::Nanoseconds>(take(words, "offset").value_or("0s")).count(),
+                             .drift = base::parse<double>(take(words, "drift").value_or("0")) * 1e-6};
+            if (!(std::abs(error.drift) <= 0.1)) base::fail("a drift is at most 100000 microseconds a second");
+            clocks_.emplace_back(only_word(words, "ranks"), error);
+        } else {
+            if (words.plain.size() != 2) base::fail("a communicator takes a name and ranks");
+            communicators_.emplace_back(words.plain[0], words.plain[1]);
+        }
+        end_of_settings(words);
+    }
+
+    // Only now the number of ranks is known.
+    void begin_program()
+    {
+        if (begun_) return;
+        begun_ = true;
+        spec_.clocks.resize(static_cast<std::size_t>(spec_.ranks));
+        for (const auto& [ranks, error] : clocks_)
+            for (const int rank : parse_ranks(ranks)) spec_.clocks[static_cast<std::size_t>(rank)] = error;
+        std::vector<int> all(static_cast<std::size_t>(spec_.ranks));
+        std::iota(all.begin(), all.end(), 0);
+        spec_.communicators.push_back({.name = "world", .members = std::move(all)});
+        for (const auto& [name, ranks] : communicators_)
+            spec_.communicators.push_back({.name = name, .members = parse_ranks(ranks)});
+    }
+
+    std::vector<int> parse_ranks(std::string_view text) const
+    {
+        const base::CpuSet ranks = base::parse_cpus(text);  // lists of numbers are written alike
+        std::vector<int> list;
+        for (const int rank : ranks) list.push_back(rank);
+        for (const int rank : list)
+            if (rank >= spec_.ranks) base::fail("there is no rank ", rank, " of ", spec_.ranks);
+        return list;
+    }
+
+    int parse_rank(std::string_view text) const
+    {
+        const int rank = base::parse<int>(text);
+        if (rank < 0 || rank >= spec_.ranks) base::fail("there is no rank ", rank, " of ", spec_.ranks);
+        return rank;
+    }
+
+    void open(const Words& words)
+    {
+        const bool repeats = words.head == "repeat";
+        const std::vector<std::string>& plain = words.plain;
+        if (plain.size() != (repeats ? 3U : 2U) || plain.back() != "{")
+            base::fail(repeats ? "repeat takes a number, a name and {" : "region takes a name and {");
+        Block block{.region = region(plain[repeats ? 1 : 0]), .counts = repeats};
+        if (repeats) block.repetitions = base::parse<std::int64_t>(plain[0]);
+        if (block.repetitions < 1 || block.repetitions > most_repetitions)
+            base::fail("a block is repeated 1 to ", most_repetitions, " times");
+        if (open_.size() > deepest) base::fail("blocks lie in one another too deep");
+        open_.push_back(std::move(block));
+    }
+
+    void close()
+    {
+        if (open_.size() < 2) base::fail("} without {");
+        Block block = std::move(open_.back());
+        open_.pop_back();
+        add(std::move(block));
+    }
+
+    template <class What>
+    void add(What what)
+    {
+        open_.back().body.push_back({std::move(what)});
+    }
+
+    // "backward 20ms, 25ms on 1,3": a comma followed by a time begins the next part.
+    Work work(std::string_view line)
+    {
+        const std::vector<std::string> words = words_of(line);
+        if (words.size() < 2) base::fail("'", words.front(), "' is no statement; work takes a time");
+        Work work{.region = region(words.front()), .times = {}};
+        work.times.resize(static_cast<std::size_t>(spec_.ranks));
+        for (std::size_t i = 1; i < words.size();) {
+            const std::string& time = words[i];
+            const bool last_of_part = time.ends_with(',');
+            const TimeRange range = parse_range(time.substr(0, time.size() - (last_of_part ? 1 : 0)));
+            ++i;
+            if (!last_of_part && i < words.size() && words[i] == "on") {
+                if (i + 1 >= words.size()) base::fail("on which ranks?");
+                std::string ranks = words[i + 1];
+                if (ranks.ends_with(',')) ranks.pop_back();
+                for (const int rank : parse_ranks(ranks)) work.times[static_cast<std::size_t>(rank)] = range;
+                i += 2;
+            } else {
+                std::fill(work.times.begin(), work.times.end(), range);
+                if (!last_of_part && i < words.size()) base::fail("'", words[i], "' instead of a comma or 'on'");
+            }
+        }
+        return work;
+    }
+
+    static bool is_message(const std::string& name)
+    {
+        return name == "MPI_Send" || name == "MPI_Ssend" || name == "MPI_Isend";
+    }
+
+    MessageCall message(Words& words)
+    {
+        const std::size_t arrow = words.plain.empty() ? std::string::npos : words.plain[0].find('>');
+        if (words.plain.size() != 2 || arrow == std::string::npos)
+            base::fail(words.head, " takes SENDER>RECEIVER and a time");
+        const bool requested = words.head == "MPI_Isend";
+        MessageCall call{
+            .send_region = region(words.head, RegionRole::point_to_point, Paradigm::mpi),
+            .receive_region = region(requested ? "MPI_Irecv" : "MPI_Recv", RegionRole::point_to_point, Paradigm::mpi),
+            .from = parse_rank(words.plain[0].substr(0, arrow)),
+            .to = parse_rank(words.plain[0].substr(arrow + 1)),
+            .synchronous = words.head == "MPI_Ssend",
+            .tag = static_cast<std::uint32_t>(base::parse<int>(take(words, "tag").value_or("0"))),
+            .bytes = bytes(words),
+            .transfer = parse_range(words.plain[1]),
+            .request = request(words, requested)};
+        if (call.from == call.to) base::fail("a message to itself");
+        end_of_settings(words);
+        return call;
+    }
+
+    CollectiveCall collective(Words& words)
+    {
+        const auto kind = std::find_if(std::begin(collective_kinds), std::end(collective_kinds),
+                                       [&](const CollectiveKind& one) { return words.head == one.name; });
+        if (kind == std::end(collective_kinds)) {
+            std::vector<std::string> known{"MPI_Send", "MPI_Ssend", "MPI_Isend", "MPI_Wait"};
+            for (const CollectiveKind& one : collective_kinds) known.emplace_back(one.name);
+            base::fail("'", words.head, "' is none of ", base::join_words(known, ", "));
+        }
+        CollectiveCall call{.region = region(words.head, role(kind->flow), Paradigm::mpi),
+                            .operation = kind->operation,
+                            .flow = kind->flow,
+                            .communicator = communicator(take(words, "comm").value_or("world")),
+                            .bytes = bytes(words),
+                            .transfer = parse_range(only_word(words, "a time")),
+                            .request = request(words, words.head.starts_with("MPI_I"))};
+        if (call.flow == Flow::one_to_all || call.flow == Flow::all_to_one) {
+            const int root = base::parse<int>(take(words, "root").value_or("0"));
+            if (root < 0 || static_cast<std::size_t>(root) >= spec_.communicators[call.communicator].members.size())
+                base::fail("there is no rank ", root, " in that communicator");
+            call.root = static_cast<std::uint32_t>(root);
+        }
+        end_of_settings(words);
+        return call;
+    }
+
+    static RegionRole role(Flow flow)
+    {
+        switch (flow) {
+            case Flow::all_to_all:
+                return RegionRole::all_to_all;
+            case Flow::one_to_all:
+                return RegionRole::one_to_all;
+            case Flow::all_to_one:
+                return RegionRole::all_to_one;
+            case Flow::barrier:
+                break;
+        }
+        return RegionRole::barrier;
+    }
+
+    std::size_t region(const std::string& name, RegionRole role = RegionRole::function,
+                       Paradigm paradigm = Paradigm::user)
+    {
+        for (std::size_t i = 0; i < spec_.regions.size(); ++i)
+            if (spec_.regions[i].name == name) return i;
+        spec_.regions.push_back({.name = name, .role = role, .paradigm = paradigm});
+        return spec_.regions.size() - 1;
+    }
+
+    static std::uint64_t bytes(Words& words)
+    {
+        return static_cast<std::uint64_t>(base::parse<base::Bytes>(take(words, "bytes").value_or("8B")).count);
+    }
+
+    std::string request(Words& words, bool needed)
+    {
+        std::string name = take(words, "request").value_or("");
+        if (needed == name.empty()) base::fail(words.head, needed ? " needs request=NAME" : " has no request");
+        if (needed) requests_.push_back(name);
+        return name;
+    }
+
+    std::string known_request(std::string name) const
+    {
+        if (std::find(requests_.begin(), requests_.end(), name) == requests_.end())
+            base::fail("nothing has the request '", name, "'");
+        return name;
+    }
+
+    std::size_t communicator(const std::string& name) const
+    {
+        for (std::size_t i = 0; i < spec_.communicators.size(); ++i)
+            if (spec_.communicators[i].name == name) return i;
+        base::fail("there is no communicator '", name, "'");
+    }
+
+    SynthSpec spec_;
+    std::vector<std::pair<std::string, ClockError>> clocks_;
+    std::vector<std::pair<std::string, std::string>> communicators_;
+    std::vector<std::string> requests_;
+    std::vector<Block> open_{1};
+    bool begun_ = false;
+};
+
+}  // namespace
+
+SynthSpec read_synth_spec(const std::filesystem::path& file)
+{
+    return Parser{}.parse(file);
+}
+
+}  // namespace otf2

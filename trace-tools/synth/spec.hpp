@@ -1,0 +1,116 @@
+// What trace-synth is told: one program of all ranks together, a statement a line.
+//
+//     ranks 4
+//     communicator row 0-1                     # ranks in it; all ranks are in the communicator `world`
+//     clock 1 offset=5ms drift=20              # rank 1's clock is 5 ms behind rank 0's and loses 20 us each second
+//     repeat 100 step {                        # a region, entered by all ranks; its attribute `step` counts
+//         forward 10ms..12ms                   # work in a region: every time another length, the same for a seed
+//         backward 20ms, 25ms on 1,3           # by rank: the last that names it
+//         MPI_Allreduce 1ms bytes=4MiB         # ends so long after the last rank came; a range is drawn for each rank
+//         MPI_Reduce 1ms root=2 comm=row
+//         MPI_Send 0>1 1ms tag=7               # and the MPI_Recv on rank 1; MPI_Ssend waits for the receiver
+//         MPI_Iallreduce 5ms request=gradient  # ends in the background
+//         MPI_Isend 1>0 1ms request=news       # and the MPI_Irecv on rank 0
+//         MPI_Wait gradient                    # on all ranks that started it
+//         MPI_Wait news
+//     }
+//
+// A rank takes part in the statements that name it, in their order, as soon as it is done with the one before.
+#pragma once
+
+#include "trace-tools/otf2/definitions.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace otf2 {
+
+struct Statement;
+
+struct TimeRange {
+    std::int64_t least_ns = 0;
+    std::int64_t most_ns = 0;
+};
+
+struct SynthRegion {
+    std::string name;
+    RegionRole role = RegionRole::function;
+    Paradigm paradigm = Paradigm::user;
+};
+
+struct Work {
+    std::size_t region = 0;                       // index into SynthSpec::regions, as all regions here
+    std::vector<std::optional<TimeRange>> times;  // by rank; none: the rank does not take part
+};
+
+struct Block {
+    std::size_t region = 0;
+    std::int64_t repetitions = 1;
+    bool counts = false;  // repeat, whose number is the attribute `step`
+    std::vector<Statement> body = {};
+};
+
+// Who waits for whom in a collective.
+enum class Flow { all_to_all, one_to_all, all_to_one, barrier };
+
+struct CollectiveCall {
+    std::size_t region = 0;
+    Operation operation = Operation::barrier;
+    Flow flow = Flow::barrier;
+    std::size_t communicator = 0;  // index into SynthSpec::communicators
+    std::uint32_t root = no_root;  // rank in the communicator
+    std::uint64_t bytes = 0;
+    TimeRange transfer;
+    std::string request;  // of a non-blocking one
+};
+
+struct MessageCall {
+    std::size_t send_region = 0;
+    std::size_t receive_region = 0;
+    int from = 0;
+    int to = 0;
+    bool synchronous = false;
+    std::uint32_t tag = 0;
+    std::uint64_t bytes = 0;
+    TimeRange transfer;
+    std::string request;  // of a non-blocking one
+};
+
+struct WaitCall {
+    std::size_t region = 0;
+    std::string request;
+};
+
+struct Statement {
+    std::variant<Work, Block, CollectiveCall, MessageCall, WaitCall> what;
+};
+
+// Its own time = (true time - offset) / (1 + drift).
+struct ClockError {
+    std::int64_t offset_ns = 0;
+    double drift = 0.0;  // seconds lost each second
+};
+
+struct SynthCommunicator {
+    std::string name;
+    std::vector<int> members;  // ranks, ascending
+};
+
+struct SynthSpec {
+    int ranks = 1;
+    std::uint64_t seed = 1;
+    std::vector<ClockError> clocks;                // by rank
+    std::vector<SynthCommunicator> communicators;  // the first is `world`
+    std::vector<SynthRegion> regions;
+    std::vector<Statement> program;
+};
+
+// Throws Error that names file and line.
+SynthSpec read_synth_spec(const std::filesystem::path& file);
+
+}  // namespace otf2

@@ -1,0 +1,43 @@
+// Carries out a program of trace-synth: who waits for whom follows from it, so the archive comes with what an analysis
+// must find in it.
+#pragma once
+
+#include "trace-tools/patterns/path_so_far.hpp"
+#include "trace-tools/synth/spec.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace otf2 {
+
+struct SynthTruth {
+    // Patterns by Cube's names; of ours are mpi_icollective_exposed, time inside the wait for a non-blocking
+    // collective, and mpi_icollective_wait, the part of it in which other ranks had not started the collective.
+    struct Wait {
+        std::string pattern;
+        std::string communicator;
+        std::size_t region = 0;  // index into SynthSpec::regions
+        int rank = 0;
+        std::int64_t step = -1;  // -1: outside of steps
+        auto operator<=>(const Wait&) const = default;
+    };
+    struct Sum {
+        std::int64_t ns = 0;
+        std::int64_t count = 0;  // of calls that waited
+    };
+
+    std::map<Wait, Sum> waits;
+    PathTimes path_ns;           // of the critical path; a location is a rank
+    std::int64_t length_ns = 0;  // from the first event to the last
+};
+
+// Writes the archive directory/traces.otf2. Throws Error for a program that cannot be carried out.
+SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& directory);
+
+// waits.csv (pattern,communicator,region,rank,step,seconds,count) and path.csv (region,rank,seconds).
+void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::filesystem::path& directory);
+
+}  // namespace otf2

@@ -1,0 +1,48 @@
+// Ranks that are threads of one process and write one archive together.
+#pragma once
+
+#include "trace-tools/otf2/team.hpp"
+
+#include <barrier>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace otf2 {
+
+// What the ranks share.
+struct ThreadMeeting {
+    explicit ThreadMeeting(int ranks) : texts(static_cast<std::size_t>(ranks)), all{ranks} {}
+    std::vector<std::string> texts;
+    std::string text;
+    std::barrier<> all;
+};
+
+class ThreadTeam : public Team {
+ public:
+    // The meeting must outlive it. `clock` gives the sample of this rank's clock at its time of now.
+    ThreadTeam(int rank, ThreadMeeting& meeting, std::function<ClockSample()> clock)
+        : rank_{rank}, meeting_{meeting}, clock_{std::move(clock)}
+    {
+    }
+
+    int rank() const override { return rank_; }
+    int size() const override { return static_cast<int>(meeting_.texts.size()); }
+    std::string process_name() const override { return "MPI Rank " + std::to_string(rank_); }
+    std::vector<std::string> gather(const std::string& mine) override;
+    std::string broadcast(const std::string& of_rank_0) override;
+    void barrier() override { meeting_.all.arrive_and_wait(); }
+    ClockSample clock_sample(const std::string&) override { return clock_(); }
+
+ private:
+    int rank_;
+    ThreadMeeting& meeting_;
+    std::function<ClockSample()> clock_;
+};
+
+// Calls it once for each rank, all at the same time. Throws what the first of them threw; the others wait for none that
+// has.
+void on_each_rank(ThreadMeeting& meeting, const std::function<void(int)>& call);
+
+}  // namespace otf2

@@ -1,0 +1,213 @@
+// Wait states and critical paths: of archives made with known ones, and of a real one.
+#include "base/csv.hpp"
+#include "base/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Seconds by what the other columns say.
+using Seconds = std::map<std::vector<std::string>, double>;
+
+Seconds table(const fs::path& file, const std::vector<std::string>& columns)
+{
+    const base::CsvTable csv{file};
+    Seconds seconds;
+    for (std::size_t row = 0; row < csv.rows(); ++row) {
+        std::vector<std::string> key;
+        for (const std::string& column : columns) key.push_back(csv.text(row, column));
+        if (csv.get<double>(row, "seconds") > 0.0) seconds[key] += csv.get<double>(row, "seconds");
+    }
+    return seconds;
+}
+
+Seconds waits(const fs::path& directory)
+{
+    return table(directory / "waits.csv", {"pattern", "region", "rank", "step", "count"});
+}
+
+Seconds path(const fs::path& directory)
+{
+    return table(directory / "path.csv", {"region", "rank"});
+}
+
+double sum(const fs::path& file, const std::string& column, const std::string& name, const std::string& value)
+{
+    const base::CsvTable csv{file};
+    double all = 0.0;
+    for (std::size_t row = 0; row < csv.rows(); ++row)
+        if (csv.text(row, name) == value) all += csv.get<double>(row, column);
+    return all;
+}
+
+struct Analysed {
+    testing::Scratch scratch;
+    fs::path made = scratch / "made";
+    fs::path found = scratch / "found";
+    std::string complaints;
+};
+
+void analyse(Analysed& run, const fs::path& anchor)
+{
+    for (const char* tool : {"/trace-waits", "/trace-path"}) {
+        const testing::Outcome outcome = testing::run({CROSSTALK_BIN + std::string{tool}, anchor, "-o", run.found});
+        REQUIRE(outcome.status == 0);
+        run.complaints += outcome.err;
+    }
+}
+
+void make_and_analyse(Analysed& run, const std::string& spec)
+{
+    std::ofstream{run.scratch / "spec"} << spec;
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", run.scratch / "spec", "-o", run.made}).status == 0);
+    analyse(run, run.made / "traces.otf2");
+}
+
+void check_equal(const Seconds& truth, const Seconds& found)
+{
+    CHECK(truth.size() == found.size());
+    for (const auto& [key, seconds] : truth) {
+        const auto there = found.find(key);
+        REQUIRE(there != found.end());
+        CHECK(std::abs(there->second - seconds) <= 1e-9 * seconds);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("wait states and critical path are those that the archive was made with")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 4
+seed 3
+communicator row 0-1
+communicator rest 1,2,3
+repeat 20 step {
+  load 1ms..3ms
+  MPI_Bcast 300us..500us root=1
+  forward 10ms..12ms
+  MPI_Scatter 1ms root=1 comm=rest
+  backward 20ms..25ms, 24ms on 1,3
+  MPI_Allreduce 1ms..2ms bytes=4MiB
+  MPI_Reduce 1ms root=2
+  work 1ms..2ms
+  MPI_Reduce 1ms root=1 comm=row
+  MPI_Gather 200us root=1 comm=rest
+  work 1ms..2ms
+  MPI_Send 0>1 1ms tag=7
+  work 1ms..2ms
+  MPI_Ssend 2>3 1ms
+  MPI_Ssend 3>2 1ms
+  work 1ms..4ms
+  MPI_Iallreduce 5ms request=gradient
+  MPI_Isend 1>0 1ms..7ms request=news
+  work 1ms..6ms
+  MPI_Wait gradient
+  MPI_Wait news
+  MPI_Alltoall 1ms..3ms comm=rest
+  MPI_Barrier 10us..20us
+}
+work 1ms..2ms
+)");
+    CHECK(run.complaints.empty());
+    CHECK(waits(run.made).size() > 400);
+    check_equal(waits(run.made), waits(run.found));
+    CHECK(path(run.made).size() > 40);
+    check_equal(path(run.made), path(run.found));
+}
+
+TEST_CASE("clocks that differ change nothing but the last nanoseconds")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 3
+clock 1 offset=21ms drift=40
+clock 2 offset=3s
+repeat 50 step {
+  work 1ms..9ms
+  MPI_Allreduce 1ms
+}
+)");
+    CHECK(run.complaints.empty());
+    const double truth = sum(run.made / "waits.csv", "seconds", "pattern", "mpi_wait_nxn");
+    CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_wait_nxn") == doctest::Approx(truth).epsilon(1e-6));
+}
+
+TEST_CASE("the late work of a rank costs what others waited and what they made others wait in turn")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 3
+work 10ms, 15ms on 0
+MPI_Send 0>1 1ms
+work 1ms on 1
+MPI_Send 1>2 1ms
+)");
+    // Rank 1 waits 5 ms for rank 0, and rank 2 waits 7 ms for rank 1, which came 7 ms late: 5 ms because of its own
+    // wait, 1 ms while it received, 1 ms of work.
+    CHECK(waits(run.found) == Seconds{{{"mpi_latesender", "MPI_Recv", "1", "-1", "1"}, 0.005},
+                                      {{"mpi_latesender", "MPI_Recv", "2", "-1", "1"}, 0.007}});
+    CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "rank", "0") == doctest::Approx(0.005 + 0.006));
+    CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "rank", "1") == doctest::Approx(0.001));
+}
+
+TEST_CASE("efficiencies of a run whose balance is known")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 2
+repeat 10 step {
+  work 8ms, 4ms on 1
+  MPI_Allreduce 2ms
+}
+)");
+    const auto efficiency = [&](const std::string& name) {
+        return sum(run.found / "pop.csv", "value", "metric", name);
+    };
+    CHECK(efficiency("load_balance") == doctest::Approx(0.75));
+    CHECK(efficiency("serialisation_efficiency") == doctest::Approx(1.0));
+    CHECK(efficiency("transfer_efficiency") == doctest::Approx(0.8));
+    CHECK(efficiency("parallel_efficiency") == doctest::Approx(0.6));
+    CHECK(efficiency("wait_time_mpi_s") == doctest::Approx(0.04));
+}
+
+TEST_CASE("a Score-P archive has the late senders that Scalasca finds")
+{
+    const fs::path anchor = fs::path{CROSSTALK_SOURCE} / "../shared/traces/casita-4_mpi_ls_barr/traces.otf2";
+    if (!fs::exists(anchor)) return testing::skip("no real archives in ../shared/traces");
+    Analysed run;
+    analyse(run, anchor);
+    CHECK(run.complaints.empty());
+    CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_latesender") ==
+          doctest::Approx(30.020573).epsilon(1e-7));
+    double length = 0.0;
+    for (const auto& [key, seconds] : path(run.found)) length += seconds;
+    CHECK(std::abs(length - 20.085424627) <= 1e-6);  // last event - first event, by otf2-print
+    // All waiting is because of foo on rank 0 and on those that waited for it.
+    CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "foo") == doctest::Approx(51.43).epsilon(1e-3));
+}
+
+TEST_CASE("steps may be the visits of a named region")
+{
+    testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "ranks 2\nregion iteration {\nwork 1ms, 2ms on 1\nMPI_Barrier 1ms\n}\n"
+                                       "region iteration {\nwork 1ms, 4ms on 1\nMPI_Barrier 1ms\n}\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"}).status == 0);
+    const std::vector<std::string> command{CROSSTALK_BIN "/trace-waits", scratch / "made/traces.otf2", "-o",
+                                           scratch / "found"};
+    std::vector<std::string> with_steps = command;
+    with_steps.insert(with_steps.end(), {"--step-region", "iteration"});
+    REQUIRE(testing::run(with_steps).status == 0);
+    CHECK(waits(scratch / "found") == Seconds{{{"mpi_barrier_wait", "MPI_Barrier", "0", "0", "1"}, 0.001},
+                                              {{"mpi_barrier_wait", "MPI_Barrier", "0", "1", "1"}, 0.003}});
+    with_steps.back() = "iterations";
+    const testing::Outcome wrong = testing::run(with_steps);
+    CHECK(wrong.status == 2);
+    CHECK(wrong.err.find("there is no region 'iterations'") != std::string::npos);
+    CHECK(testing::run(command).status == 1);  // waits.csv is there already
+}

@@ -1,0 +1,203 @@
+// Archives whose answers are known: what trace-synth says is true, and what it refuses.
+#include "base/csv.hpp"
+#include "base/testing.hpp"
+#include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/profile.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+testing::Outcome synth(const testing::Scratch& scratch, const std::string& spec)
+{
+    std::ofstream{scratch / "spec"} << spec;
+    return testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"});
+}
+
+// Seconds by pattern and rank.
+using Waits = std::map<std::pair<std::string, int>, double>;
+
+Waits waits_of(const testing::Scratch& scratch)
+{
+    const base::CsvTable table{scratch / "made/waits.csv"};
+    Waits waits;
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        waits[{table.text(row, "pattern"), table.get<int>(row, "rank")}] += table.get<double>(row, "seconds");
+    return waits;
+}
+
+using Path = std::map<std::pair<std::string, int>, double>;
+
+Path path_of(const testing::Scratch& scratch)
+{
+    const base::CsvTable table{scratch / "made/path.csv"};
+    Path path;
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        path[{table.text(row, "region"), table.get<int>(row, "rank")}] = table.get<double>(row, "seconds");
+    return path;
+}
+
+std::string refusal(const std::string& spec)
+{
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = synth(scratch, spec);
+    CHECK(outcome.status == 1);
+    CHECK_FALSE(fs::exists(scratch / "made"));
+    CHECK_FALSE(fs::exists(scratch / "made.tmp"));
+    return outcome.err.substr(0, outcome.err.find('\n'));
+}
+
+bool says(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("whoever comes early to an allreduce waits for the last and the path runs through the last")
+{
+    const testing::Scratch scratch;
+    REQUIRE(synth(scratch,
+                  "ranks 3\n"
+                  "repeat 2 step {\n"
+                  "  forward 10ms, 14ms on 1   # rank 1 is late\n"
+                  "  MPI_Allreduce 1ms bytes=4MiB\n"
+                  "}\n")
+                .status == 0);
+    CHECK(waits_of(scratch) == Waits{{{"mpi_wait_nxn", 0}, 0.008}, {{"mpi_wait_nxn", 2}, 0.008}});
+    CHECK(path_of(scratch) ==
+          Path{{{"MPI_Allreduce", 0}, 0.001}, {{"MPI_Allreduce", 1}, 0.001}, {{"forward", 1}, 0.028}});
+
+    otf2::Reader reader{scratch / "made/traces.otf2"};
+    otf2::Profile profile{reader.archive()};
+    reader.read(profile);
+    profile.finish();
+    CHECK(profile.problems() == std::vector<std::string>{});
+    CHECK(reader.archive().communicators.at(0).members.size() == 3);
+    CHECK(profile.communicators().at(0).collectives ==
+          std::map<otf2::Operation, std::uint64_t>{{otf2::Operation::allreduce, 6}});
+    const otf2::RegionProfile& forward = profile.regions().at(reader.archive().find_region("forward").value());
+    CHECK(forward.visits == 6);
+    CHECK(forward.inclusive_ns.sum == 2 * (10 + 14 + 10) * 1'000'000);
+    CHECK(reader.archive().clock.length_ns == 30'000'000);
+}
+
+TEST_CASE("a receiver waits for a late sender and a synchronous sender for a late receiver")
+{
+    const testing::Scratch scratch;
+    REQUIRE(synth(scratch,
+                  "ranks 2\n"
+                  "work 1ms, 5ms on 0\n"
+                  "MPI_Send 0>1 2ms\n"
+                  "work 20ms on 1\n"
+                  "MPI_Ssend 0>1 2ms\n")
+                .status == 0);
+    CHECK(waits_of(scratch) == Waits{{{"mpi_latesender", 1}, 0.004}, {{"mpi_latereceiver", 0}, 0.021999}});
+    CHECK(path_of(scratch) ==
+          Path{{{"MPI_Recv", 1}, 0.002}, {{"MPI_Ssend", 0}, 0.002}, {{"work", 0}, 0.005}, {{"work", 1}, 0.020}});
+}
+
+TEST_CASE("roots wait for the last rank of a reduction and others for the root of a broadcast")
+{
+    const testing::Scratch scratch;
+    REQUIRE(synth(scratch,
+                  "ranks 3\n"
+                  "communicator pair 1-2\n"
+                  "work 1ms, 3ms on 1\n"
+                  "MPI_Bcast 1ms root=0 comm=pair\n"  // root is rank 1: rank 2 waits 2 ms
+                  "work 1ms on 0\n"
+                  "MPI_Reduce 1ms root=0\n")  // rank 0 at 2 ms, the others at 4 ms
+                .status == 0);
+    CHECK(waits_of(scratch) == Waits{{{"mpi_latebroadcast", 2}, 0.002}, {{"mpi_earlyreduce", 0}, 0.002}});
+}
+
+TEST_CASE("of a collective in the background only what is waited for is exposed")
+{
+    const testing::Scratch scratch;
+    REQUIRE(synth(scratch,
+                  "ranks 2\n"
+                  "work 2ms, 7ms on 1\n"
+                  "MPI_Iallreduce 10ms request=sum\n"  // started at 2 and 7 ms, over at 17 ms
+                  "work 4ms, 8ms on 1\n"               // until 6.001 and 15.001 ms
+                  "MPI_Wait sum\n")
+                .status == 0);
+    CHECK(waits_of(scratch) == Waits{{{"mpi_icollective_exposed", 0}, 0.010999},
+                                     {{"mpi_icollective_exposed", 1}, 0.001999},
+                                     {{"mpi_icollective_wait", 0}, 0.000999}});
+    CHECK(path_of(scratch) == Path{{{"MPI_Wait", 0}, 0.010}, {{"work", 1}, 0.007}});
+}
+
+TEST_CASE("a message in the background is waited for where it is waited for")
+{
+    const testing::Scratch scratch;
+    REQUIRE(synth(scratch,
+                  "ranks 2\n"
+                  "work 9ms, 1ms on 1\n"
+                  "MPI_Isend 0>1 1ms request=news\n"
+                  "work 3ms on 1\n"
+                  "MPI_Wait news\n")
+                .status == 0);
+    CHECK(waits_of(scratch) == Waits{{{"mpi_latesender", 1}, 0.004999}});
+}
+
+TEST_CASE("clocks that differ are written as they are and read as one")
+{
+    const testing::Scratch scratch;
+    REQUIRE(synth(scratch,
+                  "ranks 2\n"
+                  "clock 1 offset=5ms drift=100\n"
+                  "repeat 100 step {\n"
+                  "  work 10ms, 12ms on 0\n"
+                  "  MPI_Barrier 1ms\n"
+                  "}\n")
+                .status == 0);
+    struct Ends : otf2::Visitor {
+        void leave(const otf2::At& at, std::uint32_t, const otf2::EventAttributes&) override
+        {
+            last[at.location] = at.time_ns;
+        }
+        std::map<std::uint32_t, std::int64_t> last;
+    };
+    Ends common;
+    otf2::Reader{scratch / "made/traces.otf2"}.read(common);
+    CHECK(std::abs(common.last[0] - common.last[1]) <= 2);
+    Ends own;
+    otf2::Reader{scratch / "made/traces.otf2", {.undo_clock_offsets = true}}.read_by_location(own);
+    CHECK(own.last[0] - own.last[1] == doctest::Approx(5'000'000 + 1'300'000 * 0.1).epsilon(0.001));
+}
+
+TEST_CASE("the same seed gives the same archive and another one another")
+{
+    const auto path = [](const std::string& seed) {
+        const testing::Scratch scratch;
+        REQUIRE(
+            synth(scratch, "ranks 2\nseed " + seed + "\nrepeat 10 step {\nwork 1ms..9ms\nMPI_Allreduce 1ms..2ms\n}\n")
+                .status == 0);
+        return path_of(scratch);
+    };
+    CHECK(path("1") == path("1"));
+    CHECK(path("1") != path("2"));
+}
+
+TEST_CASE("programs that make no sense are refused with file and line")
+{
+    CHECK(says(refusal("ranks 2\nwork 1ms\nMPI_Alreduce 1ms\n"), "spec line 3: 'MPI_Alreduce' is none of"));
+    CHECK(says(refusal("work\n"), "line 1: 'work' is no statement; work takes a time"));
+    CHECK(says(refusal("ranks 2\nwork 1ms on 2\n"), "line 2: there is no rank 2 of 2"));
+    CHECK(says(refusal("repeat 3 step {\nwork 1ms\n"), "a { is never closed"));
+    CHECK(says(refusal("work 1ms\n}\n"), "line 2: } without {"));
+    CHECK(says(refusal("work 2ms..1ms\n"), "2ms..1ms is no time or range of times"));
+    CHECK(says(refusal("ranks 2\nMPI_Send 0>0 1ms\n"), "a message to itself"));
+    CHECK(says(refusal("ranks 2\nMPI_Iallreduce 1ms\n"), "MPI_Iallreduce needs request=NAME"));
+    CHECK(says(refusal("ranks 2\nMPI_Iallreduce 1ms request=a\n"), "rank 0 never waits for 'a'"));
+    CHECK(says(refusal("ranks 2\nMPI_Barrier 1ms colour=red\n"), "MPI_Barrier knows no colour="));
+    CHECK(says(refusal(""), "there is no statement in it"));
+    CHECK(says(refusal("ranks 999999\nwork 1ms\n"), "ranks are 1 to 65536"));
+}

@@ -1,0 +1,66 @@
+// trace-synth: archives whose wait states and critical path are known, from a small program of all ranks.
+#include "base/error.hpp"
+#include "base/options.hpp"
+#include "trace-tools/synth/spec.hpp"
+#include "trace-tools/synth/synthesis.hpp"
+
+#include <filesystem>
+#include <iostream>
+
+#include <sys/resource.h>
+
+namespace {
+
+// Each location is an open file.
+void allow_many_files()
+{
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    std::vector<std::string> specs;
+    std::string out;
+    base::Options options{"trace-synth", "OTF2 archives with known wait states and a known critical path"};
+    options.add_positional("SPEC", specs, "a program of all ranks, a statement a line");
+    options.add("out,o", out, "where the archive traces.otf2 goes, with waits.csv and path.csv: the truth", "DIR");
+    options.section(
+        {.title = "Statements",
+         .text = "One a line; # begins a comment. A rank takes part in those that name it, in their order.",
+         .entries = {
+             {"ranks 4", "the first statement; 1 if there is none"},
+             {"seed 7", "of the lengths that are ranges"},
+             {"communicator row 0-1", "ranks in it; all are in 'world'"},
+             {"clock 1 offset=5ms drift=20", "rank 1's clock is 5 ms behind and loses 20 us a second"},
+             {"repeat 100 step {  }", "a region around what lies between, 100 times; its attribute 'step' counts"},
+             {"region end {  }", "the same, once, without a number"},
+             {"forward 10ms..12ms", "work in a region, each time of another length"},
+             {"backward 20ms, 25ms on 1,3", "by rank: the last part that names it counts"},
+             {"MPI_Allreduce 1ms bytes=4MiB",
+              "ends 1 ms after the last rank came; also Allgather, Alltoall, Barrier, ..."},
+             {"MPI_Reduce 1ms root=2 comm=row", "the root waits for the others; in Bcast and Scatter they wait for it"},
+             {"MPI_Send 0>1 1ms tag=7", "and the MPI_Recv on rank 1; MPI_Ssend waits for the receiver"},
+             {"MPI_Iallreduce 5ms request=grad", "goes on beside what follows"},
+             {"MPI_Isend 1>0 1ms request=news", "and the MPI_Irecv on rank 0"},
+             {"MPI_Wait grad", "on all ranks that have started it"},
+         }});
+    options.example("trace-synth late.spec -o late && trace-info late/traces.otf2");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (specs.size() != 1) base::fail_usage("one program at a time");
+    if (out.empty()) base::fail_usage("--out says where the archive goes");
+
+    const otf2::SynthSpec spec = otf2::read_synth_spec(specs.front());
+    allow_many_files();
+    const otf2::SynthTruth truth = otf2::synthesize(spec, out);
+    otf2::write_truth(truth, spec, out);
+    std::cout << "wrote " << (std::filesystem::path{out} / "traces.otf2").string() << ": " << spec.ranks << " ranks, "
+              << static_cast<double>(truth.length_ns) / 1e9 << " s\n";
+    return base::exit_fine;
+} catch (...) {
+    return base::report_failure("trace-synth");
+}

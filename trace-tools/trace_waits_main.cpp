@@ -1,0 +1,100 @@
+// trace-waits: who waited for whom in MPI, and how efficient that leaves the run.
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/options.hpp"
+#include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/mpi_replay.hpp"
+#include "trace-tools/patterns/pop.hpp"
+#include "trace-tools/patterns/ranks.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+namespace {
+
+double seconds(std::int64_t ns)
+{
+    return static_cast<double>(ns) / 1e9;
+}
+
+std::uint32_t region_named(const otf2::Archive& archive, const std::string& name)
+{
+    if (name.empty()) return otf2::nowhere;
+    const auto region = archive.find_region(name);
+    if (!region) base::fail_usage("--step-region: there is no region '", name, "' in the archive");
+    return *region;
+}
+
+void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay& replay,
+                        const std::vector<std::int64_t>& ranks)
+{
+    base::CsvWriter pop{file, {"metric", "rank", "value"}};
+    const otf2::Efficiencies found = otf2::efficiencies(replay.times());
+    pop.row("parallel_efficiency", "all", found.parallel());
+    pop.row("load_balance", "all", found.load_balance);
+    pop.row("communication_efficiency", "all", found.communication());
+    pop.row("serialisation_efficiency", "all", found.serialisation);
+    pop.row("transfer_efficiency", "all", found.transfer);
+    std::size_t location = 0;
+    for (const otf2::MpiTimes& times : replay.times()) {
+        const std::int64_t rank = ranks[location++];
+        if (times.mpi_ns == 0) continue;
+        pop.row("run_s", rank, seconds(times.last_ns - times.first_ns));
+        pop.row("computation_s", rank, seconds(times.last_ns - times.first_ns - times.mpi_ns));
+        pop.row("mpi_s", rank, seconds(times.mpi_ns));
+        pop.row("wait_time_mpi_s", rank, seconds(times.waiting_ns));
+    }
+    std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n", found.parallel(),
+                found.load_balance, found.serialisation, found.transfer);
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    std::vector<std::string> anchors;
+    std::string out;
+    std::string step_region;
+    base::Options options{"trace-waits", "wait states of an MPI program, from its OTF2 archive"};
+    options.add_positional("X.otf2", anchors, "the archive's anchor file");
+    options.add("out,o", out, "where waits.csv and pop.csv go", "DIR");
+    options.add("step-region", step_region,
+                "steps are the visits of this region; if not given, what has an attribute 'step'", "NAME");
+    options.epilogue(
+        "waits.csv: pattern,communicator,region,rank,step,seconds,count; patterns by Cube's names. step "
+        "is -1 outside of steps. pop.csv: metric,rank,value.");
+    options.example("trace-waits train/trace/traces.otf2 -o waits");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (anchors.size() != 1) base::fail_usage("one archive at a time");
+    if (out.empty()) base::fail_usage("--out says where the tables go");
+
+    otf2::Reader reader{anchors.front()};
+    const otf2::Archive& archive = reader.archive();
+    const otf2::MpiReplay::Options plan{.critical_path = false, .step_region = region_named(archive, step_region)};
+    const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
+    std::filesystem::create_directories(out);
+    const std::filesystem::path directory{out};
+    base::CsvWriter waits{directory / "waits.csv",
+                          {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}};
+    std::map<otf2::Pattern, otf2::WaitSum> totals;
+    const auto write = [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
+        waits.row(otf2::cube_name(key.pattern), archive.communicators[key.communicator].name,
+                  archive.regions[key.region].name, ranks[key.location], key.step, seconds(sum.ns), sum.count);
+        otf2::WaitSum& total = totals[key.pattern];
+        total.ns += sum.ns;
+        total.count += sum.count;
+    };
+    otf2::MpiReplay replay{archive, plan, write};
+    reader.read(replay);
+    replay.finish();
+    for (const auto& [pattern, total] : totals)
+        std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(total.ns),
+                    static_cast<unsigned long long>(total.count));
+    if (totals.empty()) std::printf("no MPI call waited for another rank\n");
+    write_efficiencies(directory / "pop.csv", replay, ranks);
+    for (const std::string& problem : replay.problems()) std::fprintf(stderr, "trace-waits: %s\n", problem.c_str());
+    return base::exit_fine;
+} catch (...) {
+    return base::report_failure("trace-waits");
+}
