@@ -24,16 +24,6 @@ otf2::Profile profile(otf2::Reader& reader, int threads)
     return std::move(parts.front());
 }
 
-// Definitions may take many times the memory of their file.
-otf2::Limits limits_for(std::filesystem::path anchor)
-{
-    otf2::Limits limits;
-    std::error_code missing;
-    const std::uintmax_t bytes = std::filesystem::file_size(anchor.replace_extension(".def"), missing);
-    if (!missing) limits.memory_bytes += 64 * bytes;
-    return limits;
-}
-
 }  // namespace
 
 int main(int argc, char** argv)
@@ -54,7 +44,7 @@ try {
     if (anchors.size() != 1) base::fail_usage("one archive at a time");
     if (threads < 1 || threads > most_threads) base::fail_usage("--threads is 1 to ", most_threads);
 
-    return otf2::confined("trace-info", limits_for(anchors.front()), [&] {
+    return otf2::confined("trace-info", otf2::limits_for(anchors.front()), [&] {
         otf2::Reader reader{anchors.front()};
         const otf2::Profile found = profile(reader, threads);
         const otf2::Summary summary = otf2::summary(reader, found);

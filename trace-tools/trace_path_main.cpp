@@ -2,6 +2,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
+#include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/patterns/mpi_replay.hpp"
 #include "trace-tools/patterns/ranks.hpp"
@@ -29,6 +30,40 @@ std::map<std::uint32_t, double> imbalance_of_regions(const otf2::CriticalPath& p
     return imbalance;
 }
 
+int analyse(const std::string& anchor, const std::filesystem::path& out)
+{
+    otf2::Reader reader{anchor};
+    const otf2::Archive& archive = reader.archive();
+    const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
+    otf2::MpiReplay replay{archive, {.critical_path = true}, [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
+    reader.read(replay);
+    replay.finish();
+    const otf2::CriticalPath path = replay.critical_path();
+    const std::map<std::uint32_t, double> imbalance = imbalance_of_regions(path, replay.exclusive());
+    std::map<std::uint32_t, double> on_path;  // by region
+    for (const auto& [key, ns] : path.ns) on_path[key.region] += static_cast<double>(ns) / 1e9;
+
+    std::set<otf2::PathKey> keys;
+    for (const auto& [key, ns] : path.ns) keys.insert(key);
+    for (const auto& [key, cost] : path.delay) keys.insert(key);
+    std::filesystem::create_directories(out);
+    base::CsvWriter table{out / "path.csv", {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds"}};
+    double length = 0.0;
+    for (const otf2::PathKey& key : keys) {
+        const auto piece = path.ns.find(key);
+        const auto cost = path.delay.find(key);
+        const double seconds = piece == path.ns.end() ? 0.0 : static_cast<double>(piece->second) / 1e9;
+        const double excess = seconds > 0.0 ? imbalance.at(key.region) * seconds / on_path.at(key.region) : 0.0;
+        table.row(key.region == otf2::nowhere ? "(outside of regions)" : archive.regions[key.region].name,
+                  ranks[key.location], seconds, excess, cost == path.delay.end() ? 0.0 : cost->second);
+        length += seconds;
+    }
+    std::printf("critical path %.9f s; from the first event to the last %.9f s\n", length,
+                static_cast<double>(path.length_ns) / 1e9);
+    for (const std::string& problem : replay.problems()) std::fprintf(stderr, "trace-path: %s\n", problem.c_str());
+    return base::exit_fine;
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
@@ -48,37 +83,8 @@ try {
     if (anchors.size() != 1) base::fail_usage("one archive at a time");
     if (out.empty()) base::fail_usage("--out says where the table goes");
 
-    otf2::Reader reader{anchors.front()};
-    const otf2::Archive& archive = reader.archive();
-    const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
-    otf2::MpiReplay replay{archive, {.critical_path = true}, [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
-    reader.read(replay);
-    replay.finish();
-    const otf2::CriticalPath path = replay.critical_path();
-    const std::map<std::uint32_t, double> imbalance = imbalance_of_regions(path, replay.exclusive());
-    std::map<std::uint32_t, double> on_path;  // by region
-    for (const auto& [key, ns] : path.ns) on_path[key.region] += static_cast<double>(ns) / 1e9;
-
-    std::set<otf2::PathKey> keys;
-    for (const auto& [key, ns] : path.ns) keys.insert(key);
-    for (const auto& [key, cost] : path.delay) keys.insert(key);
-    std::filesystem::create_directories(out);
-    base::CsvWriter table{std::filesystem::path{out} / "path.csv",
-                          {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds"}};
-    double length = 0.0;
-    for (const otf2::PathKey& key : keys) {
-        const auto piece = path.ns.find(key);
-        const auto cost = path.delay.find(key);
-        const double seconds = piece == path.ns.end() ? 0.0 : static_cast<double>(piece->second) / 1e9;
-        const double excess = seconds > 0.0 ? imbalance.at(key.region) * seconds / on_path.at(key.region) : 0.0;
-        table.row(key.region == otf2::nowhere ? "(outside of regions)" : archive.regions[key.region].name,
-                  ranks[key.location], seconds, excess, cost == path.delay.end() ? 0.0 : cost->second);
-        length += seconds;
-    }
-    std::printf("critical path %.9f s; from the first event to the last %.9f s\n", length,
-                static_cast<double>(path.length_ns) / 1e9);
-    for (const std::string& problem : replay.problems()) std::fprintf(stderr, "trace-path: %s\n", problem.c_str());
-    return base::exit_fine;
+    return otf2::confined("trace-path", otf2::limits_for(anchors.front()),
+                          [&] { return analyse(anchors.front(), out); });
 } catch (...) {
     return base::report_failure("trace-path");
 }

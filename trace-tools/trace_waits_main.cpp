@@ -2,6 +2,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
+#include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/patterns/mpi_replay.hpp"
 #include "trace-tools/patterns/pop.hpp"
@@ -49,6 +50,34 @@ void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay
                 found.load_balance, found.serialisation, found.transfer);
 }
 
+int analyse(const std::string& anchor, const std::filesystem::path& out, const std::string& step_region)
+{
+    otf2::Reader reader{anchor};
+    const otf2::Archive& archive = reader.archive();
+    const otf2::MpiReplay::Options plan{.critical_path = false, .step_region = region_named(archive, step_region)};
+    const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
+    std::filesystem::create_directories(out);
+    base::CsvWriter waits{out / "waits.csv", {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}};
+    std::map<otf2::Pattern, otf2::WaitSum> totals;
+    const auto write = [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
+        waits.row(otf2::cube_name(key.pattern), archive.communicators[key.communicator].name,
+                  archive.regions[key.region].name, ranks[key.location], key.step, seconds(sum.ns), sum.count);
+        otf2::WaitSum& total = totals[key.pattern];
+        total.ns += sum.ns;
+        total.count += sum.count;
+    };
+    otf2::MpiReplay replay{archive, plan, write};
+    reader.read(replay);
+    replay.finish();
+    for (const auto& [pattern, total] : totals)
+        std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(total.ns),
+                    static_cast<unsigned long long>(total.count));
+    if (totals.empty()) std::printf("no MPI call waited for another rank\n");
+    write_efficiencies(out / "pop.csv", replay, ranks);
+    for (const std::string& problem : replay.problems()) std::fprintf(stderr, "trace-waits: %s\n", problem.c_str());
+    return base::exit_fine;
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
@@ -69,32 +98,8 @@ try {
     if (anchors.size() != 1) base::fail_usage("one archive at a time");
     if (out.empty()) base::fail_usage("--out says where the tables go");
 
-    otf2::Reader reader{anchors.front()};
-    const otf2::Archive& archive = reader.archive();
-    const otf2::MpiReplay::Options plan{.critical_path = false, .step_region = region_named(archive, step_region)};
-    const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
-    std::filesystem::create_directories(out);
-    const std::filesystem::path directory{out};
-    base::CsvWriter waits{directory / "waits.csv",
-                          {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}};
-    std::map<otf2::Pattern, otf2::WaitSum> totals;
-    const auto write = [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
-        waits.row(otf2::cube_name(key.pattern), archive.communicators[key.communicator].name,
-                  archive.regions[key.region].name, ranks[key.location], key.step, seconds(sum.ns), sum.count);
-        otf2::WaitSum& total = totals[key.pattern];
-        total.ns += sum.ns;
-        total.count += sum.count;
-    };
-    otf2::MpiReplay replay{archive, plan, write};
-    reader.read(replay);
-    replay.finish();
-    for (const auto& [pattern, total] : totals)
-        std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(total.ns),
-                    static_cast<unsigned long long>(total.count));
-    if (totals.empty()) std::printf("no MPI call waited for another rank\n");
-    write_efficiencies(directory / "pop.csv", replay, ranks);
-    for (const std::string& problem : replay.problems()) std::fprintf(stderr, "trace-waits: %s\n", problem.c_str());
-    return base::exit_fine;
+    return otf2::confined("trace-waits", otf2::limits_for(anchors.front()),
+                          [&] { return analyse(anchors.front(), out, step_region); });
 } catch (...) {
     return base::report_failure("trace-waits");
 }

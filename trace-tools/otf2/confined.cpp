@@ -60,6 +60,15 @@ void limit(__rlimit_resource_t resource, rlim_t most)
 
 }  // namespace
 
+Limits limits_for(std::filesystem::path anchor)
+{
+    Limits limits;
+    std::error_code missing;
+    const std::uintmax_t bytes = std::filesystem::file_size(anchor.replace_extension(".def"), missing);
+    if (!missing) limits.memory_bytes += 64 * bytes;
+    return limits;
+}
+
 int confined(const char* program, const Limits& limits, const std::function<int()>& work)
 {
     std::cout.flush();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 
 namespace otf2 {
@@ -12,6 +13,9 @@ struct Limits {
     std::uint64_t memory_bytes = std::uint64_t{1} << 30U;  // of the child's own; none under sanitizers
     double stuck_s = 5.0;                                  // of CPU time without getting_on()
 };
+
+// For an archive: its definitions may take many times the memory of their file.
+Limits limits_for(std::filesystem::path anchor);
 
 // Forks; the child runs the work, reports an exception as `program` and ends with the code the work returns, which is
 // handed on. Throws Error, one clear line, if a signal ends the child. To be called while there is one thread.

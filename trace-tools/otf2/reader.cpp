@@ -287,6 +287,7 @@ class Reader::Pass {
 
     void in_order_of_time()
     {
+        if (options_.undo_clock_offsets) base::fail("clocks that are not corrected give no order of time");
         std::uint64_t defined = 0;
         bool any = false;
         for (std::size_t i = first_; i < last_; ++i) {

@@ -99,7 +99,8 @@ class Visitor {
 };
 
 struct ReadOptions {
-    // Time stamps of each node's own clock, as they were taken, instead of the archive's common time.
+    // Time stamps of each node's own clock, as they were taken, instead of the archive's common time. By location only:
+    // OTF2 orders events of several by common time.
     bool undo_clock_offsets = false;
 };
 
@@ -113,7 +114,8 @@ class Reader {
     const Archive& archive() const { return archive_; }
 
     // All events in the order of their time; ties by location. May be called again. Throws Error where the archive is
-    // cut off. Events that refer to nothing are left out and counted in problems().
+    // cut off, or if clock offsets are to be undone. Events that refer to nothing are left out and counted in
+    // problems().
     void read(Visitor& visitor);
 
     // All events of the first location, then all of the next one: faster.

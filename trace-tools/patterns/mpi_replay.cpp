@@ -155,9 +155,9 @@ struct Place {
     std::int64_t first_ns = INT64_MIN;
     std::int64_t last_ns = 0;  // up to here time is accounted
     std::int64_t step = -1;
-    std::int64_t steps = 0;     // visits of the step's region
-    std::int64_t reached = -1;  // the last step that began
-    RegionTimes exclusive;
+    std::int64_t steps = 0;               // visits of the step's region
+    std::int64_t reached = -1;            // the last step that began
+    std::vector<std::int64_t> exclusive;  // ns by region, as far as visited
     std::int64_t mpi_ns = 0;
     std::int64_t waiting_ns = 0;
 
@@ -216,7 +216,7 @@ struct MpiReplay::State {
         }
         if (place.in_mpi == 0) {
             const std::uint32_t region = place.open.empty() ? nowhere : place.open.back().region;
-            if (region != nowhere) add(place.exclusive, region, now_ns - place.last_ns);
+            if (region != nowhere) exclusive(place, region) += now_ns - place.last_ns;
             if (options.critical_path) {
                 place.path.add({region, location}, now_ns - place.path_ns);
                 if (region != nowhere) work(place, {.region = region, .begin_ns = place.path_ns, .end_ns = now_ns});
@@ -224,6 +224,12 @@ struct MpiReplay::State {
             place.path_ns = now_ns;
         }
         place.last_ns = now_ns;
+    }
+
+    static std::int64_t& exclusive(Place& place, std::uint32_t region)
+    {
+        if (region >= place.exclusive.size()) place.exclusive.resize(region + 1);
+        return place.exclusive[region];
     }
 
     void work(Place& place, const Stretch& more) const
@@ -246,7 +252,7 @@ struct MpiReplay::State {
         if (--place.in_mpi > 0) return;
         end_receives(location, now_ns);
         end_sends(location, now_ns);
-        add(place.exclusive, place.call, now_ns - place.call_ns);
+        exclusive(place, place.call) += now_ns - place.call_ns;
         place.mpi_ns += now_ns - place.call_ns;
         if (options.critical_path) place.path.add({place.call, location}, now_ns - place.path_ns);
         place.path_ns = now_ns;
@@ -801,7 +807,9 @@ PathTimes MpiReplay::exclusive() const
 {
     PathTimes times;
     for (std::uint32_t location = 0; location < state_->places.size(); ++location)
-        for (const auto& [region, ns] : state_->places[location].exclusive) times[{region, location}] += ns;
+        for (std::uint32_t region = 0; region < state_->places[location].exclusive.size(); ++region)
+            if (const std::int64_t ns = state_->places[location].exclusive[region]; ns > 0)
+                times[{region, location}] = ns;
     return times;
 }
 
