@@ -129,7 +129,9 @@ TEST_CASE("a calibration that is stopped keeps what was known before")
 {
     const Scratch scratch;
     const auto file = scratch / "limits.json";
-    REQUIRE(testing::run(calibration("cpu.spin", file)).status == 0);
+    const Outcome outcome = testing::run(calibration("cpu.spin", file));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
     const std::string before = base::read_whole(file);
     const auto begun = fs::last_write_time(file);
     Child child{{program, "calibrate", "cpu.spin", "--cpus", cpu(), "--rounds", "10000", "--limits", file}};
