@@ -372,10 +372,10 @@ struct MpiReplay::State {
 
     // -------------------------------------------------------------------------------------------------- collectives
 
-    // A rank is a process, whichever of its threads calls.
+    // A rank is a process, whichever of its threads calls. None outside of an MPI call, which alone tells since when.
     std::optional<std::uint32_t> rank_of(std::uint32_t communicator, std::uint32_t location)
     {
-        if (communicator >= ranks.size()) return std::nullopt;
+        if (communicator >= ranks.size() || places[location].in_mpi == 0) return std::nullopt;
         const auto found = ranks[communicator].find(process_of(location));
         if (found == ranks[communicator].end()) return std::nullopt;
         return found->second;
@@ -829,7 +829,8 @@ std::vector<std::string> MpiReplay::problems() const
     };
     tell(state_->clock_errors, " collectives end on one rank before another one came: clocks that are not corrected?");
     tell(state_->mismatches, " collectives are another operation on one rank than on another");
-    tell(state_->strangers, " MPI events are of no rank of their communicator, or of no request");
+    tell(state_->strangers,
+         " MPI events are outside of an MPI call, of no rank of their communicator, or of no request");
     tell(state_->unmatched_receives, " messages are received before they are sent: clocks that are not corrected?");
     std::uint64_t never = 0;
     for (const auto& [channel, sends] : state_->sent) never += sends.size();

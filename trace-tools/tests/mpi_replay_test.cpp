@@ -1,6 +1,7 @@
 // Wait states and critical paths: of archives made with known ones, and of a real one.
 #include "base/csv.hpp"
 #include "base/testing.hpp"
+#include "trace-tools/otf2/recorder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -210,4 +211,23 @@ TEST_CASE("steps may be the visits of a named region")
     CHECK(wrong.status == 2);
     CHECK(wrong.err.find("there is no region 'iterations'") != std::string::npos);
     CHECK(testing::run(command).status == 1);  // waits.csv is there already
+}
+
+TEST_CASE("MPI events outside of MPI calls are told and make no waits")
+{
+    Analysed run;
+    {
+        otf2::Recorder recorder{run.made};
+        otf2::LocationRecorder& location = recorder.location("main");
+        recorder.speaks_mpi(location);
+        const otf2::CommunicatorRef world = recorder.communicator(otf2::world_communicator, {0});
+        location.collective_begin(10);
+        location.collective_end(20, {.operation = otf2::Operation::allreduce, .communicator = world});
+        location.send(30, {.peer = 0, .communicator = world});
+        location.receive(40, {.peer = 0, .communicator = world});
+        recorder.finish();
+    }
+    analyse(run, run.made / "traces.otf2");
+    CHECK(run.complaints.find("trace-waits: 3 MPI events are outside of an MPI call") != std::string::npos);
+    CHECK(waits(run.found).empty());
 }
