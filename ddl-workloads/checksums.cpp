@@ -12,30 +12,19 @@
 
 namespace ddl {
 
-namespace {
-
-std::uint32_t mirrored(std::uint32_t bits)
+std::uint32_t crc32c_by_table(std::span<const std::byte> bytes)
 {
-    std::uint32_t mirror = 0;
-    for (int bit = 0; bit < 32; ++bit, bits >>= 1U) mirror = (mirror << 1U) | (bits & 1U);
-    return mirror;
-}
-
-}  // namespace
-
-std::uint32_t crc32c_by_table(std::span<const std::byte> bytes, std::uint32_t before)
-{
-    boost::crc_optimal<32, 0x1edc6f41, 0, ~0U, true, true> crc{mirrored(~before)};
+    boost::crc_optimal<32, 0x1edc6f41, ~0U, ~0U, true, true> crc;
     crc.process_bytes(bytes.data(), bytes.size());
     return crc.checksum();
 }
 
 #ifdef CROSSTALK_ISAL
 
-std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before)
+std::uint32_t crc32c(std::span<const std::byte> bytes)
 {
     constexpr std::size_t most = std::size_t{1} << 30U;  // ISA-L counts in an int
-    std::uint32_t remainder = ~before;
+    std::uint32_t remainder = ~0U;
     while (!bytes.empty()) {
         const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), most));
         auto* const begin = const_cast<std::byte*>(piece.data());  // is only read
@@ -52,9 +41,9 @@ std::uint32_t crc32(std::span<const std::byte> bytes)
 
 #else
 
-std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before)
+std::uint32_t crc32c(std::span<const std::byte> bytes)
 {
-    return crc32c_by_table(bytes, before);
+    return crc32c_by_table(bytes);
 }
 
 std::uint32_t crc32(std::span<const std::byte> bytes)

@@ -2,6 +2,7 @@
 // cache, from the same files and from a plain file: bytes of input per second, in turns.
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/options.hpp"
 #include "base/paired.hpp"
 #include "base/testing.hpp"
 #include "ddl-workloads/checksums.hpp"
@@ -176,35 +177,66 @@ void compare(const Input& input, int readers, int transformers, const std::strin
               << " MB/s, loader / loop " << result.ratio.text() << std::endl;
 }
 
+// Images as a file of CIFAR-10's, which a plain loop can read, and the same in other formats.
+struct Images {
+    testing::Scratch scratch;
+    std::string made = "synthetic[samples=" + std::to_string(input_bytes / 3073) + "]";
+    Input flat = input_of("cifar10", made, scratch / "data");
+    std::string path = ddl::data_set(made, scratch / "data").train;
+    ReadRecord plain = plain_file(path, 3073, 3073);
+
+    Input as(const std::string& format) const
+    {
+        ddl::convert(made, format, scratch / format);
+        return input_of(format, format + "[path=" + (scratch / format).string() + "]", "");
+    }
+};
+
+void cifar10(const Images& images)
+{
+    compare(images.flat, 1, 0, "it", images.plain);
+    compare(images.flat, 2, 0, "it", images.plain);
+    compare(images.flat, 1, 1, "it", images.plain);
+}
+
+void mnist(const Images& images)
+{
+    compare(images.as("mnist"), 1, 0, "a plain file", images.plain);
+}
+
+void shards(const Images& images)
+{
+    const Input input = images.as("shards");
+    compare(input, 1, 0, "it", shard(images.scratch / "shards/train-00000.bin", 3073));
+    compare(input, 1, 0, "a plain file", images.plain);
+}
+
+void hdf5(const Images& images)
+{
+    const Input input = images.as("hdf5");
+    compare(input, 1, 0, "it", hdf5_file(images.scratch / "hdf5"));
+    compare(input, 1, 0, "a plain file", images.plain);
+}
+
+void text(const Images& images)
+{
+    const std::string copy = images.scratch / "text";
+    std::filesystem::copy(images.path, copy);
+    compare(input_of("text of 1024 bytes", "text[path=" + copy + ",length=1024]", ""), 1, 0, "it",
+            plain_file(copy, 1025, 1024));
+}
+
 }  // namespace
 
-int main()
+int main(int argc, char** argv)
 try {
-    const testing::Scratch scratch;
-    const std::string images = "synthetic[samples=" + std::to_string(input_bytes / 3073) + "]";
-    const Input flat = input_of("cifar10", images, scratch / "data");
-    const std::string flat_path = ddl::data_set(images, scratch / "data").train;
-    const ReadRecord flat_file = plain_file(flat_path, 3073, 3073);
-    compare(flat, 1, 0, "it", flat_file);
-    compare(flat, 2, 0, "it", flat_file);
-    compare(flat, 1, 1, "it", flat_file);
-
-    const auto converted = [&](const std::string& format) {
-        ddl::convert(images, format, scratch / format);
-        return input_of(format, format + "[path=" + (scratch / format).string() + "]", "");
-    };
-    compare(converted("mnist"), 1, 0, "a plain file", flat_file);
-    const Input shards = converted("shards");
-    compare(shards, 1, 0, "it", shard(scratch / "shards/train-00000.bin", 3073));
-    compare(shards, 1, 0, "a plain file", flat_file);
-    const Input hdf5 = converted("hdf5");
-    compare(hdf5, 1, 0, "it", hdf5_file(scratch / "hdf5"));
-    compare(hdf5, 1, 0, "a plain file", flat_file);
-
-    const std::string text = scratch / "text";
-    std::filesystem::copy(flat_path, text);
-    compare(input_of("text of 1024 bytes", "text[path=" + text + ",length=1024]", ""), 1, 0, "it",
-            plain_file(text, 1025, 1024));
+    std::vector<std::pair<std::string, void (*)(const Images&)>> parts{
+        {"cifar10", cifar10}, {"mnist", mnist}, {"shards", shards}, {"hdf5", hdf5}, {"text", text}};
+    base::Options options{"loader-bench", "the input pipeline beside loops by hand over the same bytes, in turns"};
+    options.add_parts("format", parts);
+    if (!options.parse(argc, argv)) return 0;
+    const Images images;
+    for (const auto& [name, measure] : parts) measure(images);
 } catch (...) {
     return base::report_failure("loader-bench");
 }

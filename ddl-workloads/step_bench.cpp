@@ -2,6 +2,7 @@
 // ones, in turns, of a model that computes by the clock, for a real one's runs differ by more than that cost. Operators
 // (L2, L3): within one run, every third step, which records them, against the step after it, which does not.
 #include "base/error.hpp"
+#include "base/options.hpp"
 #include "base/paired.hpp"
 #include "base/testing.hpp"
 #include "ddl-workloads/tests/train_runs.hpp"
@@ -73,7 +74,8 @@ void operators(const std::string& name, const Words& work, const std::string& le
 
 int main(int argc, char** argv)
 try {
-    if (argc > 1) base::fail_usage("takes no arguments, but got ", argv[1]);
+    base::Options options{"step-bench", "what tracing adds to steps, by instrumentation level"};
+    if (!options.parse(argc, argv)) return 0;
     phases_and_buckets();
 #ifdef CROSSTALK_DDL_TORCH
     const std::vector<std::pair<std::string, Words>> works{

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/local_rank.hpp"
+#include "base/options.hpp"
 #include "base/paired.hpp"
 #include "base/run_record.hpp"
 #include "noisegen/sockets.hpp"
@@ -202,8 +203,11 @@ void compare_mpi()
 
 }  // namespace
 
-int main()
+int main(int argc, char** argv)
 try {
+    base::Options options{"network-bench",
+                          "network.exchange beside a bare loop; over TCP, or under mpirun -n 2 over MPI"};
+    if (!options.parse(argc, argv)) return base::exit_fine;
     const base::JobRank job = base::job_rank();
     if (!job.under_mpi) {
         compare_tcp();

@@ -2,6 +2,7 @@
 // new file each time, in turns.
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/options.hpp"
 #include "base/paired.hpp"
 #include "base/testing.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_file.hpp"
@@ -82,8 +83,10 @@ double ms_of(const std::function<void()>& work)
 
 }  // namespace
 
-int main()
+int main(int argc, char** argv)
 try {
+    base::Options options{"checkpoint-bench", "checkpoints beside plain writes of the same bytes, in turns"};
+    if (!options.parse(argc, argv)) return 0;
     const State state = make_state();
     const testing::Scratch scratch;
     for (const bool durable : {false, true}) {

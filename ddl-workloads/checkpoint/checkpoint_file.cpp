@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string_view>
+#include <thread>
 
 namespace ddl {
 
@@ -159,22 +160,6 @@ hdf5::Properties with_room_at_once()
     return properties;
 }
 
-// Returns the checksum: taken of each piece when writing it has brought it into the cache. Pieces end where the
-// kernel's large pages do.
-std::uint32_t write_bytes(hdf5::Output& output, haddr_t at, std::span<const std::byte> bytes)
-{
-    constexpr std::size_t piece_bytes = std::size_t{256} << 10U;
-    std::uint32_t checksum = 0;
-    while (!bytes.empty()) {
-        const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), piece_bytes - at % piece_bytes));
-        output.write(at, piece);
-        checksum = crc32c(piece, checksum);
-        at += piece.size();
-        bytes = bytes.subspan(piece.size());
-    }
-    return checksum;
-}
-
 hdf5::DataSet make_set(hid_t file, const StateTensor& tensor, hid_t links, hid_t storage)
 {
     const std::vector<hsize_t> shape(tensor.shape.begin(), tensor.shape.end());
@@ -186,16 +171,25 @@ hdf5::DataSet make_set(hid_t file, const StateTensor& tensor, hid_t links, hid_t
               "make ", tensor.path)};
 }
 
-// HDF5's part at once, before and after the numbers, which drive all else out of the cache.
+// HDF5's part at once, before and after the numbers, which drive all else out of the cache. Checksums are taken while
+// the kernel copies the numbers.
 void write_tensors(hid_t file, hdf5::Output& output, std::span<const StateTensor> tensors)
 {
     const hdf5::Properties links = making_groups();
     const hdf5::Properties storage = with_room_at_once();
     std::vector<hdf5::DataSet> sets;
-    for (const StateTensor& tensor : tensors) sets.push_back(make_set(file, tensor, links.get(), storage.get()));
-    std::vector<std::uint32_t> checksums;
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-        checksums.push_back(write_bytes(output, H5Dget_offset(sets[i].get()), tensors[i].bytes));
+    std::vector<haddr_t> places;
+    for (const StateTensor& tensor : tensors) {
+        sets.push_back(make_set(file, tensor, links.get(), storage.get()));
+        places.push_back(H5Dget_offset(sets.back().get()));
+    }
+    std::vector<std::uint32_t> checksums(tensors.size());
+    {
+        const std::jthread writer{[&] {
+            for (std::size_t i = 0; i < tensors.size(); ++i) output.write(places[i], tensors[i].bytes);
+        }};
+        for (std::size_t i = 0; i < tensors.size(); ++i) checksums[i] = crc32c(tensors[i].bytes);
+    }
     for (std::size_t i = 0; i < tensors.size(); ++i)
         write_attribute(sets[i].get(), checksum_attribute, H5T_STD_U32LE, &checksums[i]);
 }

@@ -21,16 +21,13 @@ std::vector<std::byte> some_bytes()
 
 }  // namespace
 
-TEST_CASE("CRC-32C is that of the standard, in one piece and in several")
+TEST_CASE("CRC-32C is that of the standard")
 {
     CHECK(ddl::crc32c(std::as_bytes(std::span{digits})) == 0xe3069283);
     const std::vector<std::byte> bytes = some_bytes();
     for (const std::size_t size : {0, 1, 7, 8, 9, 1023, 4096, 20'000}) {
         const std::span<const std::byte> some = std::span{bytes}.first(size);
         CHECK(ddl::crc32c(some) == ddl::crc32c_by_table(some));
-        const std::size_t half = size / 2;
-        CHECK(ddl::crc32c(some.subspan(half), ddl::crc32c(some.first(half))) == ddl::crc32c(some));
-        CHECK(ddl::crc32c_by_table(some.subspan(half), ddl::crc32c_by_table(some.first(half))) == ddl::crc32c(some));
     }
 }
 
