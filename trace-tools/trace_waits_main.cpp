@@ -61,7 +61,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
     std::map<otf2::Pattern, otf2::WaitSum> totals;
     const auto write = [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
         waits.row(otf2::cube_name(key.pattern), archive.communicators[key.communicator].name,
-                  archive.regions[key.region].name, ranks[key.location], key.step, seconds(sum.ns), sum.count);
+                  archive.regions[key.where].name, ranks[key.location], key.step, seconds(sum.ns), sum.count);
         otf2::WaitSum& total = totals[key.pattern];
         total.ns += sum.ns;
         total.count += sum.count;
