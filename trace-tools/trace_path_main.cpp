@@ -6,6 +6,7 @@
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/patterns/mpi_replay.hpp"
 #include "trace-tools/patterns/ranks.hpp"
+#include "trace-tools/patterns/replay_archive.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -36,8 +37,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     const otf2::Archive& archive = reader.archive();
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     otf2::MpiReplay replay{archive, {.critical_path = true}, [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
-    reader.read(replay);
-    replay.finish();
+    otf2::replay_archive(reader, replay, "trace-path");
     const otf2::CriticalPath path = replay.critical_path();
     const std::map<std::uint32_t, double> imbalance = imbalance_of_regions(path, replay.exclusive());
     std::map<std::uint32_t, double> on_path;  // by region
@@ -60,7 +60,6 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     }
     std::printf("critical path %.9f s; from the first event to the last %.9f s\n", length,
                 static_cast<double>(path.length_ns) / 1e9);
-    for (const std::string& problem : replay.problems()) std::fprintf(stderr, "trace-path: %s\n", problem.c_str());
     return base::exit_fine;
 }
 
