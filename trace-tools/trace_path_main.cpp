@@ -6,6 +6,7 @@
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/patterns/mpi_replay.hpp"
 #include "trace-tools/patterns/ranks.hpp"
+#include "trace-tools/patterns/replay_archive.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,15 +17,15 @@
 namespace {
 
 // What a region has on the path beyond its mean over the ranks (Scalasca), shared out over the ranks by their share in
-// the path. By PathKey::region.
+// the path. By PathKey::where.
 std::map<std::uint32_t, double> imbalance_of_regions(const otf2::CriticalPath& path, const otf2::PathTimes& exclusive)
 {
     std::set<std::uint32_t> locations;
     for (const auto& [key, ns] : exclusive) locations.insert(key.location);
     std::map<std::uint32_t, double> imbalance;
-    for (const auto& [key, ns] : path.ns) imbalance[key.region] += static_cast<double>(ns) / 1e9;
+    for (const auto& [key, ns] : path.ns) imbalance[key.where] += static_cast<double>(ns) / 1e9;
     for (const auto& [key, ns] : exclusive)
-        if (const auto found = imbalance.find(key.region); found != imbalance.end())
+        if (const auto found = imbalance.find(key.where); found != imbalance.end())
             found->second -= static_cast<double>(ns) / 1e9 / static_cast<double>(locations.size());
     for (auto& [region, excess] : imbalance) excess = std::max(excess, 0.0);
     return imbalance;
@@ -36,12 +37,11 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     const otf2::Archive& archive = reader.archive();
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     otf2::MpiReplay replay{archive, {.critical_path = true}, [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
-    reader.read(replay);
-    replay.finish();
+    otf2::replay_archive(reader, replay, "trace-path");
     const otf2::CriticalPath path = replay.critical_path();
     const std::map<std::uint32_t, double> imbalance = imbalance_of_regions(path, replay.exclusive());
     std::map<std::uint32_t, double> on_path;  // by region
-    for (const auto& [key, ns] : path.ns) on_path[key.region] += static_cast<double>(ns) / 1e9;
+    for (const auto& [key, ns] : path.ns) on_path[key.where] += static_cast<double>(ns) / 1e9;
 
     std::set<otf2::PathKey> keys;
     for (const auto& [key, ns] : path.ns) keys.insert(key);
@@ -53,14 +53,13 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
         const auto piece = path.ns.find(key);
         const auto cost = path.delay.find(key);
         const double seconds = piece == path.ns.end() ? 0.0 : static_cast<double>(piece->second) / 1e9;
-        const double excess = seconds > 0.0 ? imbalance.at(key.region) * seconds / on_path.at(key.region) : 0.0;
-        table.row(key.region == otf2::nowhere ? "(outside of regions)" : archive.regions[key.region].name,
+        const double excess = seconds > 0.0 ? imbalance.at(key.where) * seconds / on_path.at(key.where) : 0.0;
+        table.row(key.where == otf2::nowhere ? "(outside of regions)" : archive.regions[key.where].name,
                   ranks[key.location], seconds, excess, cost == path.delay.end() ? 0.0 : cost->second);
         length += seconds;
     }
     std::printf("critical path %.9f s; from the first event to the last %.9f s\n", length,
                 static_cast<double>(path.length_ns) / 1e9);
-    for (const std::string& problem : replay.problems()) std::fprintf(stderr, "trace-path: %s\n", problem.c_str());
     return base::exit_fine;
 }
 

@@ -1,50 +1,19 @@
 // Who waits for whom in MPI, and the critical path through it, in one pass in the order of time. Needs clock-corrected
-// time stamps. Source of the patterns: Scalasca's documentation, Cube's names; of the critical path: Boehme et al.,
-// "Scalable Critical-Path Based Performance Analysis", IPDPS 2012.
+// time stamps.
 #pragma once
 
 #include "trace-tools/otf2/reader.hpp"
-#include "trace-tools/patterns/path_so_far.hpp"
+#include "trace-tools/patterns/call_tree.hpp"
+#include "trace-tools/patterns/causes.hpp"
+#include "trace-tools/patterns/wait_states.hpp"
 
-#include <compare>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace otf2 {
-
-enum class Pattern {
-    wait_nxn,        // until the last rank came to an all-to-all operation
-    nxn_completion,  // after the first rank left it
-    barrier_wait,    // as the two above
-    barrier_completion,
-    late_broadcast,       // until the root came
-    early_reduce,         // of the root, until the last other rank came
-    late_sender,          // until the sender came; of several in one MPI_Waitall the last one
-    late_receiver,        // of a blocked sender, until the receiver came
-    icollective_exposed,  // inside the wait for a non-blocking collective
-    icollective_wait,     // the part of it in which some rank had not started the collective
-};
-
-// "mpi_wait_nxn"; those of non-blocking collectives, which Cube does not have, "mpi_icollective_exposed" and so on.
-const char* cube_name(Pattern pattern);
-
-struct WaitKey {
-    std::int64_t step = -1;  // -1: outside of steps
-    Pattern pattern = Pattern::wait_nxn;
-    std::uint32_t communicator = 0;  // indices into the archive
-    std::uint32_t region = 0;
-    std::uint32_t location = 0;
-    auto operator<=>(const WaitKey&) const = default;
-};
-
-struct WaitSum {
-    std::int64_t ns = 0;
-    std::uint64_t count = 0;  // of calls that waited
-};
 
 // Of a location that speaks MPI.
 struct MpiTimes {
@@ -55,9 +24,18 @@ struct MpiTimes {
 };
 
 struct CriticalPath {
-    PathTimes ns;                     // its pieces; they add up to length_ns
-    std::map<PathKey, double> delay;  // seconds that others waited because of these, Scalasca's delay cost
-    std::int64_t length_ns = 0;       // from the first event of all to the last
+    PathTimes ns;                // its pieces; they add up to length_ns
+    DelayCosts delay;            // of what was late, on the path or not
+    std::int64_t length_ns = 0;  // from the first event of all to the last
+};
+
+// Of a location's visit of a step: time in a region directly inside the step's, all visits together, and of the step's
+// own region, which is the time in none of them. They add up to the step.
+struct PhaseTime {
+    std::int64_t step = 0;
+    std::uint32_t where = 0;
+    std::uint32_t location = 0;
+    std::int64_t ns = 0;
 };
 
 class MpiReplay : public Visitor {
@@ -66,10 +44,14 @@ class MpiReplay : public Visitor {
         bool critical_path = false;
         // Steps are visits of this region, counted on each location; nowhere: what has an attribute `step`, outermost.
         std::uint32_t step_region = nowhere;
+        // Where there is one, all that is said of a `where` is by call path, an index into its nodes, which the replay
+        // adds as it comes to them. Without, by region: an index into Archive::regions.
+        CallTree* call_paths = nullptr;
+        std::function<void(const PhaseTime&)> phases = {};  // as steps end on each location
     };
 
-    // A row when its step is over on all locations.
-    using Sink = std::function<void(const WaitKey&, const WaitSum&)>;
+    // A sum of waits when its step is over on all locations.
+    using Sink = WaitSums::Sink;
 
     MpiReplay(const Archive& archive, Options options, Sink sink);
     ~MpiReplay() override;
@@ -79,7 +61,7 @@ class MpiReplay : public Visitor {
 
     // By location; those that were never in MPI have mpi_ns 0.
     std::vector<MpiTimes> times() const;
-    // Time in regions, without those inside, by region and location.
+    // Time without that of regions inside. MPI calls that an MPI call makes are part of it.
     PathTimes exclusive() const;
     CriticalPath critical_path() const;  // that leads to the last event of all
     std::vector<std::string> problems() const;

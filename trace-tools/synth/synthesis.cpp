@@ -22,7 +22,7 @@ constexpr std::int64_t call_ns = 1'000;  // the least that an MPI call takes
 // Where a rank was when another one waited for it.
 struct Moment {
     std::int64_t ns = 0;
-    PathSoFar path;
+    PathSoFar::Point path;
 };
 
 struct Pending {
@@ -59,6 +59,7 @@ class Synthesis {
             mine.recorder = std::make_unique<Recorder>(directory, std::make_unique<ThreadTeam>(rank, meeting_, clock));
             mine.events = &mine.recorder->location("Master thread");
             mine.recorder->speaks_mpi(*mine.events);
+            mine.path = PathSoFar{static_cast<std::uint32_t>(rank)};
         });
         for (Rank& rank : ranks_) define(*rank.recorder);
     }
@@ -105,11 +106,6 @@ class Synthesis {
 
     std::int64_t stamp(int rank) const { return own_time(rank, at(rank).now_ns); }
 
-    static PathKey key(std::size_t region, int rank)
-    {
-        return {.region = static_cast<std::uint32_t>(region), .location = static_cast<std::uint32_t>(rank)};
-    }
-
     std::int64_t draw(const TimeRange& range)
     {
         const auto width = static_cast<std::uint64_t>(range.most_ns - range.least_ns);
@@ -140,7 +136,7 @@ class Synthesis {
     {
         enter(rank, region);
         at(rank).now_ns += ns;
-        at(rank).path.add(key(region, rank), ns);
+        at(rank).path.add(static_cast<std::uint32_t>(region), ns);
         leave(rank, region);
     }
 
@@ -178,7 +174,7 @@ class Synthesis {
         return all;
     }
 
-    Moment moment(int rank) { return {.ns = at(rank).now_ns, .path = at(rank).path.snapshot()}; }
+    Moment moment(int rank) { return {.ns = at(rank).now_ns, .path = at(rank).path.here()}; }
 
     void carry_out(const CollectiveCall& call)
     {
@@ -243,7 +239,7 @@ class Synthesis {
             mine.path.go_on_from(awaited.path);
             mine.now_ns = awaited.ns;
         }
-        mine.path.add(key(region, rank), until_ns - mine.now_ns);
+        mine.path.add(static_cast<std::uint32_t>(region), until_ns - mine.now_ns);
         mine.now_ns = until_ns;
     }
 
@@ -272,7 +268,7 @@ class Synthesis {
         else
             mine.events->receive_request(stamp(rank), pending.number);
         mine.now_ns += call_ns;
-        mine.path.add(key(region, rank), call_ns);
+        mine.path.add(static_cast<std::uint32_t>(region), call_ns);
         leave(rank, region);
         if (!mine.pending.emplace(request, std::move(pending)).second)
             base::fail("rank ", rank, " starts '", request, "' again before it waited for it");
@@ -408,7 +404,7 @@ void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::file
                   static_cast<double>(sum.ns) / 1e9, sum.count);
     base::CsvWriter path{directory / "path.csv", {"region", "rank", "seconds"}};
     for (const auto& [key, ns] : truth.path_ns)
-        path.row(spec.regions[key.region].name, key.location, static_cast<double>(ns) / 1e9);
+        path.row(spec.regions[key.where].name, key.location, static_cast<double>(ns) / 1e9);
 }
 
 }  // namespace otf2

@@ -1,6 +1,9 @@
 // Wait states and critical paths: of archives made with known ones, and of a real one.
+#include "trace-tools/patterns/mpi_replay.hpp"
+
 #include "base/csv.hpp"
 #include "base/testing.hpp"
+#include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 
 #include <doctest/doctest.h>
@@ -211,6 +214,88 @@ TEST_CASE("steps may be the visits of a named region")
     CHECK(wrong.status == 2);
     CHECK(wrong.err.find("there is no region 'iterations'") != std::string::npos);
     CHECK(testing::run(command).status == 1);  // waits.csv is there already
+}
+
+TEST_CASE("phases are the regions directly inside a step and add up to it")
+{
+    Analysed run;
+    std::ofstream{run.scratch / "spec"} << "ranks 2\nrepeat 2 step {\n"
+                                           "load 1ms\n"
+                                           "region train {\nforward 2ms\nMPI_Barrier 1ms\n}\n"
+                                           "load 3ms, 5ms on 1\n"
+                                           "}\nload 7ms\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", run.scratch / "spec", "-o", run.made}).status == 0);
+    analyse(run, run.made / "traces.otf2");
+    Seconds truth;
+    for (const char* rank : {"0", "1"})
+        for (const char* step : {"0", "1"}) {
+            truth[{"load", rank, step}] = *rank == '0' ? 0.004 : 0.006;
+            truth[{"train", rank, step}] = *rank == '0' && *step == '1' ? 0.005 : 0.003;
+        }
+    check_equal(truth, table(run.found / "phases.csv", {"region", "rank", "step"}));
+
+    {
+        otf2::Recorder recorder{run.scratch / "gaps"};
+        otf2::LocationRecorder& location = recorder.location("main");
+        const otf2::RegionRef step = recorder.region("step");
+        const otf2::RegionRef part = recorder.region("part");
+        location.enter(step, 0, {{recorder.attribute("step", otf2::Type::uint64, ""), 4}});
+        location.enter(part, 1'000'000'000);
+        location.leave(part, 3'000'000'000);
+        location.leave(step, 7'000'000'000);
+        recorder.finish();
+    }
+    REQUIRE(
+        testing::run({CROSSTALK_BIN "/trace-waits", run.scratch / "gaps/traces.otf2", "-o", run.scratch / "of gaps"})
+            .status == 0);
+    CHECK(table(run.scratch / "of gaps/phases.csv", {"region", "rank", "step"}) ==
+          Seconds{{{"part", "-1", "4"}, 2.0}, {{"step", "-1", "4"}, 5.0}});
+}
+
+TEST_CASE("waits, exclusive time, path and delay costs are told by call path where these are followed")
+{
+    Analysed run;
+    std::ofstream{run.scratch / "spec"} << "ranks 2\n"
+                                           "region near {\nwork 1ms, 2ms on 1\nMPI_Barrier 1ms\n}\n"
+                                           "region far {\nregion near {\nwork 1ms, 4ms on 1\nMPI_Barrier 1ms\n}\n}\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", run.scratch / "spec", "-o", run.made}).status == 0);
+    otf2::Reader reader{run.made / "traces.otf2"};
+    otf2::CallTree paths;
+    const auto name = [&](std::uint32_t path) {
+        std::string text;
+        for (; path != otf2::nowhere; path = paths.nodes()[path].parent)
+            text = "/" + reader.archive().regions[paths.nodes()[path].region].name + text;
+        return text;
+    };
+    std::map<std::string, double> found;
+    otf2::MpiReplay replay{reader.archive(),
+                           {.critical_path = true, .call_paths = &paths},
+                           [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
+                               found[otf2::cube_name(key.pattern) + name(key.where)] += static_cast<double>(sum.ns);
+                           }};
+    reader.read(replay);
+    replay.finish();
+    CHECK(paths.nodes().size() == 7);
+    CHECK(found == std::map<std::string, double>{{"mpi_barrier_wait/near/MPI_Barrier", 1e6},
+                                                 {"mpi_barrier_wait/far/near/MPI_Barrier", 3e6}});
+    found.clear();
+    for (const auto& [key, ns] : replay.exclusive()) found[name(key.where)] += static_cast<double>(ns);
+    CHECK(found == std::map<std::string, double>{{"/near/work", 3e6},
+                                                 {"/near/MPI_Barrier", 3e6},
+                                                 {"/far/near/work", 5e6},
+                                                 {"/far/near/MPI_Barrier", 5e6}});
+    found.clear();
+    const otf2::CriticalPath path = replay.critical_path();
+    for (const auto& [key, ns] : path.ns) found[name(key.where)] += static_cast<double>(ns);
+    CHECK(found == std::map<std::string, double>{{"/near/work", 2e6},
+                                                 {"/near/MPI_Barrier", 1e6},
+                                                 {"/far/near/work", 4e6},
+                                                 {"/far/near/MPI_Barrier", 1e6}});
+    found.clear();
+    for (const auto& [key, seconds] : path.delay) found[name(key.where)] += seconds;
+    CHECK(found.size() == 2);
+    CHECK(found["/near/work"] == doctest::Approx(1e-3));
+    CHECK(found["/far/near/work"] == doctest::Approx(3e-3));
 }
 
 TEST_CASE("MPI events outside of MPI calls are told and make no waits")

@@ -1,0 +1,58 @@
+// Messages from one rank to another, matched in the order of their sending: late senders and late receivers.
+#pragma once
+
+#include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/replay_state.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace otf2 {
+
+class MessageReplay {
+ public:
+    explicit MessageReplay(ReplayState& state) : state_{state}, ends_(state.places.size()) {}
+
+    void send(std::uint32_t location, const MessageRecord& message);
+    void receive(std::uint32_t location, const MessageRecord& message);
+    void end_call(std::uint32_t location, std::int64_t now_ns);  // in which they were
+
+    std::uint64_t unmatched_receives() const { return unmatched_receives_; }
+    std::uint64_t never_received() const { return sent_.size(); }
+
+ private:
+    struct Send {
+        std::uint32_t communicator = 0;
+        MpiCall call;
+        bool ended = false;  // the call
+        bool blocking = true;
+        std::uint32_t receiver_location = nowhere;
+        Arrival sender;
+        std::optional<Arrival> receiver;  // as it came to the receive
+    };
+
+    // What a location sent and received in the call that it is in.
+    struct Ends {
+        std::vector<std::shared_ptr<Send>> sends;
+        bool receives = false;
+        Arrival last_sender;  // of its receives
+        std::uint32_t communicator = 0;
+    };
+
+    using Channel = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;  // and from, to, tag
+
+    void end_receives(Ends& ends, const MpiCall& call);
+    void follow_late_receiver(const Send& send);
+    void count_late_receiver(const Send& send);
+
+    ReplayState& state_;
+    std::vector<Ends> ends_;                              // by location
+    std::multimap<Channel, std::shared_ptr<Send>> sent_;  // not received; in their order
+    std::uint64_t unmatched_receives_ = 0;
+};
+
+}  // namespace otf2

@@ -1,0 +1,47 @@
+#include "trace-tools/patterns/replay_state.hpp"
+
+namespace otf2 {
+
+ReplayState::ReplayState(const Archive& of, bool follow_causes, WaitSums::Sink sink)
+    : archive{of},
+      places(of.locations.size()),
+      causes{of.locations.size(), follow_causes},
+      waits{of.locations.size(), std::move(sink)}
+{
+    for (const Communicator& communicator : archive.communicators) {
+        std::unordered_map<std::uint32_t, std::uint32_t>& ranks = ranks_.emplace_back();
+        for (std::uint32_t rank = 0; rank < communicator.members.size(); ++rank)
+            if (is_location(communicator.members[rank])) ranks.emplace(process_of(communicator.members[rank]), rank);
+    }
+}
+
+std::uint32_t ReplayState::process_of(std::uint32_t location) const
+{
+    const std::uint32_t process = archive.locations[location].process;
+    return process != nowhere ? process : location;
+}
+
+std::optional<std::uint32_t> ReplayState::rank_of(std::uint32_t communicator, std::uint32_t location)
+{
+    if (communicator < ranks_.size() && places[location].in_mpi > 0) {
+        const auto found = ranks_[communicator].find(process_of(location));
+        if (found != ranks_[communicator].end()) return found->second;
+    }
+    ++strangers;
+    return std::nullopt;
+}
+
+MpiCall ReplayState::call(std::uint32_t location, std::int64_t now_ns) const
+{
+    const Place& place = places[location];
+    return {.begin_ns = place.call_ns, .end_ns = now_ns, .location = location, .where = place.call, .step = place.step};
+}
+
+void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t ns)
+{
+    if (ns <= 0) return;
+    waits.add({call.step, pattern, communicator, call.where, call.location}, ns);
+    if (blocks(pattern)) places[call.location].waiting_ns += ns;
+}
+
+}  // namespace otf2

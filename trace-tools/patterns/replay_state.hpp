@@ -1,0 +1,69 @@
+// Where all locations are at a moment of a replay of MPI: what its parts share.
+#pragma once
+
+#include "trace-tools/otf2/archive.hpp"
+#include "trace-tools/patterns/causes.hpp"
+#include "trace-tools/patterns/wait_states.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace otf2 {
+
+// An outermost MPI call; what it calls is its own.
+struct MpiCall {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;           // or now
+    std::uint32_t location = nowhere;  // nowhere: not known yet
+    std::uint32_t where = 0;           // as in TimeSums
+    std::int64_t step = -1;
+};
+
+struct Place {
+    int in_mpi = 0;  // MPI calls that are open
+    std::uint32_t call = 0;
+    std::int64_t call_ns = 0;     // since when
+    bool in_collective = false;   // a blocking one
+    std::int64_t step = -1;       // -1: in none
+    std::int64_t waiting_ns = 0;  // in wait states of blocking calls
+};
+
+struct ReplayState {
+    ReplayState(const Archive& of, bool follow_causes, WaitSums::Sink sink);
+
+    const Archive& archive;
+    std::vector<Place> places;  // by location
+    Causes causes;
+    WaitSums waits;
+    std::uint64_t strangers = 0;  // MPI events that no rank of their communicator has in an MPI call
+
+    // A rank is a process, whichever of its threads calls. None, and one stranger more, outside of an MPI call, which
+    // alone tells since when.
+    std::optional<std::uint32_t> rank_of(std::uint32_t communicator, std::uint32_t location);
+
+    // Its locations by rank; some may be none of the archive's.
+    const std::vector<std::uint32_t>& members(std::uint32_t communicator) const
+    {
+        return archive.communicators[communicator].members;
+    }
+    bool is_location(std::uint32_t location) const { return location < places.size(); }
+
+    MpiCall call(std::uint32_t location, std::int64_t now_ns) const;
+    Arrival arrival(std::uint32_t location) { return causes.arrival(location, places[location].call_ns); }
+    void wait_for(std::uint32_t location, const Arrival& other)
+    {
+        causes.wait_for(location, places[location].call_ns, other);
+    }
+
+    void count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t ns);
+
+ private:
+    std::uint32_t process_of(std::uint32_t location) const;
+
+    std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> ranks_;  // by communicator: process or location
+};
+
+}  // namespace otf2

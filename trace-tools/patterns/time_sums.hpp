@@ -1,0 +1,49 @@
+// Time by where it was spent, in sums that are begun anew often.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace otf2 {
+
+// Where time was spent: a region, an index into Archive::regions, or where call paths are followed one of those, an
+// index into CallTree::nodes(); nowhere: in no region. Adding takes as long for many as for few.
+class TimeSums {
+ public:
+    using Sum = std::pair<std::uint32_t, std::int64_t>;  // where, ns
+
+    void add(std::uint32_t where, std::int64_t ns)
+    {
+        const std::size_t slot = slot_of(where);
+        if (slot >= places_.size()) places_.resize(slot + 1);
+        if (places_[slot] == 0) {
+            sums_.emplace_back(where, 0);
+            places_[slot] = static_cast<std::uint32_t>(sums_.size());
+        }
+        sums_[places_[slot] - 1].second += ns;
+    }
+
+    std::int64_t of(std::uint32_t where) const
+    {
+        const std::size_t slot = slot_of(where);
+        return slot < places_.size() && places_[slot] != 0 ? sums_[places_[slot] - 1].second : 0;
+    }
+
+    void clear()
+    {
+        for (const auto& [where, ns] : sums_) places_[slot_of(where)] = 0;
+        sums_.clear();
+    }
+
+    // In the order in which they were first added to.
+    const std::vector<Sum>& all() const { return sums_; }
+
+ private:
+    static std::size_t slot_of(std::uint32_t where) { return where + 1U; }  // 0 for nowhere, which is the largest
+
+    std::vector<Sum> sums_;
+    std::vector<std::uint32_t> places_;  // in sums_, from 1; 0: not there
+};
+
+}  // namespace otf2
