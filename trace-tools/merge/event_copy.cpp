@@ -1,0 +1,191 @@
+#include "trace-tools/merge/event_copy.hpp"
+
+#include "trace-tools/otf2/confined.hpp"
+#include "trace-tools/otf2/handles.hpp"
+
+#include <new>
+
+// The old events of OpenMP: nothing writes them any more but those who hand them on.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace otf2 {
+
+namespace {
+
+using EventCallbacks = Handle<OTF2_EvtReaderCallbacks, OTF2_EvtReaderCallbacks_Delete>;
+
+struct Copy {
+    OTF2_EvtWriter* writer;
+    const IoParadigms& io_paradigms;
+    CopiedEvents found;
+    OTF2_ErrorCode failure = OTF2_SUCCESS;
+
+    OTF2_CallbackCode wrote(OTF2_ErrorCode code, OTF2_TimeStamp time)
+    {
+        if (code != OTF2_SUCCESS) {
+            failure = code;
+            return OTF2_CALLBACK_INTERRUPT;
+        }
+        ++found.events;
+        if (time < found.first) found.first = time;
+        if (time > found.last) found.last = time;
+        return OTF2_CALLBACK_SUCCESS;
+    }
+};
+
+// The call that writes an event has the arguments of the callback that reads it.
+template <auto write>
+struct Event;
+template <class... Arguments,
+          OTF2_ErrorCode (*write)(OTF2_EvtWriter*, OTF2_AttributeList*, OTF2_TimeStamp, Arguments...)>
+struct Event<write> {
+    static OTF2_CallbackCode copy(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* user,
+                                  OTF2_AttributeList* attributes, Arguments... arguments)
+    {
+        Copy& copy = *static_cast<Copy*>(user);
+        return copy.wrote(write(copy.writer, attributes, time, arguments...), time);
+    }
+};
+
+OTF2_CallbackCode copy_metric(OTF2_LocationRef location, OTF2_TimeStamp time, std::uint64_t position, void* user,
+                              OTF2_AttributeList* attributes, OTF2_MetricRef metric, std::uint8_t count,
+                              const OTF2_Type* types, const OTF2_MetricValue* values)
+{
+    try {
+        static_cast<Copy*>(user)->found.metrics.insert(metric);
+    } catch (const std::bad_alloc&) {
+        return OTF2_CALLBACK_ERROR;
+    }
+    return Event<OTF2_EvtWriter_Metric>::copy(location, time, position, user, attributes, metric, count, types, values);
+}
+
+OTF2_CallbackCode copy_io_delete_file(OTF2_LocationRef location, OTF2_TimeStamp time, std::uint64_t position,
+                                      void* user, OTF2_AttributeList* attributes, OTF2_IoParadigmRef paradigm,
+                                      OTF2_IoFileRef file)
+{
+    return Event<OTF2_EvtWriter_IoDeleteFile>::copy(location, time, position, user, attributes,
+                                                    static_cast<Copy*>(user)->io_paradigms[paradigm], file);
+}
+
+OTF2_CallbackCode count_unknown(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* user, OTF2_AttributeList*)
+{
+    ++static_cast<Copy*>(user)->found.unknown;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+#define COPIED(Name) OTF2_EvtReaderCallbacks_Set##Name##Callback(set, Event<OTF2_EvtWriter_##Name>::copy);
+
+EventCallbacks callbacks()
+{
+    EventCallbacks all{check(OTF2_EvtReaderCallbacks_New(), "read events")};
+    OTF2_EvtReaderCallbacks* set = all.get();
+    COPIED(BufferFlush)
+    COPIED(MeasurementOnOff)
+    COPIED(Enter)
+    COPIED(Leave)
+    COPIED(MpiSend)
+    COPIED(MpiIsend)
+    COPIED(MpiIsendComplete)
+    COPIED(MpiIrecvRequest)
+    COPIED(MpiRecv)
+    COPIED(MpiIrecv)
+    COPIED(MpiRequestTest)
+    COPIED(MpiRequestCancelled)
+    COPIED(MpiCollectiveBegin)
+    COPIED(MpiCollectiveEnd)
+    COPIED(OmpFork)
+    COPIED(OmpJoin)
+    COPIED(OmpAcquireLock)
+    COPIED(OmpReleaseLock)
+    COPIED(OmpTaskCreate)
+    COPIED(OmpTaskSwitch)
+    COPIED(OmpTaskComplete)
+    COPIED(ParameterString)
+    COPIED(ParameterInt)
+    COPIED(ParameterUnsignedInt)
+    COPIED(RmaWinCreate)
+    COPIED(RmaWinDestroy)
+    COPIED(RmaCollectiveBegin)
+    COPIED(RmaCollectiveEnd)
+    COPIED(RmaGroupSync)
+    COPIED(RmaRequestLock)
+    COPIED(RmaAcquireLock)
+    COPIED(RmaTryLock)
+    COPIED(RmaReleaseLock)
+    COPIED(RmaSync)
+    COPIED(RmaWaitChange)
+    COPIED(RmaPut)
+    COPIED(RmaGet)
+    COPIED(RmaAtomic)
+    COPIED(RmaOpCompleteBlocking)
+    COPIED(RmaOpCompleteNonBlocking)
+    COPIED(RmaOpTest)
+    COPIED(RmaOpCompleteRemote)
+    COPIED(ThreadFork)
+    COPIED(ThreadJoin)
+    COPIED(ThreadTeamBegin)
+    COPIED(ThreadTeamEnd)
+    COPIED(ThreadAcquireLock)
+    COPIED(ThreadReleaseLock)
+    COPIED(ThreadTaskCreate)
+    COPIED(ThreadTaskSwitch)
+    COPIED(ThreadTaskComplete)
+    COPIED(ThreadCreate)
+    COPIED(ThreadBegin)
+    COPIED(ThreadWait)
+    COPIED(ThreadEnd)
+    COPIED(CallingContextEnter)
+    COPIED(CallingContextLeave)
+    COPIED(CallingContextSample)
+    COPIED(IoCreateHandle)
+    COPIED(IoDestroyHandle)
+    COPIED(IoDuplicateHandle)
+    COPIED(IoSeek)
+    COPIED(IoChangeStatusFlags)
+    COPIED(IoOperationBegin)
+    COPIED(IoOperationTest)
+    COPIED(IoOperationIssued)
+    COPIED(IoOperationComplete)
+    COPIED(IoOperationCancelled)
+    COPIED(IoAcquireLock)
+    COPIED(IoReleaseLock)
+    COPIED(IoTryLock)
+    COPIED(ProgramBegin)
+    COPIED(ProgramEnd)
+    COPIED(NonBlockingCollectiveRequest)
+    COPIED(NonBlockingCollectiveComplete)
+    COPIED(CommCreate)
+    COPIED(CommDestroy)
+    OTF2_EvtReaderCallbacks_SetMetricCallback(set, copy_metric);
+    OTF2_EvtReaderCallbacks_SetIoDeleteFileCallback(set, copy_io_delete_file);
+    OTF2_EvtReaderCallbacks_SetUnknownCallback(set, count_unknown);
+    return all;
+}
+
+#undef COPIED
+
+}  // namespace
+
+CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWriter* writer,
+                         const IoParadigms& io_paradigms, std::uint64_t most_events,
+                         const std::function<void(std::uint64_t)>& progress)
+{
+    static const EventCallbacks copying = callbacks();
+    constexpr std::uint64_t at_once = 100'000;
+    Copy copy{writer, io_paradigms, {}};
+    check(OTF2_Reader_RegisterEvtCallbacks(reader, events, copying.get(), &copy), "read events");
+    last_error();  // of long ago
+    for (std::uint64_t some = at_once; some == at_once;) {
+        const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(reader, events, at_once, &some);
+        check(copy.failure, "write events");
+        check(code, "read events");
+        check(last_error(), "write events");
+        getting_on();
+        progress(some);
+        if (copy.found.events + copy.found.unknown > most_events)
+            base::fail("events go on beyond those that are defined: cut off, or damaged");
+    }
+    return std::move(copy.found);
+}
+
+}  // namespace otf2

@@ -1,0 +1,32 @@
+// The events of a location as they stand in its file, under the location's own numbers and on its own clock, written
+// into another archive: what they refer to and when they were is for that archive's local definitions to say.
+// Includes OTF2: for the sources of this room.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <set>
+
+namespace otf2 {
+
+struct CopiedEvents {
+    std::uint64_t events = 0;
+    std::uint64_t unknown = 0;         // of kinds that this OTF2 does not know: left out
+    std::uint64_t first = UINT64_MAX;  // tick
+    std::uint64_t last = 0;
+    std::set<OTF2_MetricRef> metrics;
+};
+
+// OTF2 has no mapping of a location's numbers of I/O paradigms: events say the archive's.
+using IoParadigms = std::array<OTF2_IoParadigmRef, UINT8_MAX + 1>;
+
+// Reads until the end of `events`, whose local definitions have not been read. Throws Error for events that cannot be
+// read or written, and for more than `most_events`. progress: called now and then with the number of events since.
+CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWriter* writer,
+                         const IoParadigms& io_paradigms, std::uint64_t most_events,
+                         const std::function<void(std::uint64_t)>& progress);
+
+}  // namespace otf2

@@ -1,0 +1,297 @@
+#include "trace-tools/merge/markers.hpp"
+
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+#include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/ranks.hpp"
+#include "trace-tools/patterns/step_region.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <map>
+
+namespace otf2 {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double significance = 0.05;
+constexpr double mostly = 0.5;  // of a step
+constexpr std::int64_t all_ranks = -1;
+
+// A stretch of the noise's schedule.
+struct Chip {
+    std::string factor;
+    std::string level;
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+class Schedule : public Visitor {
+ public:
+    Schedule(const Archive& archive, std::size_t noise_processes)
+        : archive_{archive}, level_{archive.find_attribute("level")}
+    {
+        for (std::uint32_t i = 0; i < archive.locations.size() && location_ == nowhere; ++i)
+            if (archive.locations[i].name == "schedule" && archive.locations[i].process < noise_processes)
+                location_ = i;
+        if (location_ == nowhere) base::fail("the noise has no location 'schedule': it is no archive of noisegen");
+    }
+
+    void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override
+    {
+        if (at.location != location_) return;
+        open_.push_back(chips.size());
+        chips.push_back({.factor = archive_.regions[region].name,
+                         .level = std::string{level_ ? attributes.text(*level_).value_or("") : ""},
+                         .begin_ns = at.time_ns,
+                         .end_ns = at.time_ns});
+    }
+
+    void leave(const At& at, std::uint32_t, const EventAttributes&) override
+    {
+        if (at.location != location_ || open_.empty()) return;
+        chips[open_.back()].end_ns = at.time_ns;
+        open_.pop_back();
+    }
+
+    std::vector<Chip> chips;
+
+ private:
+    const Archive& archive_;
+    std::optional<std::uint32_t> level_;
+    std::uint32_t location_ = nowhere;
+    std::vector<std::size_t> open_;
+};
+
+struct Effect {
+    std::string factor;
+    std::string level;
+    std::string phase;
+    std::int64_t rank = all_ranks;
+    double percent = 0.0;
+    double low = 0.0;
+    double high = 0.0;
+};
+
+std::vector<Effect> significant_effects(const fs::path& report)
+{
+    const base::CsvTable table{report / "effects.csv"};
+    std::vector<Effect> effects;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        if (table.text(row, "kind") != "alone" || !(table.get<double>(row, "p_holm") < significance)) continue;
+        effects.push_back({.factor = table.text(row, "factor"),
+                           .level = table.text(row, "level"),
+                           .phase = table.text(row, "phase"),
+                           .rank = table.text(row, "rank") == "all" ? all_ranks : table.get<std::int64_t>(row, "rank"),
+                           .percent = table.get<double>(row, "effect_percent"),
+                           .low = table.get<double>(row, "low_percent"),
+                           .high = table.get<double>(row, "high_percent")});
+    }
+    return effects;
+}
+
+struct Judgement {
+    double budget_percent = 0.0;
+    std::string why_not_trustworthy;
+};
+
+Judgement judgement(const fs::path& report)
+{
+    const fs::path file = report / "verdict.json";
+    try {
+        const auto json = nlohmann::json::parse(base::read_whole(file));
+        Judgement judged{.budget_percent = json.at("budget_percent").get<double>(), .why_not_trustworthy = ""};
+        if (!json.at("trustworthy").get<bool>())
+            judged.why_not_trustworthy =
+                "not trustworthy: " + base::join_words(json.at("reasons").get<std::vector<std::string>>(), "; ");
+        return judged;
+    } catch (const nlohmann::json::exception&) {
+        base::fail(file.string(), " is no verdict of interference");
+    }
+}
+
+// Shares of steps in which factors were on, by rank, step and factor; only used steps.
+class Exposure {
+ public:
+    explicit Exposure(const fs::path& report) : table_{report / "exposure.csv"}
+    {
+        for (std::size_t row = 0; row < table_.rows(); ++row)
+            if (table_.get<int>(row, "used") == 1)
+                used_[{table_.get<std::int64_t>(row, "rank"), table_.get<std::int64_t>(row, "step")}] = row;
+    }
+
+    bool covered(std::int64_t rank, std::int64_t step, const std::string& factor) const
+    {
+        const auto found = used_.find({rank, step});
+        return found != used_.end() && table_.get<double>(found->second, factor) >= mostly;
+    }
+
+    void refuse_unless_of(const StepTable& steps) const
+    {
+        std::size_t found = 0;
+        for (const StepsOfRank& rank : steps.ranks)
+            for (const Step& step : rank.steps) found += used_.count({rank.rank, step.number});
+        if (found != used_.size())
+            base::fail("the report speaks of ", used_.size() - found,
+                       " steps that the training does not have: it is the report of another run");
+    }
+
+ private:
+    base::CsvTable table_;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> used_;  // row
+};
+
+struct Marker {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    OTF2_MarkerRef category = 0;
+    OTF2_MarkerScope scope = OTF2_MARKER_SCOPE_GLOBAL;
+    std::uint64_t scope_number = 0;
+    std::string text;
+};
+
+struct Category {
+    const char* name;
+    OTF2_MarkerSeverity severity;
+};
+constexpr std::array<Category, 5> categories{{{"slower by more than the budget", OTF2_SEVERITY_HIGH},
+                                              {"slower, perhaps by more than the budget", OTF2_SEVERITY_MEDIUM},
+                                              {"slower within the budget", OTF2_SEVERITY_LOW},
+                                              {"faster", OTF2_SEVERITY_NONE},
+                                              {"report", OTF2_SEVERITY_HIGH}}};
+constexpr OTF2_MarkerRef about_the_report = 4;
+
+OTF2_MarkerRef category(const Effect& effect, double budget_percent)
+{
+    if (effect.percent < 0.0) return 3;
+    if (effect.low > budget_percent) return 0;
+    return effect.high > budget_percent ? 1 : 2;
+}
+
+// "memory.stream +12.3 % [10.1, 14.5] forward"
+std::string text(const Effect& effect)
+{
+    std::array<char, 64> numbers{};
+    std::snprintf(numbers.data(), numbers.size(), " %+.1f %% [%.1f, %.1f] ", effect.percent, effect.low, effect.high);
+    return effect.factor + (effect.level.empty() ? "" : "[" + effect.level + "]") + numbers.data() + effect.phase;
+}
+
+std::int64_t middle_ns(const Step& step)
+{
+    return step.begin_ns + (step.end_ns - step.begin_ns) / 2;
+}
+
+struct Stretch {
+    std::int64_t begin_ns = INT64_MAX;
+    std::int64_t end_ns = INT64_MIN;
+    bool any() const { return begin_ns <= end_ns; }
+};
+
+// Of the rank's used steps in the chip that its factor covered.
+Stretch covered_steps(const Chip& chip, const StepsOfRank& rank, const Exposure& exposure)
+{
+    Stretch stretch;
+    auto step = std::partition_point(rank.steps.begin(), rank.steps.end(),
+                                     [&](const Step& one) { return middle_ns(one) < chip.begin_ns; });
+    for (; step != rank.steps.end() && middle_ns(*step) < chip.end_ns; ++step) {
+        if (!exposure.covered(rank.rank, step->number, chip.factor)) continue;
+        stretch.begin_ns = std::min(stretch.begin_ns, step->begin_ns);
+        stretch.end_ns = std::max(stretch.end_ns, step->end_ns);
+    }
+    return stretch;
+}
+
+std::vector<Marker> markers_of(const Chip& chip, const std::vector<Effect>& effects, const StepTable& steps,
+                               const Exposure& exposure, const Archive& archive, double budget_percent)
+{
+    std::vector<Marker> markers;
+    for (const Effect& effect : effects) {
+        if (effect.factor != chip.factor || effect.level != chip.level) continue;
+        const bool of_job = effect.rank == all_ranks;
+        Stretch stretch;
+        std::uint64_t location = OTF2_UNDEFINED_UINT64;
+        for (const StepsOfRank& rank : steps.ranks) {
+            if (!of_job && rank.rank != effect.rank) continue;
+            const Stretch of_rank = covered_steps(chip, rank, exposure);
+            stretch = {std::min(stretch.begin_ns, of_rank.begin_ns), std::max(stretch.end_ns, of_rank.end_ns)};
+            if (!of_job) location = archive.locations[rank.location].id;
+        }
+        if (!stretch.any()) continue;
+        markers.push_back({.begin_ns = stretch.begin_ns,
+                           .end_ns = stretch.end_ns,
+                           .category = category(effect, budget_percent),
+                           .scope = of_job ? OTF2_MarkerScope{OTF2_MARKER_SCOPE_GLOBAL}
+                                           : OTF2_MarkerScope{OTF2_MARKER_SCOPE_LOCATION},
+                           .scope_number = location,
+                           .text = text(effect)});
+    }
+    return markers;
+}
+
+void write(const fs::path& anchor, const std::vector<Marker>& markers)
+{
+    const ReaderHandle reader{check(OTF2_Reader_Open(anchor.c_str()), "read trace ", anchor.string())};
+    check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), "read it alone");
+    OTF2_MarkerWriter* writer = check(OTF2_Reader_GetMarkerWriter(reader.get()), "write markers");
+    for (OTF2_MarkerRef number = 0; number < categories.size(); ++number)
+        check(OTF2_MarkerWriter_WriteDefMarker(writer, number, "crosstalk", categories[number].name,
+                                               categories[number].severity),
+              "write markers");
+    for (const Marker& marker : markers)
+        check(OTF2_MarkerWriter_WriteMarker(writer, static_cast<OTF2_TimeStamp>(marker.begin_ns),
+                                            static_cast<OTF2_TimeStamp>(marker.end_ns - marker.begin_ns),
+                                            marker.category, marker.scope, marker.scope_number, marker.text.c_str()),
+              "write markers");
+    last_error();  // of long ago
+    check(OTF2_Reader_CloseMarkerWriter(reader.get(), writer), "write markers");
+    check(last_error(), "write markers");
+}
+
+}  // namespace
+
+std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::size_t noise_processes)
+{
+    const Judgement judged = judgement(report);
+    const std::vector<Effect> effects = significant_effects(report);
+    const Exposure exposure{report};
+
+    Reader reader{anchor};
+    const Archive& archive = reader.archive();
+    if (archive.clock.ticks_per_s != 1'000'000'000)
+        base::fail("markers of a report need a clock that counts nanoseconds");
+    Schedule schedule{archive, noise_processes};
+    reader.read_by_location(schedule);
+    const auto region = find_step_region(reader);
+    if (!region) base::fail("the training has no steps for the report's effects");
+    StepTable steps = read_steps(reader, *region);
+    const std::vector<std::int64_t> ranks = ranks_of_locations(archive);
+    for (StepsOfRank& rank : steps.ranks)
+        if (ranks[rank.location] < 0) rank.rank -= static_cast<std::int64_t>(noise_processes);
+    exposure.refuse_unless_of(steps);
+
+    std::vector<Marker> markers;
+    if (!judged.why_not_trustworthy.empty())
+        markers.push_back({.begin_ns = archive.clock.begin_ns,
+                           .end_ns = archive.clock.begin_ns + archive.clock.length_ns,
+                           .category = about_the_report,
+                           .scope = OTF2_MARKER_SCOPE_GLOBAL,
+                           .scope_number = OTF2_UNDEFINED_UINT64,
+                           .text = judged.why_not_trustworthy});
+    for (const Chip& chip : schedule.chips)
+        for (Marker& marker : markers_of(chip, effects, steps, exposure, archive, judged.budget_percent))
+            markers.push_back(std::move(marker));
+    std::stable_sort(markers.begin(), markers.end(),
+                     [](const Marker& a, const Marker& b) { return a.begin_ns < b.begin_ns; });
+    write(anchor, markers);
+    return markers.size();
+}
+
+}  // namespace otf2

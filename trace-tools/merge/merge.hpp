@@ -1,0 +1,32 @@
+// A training and the noise beside it as one archive on one time line: what Vampir shows as cause above effect.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace otf2 {
+
+struct MergePlan {
+    std::filesystem::path training;
+    std::vector<std::filesystem::path> noise;
+    std::optional<std::int64_t> clock_offset_ns;  // training's clock - noise's, where they are not the same clock
+};
+
+struct Merged {
+    std::size_t locations = 0;
+    std::uint64_t events = 0;
+    double length_s = 0.0;
+    std::size_t noise_processes = 0;  // come before the training's
+    std::vector<std::string> notes;   // what could not be taken over
+};
+
+// Writes directory/traces.otf2. Noise processes are called "noise on HOST", their metrics are the node's, and the
+// events of both keep the time stamps of their own clocks, with the training's clock offsets. Memory does not grow with
+// the number of events. Throws Error for archives that are not whole, and where noise and training are not known to
+// share a clock (by the property crosstalk::clock_identity, else by the stated offset, host by host).
+Merged merge_traces(const MergePlan& plan, const std::filesystem::path& directory);
+
+}  // namespace otf2

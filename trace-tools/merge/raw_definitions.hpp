@@ -1,0 +1,130 @@
+// The global definitions of an archive as rows of numbers, whatever they define: what it takes to write them into
+// another archive under other numbers. Includes OTF2: for the sources of this room.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace otf2 {
+
+// What a number refers to. The first ones are in the order of OTF2_MAPPING_*, and of OTF2_TYPE_* from strings on.
+enum class Space : std::uint8_t {
+    string,
+    attribute,
+    location,
+    region,
+    group,
+    metric,
+    communicator,
+    parameter,
+    rma_window,
+    source_code_location,
+    calling_context,
+    interrupt_generator,
+    io_file,
+    io_handle,
+    location_group,
+    node,
+    callpath,
+    callsite,
+    metric_member,
+    io_paradigm,
+    dimension,
+    topology,
+    number,  // refers to nothing
+    value,   // of the type in the cell before
+    scope    // of the kind in the cell before
+};
+constexpr std::size_t spaces = static_cast<std::size_t>(Space::number);
+constexpr std::size_t mapped_spaces = static_cast<std::size_t>(Space::node);  // those that events refer to
+
+// The number that stands for nothing.
+std::uint64_t undefined(Space space);
+
+// In the order in which they are written.
+enum class Kind : std::uint8_t {
+    string,
+    paradigm,
+    paradigm_property,
+    io_paradigm,
+    attribute,
+    node,
+    node_property,
+    node_domain,
+    location_group,
+    location_group_property,
+    location,
+    location_property,
+    region,
+    callsite,
+    source_code_location,
+    calling_context,
+    calling_context_property,
+    interrupt_generator,
+    callpath,
+    parameter,
+    callpath_parameter,
+    group,
+    metric_member,
+    metric_class,
+    metric_instance,
+    metric_class_recorder,
+    communicator,
+    inter_communicator,
+    rma_window,
+    dimension,
+    topology,
+    coordinate,
+    io_regular_file,
+    io_directory,
+    io_file_property,
+    io_handle,
+    io_handle_state
+};
+constexpr std::size_t kinds = static_cast<std::size_t>(Kind::io_handle_state) + 1;
+
+struct Row {
+    Kind kind = Kind::string;
+    std::vector<std::uint64_t> cells;  // the first is its own number, or of what it belongs to
+    std::vector<std::uint64_t> list;
+    std::string text;  // of a string
+    auto operator<=>(const Row&) const = default;
+};
+
+struct Form {
+    std::vector<Space> cells;
+    Space list = Space::number;  // of a group's members its type tells more
+    bool numbered = true;        // the first cell is its own number
+    bool shared = true;          // equal ones of two archives are the same thing
+    OTF2_ErrorCode (*write)(OTF2_GlobalDefWriter*, const Row&) = nullptr;
+    void (*listen)(OTF2_GlobalDefReaderCallbacks*) = nullptr;
+};
+const Form& form(Kind kind);
+
+struct RawClock {
+    std::uint64_t ticks_per_s = 1'000'000'000;
+    std::uint64_t begin = OTF2_UNDEFINED_TIMESTAMP;  // not stated: OTF2 1.1
+    std::uint64_t length = 0;
+    std::uint64_t realtime = OTF2_UNDEFINED_TIMESTAMP;
+};
+
+struct RawDefinitions {
+    RawClock clock;
+    std::vector<Row> rows;                                                       // in the order of the archive
+    std::array<std::unordered_map<std::uint64_t, std::size_t>, spaces> rows_of;  // by their own number
+    std::size_t unknown = 0;  // definitions of kinds that this OTF2 does not know
+
+    // Null for a number without a definition.
+    const Row* find(Space space, std::uint64_t number) const;
+};
+
+// Throws Error if they are not all there.
+RawDefinitions read_raw_definitions(OTF2_Reader* reader);
+
+}  // namespace otf2

@@ -1,0 +1,273 @@
+// Which region is the step: by its attribute, or by how it repeats; and what steps are made of.
+#include "trace-tools/patterns/step_region.hpp"
+
+#include "base/csv.hpp"
+#include "base/testing.hpp"
+#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/synth/thread_team.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <functional>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// What one rank does, on a clock of its own.
+class Rank {
+ public:
+    Rank(otf2::Recorder& recorder, int number) : rank{number}, recorder_{recorder}, main_{recorder.location("main")} {}
+
+    using Inside = std::function<void()>;
+    void region(const std::string& name, const Inside& inside, otf2::Paradigm paradigm = otf2::Paradigm::user)
+    {
+        const otf2::RegionRef region = recorder_.region(name, otf2::RegionRole::function, paradigm);
+        main_.enter(region, now_ns_);
+        inside();
+        main_.leave(region, now_ns_);
+    }
+    void region(const std::string& name, std::int64_t ms, otf2::Paradigm paradigm = otf2::Paradigm::user)
+    {
+        region(
+            name, [&] { now_ns_ += ms * 1'000'000; }, paradigm);
+    }
+
+    int rank;
+
+ private:
+    otf2::Recorder& recorder_;
+    otf2::LocationRecorder& main_;
+    std::int64_t now_ns_ = 1'000'000'000;
+};
+
+void repeat(int times, const Rank::Inside& inside)
+{
+    for (int i = 0; i < times; ++i) inside();
+}
+
+// The anchor of an archive of these ranks.
+fs::path record(const testing::Scratch& scratch, int ranks, const std::function<void(Rank&)>& program)
+{
+    otf2::ThreadMeeting meeting{ranks};
+    otf2::on_each_rank(meeting, [&](int number) {
+        otf2::Recorder recorder{scratch / "trace",
+                                std::make_unique<otf2::ThreadTeam>(number, meeting, [at = std::int64_t{0}]() mutable {
+                                    return otf2::ClockSample{.at_ns = ++at};
+                                })};
+        Rank rank{recorder, number};
+        program(rank);
+        recorder.finish();
+    });
+    return scratch / "trace/traces.otf2";
+}
+
+std::string step_of(const fs::path& anchor)
+{
+    otf2::Reader reader{anchor};
+    const auto region = otf2::find_step_region(reader);
+    return region ? reader.archive().regions[*region].name : "none";
+}
+
+std::string step_of(int ranks, const std::function<void(Rank&)>& program)
+{
+    const testing::Scratch scratch;
+    return step_of(record(scratch, ranks, program));
+}
+
+testing::Outcome trace_steps(const testing::Scratch& scratch, const fs::path& anchor, const std::string& region = "")
+{
+    std::vector<std::string> words{CROSSTALK_BIN "/trace-steps", anchor, "-o", scratch / "steps"};
+    if (!region.empty()) words.insert(words.end(), {"--step-region", region});
+    return testing::run(words);
+}
+
+constexpr otf2::Paradigm mpi = otf2::Paradigm::mpi;
+
+}  // namespace
+
+TEST_CASE("the loop between a program's beginning and end is its step")
+{
+    CHECK(step_of(3, [](Rank& rank) {
+              rank.region("main", [&] {
+                  rank.region("MPI_Init", 30, mpi);
+                  rank.region("read_input", 20 + rank.rank);
+                  repeat(200, [&] {
+                      rank.region("iteration", [&] {
+                          rank.region("compute", 2);
+                          rank.region("MPI_Allreduce", 1, mpi);
+                      });
+                  });
+                  rank.region("MPI_Finalize", 10, mpi);
+              });
+          }) == "iteration");
+}
+
+TEST_CASE("a first step that takes much longer does not hide the others")
+{
+    CHECK(step_of(1, [](Rank& rank) {
+              rank.region("main", [&] {
+                  rank.region("iteration", 50);
+                  repeat(99, [&] { rank.region("iteration", 1); });
+              });
+          }) == "iteration");
+}
+
+TEST_CASE("of loops inside loops the outermost is the step that repeats often enough")
+{
+    const auto epochs = [](int count) {
+        return [count](Rank& rank) {
+            rank.region("main", [&] {
+                repeat(count, [&] { rank.region("epoch", [&] { repeat(10, [&] { rank.region("iteration", 3); }); }); });
+            });
+        };
+    };
+    CHECK(step_of(2, epochs(3)) == "epoch");
+    CHECK(step_of(2, epochs(2)) == "iteration");
+}
+
+TEST_CASE("no step is what ranks do unequally often, here and there, for unlike times, or for little of the run")
+{
+    CHECK(step_of(3, [](Rank& rank) {
+              rank.region("main", [&] { repeat(4 + rank.rank, [&] { rank.region("iteration", 5); }); });
+          }) == "none");
+    CHECK(step_of(1, [](Rank& rank) {
+              rank.region("main", [&] {
+                  repeat(5, [&] { rank.region("work", 5); });
+                  rank.region("again", [&] { repeat(5, [&] { rank.region("work", 5); }); });
+              });
+          }) == "none");
+    CHECK(step_of(1, [](Rank& rank) {
+              rank.region("main", [&] {
+                  rank.region("part", 1);
+                  rank.region("part", 100);
+                  rank.region("part", 1);
+              });
+          }) == "none");
+    CHECK(step_of(1, [](Rank& rank) {
+              rank.region("main", [&] {
+                  rank.region("other work", 101);
+                  repeat(50, [&] { rank.region("iteration", 2); });
+              });
+          }) == "none");
+    CHECK(step_of(2, [](Rank& rank) { repeat(50, [&] { rank.region("MPI_Barrier", 2, mpi); }); }) == "none");
+}
+
+TEST_CASE("a region that calls itself is visited once")
+{
+    CHECK(step_of(1, [](Rank& rank) {
+              const std::function<void(int)> solve = [&](int depth) {
+                  rank.region("solve", [&] {
+                      rank.region("level", 5);
+                      if (depth > 0) solve(depth - 1);
+                  });
+              };
+              rank.region("main", [&] { solve(9); });
+          }) == "none");
+}
+
+TEST_CASE("what has an attribute step is the step, whatever else has one inside or beside it")
+{
+    const testing::Scratch scratch;
+    {
+        otf2::Recorder recorder{scratch / "trace"};
+        const otf2::AttributeRef number = recorder.attribute("step", otf2::Type::uint64);
+        const otf2::RegionRef step = recorder.region("training step");
+        const otf2::RegionRef bucket = recorder.region("bucket");
+        otf2::LocationRecorder& main = recorder.location("main");
+        otf2::LocationRecorder& transport = recorder.location("transport");
+        for (int i = 0; i < 2; ++i) {
+            const std::int64_t begin = 1000 + 100 * i;
+            main.enter(step, begin, {{number, 7 + i}});
+            main.enter(bucket, begin + 10, {{number, 7 + i}});
+            main.leave(bucket, begin + 20);
+            main.leave(step, begin + 30);
+            transport.enter(bucket, begin, {{number, 7 + i}});
+            transport.leave(bucket, begin + 99);
+        }
+        recorder.finish();
+    }
+    REQUIRE(step_of(scratch / "trace/traces.otf2") == "training step");
+
+    REQUIRE(trace_steps(scratch, scratch / "trace/traces.otf2").status == 0);
+    const base::CsvTable table{scratch / "steps/steps.csv"};
+    CHECK(table.columns() == std::vector<std::string>{"rank", "step", "begin_ns", "end_ns", "bucket_ns", "other_ns"});
+    REQUIRE(table.rows() == 2);
+    CHECK(table.get<int>(1, "step") == 8);
+    CHECK(table.get<int>(1, "begin_ns") == 1100);
+    CHECK(table.get<int>(1, "end_ns") == 1130);
+    CHECK(table.get<int>(1, "bucket_ns") == 10);
+    CHECK(table.get<int>(1, "other_ns") == 20);
+}
+
+TEST_CASE("all 200 steps of a synthetic training are found with the phases it was made of")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "ranks 3\n"
+                                       "region main {\n"
+                                       "  prepare 50ms\n"
+                                       "  repeat 200 iteration {\n"
+                                       "    forward 10ms, 14ms on 1\n"
+                                       "    MPI_Allreduce 1ms bytes=4MiB\n"
+                                       "    update 2ms\n"
+                                       "  }\n"
+                                       "}\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"}).status == 0);
+    const testing::Outcome outcome = trace_steps(scratch, scratch / "made/traces.otf2");
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.out.find("step 'iteration': 200 visits on each of 3 ranks, 17.000 ms each") == 0);
+
+    const base::CsvTable table{scratch / "steps/steps.csv"};
+    REQUIRE(table.rows() == 600);
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const int rank = table.get<int>(row, "rank");
+        CHECK(rank == static_cast<int>(row / 200));
+        CHECK(table.get<int>(row, "step") == static_cast<int>(row % 200));
+        CHECK(table.get<std::int64_t>(row, "end_ns") - table.get<std::int64_t>(row, "begin_ns") == 17'000'000);
+        CHECK(table.get<int>(row, "forward_ns") == (rank == 1 ? 14'000'000 : 10'000'000));
+        CHECK(table.get<int>(row, "MPI_Allreduce_ns") == (rank == 1 ? 1'000'000 : 5'000'000));
+        CHECK(table.get<int>(row, "update_ns") == 2'000'000);
+        CHECK(table.get<int>(row, "other_ns") == 0);
+    }
+}
+
+TEST_CASE("where nothing repeats trace-steps says so and takes the region that is named")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = record(scratch, 3, [](Rank& rank) {
+        rank.region("main", [&] { repeat(4 + rank.rank, [&] { rank.region("iteration", 5); }); });
+    });
+    const testing::Outcome nothing = trace_steps(scratch, anchor);
+    CHECK(nothing.status == 3);
+    CHECK(nothing.err.find("no region of " + anchor.string() + " repeats as a step does") != std::string::npos);
+    CHECK(nothing.err.find("main, iteration") != std::string::npos);
+    CHECK_FALSE(fs::exists(scratch / "steps"));
+    CHECK(trace_steps(scratch, anchor, "iterations").status == 2);
+
+    const testing::Outcome named = trace_steps(scratch, anchor, "iteration");
+    CHECK(named.status == 0);
+    CHECK(named.out.find("step 'iteration': 4 to 6 visits on each of 3 ranks, 5.000 ms each") == 0);
+    CHECK(base::CsvTable{scratch / "steps/steps.csv"}.rows() == 15);
+}
+
+TEST_CASE("a step that never ends is none and a phase that is never left ends with its step")
+{
+    const testing::Scratch scratch;
+    {
+        otf2::Recorder recorder{scratch / "trace"};
+        const otf2::RegionRef step = recorder.region("step");
+        const otf2::RegionRef phase = recorder.region("phase");
+        otf2::LocationRecorder& main = recorder.location("main");
+        main.enter(step, 1000);
+        main.enter(phase, 1010);
+        main.leave(step, 1030);
+        main.enter(step, 1040);
+        recorder.finish();
+    }
+    REQUIRE(trace_steps(scratch, scratch / "trace/traces.otf2", "step").status == 0);
+    const base::CsvTable table{scratch / "steps/steps.csv"};
+    REQUIRE(table.rows() == 1);
+    CHECK(table.get<int>(0, "phase_ns") == 20);
+    CHECK(table.get<int>(0, "other_ns") == 10);
+}
