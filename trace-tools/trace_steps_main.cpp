@@ -12,13 +12,6 @@
 
 namespace {
 
-std::uint32_t region_named(const otf2::Archive& archive, const std::string& name)
-{
-    const auto region = archive.find_region(name);
-    if (!region) base::fail_usage("--step-region: there is no region '", name, "' in the archive");
-    return *region;
-}
-
 void write_steps(const std::filesystem::path& file, const otf2::StepTable& table)
 {
     std::vector<std::string> columns{"rank", "step", "begin_ns", "end_ns"};
@@ -100,7 +93,7 @@ int find_steps(const std::string& anchor, const std::filesystem::path& out, cons
 {
     otf2::Reader reader{anchor, {.undo_clock_offsets = true}};
     const otf2::Archive& archive = reader.archive();
-    const auto region = named.empty() ? otf2::find_step_region(reader) : region_named(archive, named);
+    const auto region = named.empty() ? otf2::find_step_region(reader) : otf2::step_region_named(archive, named);
     if (!region) {
         std::fprintf(stderr,
                      "trace-steps: no region of %s repeats as a step does (--help says how that is); --step-region "
@@ -135,13 +128,13 @@ try {
                 "NAME");
     options.section(
         {.title = "The step that is looked for",
-         .text = "What has an attribute 'step' and lies in nothing that has one. Where there is none: the outermost "
-                 "region, "
-                 "not of MPI or another run-time library, that on every rank is visited equally often, at least 3 "
-                 "times and "
-                 "always directly inside the same region, in visits of like lengths (half of them, and of their time, "
-                 "within a factor of 4) and for at least half of the time from the first event to the last. Of several "
-                 "equally far outside the one with the most time. A rank is judged by its first location with events.",
+         .text =
+             "What has an attribute 'step' and lies in nothing that has one. Where there is none: the outermost "
+             "region, not of MPI or another run-time library, that on every rank is visited equally often, at least 3 "
+             "times and always directly inside the same region, in visits of like lengths (half of them, and of their "
+             "time, "
+             "within a factor of 4) and for at least half of the time from the first event to the last. Of several "
+             "equally far outside the one with the most time. A rank is judged by its first location with events.",
          .entries = {}});
     options.epilogue(
         "steps.csv: rank,step,begin_ns,end_ns, then a column for each phase (a region directly inside the step) and "

@@ -8,6 +8,7 @@
 #include "trace-tools/patterns/pop.hpp"
 #include "trace-tools/patterns/ranks.hpp"
 #include "trace-tools/patterns/replay_archive.hpp"
+#include "trace-tools/patterns/step_region.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -20,12 +21,12 @@ double seconds(std::int64_t ns)
     return static_cast<double>(ns) / 1e9;
 }
 
-std::uint32_t region_named(const otf2::Archive& archive, const std::string& name)
+// nowhere: what has an attribute `step`, if anything.
+std::uint32_t step_region(otf2::Reader& reader, const std::string& named)
 {
-    if (name.empty()) return otf2::nowhere;
-    const auto region = archive.find_region(name);
-    if (!region) base::fail_usage("--step-region: there is no region '", name, "' in the archive");
-    return *region;
+    if (!named.empty()) return otf2::step_region_named(reader.archive(), named);
+    if (reader.archive().find_attribute("step")) return otf2::nowhere;
+    return otf2::find_step_region(reader).value_or(otf2::nowhere);
 }
 
 void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay& replay,
@@ -51,11 +52,11 @@ void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay
                 found.load_balance, found.serialisation, found.transfer);
 }
 
-int analyse(const std::string& anchor, const std::filesystem::path& out, const std::string& step_region)
+int analyse(const std::string& anchor, const std::filesystem::path& out, const std::string& named)
 {
     otf2::Reader reader{anchor};
     const otf2::Archive& archive = reader.archive();
-    const std::uint32_t step = region_named(archive, step_region);
+    const std::uint32_t step = step_region(reader, named);
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     std::filesystem::create_directories(out);
     base::CsvWriter waits{out / "waits.csv", {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}};
@@ -92,7 +93,7 @@ try {
     options.add_positional("X.otf2", anchors, "the archive's anchor file");
     options.add("out,o", out, "where waits.csv, phases.csv and pop.csv go", "DIR");
     options.add("step-region", step_region,
-                "steps are the visits of this region; if not given, what has an attribute 'step'", "NAME");
+                "steps are the visits of this region; if not given, of the one that trace-steps finds", "NAME");
     options.epilogue(
         "waits.csv: pattern,communicator,region,rank,step,seconds,count; patterns by Cube's names. step "
         "is -1 outside of steps. phases.csv: region,rank,step,seconds: time in each region directly inside a step, and "

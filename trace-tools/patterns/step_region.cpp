@@ -1,5 +1,6 @@
 #include "trace-tools/patterns/step_region.hpp"
 
+#include "base/error.hpp"
 #include "trace-tools/patterns/ranks.hpp"
 
 #include <algorithm>
@@ -318,6 +319,13 @@ std::optional<std::uint32_t> find_step_region(Reader& reader)
         use_of_best = *use;
     }
     return best;
+}
+
+std::uint32_t step_region_named(const Archive& archive, const std::string& name)
+{
+    const auto region = archive.find_region(name);
+    if (!region) base::fail_usage("--step-region: there is no region '", name, "' in the archive");
+    return *region;
 }
 
 StepTable read_steps(Reader& reader, std::uint32_t region)

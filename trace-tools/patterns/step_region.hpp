@@ -22,6 +22,9 @@ bool could_be_a_step(const Region& region);
 // do not count. Empty if nothing is like that. Reads all events.
 std::optional<std::uint32_t> find_step_region(Reader& reader);
 
+// The one that a user names. Throws UsageError if there is none of that name.
+std::uint32_t step_region_named(const Archive& archive, const std::string& name);
+
 struct Step {
     std::int64_t number = 0;  // its attribute `step`, or counted from 0 on its rank
     std::int64_t begin_ns = 0;

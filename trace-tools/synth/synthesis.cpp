@@ -45,6 +45,14 @@ struct Rank {
     std::uint64_t requests = 0;
 };
 
+bool counts_steps(const std::vector<Statement>& program)
+{
+    return std::any_of(program.begin(), program.end(), [](const Statement& statement) {
+        const auto* const block = std::get_if<Block>(&statement.what);
+        return block != nullptr && (block->counts || counts_steps(block->body));
+    });
+}
+
 class Synthesis {
  public:
     Synthesis(const SynthSpec& spec, const std::filesystem::path& directory)
@@ -91,7 +99,7 @@ class Synthesis {
             communicators.push_back(recorder.communicator({.maker = 0, .number = static_cast<int>(i)},
                                                           spec_.communicators[i].members,
                                                           i == 0 ? "MPI_COMM_WORLD" : spec_.communicators[i].name));
-        step_ = recorder.attribute("step", Type::uint64, "number of the step, from 0");
+        if (counts_steps(spec_.program)) step_ = recorder.attribute("step", Type::uint64, "number of the step, from 0");
         regions_ = std::move(regions);
         communicators_ = std::move(communicators);
     }

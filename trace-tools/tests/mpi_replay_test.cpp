@@ -216,6 +216,21 @@ TEST_CASE("steps may be the visits of a named region")
     CHECK(testing::run(command).status == 1);  // waits.csv is there already
 }
 
+TEST_CASE("steps that no attribute numbers are those that trace-steps finds")
+{
+    Analysed run;
+    std::ofstream{run.scratch / "spec"} << "ranks 2\nwork 1ms\n"
+                                        << "region iteration {\nwork 2ms, 3ms on 1\nMPI_Barrier 1ms\n}\n"
+                                        << "region iteration {\nwork 2ms, 4ms on 1\nMPI_Barrier 1ms\n}\n"
+                                        << "region iteration {\nwork 2ms, 5ms on 1\nMPI_Barrier 1ms\n}\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", run.scratch / "spec", "-o", run.made}).status == 0);
+    analyse(run, run.made / "traces.otf2");
+    check_equal({{{"mpi_barrier_wait", "MPI_Barrier", "0", "0", "1"}, 0.001},
+                 {{"mpi_barrier_wait", "MPI_Barrier", "0", "1", "1"}, 0.002},
+                 {{"mpi_barrier_wait", "MPI_Barrier", "0", "2", "1"}, 0.003}},
+                waits(run.found));
+}
+
 TEST_CASE("phases are the regions directly inside a step and add up to it")
 {
     Analysed run;
