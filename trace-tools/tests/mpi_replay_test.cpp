@@ -128,6 +128,32 @@ work 1ms..2ms
     check_equal(path(run.made), path(run.found));
 }
 
+TEST_CASE("of several collectives in the background each is waited for as long as its last rank is late")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 4
+seed 8
+repeat 50 step {
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=first
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=second
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=third
+  update 1us..200us
+  MPI_Wait first
+  update 1us..200us
+  MPI_Wait second
+  update 1us..200us
+  MPI_Wait third
+}
+)");
+    CHECK(run.complaints.empty());
+    CHECK(waits(run.made).size() > 200);
+    check_equal(waits(run.made), waits(run.found));
+    check_equal(path(run.made), path(run.found));
+}
+
 TEST_CASE("clocks that differ change nothing but the last nanoseconds")
 {
     Analysed run;
