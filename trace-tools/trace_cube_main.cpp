@@ -1,6 +1,7 @@
 // trace-cube: an OTF2 archive as a call-path profile for Cube; two archives as what noise made of one run.
 #include "base/error.hpp"
 #include "base/options.hpp"
+#include "base/words.hpp"
 #include "trace-tools/cube/archive_profile.hpp"
 #include "trace-tools/cube/comparison.hpp"
 #include "trace-tools/cube/cubex.hpp"
@@ -19,10 +20,8 @@ otf2::CubeProfile profile_of(const std::string& anchor)
     otf2::Reader reader{anchor};
     otf2::ArchiveProfile found = otf2::profile_of(reader);
     otf2::getting_on();
-    std::vector<std::string> problems = reader.problems();
-    problems.insert(problems.end(), found.problems.begin(), found.problems.end());
-    for (const std::string& problem : problems)
-        std::fprintf(stderr, "trace-cube: %s: %s\n", anchor.c_str(), problem.c_str());
+    for (const std::string& problem : found.problems)
+        std::fprintf(stderr, "trace-cube: %s: %s\n", anchor.c_str(), base::printable(problem).c_str());
     return std::move(found.profile);
 }
 
@@ -44,7 +43,8 @@ void print(const char* what, const otf2::Apart& apart)
     if (apart.most == 0.0)
         std::printf("%-11s equal\n", what);
     else
-        std::printf("%-11s largest relative difference %.3g (%s)\n", what, apart.most, apart.where.c_str());
+        std::printf("%-11s largest relative difference %.3g (%s)\n", what, apart.most,
+                    base::printable(apart.where).c_str());
 }
 
 int check(const otf2::CubeProfile& ours, const std::string& file)

@@ -210,8 +210,10 @@ ArchiveProfile profile_of(Reader& reader)
         add_waits(profile, waits, places);
         add_critical_path(profile, replay.critical_path(), replay.exclusive(), places);
     }
-    std::vector<std::string> problems = visits.problems();
-    for (std::string& problem : replay.problems()) problems.push_back(std::move(problem));
+    std::vector<std::string> problems;
+    for (const std::vector<std::string>& some :
+         {archive.problems, reader.problems(), visits.problems(), replay.problems()})
+        problems.insert(problems.end(), some.begin(), some.end());
     return {.profile = std::move(profile), .problems = std::move(problems)};
 }
 

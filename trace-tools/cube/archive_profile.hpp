@@ -9,7 +9,7 @@ namespace otf2 {
 
 struct ArchiveProfile {
     CubeProfile profile;
-    std::vector<std::string> problems;  // of the events, and of their clocks
+    std::vector<std::string> problems;  // of the archive, its events and its clocks
 };
 
 // Reads all events once, in the order of their time. Throws Error.
