@@ -4,22 +4,18 @@
 #include "base/error.hpp"
 #include "base/paired.hpp"
 #include "base/testing.hpp"
+#include "trace-tools/bare_reader.hpp"
+#include "trace-tools/bench_process.hpp"
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 #include "trace-tools/patterns/profile.hpp"
 
 #include <benchmark/benchmark.h>
-#include <otf2/otf2.h>
 
-#include <cstdlib>
 #include <deque>
 #include <iostream>
 #include <string>
 #include <vector>
-
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace {
 
@@ -43,26 +39,6 @@ void write_archive(const std::filesystem::path& directory, const Shape& shape)
         }
     }
     recorder.finish();
-}
-
-// Runs the work in a process of its own, whose peak memory is its own.
-template <class Work>
-double peak_mb(const Work& work)
-{
-    const pid_t child = base::check_errno(::fork(), "start a process");
-    if (child == 0) {
-        try {
-            work();
-        } catch (...) {
-            std::_Exit(base::report_failure("reader-bench"));
-        }
-        std::_Exit(0);
-    }
-    int status = 0;
-    rusage used{};
-    base::check_errno(::wait4(child, &status, 0, &used), "wait for a process");
-    if (status != 0) base::fail("a part of the benchmark failed");
-    return static_cast<double>(used.ru_maxrss) / 1e3;
 }
 
 struct Counting : otf2::Visitor {
@@ -112,88 +88,6 @@ std::uint64_t profile(const std::filesystem::path& anchor, std::size_t threads)
     return 2 * visits;
 }
 
-OTF2_CallbackCode count_global(OTF2_LocationRef, OTF2_TimeStamp, void* count, OTF2_AttributeList*, OTF2_RegionRef)
-{
-    ++*static_cast<std::uint64_t*>(count);
-    return OTF2_CALLBACK_SUCCESS;
-}
-
-OTF2_CallbackCode count_local(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* count, OTF2_AttributeList*,
-                              OTF2_RegionRef)
-{
-    ++*static_cast<std::uint64_t*>(count);
-    return OTF2_CALLBACK_SUCCESS;
-}
-
-OTF2_CallbackCode note(void* locations, OTF2_LocationRef location, OTF2_StringRef, OTF2_LocationType, std::uint64_t,
-                       OTF2_LocationGroupRef)
-{
-    static_cast<std::vector<OTF2_LocationRef>*>(locations)->push_back(location);
-    return OTF2_CALLBACK_SUCCESS;
-}
-
-// The reader of OTF2's manual, with callbacks that only count.
-class BareReader {
- public:
-    explicit BareReader(const std::filesystem::path& anchor) : reader_{OTF2_Reader_Open(anchor.c_str())}
-    {
-        OTF2_Reader_SetSerialCollectiveCallbacks(reader_);
-        OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader_);
-        OTF2_GlobalDefReaderCallbacks* callbacks = OTF2_GlobalDefReaderCallbacks_New();
-        OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, note);
-        OTF2_Reader_RegisterGlobalDefCallbacks(reader_, definitions, callbacks, &locations_);
-        OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
-        OTF2_Reader_ReadAllGlobalDefinitions(reader_, definitions, &read_);
-        for (const OTF2_LocationRef location : locations_) OTF2_Reader_SelectLocation(reader_, location);
-        OTF2_Reader_OpenDefFiles(reader_);
-        for (const OTF2_LocationRef location : locations_) {
-            OTF2_DefReader* local = OTF2_Reader_GetDefReader(reader_, location);
-            OTF2_Reader_ReadAllLocalDefinitions(reader_, local, &read_);
-            OTF2_Reader_CloseDefReader(reader_, local);
-        }
-        OTF2_Reader_CloseDefFiles(reader_);
-        OTF2_Reader_OpenEvtFiles(reader_);
-    }
-    ~BareReader() { OTF2_Reader_Close(reader_); }
-    BareReader(const BareReader&) = delete;
-    BareReader& operator=(const BareReader&) = delete;
-
-    std::uint64_t count_in_order_of_time()
-    {
-        for (const OTF2_LocationRef location : locations_) OTF2_Reader_GetEvtReader(reader_, location);
-        OTF2_GlobalEvtReader* global = OTF2_Reader_GetGlobalEvtReader(reader_);
-        OTF2_GlobalEvtReaderCallbacks* callbacks = OTF2_GlobalEvtReaderCallbacks_New();
-        OTF2_GlobalEvtReaderCallbacks_SetEnterCallback(callbacks, count_global);
-        OTF2_GlobalEvtReaderCallbacks_SetLeaveCallback(callbacks, count_global);
-        OTF2_Reader_RegisterGlobalEvtCallbacks(reader_, global, callbacks, &count_);
-        OTF2_GlobalEvtReaderCallbacks_Delete(callbacks);
-        OTF2_Reader_ReadAllGlobalEvents(reader_, global, &read_);
-        OTF2_Reader_CloseGlobalEvtReader(reader_, global);
-        return count_;
-    }
-
-    std::uint64_t count_by_location()
-    {
-        OTF2_EvtReaderCallbacks* callbacks = OTF2_EvtReaderCallbacks_New();
-        OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks, count_local);
-        OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks, count_local);
-        for (const OTF2_LocationRef location : locations_) {
-            OTF2_EvtReader* local = OTF2_Reader_GetEvtReader(reader_, location);
-            OTF2_Reader_RegisterEvtCallbacks(reader_, local, callbacks, &count_);
-            OTF2_Reader_ReadAllLocalEvents(reader_, local, &read_);
-            OTF2_Reader_CloseEvtReader(reader_, local);
-        }
-        OTF2_EvtReaderCallbacks_Delete(callbacks);
-        return count_;
-    }
-
- private:
-    OTF2_Reader* reader_;
-    std::vector<OTF2_LocationRef> locations_;
-    std::uint64_t read_ = 0;
-    std::uint64_t count_ = 0;
-};
-
 void print(const std::string& what, const base::Paired& cost)
 {
     std::cout << what << "\n  ours, ns/event      " << cost.first.text() << " (" << 1e3 / cost.first.value
@@ -208,7 +102,7 @@ try {
     const testing::Scratch scratch;
     const auto anchor = [&](const Shape& shape) {
         const std::filesystem::path directory = scratch / base::join(shape.locations, "x", shape.visits);
-        if (!std::filesystem::exists(directory)) peak_mb([&] { write_archive(directory, shape); });
+        if (!std::filesystem::exists(directory)) bench::peak_mb([&] { write_archive(directory, shape); });
         return directory / "traces.otf2";
     };
     constexpr Shape few{.locations = 2, .visits = 2'500'000};
@@ -219,16 +113,16 @@ try {
     for (const Shape& shape : {fewer_events, few, some, many}) {
         const std::filesystem::path archive = anchor(shape);
         std::cout << shape.locations << " locations, " << shape.events() << " events: peak memory of the profile "
-                  << peak_mb([&] { profile(archive, 1); }) << " MB, by two threads "
-                  << peak_mb([&] { profile(archive, 2); }) << " MB, of all events in the order of time "
-                  << peak_mb([&] { in_order(archive); }) << " MB" << std::endl;
+                  << bench::peak_mb([&] { profile(archive, 1); }) << " MB, by two threads "
+                  << bench::peak_mb([&] { profile(archive, 2); }) << " MB, of all events in the order of time "
+                  << bench::peak_mb([&] { in_order(archive); }) << " MB" << std::endl;
     }
     const auto cost = [](const Shape& shape, const auto& work) { return [&] { return ns_per_event(shape, work); }; };
     const std::filesystem::path archive = anchor(few);
     const auto ours_in_order = [&] { return in_order(archive); };
     const auto ours_by_location = [&] { return by_location(archive); };
-    const auto bare_in_order = [&] { return BareReader{archive}.count_in_order_of_time(); };
-    const auto bare_by_location = [&] { return BareReader{archive}.count_by_location(); };
+    const auto bare_in_order = [&] { return bench::BareReader{archive}.count_in_order_of_time(); };
+    const auto bare_by_location = [&] { return bench::BareReader{archive}.count_by_location(); };
     const auto of_one_thread = [&] { return profile(archive, 1); };
     const auto of_two_threads = [&] { return profile(archive, 2); };
     print("in the order of time", base::measure_in_pairs(pairs, cost(few, ours_in_order), cost(few, bare_in_order)));
@@ -241,7 +135,7 @@ try {
     for (const Shape& shape : {some, many}) {
         const std::filesystem::path wide = anchor(shape);
         const auto ours = [&] { return profile(wide, 1); };
-        const auto bare = [&] { return BareReader{wide}.count_by_location(); };
+        const auto bare = [&] { return bench::BareReader{wide}.count_by_location(); };
         print(base::join("profile of ", shape.locations, " locations"),
               base::measure_in_pairs(pairs, cost(shape, ours), cost(shape, bare)));
     }

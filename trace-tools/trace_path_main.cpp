@@ -7,6 +7,7 @@
 #include "trace-tools/patterns/imbalance.hpp"
 #include "trace-tools/patterns/mpi_replay.hpp"
 #include "trace-tools/patterns/ranks.hpp"
+#include "trace-tools/patterns/replay_archive.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -21,8 +22,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     const otf2::Archive& archive = reader.archive();
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     otf2::MpiReplay replay{archive, {.critical_path = true}, [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
-    reader.read(replay);
-    replay.finish();
+    otf2::replay_archive(reader, replay, "trace-path");
     const otf2::CriticalPath path = replay.critical_path();
     const std::map<otf2::PathKey, double> imbalance = otf2::critical_path_imbalance(path, replay.exclusive());
 
@@ -43,7 +43,6 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     }
     std::printf("critical path %.9f s; from the first event to the last %.9f s\n", length,
                 static_cast<double>(path.length_ns) / 1e9);
-    for (const std::string& problem : replay.problems()) std::fprintf(stderr, "trace-path: %s\n", problem.c_str());
     return base::exit_fine;
 }
 

@@ -7,6 +7,7 @@
 #include "trace-tools/patterns/mpi_replay.hpp"
 #include "trace-tools/patterns/pop.hpp"
 #include "trace-tools/patterns/ranks.hpp"
+#include "trace-tools/patterns/replay_archive.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -54,27 +55,29 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
 {
     otf2::Reader reader{anchor};
     const otf2::Archive& archive = reader.archive();
-    const otf2::MpiReplay::Options plan{.critical_path = false, .step_region = region_named(archive, step_region)};
+    const std::uint32_t step = region_named(archive, step_region);
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     std::filesystem::create_directories(out);
     base::CsvWriter waits{out / "waits.csv", {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}};
+    base::CsvWriter phases{out / "phases.csv", {"region", "rank", "step", "seconds"}};
     std::map<otf2::Pattern, otf2::WaitSum> totals;
-    const auto write = [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
+    const auto write_phase = [&](const otf2::PhaseTime& phase) {
+        phases.row(archive.regions[phase.where].name, ranks[phase.location], phase.step, seconds(phase.ns));
+    };
+    const auto write_wait = [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
         waits.row(otf2::cube_name(key.pattern), archive.communicators[key.communicator].name,
                   archive.regions[key.where].name, ranks[key.location], key.step, seconds(sum.ns), sum.count);
         otf2::WaitSum& total = totals[key.pattern];
         total.ns += sum.ns;
         total.count += sum.count;
     };
-    otf2::MpiReplay replay{archive, plan, write};
-    reader.read(replay);
-    replay.finish();
+    otf2::MpiReplay replay{archive, {.step_region = step, .phases = write_phase}, write_wait};
+    otf2::replay_archive(reader, replay, "trace-waits");
     for (const auto& [pattern, total] : totals)
         std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(total.ns),
                     static_cast<unsigned long long>(total.count));
     if (totals.empty()) std::printf("no MPI call waited for another rank\n");
     write_efficiencies(out / "pop.csv", replay, ranks);
-    for (const std::string& problem : replay.problems()) std::fprintf(stderr, "trace-waits: %s\n", problem.c_str());
     return base::exit_fine;
 }
 
@@ -87,12 +90,13 @@ try {
     std::string step_region;
     base::Options options{"trace-waits", "wait states of an MPI program, from its OTF2 archive"};
     options.add_positional("X.otf2", anchors, "the archive's anchor file");
-    options.add("out,o", out, "where waits.csv and pop.csv go", "DIR");
+    options.add("out,o", out, "where waits.csv, phases.csv and pop.csv go", "DIR");
     options.add("step-region", step_region,
                 "steps are the visits of this region; if not given, what has an attribute 'step'", "NAME");
     options.epilogue(
         "waits.csv: pattern,communicator,region,rank,step,seconds,count; patterns by Cube's names. step "
-        "is -1 outside of steps. pop.csv: metric,rank,value.");
+        "is -1 outside of steps. phases.csv: region,rank,step,seconds: time in each region directly inside a step, and "
+        "in the step's own region outside of those; they add up to the step. pop.csv: metric,rank,value.");
     options.example("trace-waits train/trace/traces.otf2 -o waits");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (anchors.size() != 1) base::fail_usage("one archive at a time");

@@ -6,6 +6,7 @@
 #include "trace-tools/otf2/definition_reader.hpp"
 #include "trace-tools/otf2/event_source.hpp"
 #include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/spill.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -166,6 +167,8 @@ class PlainFiles {
         refuse(of(location, ".evt"), event_chunk_, Records::events);
     }
 
+    std::uint64_t event_chunk_bytes() const { return event_chunk_; }
+
     bool has_events(const Location& location) const
     {
         return !separate_ || std::filesystem::exists(of(location, ".evt"));
@@ -215,6 +218,7 @@ Reader::Reader(std::filesystem::path anchor, ReadOptions options) : anchor_{std:
         const ReaderHandle reader = open(anchor_);
         const PlainFiles files{anchor_, reader.get()};
         files.refuse_cut_off_definitions();
+        event_chunk_bytes_ = files.event_chunk_bytes();
         Definitions definitions = read_global_definitions(reader.get());
         archive_ = std::move(definitions.archive);
         references_ = std::make_shared<const ReferenceTable>(std::move(definitions.references));
@@ -403,8 +407,21 @@ try {
 
 void Reader::read(Visitor& visitor)
 {
+    if (event_chunk_bytes_ > options_.most_open_bytes / std::max<std::size_t>(archive_.locations.size(), 1) &&
+        !options_.undo_clock_offsets)
+        return merge(visitor);
     const Tally tally = pass(visitor, Order::time, 0, archive_.locations.size(), {nullptr, nullptr});
     conclude({&tally, 1});
+}
+
+void Reader::merge(Visitor& visitor)
+{
+    std::error_code code;
+    const std::filesystem::path directory = std::filesystem::temp_directory_path(code);
+    if (code) reading(anchor_, [&] { base::fail("no directory to put events aside in (TMPDIR): ", code.message()); });
+    Spill spill{archive_, *references_, directory};
+    read_by_location(spill);
+    spill.read(visitor);
 }
 
 void Reader::read_by_location(Visitor& visitor)

@@ -54,6 +54,7 @@ class EventAttributes {
 
  private:
     friend class EventSource;
+    friend class Spill;
     EventAttributes(const OTF2_AttributeList_struct* list, const class EventSource& source)
         : list_{list}, source_{source}
     {
@@ -102,10 +103,14 @@ struct ReadOptions {
     // Time stamps of each node's own clock, as they were taken, instead of the archive's common time. By location only:
     // OTF2 orders events of several by common time.
     bool undo_clock_offsets = false;
+    // Of chunks that read() may have in memory at once.
+    std::uint64_t most_open_bytes = 64 << 20;
 };
 
 // Memory does not grow with the number of events. OTF2 holds a chunk (the archive's, 1 MiB by default) for each
-// location that is open: all in read(), one a thread in read_by_location().
+// location that is open: one a thread in read_by_location(), all in read(). Where these are too many, read() puts all
+// events aside in the directory for temporary files (TMPDIR), location by location, about half the archive's size, and
+// merges them from there.
 class Reader {
  public:
     // Throws Error, one clear line, if there is no archive, or not a whole one.
@@ -140,6 +145,7 @@ class Reader {
 
     Prepared prepare() const;   // but for the definitions
     std::size_t batch() const;  // locations
+    void merge(Visitor& visitor);
     Tally pass(Visitor& visitor, Order order, std::size_t first, std::size_t last, Prepared prepared) const;
     void conclude(std::span<const Tally> tallies);
 
@@ -147,6 +153,7 @@ class Reader {
     ReadOptions options_;
     std::shared_ptr<const struct ReferenceTable> references_;  // OTF2's ids to indices
     Archive archive_;
+    std::uint64_t event_chunk_bytes_ = 0;
     std::vector<Prepared> prepared_;  // by batch, for the first reading by location; none where they would be large
     std::vector<std::string> problems_;
     std::vector<std::string> oddities_;

@@ -179,7 +179,7 @@ void CollectiveReplay::start(std::uint32_t location, std::uint64_t request)
     started_[location].push_back({.request = request, .arrival = state_.arrival(location)});
 }
 
-// Which collective a request started is known when it ends; they are numbered in the order of their ends.
+// Which collective a request started is known when it ends; they are numbered in that order.
 void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record)
 {
     const auto rank = state_.rank_of(record.communicator, location);
@@ -196,8 +196,9 @@ void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, con
 
     const MpiCall wait = state_.call(location, now_ns);
     Instances& all = non_blocking_[record.communicator];
+    const std::uint64_t number = all.next[*rank];
     Instance& instance = next_of(all, *rank);
-    Arrival last = last_started(instance, record.communicator);
+    Arrival last = instance.all_started ? Arrival{} : last_started(instance, number, record.communicator);
     if (own.ns >= last.ns) last = own;
     if (!instance.awaited || instance.awaited->ns <= last.ns) instance.awaited = last;
     state_.count(Pattern::icollective_exposed, record.communicator, wait, now_ns - wait.begin_ns);
@@ -208,16 +209,22 @@ void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, con
     if (++instance.ended == instance.calls.size()) drop_done(all);
 }
 
-// Of ranks that have not waited for theirs, the last that started it; their first open one is taken for it.
-Arrival CollectiveReplay::last_started(const Instance& instance, std::uint32_t communicator) const
+// Of ranks that have not waited for theirs, the last that started it: so many of its starts are open as it is behind.
+// Starts on other communicators are taken for some on this one.
+Arrival CollectiveReplay::last_started(Instance& instance, std::uint64_t number, std::uint32_t communicator) const
 {
     const std::vector<std::uint32_t>& members = state_.members(communicator);
+    const std::vector<std::uint64_t>& next = non_blocking_[communicator].next;
     Arrival last;
+    instance.all_started = true;
     for (std::size_t rank = 0; rank < members.size(); ++rank) {
-        const std::uint32_t location = members[rank];
-        if (!state_.is_location(location) || instance.calls[rank].location != nowhere) continue;
-        const std::deque<Started>& started = started_[location];
-        if (!started.empty() && started.front().arrival.ns > last.ns) last = started.front().arrival;
+        if (next[rank] > number || !state_.is_location(members[rank])) continue;
+        const std::deque<Started>& started = started_[members[rank]];
+        const std::uint64_t before = number - next[rank];
+        if (before >= started.size())
+            instance.all_started = false;
+        else if (started[before].arrival.ns > last.ns)
+            last = started[before].arrival;
     }
     return last;
 }

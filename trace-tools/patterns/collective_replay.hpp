@@ -33,6 +33,7 @@ class CollectiveReplay {
         std::vector<MpiCall> calls;  // by rank
         std::size_t ended = 0;
         std::optional<Arrival> awaited;  // the last to come, or the root; as far as known
+        bool all_started = false;        // a non-blocking one
     };
 
     struct Instances {
@@ -53,7 +54,7 @@ class CollectiveReplay {
     void follow(Instance& instance, Flow flow, std::uint32_t communicator, std::uint32_t rank, std::uint32_t location);
     std::optional<Arrival> inside(std::uint32_t communicator, std::uint32_t rank);
     Arrival last_inside(const Instance& instance, std::uint32_t communicator);
-    Arrival last_started(const Instance& instance, std::uint32_t communicator) const;
+    Arrival last_started(Instance& instance, std::uint64_t number, std::uint32_t communicator) const;
     void count_waits(const Instance& instance, Flow flow, std::uint32_t communicator);
     void count_symmetric(const Instance& instance, Pattern wait, Pattern completion, std::uint32_t communicator);
     void count_rooted(const Instance& instance, Flow flow, std::uint32_t communicator);

@@ -33,6 +33,12 @@ struct Stay {
     std::vector<std::int64_t> exclusive_ns;  // by where, as far as visited
     std::int64_t mpi_ns = 0;
 
+    // Of the step that it is in:
+    std::size_t step_depth = 0;  // of open regions, the step's counted
+    std::int64_t step_ns = 0;    // since when
+    std::int64_t phase_ns = 0;   // since when in the region directly inside
+    TimeSums phases;
+
     std::uint32_t where() const { return open.empty() ? nowhere : open.back().where; }
 
     void add(std::uint32_t where, std::int64_t ns)
@@ -90,6 +96,41 @@ struct MpiReplay::State {
         return attributes.number(*step_attribute);
     }
 
+    void begin_step(const At& at, std::uint64_t number)
+    {
+        Stay& stay = stays[at.location];
+        Place& place = replay.places[at.location];
+        place.step = static_cast<std::int64_t>(number);
+        stay.step_depth = stay.open.size();
+        stay.step_ns = at.time_ns;
+        stay.phases.clear();
+        replay.waits.begin_step(at.location, place.step);
+    }
+
+    void leave_innermost(const At& at)
+    {
+        Stay& stay = stays[at.location];
+        const OpenRegion open = stay.open.back();
+        if (mpi_region[open.region]) end_call(at.location, at.time_ns);
+        if (options.phases && replay.places[at.location].step >= 0) {
+            if (stay.open.size() == stay.step_depth + 1) stay.phases.add(open.where, at.time_ns - stay.phase_ns);
+            if (open.counts) tell_phases(at, open.where);
+        }
+        if (open.counts) replay.places[at.location].step = -1;
+        stay.open.pop_back();
+    }
+
+    void tell_phases(const At& at, std::uint32_t step)
+    {
+        Stay& stay = stays[at.location];
+        std::int64_t rest_ns = at.time_ns - stay.step_ns;
+        for (const auto& [where, ns] : stay.phases.all()) rest_ns -= ns;
+        stay.phases.add(step, rest_ns);
+        for (const auto& [where, ns] : stay.phases.all())
+            options.phases(
+                {.step = replay.places[at.location].step, .where = where, .location = at.location, .ns = ns});
+    }
+
     void end_call(std::uint32_t location, std::int64_t now_ns)
     {
         Place& place = replay.places[location];
@@ -115,35 +156,28 @@ void MpiReplay::enter(const At& at, std::uint32_t region, const EventAttributes&
     Stay& stay = state.go_on(at);
     Place& place = state.replay.places[at.location];
     CallTree* const paths = state.options.call_paths;
-    OpenRegion opened{.region = region, .where = paths != nullptr ? paths->child(stay.where(), region) : region};
+    stay.open.push_back({.region = region, .where = paths != nullptr ? paths->child(stay.where(), region) : region});
     if (place.step < 0) {
         const auto number = state.step_number(stay, region, attributes);
-        if (number && *number <= INT64_MAX) {
-            opened.counts = true;
-            place.step = static_cast<std::int64_t>(*number);
-            state.replay.waits.begin_step(at.location, place.step);
-        }
+        stay.open.back().counts = number && *number <= INT64_MAX;
+        if (stay.open.back().counts) state.begin_step(at, *number);
+    } else if (stay.open.size() == stay.step_depth + 1) {
+        stay.phase_ns = at.time_ns;
     }
     if (state.mpi_region[region] && place.in_mpi++ == 0) {
-        place.call = opened.where;
+        place.call = stay.where();
         place.call_ns = at.time_ns;
     }
-    stay.open.push_back(opened);
 }
 
 void MpiReplay::leave(const At& at, std::uint32_t region, const EventAttributes&)
 {
     State& state = *state_;
-    Stay& stay = state.go_on(at);
-    const bool entered = std::any_of(stay.open.rbegin(), stay.open.rend(),
-                                     [&](const OpenRegion& open) { return open.region == region; });
-    while (entered) {  // what was never left inside ends here, too
-        const OpenRegion open = stay.open.back();
-        if (state.mpi_region[open.region]) state.end_call(at.location, at.time_ns);
-        if (open.counts) state.replay.places[at.location].step = -1;
-        stay.open.pop_back();
-        if (open.region == region) break;
-    }
+    const Stay& stay = state.go_on(at);
+    const auto is_it = [&](const OpenRegion& open) { return open.region == region; };
+    if (std::none_of(stay.open.rbegin(), stay.open.rend(), is_it)) return;
+    while (stay.open.back().region != region) state.leave_innermost(at);  // never left: ends here, too
+    state.leave_innermost(at);
 }
 
 void MpiReplay::collective_begin(const At& at)
@@ -180,10 +214,9 @@ void MpiReplay::receive(const At& at, const MessageRecord& message)
 void MpiReplay::finish()
 {
     State& state = *state_;
-    for (std::uint32_t location = 0; location < state.stays.size(); ++location) {
-        while (state.replay.places[location].in_mpi > 0) state.end_call(location, state.stays[location].last_ns);
-        state.stays[location].open.clear();
-    }
+    for (std::uint32_t location = 0; location < state.stays.size(); ++location)
+        while (!state.stays[location].open.empty())
+            state.leave_innermost({.location = location, .time_ns = state.stays[location].last_ns});
     state.replay.waits.finish();
 }
 

@@ -8,6 +8,7 @@
 #include "trace-tools/patterns/wait_states.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,15 @@ struct CriticalPath {
     std::int64_t length_ns = 0;  // from the first event of all to the last
 };
 
+// Of a location's visit of a step: time in a region directly inside the step's, all visits together, and of the step's
+// own region, which is the time in none of them. They add up to the step.
+struct PhaseTime {
+    std::int64_t step = 0;
+    std::uint32_t where = 0;
+    std::uint32_t location = 0;
+    std::int64_t ns = 0;
+};
+
 class MpiReplay : public Visitor {
  public:
     struct Options {
@@ -37,6 +47,7 @@ class MpiReplay : public Visitor {
         // Where there is one, all that is said of a `where` is by call path, an index into its nodes, which the replay
         // adds as it comes to them. Without, by region: an index into Archive::regions.
         CallTree* call_paths = nullptr;
+        std::function<void(const PhaseTime&)> phases = {};  // as steps end on each location
     };
 
     // A sum of waits when its step is over on all locations.

@@ -128,6 +128,32 @@ work 1ms..2ms
     check_equal(path(run.made), path(run.found));
 }
 
+TEST_CASE("of several collectives in the background each is waited for as long as its last rank is late")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 4
+seed 8
+repeat 50 step {
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=first
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=second
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=third
+  update 1us..200us
+  MPI_Wait first
+  update 1us..200us
+  MPI_Wait second
+  update 1us..200us
+  MPI_Wait third
+}
+)");
+    CHECK(run.complaints.empty());
+    CHECK(waits(run.made).size() > 200);
+    check_equal(waits(run.made), waits(run.found));
+    check_equal(path(run.made), path(run.found));
+}
+
 TEST_CASE("clocks that differ change nothing but the last nanoseconds")
 {
     Analysed run;
@@ -214,6 +240,42 @@ TEST_CASE("steps may be the visits of a named region")
     CHECK(wrong.status == 2);
     CHECK(wrong.err.find("there is no region 'iterations'") != std::string::npos);
     CHECK(testing::run(command).status == 1);  // waits.csv is there already
+}
+
+TEST_CASE("phases are the regions directly inside a step and add up to it")
+{
+    Analysed run;
+    std::ofstream{run.scratch / "spec"} << "ranks 2\nrepeat 2 step {\n"
+                                           "load 1ms\n"
+                                           "region train {\nforward 2ms\nMPI_Barrier 1ms\n}\n"
+                                           "load 3ms, 5ms on 1\n"
+                                           "}\nload 7ms\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", run.scratch / "spec", "-o", run.made}).status == 0);
+    analyse(run, run.made / "traces.otf2");
+    Seconds truth;
+    for (const char* rank : {"0", "1"})
+        for (const char* step : {"0", "1"}) {
+            truth[{"load", rank, step}] = *rank == '0' ? 0.004 : 0.006;
+            truth[{"train", rank, step}] = *rank == '0' && *step == '1' ? 0.005 : 0.003;
+        }
+    check_equal(truth, table(run.found / "phases.csv", {"region", "rank", "step"}));
+
+    {
+        otf2::Recorder recorder{run.scratch / "gaps"};
+        otf2::LocationRecorder& location = recorder.location("main");
+        const otf2::RegionRef step = recorder.region("step");
+        const otf2::RegionRef part = recorder.region("part");
+        location.enter(step, 0, {{recorder.attribute("step", otf2::Type::uint64, ""), 4}});
+        location.enter(part, 1'000'000'000);
+        location.leave(part, 3'000'000'000);
+        location.leave(step, 7'000'000'000);
+        recorder.finish();
+    }
+    REQUIRE(
+        testing::run({CROSSTALK_BIN "/trace-waits", run.scratch / "gaps/traces.otf2", "-o", run.scratch / "of gaps"})
+            .status == 0);
+    CHECK(table(run.scratch / "of gaps/phases.csv", {"region", "rank", "step"}) ==
+          Seconds{{{"part", "-1", "4"}, 2.0}, {{"step", "-1", "4"}, 5.0}});
 }
 
 TEST_CASE("waits, exclusive time, path and delay costs are told by call path where these are followed")

@@ -15,10 +15,10 @@ namespace otf2 {
 
 class RawArchive {
  public:
-    explicit RawArchive(const std::filesystem::path& directory, const std::string& name = "traces")
+    explicit RawArchive(const std::filesystem::path& directory, const std::string& name = "traces",
+                        std::uint64_t event_chunk = 256 * 1024)
         : anchor_{directory / (name + ".otf2")}
     {
-        constexpr std::uint64_t event_chunk = 256 * 1024;
         constexpr std::uint64_t definition_chunk = 256 * 1024;
         static const OTF2_FlushCallbacks flushes{.otf2_pre_flush = [](void*, OTF2_FileType, OTF2_LocationRef, void*,
                                                                       bool) -> OTF2_FlushType { return OTF2_FLUSH; },

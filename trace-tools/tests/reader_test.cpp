@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 
@@ -281,6 +282,91 @@ TEST_CASE("both ways of reading give the same events")
     std::sort(ordered.lines.begin(), ordered.lines.end());
     std::sort(by_location.lines.begin(), by_location.lines.end());
     CHECK(ordered.lines == by_location.lines);
+}
+
+namespace {
+
+// In the order of time, by OTF2's own reader and out of the file to which events were put aside.
+void check_merged(const fs::path& anchor)
+{
+    otf2::Reader direct{anchor};
+    otf2::Reader merging{anchor, {.most_open_bytes = 0}};
+    otf2::Listing ordered{direct.archive(), true};
+    otf2::Listing merged{merging.archive(), true};
+    direct.read(ordered);
+    merging.read(merged);
+    CHECK(!ordered.lines.empty());
+    CHECK(ordered.lines == merged.lines);
+    CHECK(direct.problems() == merging.problems());
+}
+
+}  // namespace
+
+TEST_CASE("events put aside come back as OTF2's own reader gives them, in its order")
+{
+    const testing::Scratch scratch;
+    {
+        otf2::Recorder recorder{scratch / "kinds"};
+        const otf2::RegionRef region = recorder.region("work");
+        const otf2::AttributeRef whole = recorder.attribute("whole", otf2::Type::uint64, "");
+        const otf2::AttributeRef negative = recorder.attribute("negative", otf2::Type::int64, "");
+        const otf2::AttributeRef real = recorder.attribute("real", otf2::Type::real, "");
+        const otf2::AttributeRef words = recorder.attribute("words", otf2::Type::text, "");
+        const otf2::MetricRef metric = recorder.metric("change", "B", otf2::Type::int64);
+        for (const char* name : {"one", "two", "three"}) {
+            otf2::LocationRecorder& location = recorder.location(name);
+            for (std::int64_t i = 0; i < 2'000; ++i) {
+                location.enter(region, 1'000'000 * i,
+                               {{whole, std::uint64_t{3}}, {negative, -i}, {real, 0.1 * static_cast<double>(i)}});
+                location.metric(metric, -5 * i, 1'000'000 * i + 1);
+                location.leave(region, 1'000'000 * i + 500'000 + i % 7, {{words, recorder.text(name)}});
+            }
+        }
+        recorder.finish();
+    }
+    check_merged(scratch / "kinds/traces.otf2");
+    std::ofstream{scratch / "spec"} << R"(ranks 5
+clock 1 offset=21ms drift=40
+repeat 300 step {
+  work 1ms..9ms
+  MPI_Bcast 1ms root=3 bytes=70kB
+  MPI_Iallreduce 5ms request=one
+  MPI_Isend 1>0 1ms..7ms request=two
+  MPI_Send 0>2 1ms tag=70000
+  MPI_Wait one
+  MPI_Wait two
+}
+)";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "mpi"}).status == 0);
+    check_merged(scratch / "mpi/traces.otf2");
+}
+
+TEST_CASE("events put aside of real archives come back as OTF2's own reader gives them")
+{
+    for (const char* name : {"casita-4_mpi_ls_barr", "casita-2_cuda_simple", "pipit-ping-pong-papi"}) {
+        const fs::path anchor = real_archive(name);
+        if (anchor.empty()) return;
+        check_merged(anchor);
+    }
+}
+
+TEST_CASE("where events cannot be put aside one line says so")
+{
+    const testing::Scratch scratch;
+    const fs::path directory = small_archive(scratch);
+    const std::string before = [] {
+        const char* set = std::getenv("TMPDIR");
+        return std::string{set == nullptr ? "" : set};
+    }();
+    ::setenv("TMPDIR", (scratch / "nowhere").c_str(), 1);
+    otf2::Reader reader{directory / "traces.otf2", {.most_open_bytes = 0}};
+    otf2::Listing listing{reader.archive()};
+    CHECK_THROWS_WITH_AS(reader.read(listing),
+                         ("cannot read trace " + (directory / "traces.otf2").string() +
+                          ": no directory to put events aside in (TMPDIR): No such file or directory")
+                             .c_str(),
+                         base::Error);
+    before.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
 }
 
 TEST_CASE("what is no archive gives one clear line")

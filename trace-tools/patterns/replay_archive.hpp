@@ -1,0 +1,12 @@
+// What every program that replays MPI does with its archive.
+#pragma once
+
+#include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/mpi_replay.hpp"
+
+namespace otf2 {
+
+// All events to the replay, to its end. What is unsound about them goes to stderr, a line each, as `program`.
+void replay_archive(Reader& reader, MpiReplay& replay, const char* program);
+
+}  // namespace otf2
