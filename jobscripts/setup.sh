@@ -7,10 +7,10 @@ packages_to_build=(
     g++ cmake ninja-build pkg-config ccache git
     libboost-program-options-dev libboost-math-dev libeigen3-dev nlohmann-json3-dev libhwloc-dev
     libopen-trace-format2-dev libopenmpi-dev libpapi-dev liburing-dev libtorch-dev libgloo-dev libopenblas0-pthread
-    zlib1g-dev libhdf5-dev libisal-dev
+    zlib1g-dev libhdf5-dev libisal-dev libarchive-dev libpugixml-dev
 )
 packages_to_run=(openmpi-bin gnuplot-nox)
-packages_to_check=(clang-format shellcheck doctest-dev libbenchmark-dev otf2-tools slurm-wlm munge)
+packages_to_check=(clang-format shellcheck doctest-dev libbenchmark-dev otf2-tools slurm-wlm munge python3-venv)
 
 say() { echo "${0##*/}: $*" >&2; }
 
@@ -84,4 +84,11 @@ limit_jobs() {
 # Real images for the training; without them (no network) it uses synthetic ones, and the scripts say so.
 fetch_digits() {
     guard_run sh ddl-workloads/data/fetch_digits.sh >/dev/null
+}
+
+# A second reader of .cubex files, for tests to compare with; without it (no network) they are skipped, and say so.
+fetch_pycubexr() {
+    [[ ! -x build/python/bin/python ]] || ! build/python/bin/python -c "import pycubexr" 2>/dev/null || return 0
+    guard_run python3 -m venv --clear build/python >/dev/null &&
+        guard_run build/python/bin/pip install -q pycubexr >/dev/null 2>&1
 }

@@ -4,32 +4,17 @@
 #include "base/options.hpp"
 #include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/imbalance.hpp"
 #include "trace-tools/patterns/mpi_replay.hpp"
 #include "trace-tools/patterns/ranks.hpp"
 #include "trace-tools/patterns/replay_archive.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
 
 namespace {
-
-// What a region has on the path beyond its mean over the ranks (Scalasca), shared out over the ranks by their share in
-// the path. By PathKey::where.
-std::map<std::uint32_t, double> imbalance_of_regions(const otf2::CriticalPath& path, const otf2::PathTimes& exclusive)
-{
-    std::set<std::uint32_t> locations;
-    for (const auto& [key, ns] : exclusive) locations.insert(key.location);
-    std::map<std::uint32_t, double> imbalance;
-    for (const auto& [key, ns] : path.ns) imbalance[key.where] += static_cast<double>(ns) / 1e9;
-    for (const auto& [key, ns] : exclusive)
-        if (const auto found = imbalance.find(key.where); found != imbalance.end())
-            found->second -= static_cast<double>(ns) / 1e9 / static_cast<double>(locations.size());
-    for (auto& [region, excess] : imbalance) excess = std::max(excess, 0.0);
-    return imbalance;
-}
 
 int analyse(const std::string& anchor, const std::filesystem::path& out)
 {
@@ -39,9 +24,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     otf2::MpiReplay replay{archive, {.critical_path = true}, [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
     otf2::replay_archive(reader, replay, "trace-path");
     const otf2::CriticalPath path = replay.critical_path();
-    const std::map<std::uint32_t, double> imbalance = imbalance_of_regions(path, replay.exclusive());
-    std::map<std::uint32_t, double> on_path;  // by region
-    for (const auto& [key, ns] : path.ns) on_path[key.where] += static_cast<double>(ns) / 1e9;
+    const std::map<otf2::PathKey, double> imbalance = otf2::critical_path_imbalance(path, replay.exclusive());
 
     std::set<otf2::PathKey> keys;
     for (const auto& [key, ns] : path.ns) keys.insert(key);
@@ -53,7 +36,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
         const auto piece = path.ns.find(key);
         const auto cost = path.delay.find(key);
         const double seconds = piece == path.ns.end() ? 0.0 : static_cast<double>(piece->second) / 1e9;
-        const double excess = seconds > 0.0 ? imbalance.at(key.where) * seconds / on_path.at(key.where) : 0.0;
+        const double excess = seconds > 0.0 ? imbalance.at(key) : 0.0;
         table.row(key.where == otf2::nowhere ? "(outside of regions)" : archive.regions[key.where].name,
                   ranks[key.location], seconds, excess, cost == path.delay.end() ? 0.0 : cost->second);
         length += seconds;

@@ -14,7 +14,11 @@ class CallTree {
     struct Node {
         std::uint32_t region = 0;        // index into Archive::regions
         std::uint32_t parent = nowhere;  // index into nodes(), smaller than its own; nowhere: a root
+        std::uint32_t depth = 0;         // regions around it
     };
+
+    // What is entered inside so many regions belongs to the call path of the last: bounds memory, and what others nest.
+    static constexpr std::uint32_t most_regions = 500;
 
     // The call path of a region entered inside `parent` (nowhere: inside of none); a new one if it is the first such.
     std::uint32_t child(std::uint32_t parent, std::uint32_t region);

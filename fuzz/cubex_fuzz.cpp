@@ -1,0 +1,17 @@
+// Any bytes as a .cubex file: a profile that can be compared with others, or one clear line.
+#include "base/error.hpp"
+#include "fuzz/input_file.hpp"
+#include "trace-tools/cube/comparison.hpp"
+#include "trace-tools/cube/cubex.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const fuzz::InputFile file{data, size};
+    try {
+        const otf2::CubeProfile profile = otf2::read_cubex(file.path());
+        static_cast<void>(otf2::compared(profile, profile, true).metrics.size());
+        static_cast<void>(otf2::agreement(profile, profile).time.most);
+    } catch (const base::Error&) {
+    }
+    return 0;
+}

@@ -1,0 +1,220 @@
+#include "trace-tools/cube/archive_profile.hpp"
+
+#include "base/version.hpp"
+#include "trace-tools/otf2/fan_out.hpp"
+#include "trace-tools/patterns/call_path_profile.hpp"
+#include "trace-tools/patterns/imbalance.hpp"
+#include "trace-tools/patterns/mpi_replay.hpp"
+#include "trace-tools/patterns/ranks.hpp"
+
+#include <algorithm>
+
+namespace otf2 {
+
+namespace {
+
+struct PatternMetric {
+    Pattern pattern;
+    const char* name;
+    const char* description;
+    std::optional<Pattern> part_of = {};
+};
+
+// As Scalasca calls them; the last two are ours.
+constexpr PatternMetric pattern_metrics[] = {
+    {Pattern::late_sender, "Late sender", "Waiting for a message that was not sent yet"},
+    {Pattern::late_receiver, "Late receiver", "Blocked in sending until the receiver came"},
+    {Pattern::early_reduce, "Early reduce", "Waiting of the root until the last other rank came"},
+    {Pattern::late_broadcast, "Late broadcast", "Waiting until the root came"},
+    {Pattern::wait_nxn, "Wait at N x N", "Waiting until the last rank came to an all-to-all operation"},
+    {Pattern::nxn_completion, "N x N completion", "Time in an all-to-all operation after the first rank left it"},
+    {Pattern::barrier_wait, "Wait at barrier", "Waiting until the last rank came to the barrier"},
+    {Pattern::barrier_completion, "Barrier completion", "Time in a barrier after the first rank left it"},
+    {Pattern::icollective_exposed, "Exposed non-blocking collective", "Inside the wait for a non-blocking collective"},
+    {Pattern::icollective_wait, "Wait at non-blocking collective",
+     "The part of it in which some rank had not started the collective", Pattern::icollective_exposed},
+};
+
+double seconds(std::int64_t ns)
+{
+    return static_cast<double>(ns) / 1e9;
+}
+
+using Locations = std::vector<std::optional<std::size_t>>;  // by the archive's index the profile's; none: left out
+
+Locations add_locations(CubeProfile& profile, const Archive& archive, const CallPathProfile& visits)
+{
+    const std::vector<std::int64_t> ranks = ranks_of_locations(archive);
+    const auto node_of = [&](std::uint32_t node) {
+        return node == nowhere ? archive.machine : archive.nodes[node].name;
+    };
+    for (std::size_t i = 0; i < archive.processes.size(); ++i)
+        profile.processes.push_back({.name = archive.processes[i].name,
+                                     .node = node_of(archive.processes[i].node),
+                                     .kind = archive.processes[i].accelerator ? "accelerator" : "process",
+                                     .rank = static_cast<std::int64_t>(i)});
+    std::vector<std::size_t> taken;  // the archive's locations
+    for (std::size_t i = 0; i < archive.locations.size(); ++i) {
+        const Location& location = archive.locations[i];
+        if (location.kind == LocationKind::metric && visits.by_location()[i].empty()) continue;
+        std::size_t process = location.process;
+        if (location.process == nowhere) {
+            process = profile.processes.size();
+            profile.processes.push_back(
+                {.name = location.name, .node = archive.machine, .rank = static_cast<std::int64_t>(process)});
+        }
+        if (ranks[i] >= 0) profile.processes[process].rank = ranks[i];
+        profile.locations.push_back({.name = location.name,
+                                     .kind = location.kind == LocationKind::accelerator_stream ? "gpu" : "thread",
+                                     .process = process});
+        taken.push_back(i);
+    }
+    const std::vector<std::size_t> order = put_in_order(profile);
+    Locations places(archive.locations.size());
+    for (std::size_t i = 0; i < taken.size(); ++i) places[taken[i]] = order[i];
+    return places;
+}
+
+void add_call_paths(CubeProfile& profile, const Archive& archive, const CallTree& tree)
+{
+    std::vector<std::optional<std::size_t>> regions(archive.regions.size());  // those visited
+    for (const CallTree::Node& node : tree.nodes()) {
+        if (!regions[node.region]) {
+            const Region& region = archive.regions[node.region];
+            regions[node.region] = profile.regions.size();
+            profile.regions.push_back(
+                {.name = region.name, .paradigm = text(region.paradigm), .role = text(region.role)});
+        }
+        profile.call_paths.push_back(
+            {.region = *regions[node.region],
+             .parent = node.parent == nowhere ? std::nullopt : std::optional<std::size_t>{node.parent}});
+    }
+}
+
+void set(CubeMetric& metric, const CubeProfile& profile, std::size_t call_path, std::size_t location, double value)
+{
+    std::vector<double>& row = metric.rows[call_path];
+    row.resize(profile.locations.size());
+    row[location] = value;
+}
+
+void add_visits(CubeProfile& profile, const CallPathProfile& visits, const Locations& places)
+{
+    const auto fill = [&](CubeMetric metric, double (*value)(const CallPathVisits&)) {
+        for (std::size_t location = 0; location < places.size(); ++location)
+            for (std::size_t path = 0; path < visits.by_location()[location].size(); ++path)
+                if (const CallPathVisits& one = visits.by_location()[location][path]; one.visits > 0)
+                    set(metric, profile, path, *places[location], value(one));
+        profile.metrics.push_back(std::move(metric));
+    };
+    fill({.unique_name = "visits",
+          .display_name = "Visits",
+          .unit = "occ",
+          .description = "Number of visits",
+          .type = CubeMetric::Type::whole},
+         [](const CallPathVisits& one) { return static_cast<double>(one.visits); });
+    fill({.unique_name = "time",
+          .display_name = "Time",
+          .unit = "sec",
+          .description = "Total time",
+          .kind = CubeMetric::Kind::inclusive},
+         [](const CallPathVisits& one) { return seconds(one.inclusive_ns.sum); });
+    fill({.unique_name = "min_time",
+          .display_name = "Minimum Inclusive Time",
+          .unit = "sec",
+          .description = "Of the shortest visit; 0 where there is none",
+          .type = CubeMetric::Type::least},
+         [](const CallPathVisits& one) { return seconds(one.inclusive_ns.least); });
+    fill({.unique_name = "max_time",
+          .display_name = "Maximum Inclusive Time",
+          .unit = "sec",
+          .description = "Of the longest visit",
+          .type = CubeMetric::Type::most},
+         [](const CallPathVisits& one) { return seconds(one.inclusive_ns.most); });
+}
+
+// Waits by pattern, call path and location of the archive.
+using Waits = std::map<Pattern, std::map<PathKey, std::int64_t>>;
+
+void add_waits(CubeProfile& profile, const Waits& waits, const Locations& places)
+{
+    const auto index_of = [&](const char* name) {
+        return static_cast<std::size_t>(profile.find_metric(name) - profile.metrics.data());
+    };
+    for (const PatternMetric& one : pattern_metrics) {
+        CubeMetric metric{.unique_name = cube_name(one.pattern),
+                          .display_name = one.name,
+                          .unit = "sec",
+                          .description = one.description,
+                          .parent = index_of(one.part_of ? cube_name(*one.part_of) : "time")};
+        if (const auto found = waits.find(one.pattern); found != waits.end())
+            for (const auto& [key, ns] : found->second)
+                set(metric, profile, key.where, *places[key.location], seconds(ns));
+        profile.metrics.push_back(std::move(metric));
+    }
+}
+
+// Time on the path outside of all regions is of no call path and left out.
+void add_critical_path(CubeProfile& profile, const CriticalPath& path, const PathTimes& exclusive,
+                       const Locations& places)
+{
+    CubeMetric on_path{.unique_name = "critical_path",
+                       .display_name = "Critical path",
+                       .unit = "sec",
+                       .description = "Time on the longest chain of causes, that which ends last"};
+    CubeMetric imbalance{.unique_name = "critical_path_imbalance",
+                         .display_name = "Critical-path imbalance",
+                         .unit = "sec",
+                         .description = "Time on the critical path beyond the mean over the ranks",
+                         .parent = profile.metrics.size()};
+    CubeMetric delay{.unique_name = "delay",
+                     .display_name = "Delay costs",
+                     .unit = "sec",
+                     .description = "Time that others waited because of it"};
+    const std::map<PathKey, double> excess = critical_path_imbalance(path, exclusive);
+    for (const auto& [key, ns] : path.ns)
+        if (key.where != nowhere) set(on_path, profile, key.where, *places[key.location], seconds(ns));
+    for (const auto& [key, s] : excess)
+        if (key.where != nowhere && s > 0.0) set(imbalance, profile, key.where, *places[key.location], s);
+    for (const auto& [key, s] : path.delay)
+        if (key.where != nowhere) set(delay, profile, key.where, *places[key.location], s);
+    for (CubeMetric* one : {&on_path, &imbalance, &delay}) profile.metrics.push_back(std::move(*one));
+}
+
+}  // namespace
+
+ArchiveProfile profile_of(Reader& reader)
+{
+    const Archive& archive = reader.archive();
+    CallTree tree;
+    CallPathProfile visits{archive, tree};
+    Waits waits;
+    MpiReplay replay{
+        archive, {.critical_path = true, .call_paths = &tree}, [&](const WaitKey& key, const WaitSum& sum) {
+            waits[key.pattern][{key.where, key.location}] += sum.ns;
+        }};
+    FanOut both{&visits, &replay};
+    reader.read(both);
+    visits.finish();
+    replay.finish();
+
+    CubeProfile profile;
+    profile.machine = archive.machine.empty() ? "machine" : archive.machine;
+    profile.attributes = {
+        {"Creator", "Crosstalk " + base::version()}, {"Trace written by", archive.writer}, {"CubePL Version", "1.0"}};
+    const Locations places = add_locations(profile, archive, visits);
+    add_call_paths(profile, archive, tree);
+    add_visits(profile, visits, places);
+    const std::vector<MpiTimes> times = replay.times();
+    if (std::any_of(times.begin(), times.end(), [](const MpiTimes& one) { return one.mpi_ns > 0; })) {
+        add_waits(profile, waits, places);
+        add_critical_path(profile, replay.critical_path(), replay.exclusive(), places);
+    }
+    std::vector<std::string> problems;
+    for (const std::vector<std::string>& some :
+         {archive.problems, reader.problems(), visits.problems(), replay.problems()})
+        problems.insert(problems.end(), some.begin(), some.end());
+    return {.profile = std::move(profile), .problems = std::move(problems)};
+}
+
+}  // namespace otf2

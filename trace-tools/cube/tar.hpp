@@ -1,0 +1,35 @@
+// Tar archives and gzip in memory, by libarchive.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct archive;
+
+namespace otf2 {
+
+class TarWriter {
+ public:
+    TarWriter();
+
+    // Throws Error.
+    void add(const std::string& name, std::string_view content);
+
+    std::string finish();
+
+ private:
+    std::string bytes_;
+    std::unique_ptr<archive, int (*)(archive*)> archive_;
+};
+
+// Each member's content, of those that are wanted. Wrong checksums, single empty blocks between members and a missing
+// end are accepted: Cube writes all three. Throws Error.
+void read_tar(std::string bytes, const std::function<bool(const std::string& name)>& wanted,
+              const std::function<void(const std::string& name, std::string content)>& take);
+
+// Throws Error if it is no gzip or has more than `most` bytes.
+std::string gunzipped(const std::string& bytes, std::size_t most);
+
+}  // namespace otf2

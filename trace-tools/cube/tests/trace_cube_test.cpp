@@ -1,0 +1,410 @@
+// The program trace-cube, run for real, on archives whose profile is known.
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "base/testing.hpp"
+#include "trace-tools/cube/cubex.hpp"
+#include "trace-tools/cube/tests/pycubexr.hpp"
+#include "trace-tools/tests/raw_archive.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <numeric>
+
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using otf2::CubeMetric;
+using otf2::CubeProfile;
+
+const std::string program = CROSSTALK_BIN "/trace-cube";
+const fs::path real = fs::path{CROSSTALK_SOURCE} / "../shared/traces";
+
+std::string make(const testing::Scratch& scratch, const std::string& name, const std::string& spec)
+{
+    std::ofstream{scratch / (name + ".spec")} << spec;
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / (name + ".spec"), "-o", scratch / name}).status == 0);
+    return scratch / name / "traces.otf2";
+}
+
+CubeProfile profile_of(const testing::Scratch& scratch, std::vector<std::string> words)
+{
+    words.insert(words.begin(), program);
+    words.insert(words.end(), {"-o", scratch / "p.cubex"});
+    const testing::Outcome outcome = testing::run(words);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.err.empty());
+    return otf2::read_cubex(scratch / "p.cubex");
+}
+
+std::string full_name(const CubeProfile& profile, std::size_t path)
+{
+    const otf2::CubeCallPath& one = profile.call_paths[path];
+    const std::string name = profile.regions[one.region].name;
+    return one.parent ? full_name(profile, *one.parent) + "/" + name : name;
+}
+
+// By the full name of the call path, "step/work".
+std::vector<double> row(const CubeProfile& profile, const std::string& metric, const std::string& path)
+{
+    const CubeMetric* const found = profile.find_metric(metric);
+    REQUIRE(found != nullptr);
+    for (const auto& [number, values] : found->rows)
+        if (full_name(profile, number) == path) return values;
+    return std::vector<double>(profile.locations.size());
+}
+
+bool has(const std::string& text, const std::string& words)
+{
+    return text.find(words) != std::string::npos;
+}
+
+// Sums by region's name and rank.
+using Sums = std::map<std::pair<std::string, std::size_t>, double>;
+
+Sums sums(const CubeProfile& profile, const std::string& metric)
+{
+    Sums all;
+    const CubeMetric* const found = profile.find_metric(metric);
+    REQUIRE(found != nullptr);
+    for (const auto& [path, values] : found->rows)
+        for (std::size_t rank = 0; rank < values.size(); ++rank)
+            if (values[rank] > 0.0) all[{profile.regions[profile.call_paths[path].region].name, rank}] += values[rank];
+    return all;
+}
+
+void check_close(const Sums& truth, const Sums& found)
+{
+    CHECK(truth.size() == found.size());
+    for (const auto& [key, value] : truth) {
+        REQUIRE(found.contains(key));
+        CHECK(found.at(key) == doctest::Approx(value).epsilon(1e-9));
+    }
+}
+
+// With what pycubexr found; both have call paths depth first.
+void check_equal(const CubeProfile& profile, const nlohmann::json& found)
+{
+    REQUIRE(found["call_paths"].size() == profile.call_paths.size());
+    std::size_t values = 0;
+    for (const CubeMetric& metric : profile.metrics) {
+        if (metric.kind == CubeMetric::Kind::derived) continue;
+        const nlohmann::json& rows = found["metrics"][metric.unique_name]["values"];
+        for (std::size_t path = 0; path < profile.call_paths.size(); ++path) {
+            CHECK(found["call_paths"][path]["region"] == profile.regions[profile.call_paths[path].region].name);
+            const auto row = metric.rows.find(path);
+            for (std::size_t i = 0; i < profile.locations.size(); ++i, ++values)
+                CHECK(rows[path][i].get<double>() == (row == metric.rows.end() ? 0.0 : row->second[i]));
+        }
+    }
+    CHECK(values > 0);
+}
+
+}  // namespace
+
+TEST_CASE("visits and times of call paths are those that the archive was made with")
+{
+    const testing::Scratch scratch;
+    const CubeProfile profile = profile_of(scratch, {make(scratch, "run", R"(ranks 2
+repeat 10 step {
+  work 8ms, 4ms on 1
+  MPI_Allreduce 2ms
+}
+work 1ms..3ms
+)")});
+    CHECK(row(profile, "visits", "(all)/step") == std::vector<double>{10, 10});
+    CHECK(row(profile, "time", "(all)/step") == std::vector<double>{0.1, 0.1});
+    CHECK(row(profile, "visits", "(all)/step/work") == std::vector<double>{10, 10});
+    CHECK(row(profile, "time", "(all)/step/work") == std::vector<double>{0.08, 0.04});
+    CHECK(row(profile, "min_time", "(all)/step/work") == std::vector<double>{0.008, 0.004});
+    CHECK(row(profile, "max_time", "(all)/step/work") == std::vector<double>{0.008, 0.004});
+    CHECK(row(profile, "time", "(all)/step/MPI_Allreduce") == std::vector<double>{0.02, 0.06});
+    CHECK(row(profile, "mpi_wait_nxn", "(all)/step/MPI_Allreduce") == std::vector<double>{0.0, 0.04});
+    CHECK(row(profile, "visits", "(all)/work") == std::vector<double>{1, 1});
+    CHECK(profile.metrics[*profile.find_metric("mpi_wait_nxn")->parent].unique_name == "time");
+    CHECK(row(profile, "critical_path", "(all)/step/work")[0] == doctest::Approx(0.08));
+    CHECK(row(profile, "critical_path", "(all)/step/work")[1] == 0.0);
+    CHECK(row(profile, "critical_path_imbalance", "(all)/step/work")[0] == doctest::Approx(0.08 - 0.06));
+    CHECK(row(profile, "delay", "(all)/step/work")[0] == doctest::Approx(0.04));
+    CHECK(profile.processes[1].rank == 1);
+}
+
+TEST_CASE("wait states and the critical path add up to what the archive was made with")
+{
+    const testing::Scratch scratch;
+    const CubeProfile profile = profile_of(scratch, {make(scratch, "run", R"(ranks 4
+seed 3
+repeat 20 step {
+  load 1ms..3ms
+  MPI_Bcast 300us..500us root=1
+  backward 20ms..25ms, 24ms on 1,3
+  MPI_Allreduce 1ms..2ms bytes=4MiB
+  MPI_Reduce 1ms root=2
+  MPI_Send 0>1 1ms tag=7
+  MPI_Ssend 2>3 1ms
+  work 1ms..4ms
+  MPI_Iallreduce 5ms request=gradient
+  work 1ms..6ms
+  MPI_Wait gradient
+  MPI_Barrier 10us..20us
+}
+)")});
+    const base::CsvTable waits{scratch / "run/waits.csv"};
+    std::map<std::string, Sums> truth;
+    for (std::size_t i = 0; i < waits.rows(); ++i)
+        truth[waits.text(i, "pattern")][{waits.text(i, "region"), waits.get<int>(i, "rank")}] +=
+            waits.get<double>(i, "seconds");
+    CHECK(truth.size() == 10);
+    for (const auto& [pattern, values] : truth) check_close(values, sums(profile, pattern));
+    const base::CsvTable path{scratch / "run/path.csv"};
+    Sums on_path;
+    for (std::size_t i = 0; i < path.rows(); ++i)
+        if (path.get<double>(i, "seconds") > 0.0)
+            on_path[{path.text(i, "region"), path.get<int>(i, "rank")}] += path.get<double>(i, "seconds");
+    check_close(on_path, sums(profile, "critical_path"));
+}
+
+TEST_CASE("two archives give quiet, noisy, difference and slowdown")
+{
+    const testing::Scratch scratch;
+    const std::string quiet = make(scratch, "quiet", R"(ranks 2
+region train {
+repeat 10 step {
+  load 1ms
+  forward 10ms
+  MPI_Allreduce 2ms
+}
+}
+)");
+    const std::string noisy = make(scratch, "noisy", R"(ranks 3
+region train {
+repeat 10 step {
+  forward 10ms, 15ms on 1
+  MPI_Allreduce 2ms
+  checkpoint 4ms
+}
+}
+)");
+    const CubeProfile profile = profile_of(scratch, {quiet, noisy});
+    const std::string forward = "train/step/forward";
+    CHECK(profile.locations.size() == 3);
+    CHECK(row(profile, "quiet_time", forward) == std::vector<double>{0.1, 0.1, 0.0});
+    CHECK(row(profile, "noisy_time", forward) == std::vector<double>{0.1, 0.15, 0.1});
+    CHECK(row(profile, "difference_time", forward) == std::vector<double>{0.0, 0.15 - 0.1, 0.1});
+    CHECK(row(profile, "quiet_time", "train/step/load") == std::vector<double>{0.01, 0.01, 0.0});
+    CHECK(row(profile, "noisy_time", "train/step/load") == std::vector<double>{0.0, 0.0, 0.0});
+    CHECK(row(profile, "difference_time", "train/step/load") == std::vector<double>{-0.01, -0.01, 0.0});
+    CHECK(row(profile, "difference_time", "train/step/checkpoint") == std::vector<double>{0.04, 0.04, 0.04});
+    CHECK(row(profile, "difference_visits", "train/step/load") == std::vector<double>{-10, -10, 0});
+    CHECK(profile.find_metric("difference_visits")->type == CubeMetric::Type::signed_whole);
+    CHECK(row(profile, "noisy_mpi_wait_nxn", "train/step/MPI_Allreduce") == std::vector<double>{0.05, 0.0, 0.05});
+    CHECK(profile.metrics[*profile.find_metric("noisy_mpi_wait_nxn")->parent].unique_name == "noisy_time");
+    CHECK(profile.find_metric("difference_min_time") == nullptr);
+    CHECK(profile.find_metric("quiet_min_time") != nullptr);
+
+    const CubeMetric* const slowdown = profile.find_metric("slowdown");
+    REQUIRE(slowdown != nullptr);
+    CHECK(slowdown->kind == CubeMetric::Kind::derived);
+    CHECK(slowdown->expression == "metric::noisy_time()/metric::quiet_time()");
+    CHECK(row(profile, "noisy_time", forward)[1] / row(profile, "quiet_time", forward)[1] == doctest::Approx(1.5));
+
+    const std::string python = testing::python_with_pycubexr();
+    const auto check_with_pycubexr = [&](const std::string& option) {
+        if (python.empty()) return testing::skip("no python3 with pycubexr");
+        check_equal(profile, testing::read_with_pycubexr(python, scratch / "p.cubex", option));
+    };
+    check_with_pycubexr("-O");
+    CHECK(profile_of(scratch, {quiet, noisy, "--without-derived"}).find_metric("slowdown") == nullptr);
+    check_with_pycubexr("-B");
+}
+
+TEST_CASE("Score-P's profile of the same run has the same visits and times")
+{
+    if (!fs::exists(real)) return testing::skip("no real archives in ../shared/traces");
+    const fs::path run = real / "casita-4_mpi_ls_barr";
+    const testing::Outcome same = testing::run({program, run / "traces.otf2", "--against", run / "profile.cubex"});
+    INFO(same.out << same.err);
+    CHECK(same.status == 0);
+    CHECK(has(same.out, "call paths  12 in both, 0 only in the archive, 0 only in the profile\n"));
+    CHECK(has(same.out, "locations   4 in both, 0 only"));
+    CHECK(has(same.out, "visits      equal\n"));
+
+    const testing::Scratch scratch;
+    const CubeProfile score_p = otf2::read_cubex(run / "profile.cubex");
+    CHECK(row(score_p, "time", "main/late_sender/MPI_Recv") ==
+          std::vector<double>{0.0, 9.024860536, 10.005395537, 10.991066201});  // read from its bytes by hand
+    const CubeProfile ours = profile_of(scratch, {run / "traces.otf2"});
+    for (const char* metric : {"visits", "time", "min_time", "max_time"})
+        for (std::size_t path = 0; path < score_p.call_paths.size(); ++path) {
+            const std::string name = full_name(score_p, path);
+            for (std::size_t rank = 0; rank < 4; ++rank)
+                CHECK(row(ours, metric, name)[rank] == doctest::Approx(row(score_p, metric, name)[rank]).epsilon(1e-7));
+        }
+    CHECK(std::accumulate(score_p.metrics[0].rows.begin(), score_p.metrics[0].rows.end(), 0.0,
+                          [](double so_far, const auto& one) {
+                              return std::accumulate(one.second.begin(), one.second.end(), so_far);
+                          }) == 48.0);
+}
+
+TEST_CASE("pycubexr finds in profiles of real archives, ours and Score-P's, what our reader finds")
+{
+    if (!fs::exists(real)) return testing::skip("no real archives in ../shared/traces");
+    const std::string python = testing::python_with_pycubexr();
+    if (python.empty()) return testing::skip("no python3 with pycubexr");
+    const testing::Scratch scratch;
+    for (const char* name : {"casita-4_mpi_ls_barr", "casita-2_cuda_simple", "pipit-ping-pong-papi"}) {
+        const CubeProfile profile = profile_of(scratch, {real / name / "traces.otf2"});
+        check_equal(profile, testing::read_with_pycubexr(python, scratch / "p.cubex"));
+    }
+    const fs::path score_p = real / "casita-4_mpi_ls_barr/profile.cubex";
+    check_equal(otf2::read_cubex(score_p), testing::read_with_pycubexr(python, score_p));
+}
+
+TEST_CASE("a profile of another run is told from the archive's own")
+{
+    const testing::Scratch scratch;
+    const std::string spec = "ranks 2\nregion train {\nforward 10ms\nbackward 20ms\n}\n";
+    const std::string anchor = make(scratch, "run", spec);
+    const auto against = [&](const std::string& name, const std::string& other) {
+        profile_of(scratch, {make(scratch, name, other)});
+        return testing::run({program, anchor, "--against", scratch / "p.cubex"});
+    };
+    CHECK(against("same", spec).status == 0);
+
+    const testing::Outcome slower =
+        against("slower", "ranks 2\nregion train {\nforward 10ms\nbackward 20ms, 21ms on 1\n}\n");
+    CHECK(slower.status == 3);
+    CHECK(has(slower.out, "visits      equal\n"));
+    CHECK(has(slower.out, "largest relative difference 0.0476 (backward on MPI Rank 1, "));
+
+    const testing::Outcome more =
+        against("more", "ranks 2\nregion train {\nforward 10ms\nforward 0ms\nbackward 20ms\n}\n");
+    CHECK(more.status == 3);
+    CHECK(has(more.out, "visits      largest relative difference 0.5 (forward on "));
+    CHECK(has(more.out, "call paths  3 in both"));
+
+    const testing::Outcome other = against("other", "ranks 1\nregion train {\nforward 10ms\nupdate 20ms\n}\n");
+    CHECK(other.status == 3);
+    CHECK(has(other.out, "call paths  2 in both, 1 only in the archive, 1 only in the profile\n"));
+    CHECK(has(other.out, "locations   1 in both, 1 only in the archive, 0 only in the profile\n"));
+}
+
+TEST_CASE("streams of accelerators are locations, those of metrics are not")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    archive.enter(7, 1000, 0);
+    archive.leave(7, 3000, 0);
+    archive.enter(3, 1500, 1);
+    archive.leave(3, 1700, 1);
+    archive.end_events();
+    archive.clock(1000, 2000);
+    archive.node(0, "host");
+    archive.node(1, "other host");
+    archive.process(0, "program", 0);
+    archive.process(1, "elsewhere", 1);
+    archive.process(2, "card", 0, OTF2_LOCATION_GROUP_TYPE_ACCELERATOR);
+    archive.location(7, "CUDA[0:7]", 2, OTF2_LOCATION_TYPE_ACCELERATOR_STREAM);
+    archive.location(9, "power", 0, OTF2_LOCATION_TYPE_METRIC);
+    archive.location(5, "idle", 1);
+    archive.location(3, "main", 0);
+    archive.region(0, "kernel", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_CUDA);
+    archive.region(1, "launch");
+    archive.finish();
+
+    const CubeProfile profile = profile_of(scratch, {archive.anchor()});
+    REQUIRE(profile.locations.size() == 3);
+    REQUIRE(profile.processes.size() == 3);
+    CHECK(profile.processes[1].name == "card");  // beside the one of its node
+    CHECK(profile.processes[1].kind == "accelerator");
+    CHECK(profile.locations[1].kind == "gpu");
+    CHECK(profile.locations[2].name == "idle");
+    CHECK(row(profile, "time", "(all)/kernel") == std::vector<double>{0.0, 2e-6, 0.0});
+    CHECK(row(profile, "time", "(all)/launch") == std::vector<double>{2e-7, 0.0, 0.0});
+    CHECK(row(profile, "time", "(all)") == std::vector<double>{2e-7, 2e-6, 0.0});
+    CHECK(profile.find_metric("critical_path") == nullptr);  // no MPI
+}
+
+TEST_CASE("regions never left, left without being entered and deep recursion are told and profiled")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    constexpr std::uint64_t deep = 20'000;
+    archive.enter(0, 0, 0);
+    archive.enter(0, 10, 1);
+    archive.leave(0, 30, 0);
+    archive.leave(0, 40, 1);
+    archive.enter(0, 50, 0);
+    for (std::uint64_t i = 1; i <= deep; ++i) archive.enter(0, 50 + i, 2);
+    for (std::uint64_t i = 1; i <= deep; ++i) archive.leave(0, 50 + deep + i, 2);
+    archive.enter(1, 100, 1);
+    archive.enter(1, 150, 0);
+    archive.leave(1, 160, 0);
+    archive.end_events();
+    archive.clock(0, 50 + 2 * deep);
+    archive.process(0, "P", OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+    archive.location(0, "main", 0);
+    archive.location(1, "other", 0);
+    for (OTF2_RegionRef i = 0; i < 3; ++i) archive.region(i, "r" + std::to_string(i));
+    archive.finish();
+
+    const testing::Outcome outcome = testing::run({program, archive.anchor(), "-o", scratch / "p.cubex"});
+    CHECK(outcome.status == 0);
+    CHECK(has(outcome.err, "main (0): 2 regions never left"));
+    CHECK(has(outcome.err, "main (0): 1 regions left that were not entered"));
+    CHECK(has(outcome.err, "main (0): 19501 visits inside too many others"));
+    CHECK(has(outcome.err, "other (1): 1 regions never left"));
+    const CubeProfile profile = otf2::read_cubex(scratch / "p.cubex");
+    CHECK(profile.call_paths.size() == 1 + 2 + 499 + 2);
+    CHECK(row(profile, "visits", "(all)/r0") == std::vector<double>{2, 0});
+    CHECK(row(profile, "time", "(all)/r0/r1") == std::vector<double>{2e-8, 0});
+    CHECK(row(profile, "time", "(all)/r1") == std::vector<double>{0, 6e-8});
+    CHECK(row(profile, "time", "(all)/r0/r2")[0] == doctest::Approx(1e-9 * (2 * deep - 1)));
+}
+
+TEST_CASE("a disk that is full and a place that is none leave no file")
+{
+    const testing::Scratch scratch;
+    const std::string anchor = make(scratch, "run", "ranks 2\nwork 1ms\n");
+    const testing::Outcome nowhere = testing::run({program, anchor, "-o", scratch / "no/p.cubex"});
+    CHECK(nowhere.status == 1);
+    CHECK(has(nowhere.err, "trace-cube: cannot create "));
+    CHECK(has(nowhere.err, "No such file or directory\n"));
+
+    if (::geteuid() != 0) return testing::skip("only root may mount");
+    fs::create_directory(scratch / "disk");
+    const std::string disk = scratch / "disk";
+    const std::string script = "mount -t tmpfs -o size=4k tmpfs " + disk + " || exit 77\n" + program + " " + anchor +
+                               " -o " + disk + "/p.cubex; code=$?; ls -A " + disk + "; exit $code";
+    const testing::Outcome full = testing::run({"unshare", "-m", "sh", "-c", script});
+    if (full.status == 77) return testing::skip("mounting is not allowed here");
+    CHECK(full.status == 1);
+    CHECK(has(full.err, "No space left on device\n"));
+    CHECK(full.out.empty());  // nothing on the disk
+}
+
+TEST_CASE("wrong usage and wrong files are told")
+{
+    const testing::Scratch scratch;
+    const std::string anchor = make(scratch, "run", "ranks 1\nwork 1ms\n");
+    const auto usage = [&](std::vector<std::string> words, const std::string& why) {
+        words.insert(words.begin(), program);
+        const testing::Outcome outcome = testing::run(words);
+        CHECK(outcome.status == 2);
+        CHECK(has(outcome.err, why));
+    };
+    usage({anchor}, "--out says where the profile goes");
+    usage({anchor, anchor, anchor, "-o", "x"}, "one archive, or a quiet and a noisy one");
+    usage({anchor, anchor, "-o", "x", "--against", "y"}, "--against is for one archive");
+    const testing::Outcome no_archive = testing::run({program, scratch / "none.otf2", "-o", scratch / "p.cubex"});
+    CHECK(no_archive.status == 1);
+    CHECK(has(no_archive.err, "trace-cube: cannot read trace "));
+    const testing::Outcome no_profile = testing::run({program, anchor, "--against", anchor});
+    CHECK(no_profile.status == 1);
+    CHECK(has(no_profile.err, "trace-cube: cannot read "));
+    CHECK(has(no_profile.err, "it is no tar"));
+}

@@ -1,0 +1,118 @@
+// trace-cube: an OTF2 archive as a call-path profile for Cube; two archives as what noise made of one run.
+#include "base/error.hpp"
+#include "base/options.hpp"
+#include "base/words.hpp"
+#include "trace-tools/cube/archive_profile.hpp"
+#include "trace-tools/cube/comparison.hpp"
+#include "trace-tools/cube/cubex.hpp"
+#include "trace-tools/otf2/confined.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+namespace {
+
+constexpr double time_tolerance = 1e-5;
+
+otf2::CubeProfile profile_of(const std::string& anchor)
+{
+    otf2::Reader reader{anchor};
+    otf2::ArchiveProfile found = otf2::profile_of(reader);
+    otf2::getting_on();
+    for (const std::string& problem : found.problems)
+        std::fprintf(stderr, "trace-cube: %s: %s\n", anchor.c_str(), base::printable(problem).c_str());
+    return std::move(found.profile);
+}
+
+void write(const std::string& out, const otf2::CubeProfile& profile)
+{
+    otf2::write_cubex(out, profile);
+    std::printf("wrote %s: %zu metrics of %zu call paths on %zu locations\n", out.c_str(), profile.metrics.size(),
+                profile.call_paths.size(), profile.locations.size());
+}
+
+void print(const char* what, const otf2::InBoth& found)
+{
+    std::printf("%-11s %zu in both, %zu only in the archive, %zu only in the profile\n", what, found.both, found.first,
+                found.second);
+}
+
+void print(const char* what, const otf2::Apart& apart)
+{
+    if (apart.most == 0.0)
+        std::printf("%-11s equal\n", what);
+    else
+        std::printf("%-11s largest relative difference %.3g (%s)\n", what, apart.most,
+                    base::printable(apart.where).c_str());
+}
+
+int check(const otf2::CubeProfile& ours, const std::string& file)
+{
+    const otf2::CubeProfile theirs = otf2::read_cubex(file, {"visits", "time"});
+    const otf2::Agreement found = otf2::agreement(ours, theirs);
+    print("call paths", found.call_paths);
+    print("regions", found.regions);
+    print("locations", found.locations);
+    print("visits", found.visits);
+    print("time", found.time);
+    return found.visits.most == 0.0 && found.time.most <= time_tolerance ? base::exit_fine
+                                                                         : base::exit_promise_not_kept;
+}
+
+double total(const otf2::CubeProfile& profile, const char* metric)
+{
+    double sum = 0.0;
+    for (const auto& [path, row] : profile.find_metric(metric)->rows)
+        if (!profile.call_paths[path].parent) sum = std::accumulate(row.begin(), row.end(), sum);
+    return sum;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    std::vector<std::string> anchors;
+    std::string out;
+    std::string against;
+    bool without_derived = false;
+    base::Options options{"trace-cube", "call-path profiles for Cube, from OTF2 archives"};
+    options.add_positional("X.otf2", anchors, "the archive's anchor file; of two the first is the quiet run");
+    options.add("out,o", out, "the profile to write", "FILE");
+    options.add("against", against, "compare the archive with this profile of the same run, Score-P's for example",
+                "FILE");
+    options.add_switch("without-derived", without_derived,
+                       "of two archives: leave out the slowdown, a derived metric, which pycubexr cannot read");
+    options.epilogue(
+        "Metrics: visits, time (sec), min_time, max_time; of MPI programs also wait states by Cube's names "
+        "(mpi_latesender, mpi_wait_nxn, ...; parts of time), critical_path, critical_path_imbalance and delay. Of two "
+        "archives each metric is there as quiet_..., noisy_... and difference_... (noisy - quiet), and slowdown is "
+        "noisy "
+        "/ quiet time, whatever is selected in Cube; call paths are matched by the names of their regions, locations "
+        "by "
+        "rank and thread name, and both runs should have done the same work. --against ends with exit code 3 if visits "
+        "differ, or times by more than 1e-5.");
+    options.example("trace-cube train/trace/traces.otf2 -o train.cubex");
+    options.example("trace-cube quiet/train/trace/traces.otf2 noisy/train/trace/traces.otf2 -o slowdown.cubex");
+    options.example("trace-cube scorep/traces.otf2 --against scorep/profile.cubex");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (anchors.size() > 2) base::fail_usage("one archive, or a quiet and a noisy one");
+    if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against is for one archive");
+    if (out.empty() && against.empty()) base::fail_usage("--out says where the profile goes");
+
+    otf2::Limits limits;
+    for (const std::string& anchor : anchors) limits.memory_bytes += otf2::limits_for(anchor).memory_bytes;
+    return otf2::confined("trace-cube", limits, [&] {
+        const otf2::CubeProfile profile = profile_of(anchors.front());
+        if (anchors.size() == 2) {
+            const otf2::CubeProfile both = otf2::compared(profile, profile_of(anchors.back()), !without_derived);
+            write(out, both);
+            std::printf("time %.9f s quiet, %.9f s noisy\n", total(both, "quiet_time"), total(both, "noisy_time"));
+            return static_cast<int>(base::exit_fine);
+        }
+        if (!out.empty()) write(out, profile);
+        return against.empty() ? static_cast<int>(base::exit_fine) : check(profile, against);
+    });
+} catch (...) {
+    return base::report_failure("trace-cube");
+}
