@@ -1,5 +1,6 @@
 #include "analysis/noise_archive.hpp"
 
+#include "analysis/trial_reading.hpp"
 #include "base/error.hpp"
 #include "trace-tools/otf2/reader.hpp"
 
@@ -103,7 +104,9 @@ std::int64_t overlap_ns(const Chip& chip, const std::vector<Stretch>& stretches)
 
 Noise read_noise(const std::filesystem::path& path)
 {
-    otf2::Reader reader{path, {.undo_clock_offsets = true}};
+    constexpr otf2::ReadOptions own_clock{.undo_clock_offsets = true};
+    try_reading(path, own_clock);
+    otf2::Reader reader{path, own_clock};
     const otf2::Archive& archive = reader.archive();
     const auto schedule = std::find_if(archive.locations.begin(), archive.locations.end(),
                                        [](const otf2::Location& location) { return location.name == "schedule"; });

@@ -1,5 +1,6 @@
 #include "analysis/training_archive.hpp"
 
+#include "analysis/trial_reading.hpp"
 #include "base/error.hpp"
 #include "trace-tools/otf2/reader.hpp"
 
@@ -272,7 +273,9 @@ void add_bucket_measures(Training& training, const std::vector<const RecordedRan
 
 Training read_training(const std::filesystem::path& path)
 {
-    otf2::Reader reader{path, {.undo_clock_offsets = true}};
+    constexpr otf2::ReadOptions own_clock{.undo_clock_offsets = true};
+    try_reading(path, own_clock);
+    otf2::Reader reader{path, own_clock};
     const otf2::Archive& archive = reader.archive();
     StepReader visitor{archive};
     reader.read_by_location(visitor);

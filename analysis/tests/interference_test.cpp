@@ -369,3 +369,23 @@ TEST_CASE("sets of runs are compared from directories and archives and tables")
     CHECK(twice.status == 2);
     CHECK(twice.err.find("named twice") != std::string::npos);
 }
+
+TEST_CASE("an archive that OTF2's library would read for ever is refused in one line")
+{
+    for (const char* part : {"train/trace", "noise/here.0/trace"}) {
+        const testing::Scratch scratch;
+        SyntheticRun small;
+        small.run_s = 2.0;
+        analysis::testing::write_run(scratch / "run", small);
+        const fs::path anchor = scratch / "run" / part / "traces.otf2";
+        std::string bytes = base::read_whole(anchor);
+        const std::size_t writer = bytes.find("crosstalk ");
+        bytes[bytes.find('\0', writer) + 1] = '3';  // what follows becomes the number of properties
+        base::write_whole(anchor, bytes);
+        const testing::Outcome outcome = analyse(scratch / "run");
+        CHECK(outcome.status == 1);
+        CHECK(one_line(outcome.err));
+        CHECK(outcome.err.find("interference: cannot read trace " + anchor.string() + ": ") == 0);
+        CHECK_FALSE(fs::exists(scratch / "run/report"));
+    }
+}
