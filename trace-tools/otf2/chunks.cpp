@@ -18,8 +18,8 @@ EventMemory::EventMemory(std::uint64_t bytes) : chunks_{bytes / event_chunk_byte
 {
     if (bytes == 0) return;
     if (chunks_ == 0)
-        base::fail_usage("memory of ", base::format(base::Bytes{static_cast<std::int64_t>(bytes)}),
-                         " holds no events: at least ", base::format(base::Bytes{event_chunk_bytes}), " a location");
+        base::fail("memory of ", base::format(base::Bytes{static_cast<std::int64_t>(bytes)}),
+                   " holds no events: at least ", base::format(base::Bytes{event_chunk_bytes}), " a location");
     bytes_.reset(new char[chunks_ * event_chunk_bytes]);
     std::memset(bytes_.get(), 0, chunks_ * event_chunk_bytes);  // no page fault between two events
     free_.reserve(chunks_);

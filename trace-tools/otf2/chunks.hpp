@@ -18,7 +18,7 @@ constexpr std::uint64_t event_chunk_bytes = 256 << 10;  // the least OTF2 allows
 // takes more of them while more than a quarter is free: the rest is for the first chunks of locations to come.
 class EventMemory {
  public:
-    // 0: no bound, a chunk for each location. Throws UsageError for a bound that holds not even one.
+    // 0: no bound, a chunk for each location. Throws Error for a bound that holds not even one.
     explicit EventMemory(std::uint64_t bytes);
 
     bool has_room_for_a_location();

@@ -72,7 +72,7 @@ using Attributes = std::initializer_list<AttributeValue>;
 // A communicator, the same on all its ranks: who made it, and which of the maker's it is.
 struct CommunicatorKey {
     int maker = 0;  // rank in the team
-    int number = 0;
+    std::int64_t number = 0;
     auto operator<=>(const CommunicatorKey&) const = default;
 };
 constexpr CommunicatorKey world_communicator{0, 0};
@@ -181,7 +181,7 @@ class Recorder {
     // Collective over the team. process: the location group's name; empty: the team's ("MPI Rank <n>", or the
     // program's). memory_bytes: the most that this process's events take before they go to the file, touched here (each
     // location needs 256 KiB of it); 0: 256 KiB for each location, however many. Throws Error if the directory or
-    // directory + ".tmp" is already there or cannot be made, UsageError for memory of less than one location.
+    // directory + ".tmp" is already there or cannot be made, or the memory is less than one location needs.
     explicit Recorder(const std::filesystem::path& directory, std::unique_ptr<Team> team = std::make_unique<SoloTeam>(),
                       std::string process = "", std::uint64_t memory_bytes = 0);
 
