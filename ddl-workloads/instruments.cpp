@@ -28,7 +28,7 @@ Instruments::Instruments(const InstrumentPlan& plan, Transport& transport) : tra
 {
     const auto start = [this, &plan](Link& link) {
         recorder_.reset(plan.trace.empty() ? new otf2::Recorder(otf2::Recorder::off())
-                                           : new otf2::Recorder(plan.trace, link.team()));
+                                           : new otf2::Recorder(plan.trace, link.team(), "", plan.trace_memory));
     };
     transport.post(start).get();
     define(plan);

@@ -23,6 +23,7 @@ namespace ddl {
 
 struct InstrumentPlan {
     std::filesystem::path trace;        // directory of the archive; empty: no trace
+    std::uint64_t trace_memory = 0;     // bytes, as otf2::Recorder takes it
     base::ControlPage* page = nullptr;  // null: none is kept by this rank
     int readers = 1;
     int transformers = 0;

@@ -147,6 +147,10 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
                 "RANK:PHASE:TIME[:every=N][:busy]: delay that rank in that phase of each (Nth) step, asleep or busy",
                 "DELAY");
     options.add_choice("trace", trace, {"on", "off"}, "record an OTF2 trace");
+    options.add("trace-memory", plan.trace_memory,
+                "the most that a rank's events take before they go to the file, which stops the thread that finds it "
+                "full (a region TRACE BUFFER FLUSH); 0: 256KiB for each thread",
+                "SIZE");
     options.add_choice(
         "instrument", instrument, {"L0", "L1", "L2", "L3"},
         "what the trace holds: L0 phases and buckets, L1 also the model's modules and the gradient's norm, "
@@ -191,6 +195,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
     if (!trace_steps.empty() && plan.instrument == DetailLevel::L0)
         base::fail_usage("--trace-steps: L0 shows no more of one step than of another; --instrument L1, L2 or L3 does");
     plan.trace_steps = parse_trace_steps(trace_steps);
+    if (options.given("trace-memory") && !plan.trace)
+        base::fail_usage("--trace-memory ", base::format(plan.trace_memory), " needs a trace: --trace on");
     if (options.given("metrics") && plan.metrics != "none" && !plan.trace)
         base::fail_usage("--metrics ", plan.metrics, " needs a trace: --trace on");
     plan.out = out;

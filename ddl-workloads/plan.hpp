@@ -55,6 +55,7 @@ struct TrainingPlan {
     base::Nanoseconds control_delay{0};  // 0: no control
     std::vector<InjectedDelay> delays;
     bool trace = true;
+    base::Bytes trace_memory{0};  // of each rank's events; 0: a chunk for each thread
     DetailLevel instrument = DetailLevel::L0;
     TraceSteps trace_steps;        // whose details are recorded
     std::string metrics = "auto";  // of the rank's process: as ProcessMetrics takes it

@@ -74,6 +74,7 @@ void Training::prepare_parts()
     base::ControlPage* const page = control_ ? &control_->page() : nullptr;
     instruments_ = std::make_unique<Instruments>(
         InstrumentPlan{.trace = plan_.trace ? directory_ / "trace" : std::filesystem::path{},
+                       .trace_memory = static_cast<std::uint64_t>(plan_.trace_memory.count),
                        .page = page,
                        .readers = plan_.readers,
                        .transformers = plan_.transformers,

@@ -34,7 +34,10 @@ class Statuses {
 void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request request, const MPI_Status& status)
 {
     const std::optional<Pending> pending = take(request);
-    if (pending && location != nullptr) record_completion(*location, time_ns, *pending, status);
+    if (!pending) return;
+    if (const auto* duplicate = std::get_if<PendingDuplicate>(&pending->operation))
+        identify(*duplicate->made, *duplicate->known);
+    if (location != nullptr) record_completion(*location, time_ns, *pending, status);
 }
 
 // Is there anything to do beside the call itself?
@@ -167,8 +170,16 @@ int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MP
 
 int MPI_Request_free(MPI_Request* request)
 {
+    static const MpiFunction function{"MPI_Request_free", RegionRole::point_to_point};
     take(*request);  // its completion will never be seen
-    return PMPI_Request_free(request);
+    forget_persistent(*request);
+    return time_only(function, [&] { return PMPI_Request_free(request); });
+}
+
+int MPI_Cancel(MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Cancel", RegionRole::point_to_point};
+    return time_only(function, [&] { return PMPI_Cancel(request); });
 }
 
 }  // extern "C"

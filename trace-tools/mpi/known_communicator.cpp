@@ -1,17 +1,60 @@
 #include "trace-tools/mpi/known_communicator.hpp"
 
-#include <array>
-#include <atomic>
-#include <climits>
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <numeric>
 
 namespace otf2 {
 
 namespace {
 
+// What MPI keeps for us with a communicator.
+struct Attribute {
+    KnownCommunicator known;
+    std::uint64_t duplicates = 0;  // made of it by MPI_Comm_idup
+};
+
+// Of the communicators that this process is the first rank of; never destroyed: MPI frees communicators at its end.
+struct Numbers {
+    std::mutex mutex;
+    std::int64_t made = 0;                                       // guarded by mutex
+    std::map<std::vector<int>, std::vector<std::int64_t>> free;  // by members; guarded by mutex
+};
+
+Numbers& numbers()
+{
+    static auto& all = *new Numbers;
+    return all;
+}
+
+std::int64_t take_number(const std::vector<int>& members)
+{
+    const std::lock_guard lock{numbers().mutex};
+    const auto found = numbers().free.find(members);
+    if (found == numbers().free.end()) return ++numbers().made;
+    const std::int64_t number = found->second.back();
+    found->second.pop_back();
+    if (found->second.empty()) numbers().free.erase(found);
+    return number;
+}
+
+void give_back(const KnownCommunicator& gone)
+{
+    int me = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    if (gone.key.maker != me || gone.key.number < 0) return;
+    const std::lock_guard lock{numbers().mutex};
+    numbers().free[gone.members].push_back(gone.key.number);
+}
+
 int forget(MPI_Comm, int, void* value, void*)
 {
-    delete static_cast<KnownCommunicator*>(value);
+    const std::unique_ptr<Attribute> attribute{static_cast<Attribute*>(value)};
+    give_back(attribute->known);
     return MPI_SUCCESS;
 }
 
@@ -43,51 +86,84 @@ std::vector<int> world_ranks(MPI_Comm communicator)
     return translated;
 }
 
-const KnownCommunicator& the_world()
+Attribute& the_world()
 {
-    static const KnownCommunicator world{
-        .key = world_communicator, .members = world_ranks(MPI_COMM_WORLD), .name = "MPI_COMM_WORLD"};
+    static auto& world = *new Attribute{
+        .known = {.key = world_communicator, .members = world_ranks(MPI_COMM_WORLD), .name = "MPI_COMM_WORLD"}};
     return world;
 }
 
 // Every rank has one of its own.
-const KnownCommunicator& the_self()
+Attribute& the_self()
 {
-    static const KnownCommunicator self = [] {
+    static auto& self = *[] {
         const std::vector<int> me = world_ranks(MPI_COMM_SELF);
-        return KnownCommunicator{
-            .key = {.maker = me.front(), .number = INT_MAX}, .members = me, .name = "MPI_COMM_SELF"};
+        return new Attribute{
+            .known = {.key = {.maker = me.front(), .number = INT64_MAX}, .members = me, .name = "MPI_COMM_SELF"}};
     }();
     return self;
+}
+
+Attribute* attribute_of(MPI_Comm communicator)
+{
+    if (communicator == MPI_COMM_WORLD) return &the_world();
+    if (communicator == MPI_COMM_SELF) return &the_self();
+    if (communicator == MPI_COMM_NULL) return nullptr;
+    void* value = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(communicator, keyval(), static_cast<void*>(&value), &found);
+    return found != 0 ? static_cast<Attribute*>(value) : nullptr;
+}
+
+// The bits of both, well mixed (the finalizer of splitmix64): below 0 as no counted number is.
+std::int64_t number_of_duplicate(std::int64_t of, std::uint64_t which)
+{
+    std::uint64_t bits = static_cast<std::uint64_t>(of) + which * 0x9e3779b97f4a7c15U;
+    bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+    return static_cast<std::int64_t>((bits ^ (bits >> 31U)) | (std::uint64_t{1} << 63U));
 }
 
 }  // namespace
 
 const KnownCommunicator* known(MPI_Comm communicator)
 {
-    if (communicator == MPI_COMM_WORLD) return &the_world();
-    if (communicator == MPI_COMM_SELF) return &the_self();
-    void* value = nullptr;
-    int found = 0;
-    PMPI_Comm_get_attr(communicator, keyval(), static_cast<void*>(&value), &found);
-    return found != 0 ? static_cast<const KnownCommunicator*>(value) : nullptr;
+    const Attribute* attribute = attribute_of(communicator);
+    return attribute != nullptr ? &attribute->known : nullptr;
 }
 
 void identify(MPI_Comm communicator)
 {
-    static std::atomic<int> made{0};
     if (communicator == MPI_COMM_NULL) return;
     int between_groups = 0;
     PMPI_Comm_test_inter(communicator, &between_groups);
     if (between_groups != 0) return;
     std::vector<int> members = world_ranks(communicator);
+    if (std::find(members.begin(), members.end(), MPI_UNDEFINED) != members.end()) return;
     int rank = 0;
     PMPI_Comm_rank(communicator, &rank);
-    int number = rank == 0 ? ++made : 0;
-    PMPI_Bcast(&number, 1, MPI_INT, 0, communicator);
+    std::int64_t number = rank == 0 ? take_number(members) : 0;
+    PMPI_Bcast(&number, 1, MPI_INT64_T, 0, communicator);
     const CommunicatorKey key{.maker = members.front(), .number = number};
-    auto* value = new KnownCommunicator{.key = key, .members = std::move(members), .name = ""};
-    PMPI_Comm_set_attr(communicator, keyval(), value);
+    identify(
+        communicator,
+        {.key = key, .members = std::move(members), .name = base::join("communicator ", key.maker, ".", key.number)});
+}
+
+std::shared_ptr<const KnownCommunicator> next_duplicate(MPI_Comm communicator)
+{
+    Attribute* of = attribute_of(communicator);
+    if (of == nullptr) return nullptr;
+    const KnownCommunicator& known = of->known;
+    return std::make_shared<KnownCommunicator>(KnownCommunicator{
+        .key = {.maker = known.key.maker, .number = number_of_duplicate(known.key.number, ++of->duplicates)},
+        .members = known.members,
+        .name = "duplicate of " + known.name});
+}
+
+void identify(MPI_Comm duplicate, const KnownCommunicator& as)
+{
+    PMPI_Comm_set_attr(duplicate, keyval(), new Attribute{.known = as});
 }
 
 }  // namespace otf2

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,17 @@ struct KnownCommunicator {
     std::string name;
 };
 
-// Null for one that identify() never saw. MPI_COMM_WORLD and MPI_COMM_SELF are always known.
+// Null for one that is not known. MPI_COMM_WORLD and MPI_COMM_SELF are always known.
 const KnownCommunicator* known(MPI_Comm communicator);
 
-// Collective over the new communicator, in the call that made it: its first rank numbers it. Nothing is done for
-// MPI_COMM_NULL and for intercommunicators.
+// Collective over the new communicator, in the call that made it: its first rank numbers it. The number of a freed one
+// serves the next of the same members, so that an archive has as many definitions as there were communicators at a
+// time. Nothing is done for MPI_COMM_NULL, for intercommunicators and with processes outside of MPI_COMM_WORLD.
 void identify(MPI_Comm communicator);
+
+// What the next MPI_Comm_idup of a communicator makes: called in the same order on all its ranks, which number it
+// without a word. Null if the communicator is not known.
+std::shared_ptr<const KnownCommunicator> next_duplicate(MPI_Comm communicator);
+void identify(MPI_Comm duplicate, const KnownCommunicator& as);
 
 }  // namespace otf2

@@ -1,5 +1,5 @@
 // MPI's messages from one rank to another, recorded: a send right after the call begins, a receive right before it
-// ends.
+// ends. A probe that finds nothing is not recorded.
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/requests.hpp"
 
@@ -7,22 +7,119 @@ namespace otf2 {
 
 namespace {
 
-Message outgoing(int to, int tag, int count, MPI_Datatype type, CommunicatorRef communicator)
+// A message's other end and size; to or from nobody (MPI_PROC_NULL) there is none.
+struct Envelope {
+    int peer;
+    int tag;
+    int count;
+    MPI_Datatype type;
+    MPI_Comm communicator;
+};
+
+std::optional<Message> outgoing(LocationRecorder& location, const Envelope& envelope)
 {
-    return {.peer = static_cast<std::uint32_t>(to),
-            .communicator = communicator,
-            .tag = static_cast<std::uint32_t>(tag),
-            .bytes = bytes_of(count, type)};
+    if (envelope.peer < 0) return {};
+    const std::optional<CommunicatorRef> on = communicator_of(location, envelope.communicator);
+    if (!on) return {};
+    return Message{.peer = static_cast<std::uint32_t>(envelope.peer),
+                   .communicator = *on,
+                   .tag = static_cast<std::uint32_t>(envelope.tag),
+                   .bytes = bytes_of(envelope.count, envelope.type)};
 }
 
-Message incoming(const MPI_Status& status, CommunicatorRef communicator)
+template <class Call>
+int sending(const MpiFunction& function, const Envelope& envelope, const Call& call)
 {
-    int bytes = 0;
-    PMPI_Get_count(&status, MPI_BYTE, &bytes);
-    return {.peer = static_cast<std::uint32_t>(status.MPI_SOURCE),
-            .communicator = communicator,
-            .tag = static_cast<std::uint32_t>(status.MPI_TAG),
-            .bytes = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0};
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return call();
+    const std::optional<Message> message = outgoing(*location, envelope);
+    const RecordedCall recorded{*location, function};
+    if (message) location->send(recorded.begin_ns(), *message);
+    return call();
+}
+
+template <class Call>
+int starting_to_send(const MpiFunction& function, const Envelope& envelope, MPI_Request* request, const Call& call)
+{
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return call();
+    const std::optional<Message> message = outgoing(*location, envelope);
+    const RecordedCall recorded{*location, function};
+    const std::uint64_t id = new_request_id();
+    if (message) location->send_request(recorded.begin_ns(), *message, id);
+    const int code = call();
+    if (message && code == MPI_SUCCESS) remember(*request, {.id = id, .operation = PendingSend{}});
+    return code;
+}
+
+template <class Call>
+int preparing_to_send(const MpiFunction& function, const Envelope& envelope, MPI_Request* request, const Call& call)
+{
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return call();
+    const std::optional<Message> message = outgoing(*location, envelope);
+    const RecordedCall recorded{*location, function};
+    const int code = call();
+    if (message && code == MPI_SUCCESS) remember_persistent(*request, *message);
+    return code;
+}
+
+// on(): the communicator, asked for after the call; empty: time only. call(status) receives.
+template <class On, class Call>
+int receiving(const MpiFunction& function, const std::optional<Message>& sent, MPI_Status* status, const On& on,
+              const Call& call)
+{
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return call(status);
+    RecordedCall recorded{*location, function};
+    if (sent) location->send(recorded.begin_ns(), *sent);
+    MPI_Status own{};
+    if (status == MPI_STATUS_IGNORE) status = &own;
+    const int code = call(status);
+    const std::optional<CommunicatorRef> communicator = on(*location);
+    if (code == MPI_SUCCESS && communicator && status->MPI_SOURCE >= 0)
+        location->receive(recorded.end_ns(), incoming(*status, *communicator));
+    return code;
+}
+
+template <class Call>
+int starting_to_receive(const MpiFunction& function, const std::optional<CommunicatorRef>& on,
+                        LocationRecorder& location, MPI_Request* request, const Call& call)
+{
+    const RecordedCall recorded{location, function};
+    const std::uint64_t id = new_request_id();
+    if (on) location.receive_request(recorded.begin_ns(), id);
+    const int code = call();
+    if (on && code == MPI_SUCCESS) remember(*request, {.id = id, .operation = PendingReceive{*on}});
+    return code;
+}
+
+// What a persistent request does from now on until it completes.
+std::optional<Pending> begin(LocationRecorder& location, std::int64_t time_ns, MPI_Request request)
+{
+    const std::optional<Persistent> prepared = persistent(request);
+    if (!prepared) return {};
+    const std::uint64_t id = new_request_id();
+    if (const auto* message = std::get_if<Message>(&*prepared)) {
+        location.send_request(time_ns, *message, id);
+        return Pending{.id = id, .operation = PendingSend{}};
+    }
+    location.receive_request(time_ns, id);
+    return Pending{.id = id, .operation = PendingReceive{std::get<CommunicatorRef>(*prepared)}};
+}
+
+// A call that found something, and began at begin_ns.
+void tell(const MpiFunction& function, std::int64_t begin_ns)
+{
+    if (LocationRecorder* location = recording_location()) const RecordedCall recorded{*location, function, begin_ns};
+}
+
+// For the call that will receive it.
+void probed(MPI_Message message, MPI_Comm communicator)
+{
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return;
+    if (const auto on = communicator_of(*location, communicator)) remember_probed(message, *on);
 }
 
 }  // namespace
@@ -36,27 +133,97 @@ extern "C" {
 int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
     static const MpiFunction function{"MPI_Send", RegionRole::point_to_point};
-    LocationRecorder* location = recording_location();
-    if (location == nullptr) return PMPI_Send(buffer, count, type, to, tag, comm);
-    const std::optional<CommunicatorRef> on = communicator_of(*location, comm);
-    const RecordedCall recorded{*location, function};
-    if (on && to >= 0) location->send(recorded.begin_ns(), outgoing(to, tag, count, type, *on));
-    return PMPI_Send(buffer, count, type, to, tag, comm);
+    return sending(function, {to, tag, count, type, comm},
+                   [&] { return PMPI_Send(buffer, count, type, to, tag, comm); });
+}
+
+int MPI_Ssend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+    static const MpiFunction function{"MPI_Ssend", RegionRole::point_to_point};
+    return sending(function, {to, tag, count, type, comm},
+                   [&] { return PMPI_Ssend(buffer, count, type, to, tag, comm); });
+}
+
+int MPI_Bsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+    static const MpiFunction function{"MPI_Bsend", RegionRole::point_to_point};
+    return sending(function, {to, tag, count, type, comm},
+                   [&] { return PMPI_Bsend(buffer, count, type, to, tag, comm); });
+}
+
+int MPI_Rsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+    static const MpiFunction function{"MPI_Rsend", RegionRole::point_to_point};
+    return sending(function, {to, tag, count, type, comm},
+                   [&] { return PMPI_Rsend(buffer, count, type, to, tag, comm); });
+}
+
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Isend", RegionRole::point_to_point};
+    return starting_to_send(function, {to, tag, count, type, comm}, request,
+                            [&] { return PMPI_Isend(buffer, count, type, to, tag, comm, request); });
+}
+
+int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Issend", RegionRole::point_to_point};
+    return starting_to_send(function, {to, tag, count, type, comm}, request,
+                            [&] { return PMPI_Issend(buffer, count, type, to, tag, comm, request); });
+}
+
+int MPI_Ibsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Ibsend", RegionRole::point_to_point};
+    return starting_to_send(function, {to, tag, count, type, comm}, request,
+                            [&] { return PMPI_Ibsend(buffer, count, type, to, tag, comm, request); });
+}
+
+int MPI_Irsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Irsend", RegionRole::point_to_point};
+    return starting_to_send(function, {to, tag, count, type, comm}, request,
+                            [&] { return PMPI_Irsend(buffer, count, type, to, tag, comm, request); });
+}
+
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Send_init", RegionRole::point_to_point};
+    return preparing_to_send(function, {to, tag, count, type, comm}, request,
+                             [&] { return PMPI_Send_init(buffer, count, type, to, tag, comm, request); });
+}
+
+int MPI_Ssend_init(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                   MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Ssend_init", RegionRole::point_to_point};
+    return preparing_to_send(function, {to, tag, count, type, comm}, request,
+                             [&] { return PMPI_Ssend_init(buffer, count, type, to, tag, comm, request); });
+}
+
+int MPI_Bsend_init(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                   MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Bsend_init", RegionRole::point_to_point};
+    return preparing_to_send(function, {to, tag, count, type, comm}, request,
+                             [&] { return PMPI_Bsend_init(buffer, count, type, to, tag, comm, request); });
+}
+
+int MPI_Rsend_init(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                   MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Rsend_init", RegionRole::point_to_point};
+    return preparing_to_send(function, {to, tag, count, type, comm}, request,
+                             [&] { return PMPI_Rsend_init(buffer, count, type, to, tag, comm, request); });
 }
 
 int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status)
 {
     static const MpiFunction function{"MPI_Recv", RegionRole::point_to_point};
-    LocationRecorder* location = recording_location();
-    if (location == nullptr) return PMPI_Recv(buffer, count, type, from, tag, comm, status);
-    const std::optional<CommunicatorRef> on = communicator_of(*location, comm);
-    RecordedCall recorded{*location, function};
-    MPI_Status own{};
-    if (status == MPI_STATUS_IGNORE) status = &own;
-    const int code = PMPI_Recv(buffer, count, type, from, tag, comm, status);
-    if (code == MPI_SUCCESS && on && status->MPI_SOURCE >= 0)
-        location->receive(recorded.end_ns(), incoming(*status, *on));
-    return code;
+    return receiving(
+        function, {}, status, [&](LocationRecorder& location) { return communicator_of(location, comm); },
+        [&](MPI_Status* into) { return PMPI_Recv(buffer, count, type, from, tag, comm, into); });
 }
 
 int MPI_Sendrecv(const void* send, int send_count, MPI_Datatype send_type, int to, int send_tag, void* receive,
@@ -64,50 +231,129 @@ int MPI_Sendrecv(const void* send, int send_count, MPI_Datatype send_type, int t
                  MPI_Status* status)
 {
     static const MpiFunction function{"MPI_Sendrecv", RegionRole::point_to_point};
-    const auto call = [&](MPI_Status* into) {
-        return PMPI_Sendrecv(send, send_count, send_type, to, send_tag, receive, receive_count, receive_type, from,
-                             receive_tag, comm, into);
-    };
-    LocationRecorder* location = recording_location();
-    if (location == nullptr) return call(status);
-    const std::optional<CommunicatorRef> on = communicator_of(*location, comm);
-    RecordedCall recorded{*location, function};
-    if (on && to >= 0) location->send(recorded.begin_ns(), outgoing(to, send_tag, send_count, send_type, *on));
-    MPI_Status own{};
-    if (status == MPI_STATUS_IGNORE) status = &own;
-    const int code = call(status);
-    if (code == MPI_SUCCESS && on && status->MPI_SOURCE >= 0)
-        location->receive(recorded.end_ns(), incoming(*status, *on));
-    return code;
+    LocationRecorder* here = recording_location();
+    return receiving(
+        function, here != nullptr ? outgoing(*here, {to, send_tag, send_count, send_type, comm}) : std::nullopt, status,
+        [&](LocationRecorder& location) { return communicator_of(location, comm); },
+        [&](MPI_Status* into) {
+            return PMPI_Sendrecv(send, send_count, send_type, to, send_tag, receive, receive_count, receive_type, from,
+                                 receive_tag, comm, into);
+        });
 }
 
-int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
+int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag,
+                         MPI_Comm comm, MPI_Status* status)
 {
-    static const MpiFunction function{"MPI_Isend", RegionRole::point_to_point};
-    LocationRecorder* location = recording_location();
-    if (location == nullptr) return PMPI_Isend(buffer, count, type, to, tag, comm, request);
-    const std::optional<CommunicatorRef> on = communicator_of(*location, comm);
-    const RecordedCall recorded{*location, function};
-    const bool told = on && to >= 0;
-    const std::uint64_t id = new_request_id();
-    if (told) location->send_request(recorded.begin_ns(), outgoing(to, tag, count, type, *on), id);
-    const int code = PMPI_Isend(buffer, count, type, to, tag, comm, request);
-    if (told && code == MPI_SUCCESS) remember(*request, {.id = id, .operation = PendingSend{}});
-    return code;
+    static const MpiFunction function{"MPI_Sendrecv_replace", RegionRole::point_to_point};
+    LocationRecorder* here = recording_location();
+    return receiving(
+        function, here != nullptr ? outgoing(*here, {to, send_tag, count, type, comm}) : std::nullopt, status,
+        [&](LocationRecorder& location) { return communicator_of(location, comm); },
+        [&](MPI_Status* into) {
+            return PMPI_Sendrecv_replace(buffer, count, type, to, send_tag, from, receive_tag, comm, into);
+        });
+}
+
+int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status)
+{
+    static const MpiFunction function{"MPI_Mrecv", RegionRole::point_to_point};
+    const MPI_Message probed = *message;
+    return receiving(
+        function, {}, status, [&](LocationRecorder&) { return take_probed(probed); },
+        [&](MPI_Status* into) { return PMPI_Mrecv(buffer, count, type, message, into); });
 }
 
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request)
 {
     static const MpiFunction function{"MPI_Irecv", RegionRole::point_to_point};
+    const auto call = [&] { return PMPI_Irecv(buffer, count, type, from, tag, comm, request); };
     LocationRecorder* location = recording_location();
-    if (location == nullptr) return PMPI_Irecv(buffer, count, type, from, tag, comm, request);
-    const std::optional<CommunicatorRef> on = communicator_of(*location, comm);
+    if (location == nullptr) return call();
+    const auto on = from == MPI_PROC_NULL ? std::nullopt : communicator_of(*location, comm);
+    return starting_to_receive(function, on, *location, request, call);
+}
+
+int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Imrecv", RegionRole::point_to_point};
+    const auto call = [&] { return PMPI_Imrecv(buffer, count, type, message, request); };
+    const std::optional<CommunicatorRef> on = take_probed(*message);
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return call();
+    return starting_to_receive(function, on, *location, request, call);
+}
+
+int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Recv_init", RegionRole::point_to_point};
+    const auto call = [&] { return PMPI_Recv_init(buffer, count, type, from, tag, comm, request); };
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return call();
+    const auto on = from == MPI_PROC_NULL ? std::nullopt : communicator_of(*location, comm);
     const RecordedCall recorded{*location, function};
-    const bool told = on && from != MPI_PROC_NULL;
-    const std::uint64_t id = new_request_id();
-    if (told) location->receive_request(recorded.begin_ns(), id);
-    const int code = PMPI_Irecv(buffer, count, type, from, tag, comm, request);
-    if (told && code == MPI_SUCCESS) remember(*request, {.id = id, .operation = PendingReceive{*on}});
+    const int code = call();
+    if (on && code == MPI_SUCCESS) remember_persistent(*request, *on);
+    return code;
+}
+
+int MPI_Start(MPI_Request* request)
+{
+    static const MpiFunction function{"MPI_Start", RegionRole::point_to_point};
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return PMPI_Start(request);
+    const RecordedCall recorded{*location, function};
+    const std::optional<Pending> pending = begin(*location, recorded.begin_ns(), *request);
+    const int code = PMPI_Start(request);
+    if (pending && code == MPI_SUCCESS) remember(*request, *pending);
+    return code;
+}
+
+int MPI_Startall(int count, MPI_Request requests[])
+{
+    static const MpiFunction function{"MPI_Startall", RegionRole::point_to_point};
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return PMPI_Startall(count, requests);
+    const RecordedCall recorded{*location, function};
+    std::vector<std::optional<Pending>> pending;
+    for (int i = 0; i < count; ++i) pending.push_back(begin(*location, recorded.begin_ns(), requests[i]));
+    const int code = PMPI_Startall(count, requests);
+    if (code != MPI_SUCCESS) return code;
+    for (std::size_t i = 0; i < pending.size(); ++i)
+        if (pending[i]) remember(requests[i], *pending[i]);
+    return code;
+}
+
+int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status)
+{
+    static const MpiFunction function{"MPI_Probe", RegionRole::point_to_point};
+    return time_only(function, [&] { return PMPI_Probe(from, tag, comm, status); });
+}
+
+int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
+{
+    static const MpiFunction function{"MPI_Iprobe", RegionRole::point_to_point};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Iprobe(from, tag, comm, flag, status);
+    if (code == MPI_SUCCESS && *flag != 0) tell(function, begin_ns);
+    return code;
+}
+
+int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status)
+{
+    static const MpiFunction function{"MPI_Mprobe", RegionRole::point_to_point};
+    const int code = time_only(function, [&] { return PMPI_Mprobe(from, tag, comm, message, status); });
+    if (code == MPI_SUCCESS) probed(*message, comm);
+    return code;
+}
+
+int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status)
+{
+    static const MpiFunction function{"MPI_Improbe", RegionRole::point_to_point};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Improbe(from, tag, comm, flag, message, status);
+    if (code != MPI_SUCCESS || *flag == 0) return code;
+    tell(function, begin_ns);
+    probed(*message, comm);
     return code;
 }
 

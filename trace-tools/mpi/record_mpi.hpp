@@ -2,15 +2,16 @@
 // calls PMPI_Allreduce and records both ends on the location that the calling thread named. No location: nothing is
 // recorded.
 //
-// Recorded are the calls of a training job: blocking and non-blocking collectives, point-to-point messages, waits and
-// tests. Non-blocking collectives are written as OTF2 3.0 knows them (request where started, complete where waited
-// for). A test that finds nothing records nothing: polling would fill the disk. MPI_Init and MPI_Finalize lie outside
-// of every recorder's life.
+// Recorded are point-to-point messages of all modes, persistent requests and probes, waits and tests, collectives, and
+// the calls that make and free communicators. Non-blocking collectives are written as OTF2 3.0 knows them (request
+// where started, complete where waited for). A test or probe that finds nothing records nothing: polling would fill the
+// disk. One-sided communication, files, and the calls that only ask for something are not recorded.
 //
 // Bytes of a collective are those of this rank's own buffers: what it puts in is sent, what it gets out is received.
 //
-// The recorder's team must be that of MPI_COMM_WORLD. Communicators made by MPI_Comm_dup, _split, _split_type and
-// _create are known; in others (intercommunicators, topologies) only the time of a call is recorded.
+// The recorder's team must be that of MPI_COMM_WORLD. Communicators of its processes are known whatever call makes
+// them, topologies included. Only the time is recorded of calls on intercommunicators, on communicators with processes
+// from elsewhere, and of collectives among neighbours.
 #pragma once
 
 #include "trace-tools/otf2/recorder.hpp"
@@ -21,7 +22,12 @@ namespace otf2 {
 // communicators.
 void record_mpi_here(LocationRecorder& location);
 
-// From here on this thread's MPI calls are not recorded. To be called before Recorder::finish().
+// The same for every thread: the calling one is the first of the locations, others get one when they first call MPI.
+class ThreadLocations;
+void record_mpi_everywhere(ThreadLocations& locations);
+
+// From here on the MPI calls of this thread, or of every thread, are not recorded. To be called before
+// Recorder::finish().
 void record_mpi_no_more();
 
 }  // namespace otf2

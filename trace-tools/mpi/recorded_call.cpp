@@ -1,8 +1,13 @@
 #include "trace-tools/mpi/recorded_call.hpp"
 
 #include "trace-tools/mpi/record_mpi.hpp"
+#include "trace-tools/mpi/thread_locations.hpp"
 
 #include <atomic>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
 
 namespace otf2 {
 
@@ -10,41 +15,82 @@ namespace {
 
 std::atomic<std::size_t> functions{0};
 
+// Of this thread. Never destroyed by itself: MPI may be called while a process ends.
 struct Here {
     LocationRecorder* location = nullptr;
     std::vector<std::optional<RegionRef>> regions;  // by index of the function
 };
-thread_local Here here;
+thread_local Here* here = nullptr;
+
+std::atomic<ThreadLocations*> everywhere{nullptr};
+
+void forget_here()
+{
+    delete std::exchange(here, nullptr);
+}
+
+// Gives the location of a thread that ends to the next one. The main thread's is its own until the end of the process.
+struct Guest {
+    ThreadLocations* host = nullptr;
+    bool over = false;
+    ~Guest()
+    {
+        over = true;
+        if (host == nullptr || here == nullptr) return;
+        host->give_back(*here->location);
+        forget_here();
+    }
+};
+thread_local Guest guest;
+
+// A location for a thread that has none, if all threads are recorded.
+void join()
+{
+    ThreadLocations* host = everywhere.load(std::memory_order_acquire);
+    if (host == nullptr || guest.over) return;
+    LocationRecorder* location = host->take();
+    if (location == nullptr) return;
+    here = new Here{.location = location, .regions = {}};
+    if (::gettid() != ::getpid()) guest.host = host;
+}
 
 }  // namespace
 
 void record_mpi_here(LocationRecorder& location)
 {
-    here = {};
+    forget_here();
     if (!location.on()) return;
-    here.location = &location;
+    here = new Here{.location = &location, .regions = {}};
     location.recorder().speaks_mpi(location);
     communicator_of(location, MPI_COMM_WORLD);  // defined even if nothing happens on it: tools expect it
 }
 
+void record_mpi_everywhere(ThreadLocations& locations)
+{
+    record_mpi_here(locations.first());
+    everywhere.store(&locations, std::memory_order_release);
+}
+
 void record_mpi_no_more()
 {
-    here = {};
+    everywhere.store(nullptr, std::memory_order_release);
+    forget_here();
 }
 
 MpiFunction::MpiFunction(const char* name, RegionRole role) : name_{name}, role_{role}, index_{functions++} {}
 
 RegionRef MpiFunction::region(Recorder& recorder) const
 {
-    if (here.regions.size() <= index_) here.regions.resize(index_ + 1);
-    std::optional<RegionRef>& region = here.regions[index_];
+    if (here->regions.size() <= index_) here->regions.resize(index_ + 1);
+    std::optional<RegionRef>& region = here->regions[index_];
     if (!region) region = recorder.region(name_, role_, Paradigm::mpi);
     return *region;
 }
 
 LocationRecorder* recording_location()
 {
-    return here.location != nullptr && here.location->on() ? here.location : nullptr;
+    if (here == nullptr) join();
+    return here != nullptr && here->location->on() ? here->location : nullptr;
 }
 
 std::optional<CommunicatorRef> communicator_of(LocationRecorder& location, MPI_Comm communicator)

@@ -68,4 +68,14 @@ class RecordedCall {
     std::optional<std::int64_t> end_ns_;
 };
 
+// A call of which nothing but its region is recorded.
+template <class Call>
+int time_only(const MpiFunction& function, const Call& call)
+{
+    LocationRecorder* location = recording_location();
+    if (location == nullptr) return call();
+    const RecordedCall recorded{*location, function};
+    return call();
+}
+
 }  // namespace otf2

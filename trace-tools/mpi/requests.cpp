@@ -9,9 +9,11 @@ namespace otf2 {
 
 namespace {
 
-std::mutex mutex;
-// Oldest first: Open MPI gives one and the same handle to all sends that it completes at once. Guarded by mutex.
+std::mutex mutex;  // guards the tables
+// Oldest first: Open MPI gives one and the same handle to all sends that it completes at once.
 std::unordered_map<MPI_Request, std::deque<Pending>> table;
+std::unordered_map<MPI_Request, Persistent> persistent_requests;
+std::unordered_map<MPI_Message, CommunicatorRef> probed_messages;
 std::atomic<std::size_t> pending_count{0};
 
 }  // namespace
@@ -48,6 +50,53 @@ std::optional<Pending> take(MPI_Request request)
     return pending;
 }
 
+void remember_persistent(MPI_Request request, const Persistent& prepared)
+{
+    const std::lock_guard lock{mutex};
+    persistent_requests.insert_or_assign(request, prepared);
+}
+
+std::optional<Persistent> persistent(MPI_Request request)
+{
+    const std::lock_guard lock{mutex};
+    const auto found = persistent_requests.find(request);
+    if (found == persistent_requests.end()) return {};
+    return found->second;
+}
+
+void forget_persistent(MPI_Request request)
+{
+    const std::lock_guard lock{mutex};
+    persistent_requests.erase(request);
+}
+
+void remember_probed(MPI_Message message, CommunicatorRef communicator)
+{
+    if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC) return;
+    const std::lock_guard lock{mutex};
+    probed_messages.insert_or_assign(message, communicator);
+}
+
+std::optional<CommunicatorRef> take_probed(MPI_Message message)
+{
+    const std::lock_guard lock{mutex};
+    const auto found = probed_messages.find(message);
+    if (found == probed_messages.end()) return {};
+    const CommunicatorRef communicator = found->second;
+    probed_messages.erase(found);
+    return communicator;
+}
+
+Message incoming(const MPI_Status& status, CommunicatorRef communicator)
+{
+    int bytes = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &bytes);
+    return {.peer = static_cast<std::uint32_t>(status.MPI_SOURCE),
+            .communicator = communicator,
+            .tag = static_cast<std::uint32_t>(status.MPI_TAG),
+            .bytes = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0};
+}
+
 void record_completion(LocationRecorder& location, std::int64_t time_ns, const Pending& pending,
                        const MPI_Status& status)
 {
@@ -55,21 +104,16 @@ void record_completion(LocationRecorder& location, std::int64_t time_ns, const P
         location.collective_complete(time_ns, collective->what, pending.id);
         return;
     }
-    if (std::holds_alternative<PendingSend>(pending.operation)) {
-        location.send_complete(time_ns, pending.id);
-        return;
-    }
+    if (std::holds_alternative<PendingDuplicate>(pending.operation)) return;
     int cancelled = 0;
     PMPI_Test_cancelled(&status, &cancelled);
-    if (cancelled != 0 || status.MPI_SOURCE < 0) return;  // nothing came; MPI_PROC_NULL is below 0
-    int bytes = 0;
-    PMPI_Get_count(&status, MPI_BYTE, &bytes);
-    location.receive_complete(time_ns,
-                              {.peer = static_cast<std::uint32_t>(status.MPI_SOURCE),
-                               .communicator = std::get<PendingReceive>(pending.operation).communicator,
-                               .tag = static_cast<std::uint32_t>(status.MPI_TAG),
-                               .bytes = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0},
-                              pending.id);
+    if (cancelled != 0)
+        location.request_cancelled(time_ns, pending.id);
+    else if (std::holds_alternative<PendingSend>(pending.operation))
+        location.send_complete(time_ns, pending.id);
+    else if (status.MPI_SOURCE >= 0)  // MPI_PROC_NULL is below 0
+        location.receive_complete(time_ns, incoming(status, std::get<PendingReceive>(pending.operation).communicator),
+                                  pending.id);
 }
 
 }  // namespace otf2

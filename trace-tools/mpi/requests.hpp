@@ -1,11 +1,14 @@
-// Non-blocking operations between their start and the wait or test that completes them.
+// Non-blocking operations between their start and the wait or test that completes them, and what else MPI knows by a
+// handle: persistent requests, and messages that were probed but not received yet.
 #pragma once
 
+#include "trace-tools/mpi/known_communicator.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 
@@ -18,10 +21,14 @@ struct PendingReceive {
 struct PendingCollective {
     CollectiveEnd what;
 };
+struct PendingDuplicate {
+    MPI_Comm* made = nullptr;  // holds the communicator when the request is complete
+    std::shared_ptr<const KnownCommunicator> known;
+};
 
 struct Pending {
     std::uint64_t id = 0;  // of this process, never used twice
-    std::variant<PendingSend, PendingReceive, PendingCollective> operation;
+    std::variant<PendingSend, PendingReceive, PendingCollective, PendingDuplicate> operation;
 };
 
 // Are there any? Spares a look into the table.
@@ -32,6 +39,18 @@ void remember(MPI_Request request, const Pending& pending);
 
 // Empty if the request was not started by a recorded call. MPI may use the handle again.
 std::optional<Pending> take(MPI_Request request);
+
+// What a persistent request sends, or the communicator that it receives on.
+using Persistent = std::variant<Message, CommunicatorRef>;
+void remember_persistent(MPI_Request request, const Persistent& prepared);
+std::optional<Persistent> persistent(MPI_Request request);
+void forget_persistent(MPI_Request request);
+
+// The communicator of a message between MPI_Mprobe and MPI_Mrecv.
+void remember_probed(MPI_Message message, CommunicatorRef communicator);
+std::optional<CommunicatorRef> take_probed(MPI_Message message);
+
+Message incoming(const MPI_Status& status, CommunicatorRef communicator);
 
 // Writes the record of a completed operation. The status is that of the operation.
 void record_completion(LocationRecorder& location, std::int64_t time_ns, const Pending& pending,

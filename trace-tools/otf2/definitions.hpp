@@ -56,9 +56,12 @@ enum class Operation : std::uint8_t {
     allgatherv = 7,
     alltoall = 8,
     alltoallv = 9,
+    alltoallw = 10,
     allreduce = 11,
     reduce = 12,
     reduce_scatter = 13,
+    scan = 14,
+    exscan = 15,
     reduce_scatter_block = 16,
     create_handle = 17,
     destroy_handle = 18

@@ -2,7 +2,7 @@
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace otf2 {
 
@@ -31,8 +31,12 @@ OTF2_AttributeList* LocationRecorder::filled(Attributes attributes)
 }
 
 // What could not be written ends the recording of this location; Recorder::finish() tells.
-void LocationRecorder::wrote(int code, std::int64_t time_ns)
+template <class Write>
+void LocationRecorder::write(std::int64_t time_ns, const Write& write)
 {
+    if (time_ns >= flush_end_ns_) write_flush();
+    if (writer_ == nullptr) return;
+    const OTF2_ErrorCode code = write(stamp(time_ns));
     if (code != OTF2_SUCCESS) {
         failure_ = code;
         writer_ = nullptr;
@@ -42,14 +46,25 @@ void LocationRecorder::wrote(int code, std::int64_t time_ns)
     last_ns_ = time_ns;
 }
 
+// Right before the first event that happened after it: what had happened before may be written after a flush.
+void LocationRecorder::write_flush()
+{
+    const std::int64_t end_ns = std::exchange(flush_end_ns_, INT64_MAX);
+    if (flush_begin_ns_ < last_ns_) return;  // these events do not have the time of this clock
+    const RegionRef region =
+        recorder_->region("TRACE BUFFER FLUSH", RegionRole::artificial, Paradigm::measurement_system);
+    write_enter(region, flush_begin_ns_, {});
+    write_leave(region, end_ns, {});
+}
+
 void LocationRecorder::write_enter(RegionRef region, std::int64_t time_ns, Attributes attributes)
 {
-    wrote(OTF2_EvtWriter_Enter(writer_, filled(attributes), stamp(time_ns), region.id), time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Enter(writer_, filled(attributes), at, region.id); });
 }
 
 void LocationRecorder::write_leave(RegionRef region, std::int64_t time_ns, Attributes attributes)
 {
-    wrote(OTF2_EvtWriter_Leave(writer_, filled(attributes), stamp(time_ns), region.id), time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Leave(writer_, filled(attributes), at, region.id); });
 }
 
 void LocationRecorder::write_metric(MetricRef metric, std::int64_t time_ns, AttributeValue value)
@@ -57,81 +72,86 @@ void LocationRecorder::write_metric(MetricRef metric, std::int64_t time_ns, Attr
     const auto type = static_cast<OTF2_Type>(metric.type);
     OTF2_MetricValue written{};
     written.unsigned_int = value.value.uint64;  // as wide as the others of the union
-    wrote(OTF2_EvtWriter_Metric(writer_, nullptr, stamp(time_ns), metric.id, 1, &type, &written), time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_Metric(writer_, nullptr, at, metric.id, 1, &type, &written);
+    });
 }
 
 void LocationRecorder::collective_begin(std::int64_t time_ns)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_MpiCollectiveBegin(writer_, nullptr, stamp(time_ns)), time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_MpiCollectiveBegin(writer_, nullptr, at); });
 }
 
 void LocationRecorder::collective_end(std::int64_t time_ns, const CollectiveEnd& what)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_MpiCollectiveEnd(writer_, nullptr, stamp(time_ns),
-                                          static_cast<OTF2_CollectiveOp>(what.operation), what.communicator.id,
-                                          what.root, what.sent_bytes, what.received_bytes),
-          time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiCollectiveEnd(writer_, nullptr, at, static_cast<OTF2_CollectiveOp>(what.operation),
+                                               what.communicator.id, what.root, what.sent_bytes, what.received_bytes);
+    });
 }
 
 void LocationRecorder::collective_request(std::int64_t time_ns, std::uint64_t request)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, nullptr, stamp(time_ns), request), time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, nullptr, at, request);
+    });
 }
 
 void LocationRecorder::collective_complete(std::int64_t time_ns, const CollectiveEnd& what, std::uint64_t request)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_NonBlockingCollectiveComplete(
-              writer_, nullptr, stamp(time_ns), static_cast<OTF2_CollectiveOp>(what.operation), what.communicator.id,
-              what.root, what.sent_bytes, what.received_bytes, request),
-          time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_NonBlockingCollectiveComplete(
+            writer_, nullptr, at, static_cast<OTF2_CollectiveOp>(what.operation), what.communicator.id, what.root,
+            what.sent_bytes, what.received_bytes, request);
+    });
 }
 
 void LocationRecorder::send(std::int64_t time_ns, const Message& message)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_MpiSend(writer_, nullptr, stamp(time_ns), message.peer, message.communicator.id, message.tag,
-                                 message.bytes),
-          time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiSend(writer_, nullptr, at, message.peer, message.communicator.id, message.tag,
+                                      message.bytes);
+    });
 }
 
 void LocationRecorder::receive(std::int64_t time_ns, const Message& message)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_MpiRecv(writer_, nullptr, stamp(time_ns), message.peer, message.communicator.id, message.tag,
-                                 message.bytes),
-          time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiRecv(writer_, nullptr, at, message.peer, message.communicator.id, message.tag,
+                                      message.bytes);
+    });
 }
 
 void LocationRecorder::send_request(std::int64_t time_ns, const Message& message, std::uint64_t request)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_MpiIsend(writer_, nullptr, stamp(time_ns), message.peer, message.communicator.id, message.tag,
-                                  message.bytes, request),
-          time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiIsend(writer_, nullptr, at, message.peer, message.communicator.id, message.tag,
+                                       message.bytes, request);
+    });
 }
 
 void LocationRecorder::send_complete(std::int64_t time_ns, std::uint64_t request)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_MpiIsendComplete(writer_, nullptr, stamp(time_ns), request), time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_MpiIsendComplete(writer_, nullptr, at, request); });
 }
 
 void LocationRecorder::receive_request(std::int64_t time_ns, std::uint64_t request)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_MpiIrecvRequest(writer_, nullptr, stamp(time_ns), request), time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_MpiIrecvRequest(writer_, nullptr, at, request); });
 }
 
 void LocationRecorder::receive_complete(std::int64_t time_ns, const Message& message, std::uint64_t request)
 {
-    if (writer_ == nullptr) return;
-    wrote(OTF2_EvtWriter_MpiIrecv(writer_, nullptr, stamp(time_ns), message.peer, message.communicator.id, message.tag,
-                                  message.bytes, request),
-          time_ns);
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiIrecv(writer_, nullptr, at, message.peer, message.communicator.id, message.tag,
+                                       message.bytes, request);
+    });
+}
+
+void LocationRecorder::request_cancelled(std::int64_t time_ns, std::uint64_t request)
+{
+    write(time_ns,
+          [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_MpiRequestCancelled(writer_, nullptr, at, request); });
 }
 
 }  // namespace otf2

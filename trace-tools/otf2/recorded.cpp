@@ -14,7 +14,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CommunicatorRow, maker, number, members, name
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LocationRow, id, name, kind, events, first_ns, last_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessRecord, process, host, clock_identity, realtime_minus_monotonic_start_ns,
                                    realtime_minus_monotonic_end_ns, clock_samples, texts, regions, attributes, metrics,
-                                   communicators, locations, mpi_locations, properties, process_properties, failure)
+                                   communicators, locations, mpi_locations, properties, process_properties)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Numbering, texts, regions, attributes, metrics, communicators)
 
 namespace {

@@ -56,7 +56,7 @@ struct MetricRow {
 // The maker's rank and count tell communicators of equal members apart.
 struct CommunicatorRow {
     int maker = 0;
-    int number = 0;
+    std::int64_t number = 0;
     std::vector<int> members;  // ranks in the team
     std::string name;
     auto operator<=>(const CommunicatorRow&) const = default;
@@ -87,7 +87,6 @@ struct ProcessRecord {
     std::vector<std::uint64_t> mpi_locations;  // none or one
     std::map<std::string, std::string> properties;
     std::map<std::string, std::string> process_properties;
-    std::string failure;  // why not all events could be written; empty if they were
 };
 
 std::string to_bytes(const ProcessRecord& record);

@@ -1,6 +1,7 @@
 #include "trace-tools/otf2/recorder.hpp"
 
 #include "base/run_record.hpp"
+#include "base/units.hpp"
 #include "base/version.hpp"
 #include "trace-tools/otf2/chunks.hpp"
 #include "trace-tools/otf2/collectives.hpp"
@@ -12,7 +13,6 @@
 #include <atomic>
 #include <cstdio>
 #include <deque>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -23,38 +23,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t event_chunk_bytes = 256 << 10;  // the least OTF2 allows: flushed in some 0.1 ms
 constexpr std::uint64_t definition_chunk_bytes = 4 << 20;
 
-// OTF2 tells its error handler that a flush failed (the disk is full), and the writer of the event nothing.
-OTF2_FlushType before_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
-{
-    last_error();  // of long ago
-    return OTF2_FLUSH;
-}
-
-// OTF2 records a BufferFlush event that ends at the time returned.
-OTF2_TimeStamp after_flush(void* failure, OTF2_FileType, OTF2_LocationRef)
-{
-    const OTF2_ErrorCode code = last_error();
-    if (code != OTF2_SUCCESS) static_cast<std::atomic<int>*>(failure)->store(code);
-    return static_cast<OTF2_TimeStamp>(base::now_ns());
-}
-
-// Runs on rank 0 what may throw there, and lets it throw on every rank: nobody waits for a rank that has given up.
+// What throws on one rank throws on every rank: nobody waits for a rank that has given up.
 template <class Work>
-void on_rank_0(Team& team, const Work& work)
+void together(Team& team, const Work& work)
 {
     std::string failure;
-    if (team.rank() == 0) {
-        try {
-            work();
-        } catch (const std::exception& error) {
-            failure = error.what();
-        }
+    try {
+        work();
+    } catch (const std::exception& error) {
+        failure = error.what();
     }
-    failure = team.broadcast(failure);
-    if (!failure.empty()) throw base::Error{failure};
+    std::string first;
+    for (const std::string& one : team.gather(failure))
+        if (first.empty()) first = one;
+    first = team.broadcast(first);
+    if (!first.empty()) throw base::Error{first};
 }
 
 void make_room(const fs::path& directory, const fs::path& beside)
@@ -75,6 +60,11 @@ std::uint64_t location_number(int rank, std::size_t index)
     return (std::uint64_t{index} << 32U) | static_cast<std::uint32_t>(rank);
 }
 
+std::size_t index_of(std::uint64_t location_number)
+{
+    return location_number >> 32U;
+}
+
 void move_into_place(const fs::path& from, const fs::path& to)
 {
     if (std::rename(from.c_str(), to.c_str()) != 0)
@@ -84,8 +74,18 @@ void move_into_place(const fs::path& from, const fs::path& to)
 }  // namespace
 
 struct Recorder::State {
-    fs::path directory;
-    std::unique_ptr<Team> team;
+    State(fs::path into, std::unique_ptr<Team> together_with)
+        : directory{std::move(into)}, team{std::move(together_with)}
+    {
+    }
+
+    ~State() { give_up(); }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    const fs::path directory;
+    const std::unique_ptr<Team> team;
+    std::unique_ptr<EventMemory> memory;
     std::atomic<int> flush_failure{OTF2_SUCCESS};  // OTF2's code
     ArchiveHandle archive;
 
@@ -100,21 +100,18 @@ struct Recorder::State {
     std::vector<AttributeListHandle> attribute_lists;
     std::vector<OTF2_EvtWriter*> writers;
 
-    // The first failure counts; the steps after it are still taken, for other processes may wait in them.
-    void attempt(const std::function<void()>& step)
-    {
-        try {
-            last_error();  // of long ago
-            step();
-            check(last_error(), "write the trace");
-        } catch (const std::exception& error) {
-            if (record.failure.empty()) record.failure = error.what();
-        }
-    }
+    static OTF2_FlushType before_flush(void* state, OTF2_FileType, OTF2_LocationRef, void*, bool);
+    static OTF2_TimeStamp after_flush(void* state, OTF2_FileType, OTF2_LocationRef);
+    LocationRecorder& of(OTF2_LocationRef location);
 
+    void open_archive(std::uint64_t memory_bytes);
+    void check_events();
     void close_events();
     std::vector<ProcessRecord> gather_records();
-    void write_definitions(const std::vector<ProcessRecord>& records, const Unified& unified, const Numbering& mine);
+    void write_local(const Numbering& numbering);
+    void write_global(const std::vector<ProcessRecord>& records, const Unified& unified);
+    void write();
+    void give_up();
 };
 
 Recorder::Recorder() = default;
@@ -124,41 +121,78 @@ Recorder Recorder::off()
     return {};
 }
 
-Recorder::Recorder(const fs::path& directory, std::unique_ptr<Team> team, std::string process)
-    : state_{std::make_unique<State>()}
+Recorder::Recorder(const fs::path& directory, std::unique_ptr<Team> team, std::string process,
+                   std::uint64_t memory_bytes)
+    : state_{std::make_unique<State>(directory, std::move(team))}
 {
     keep_otf2_quiet();
     State& state = *state_;
-    state.directory = directory;
-    state.team = std::move(team);
-    on_rank_0(*state.team, [&] { make_room(directory, beside(directory)); });
+    Team& all = *state.team;
+    together(all, [&] {
+        if (all.rank() == 0) make_room(directory, beside(directory));
+    });
 
-    state.record.process = process.empty() ? state.team->process_name() : std::move(process);
+    state.record.process = process.empty() ? all.process_name() : std::move(process);
     state.record.host = base::host_name();
     state.record.clock_identity = base::clock_identity().text();
     state.record.realtime_minus_monotonic_start_ns = base::realtime_offset_ns();
-    state.record.clock_samples.push_back(state.team->clock_sample(state.record.clock_identity));
+    state.record.clock_samples.push_back(all.clock_sample(state.record.clock_identity));
 
-    state.archive.reset(
-        check(OTF2_Archive_Open(beside(directory).c_str(), "traces", OTF2_FILEMODE_WRITE, event_chunk_bytes,
-                                definition_chunk_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
-              "create an archive in ", directory.string()));
-    OTF2_Archive* archive = state.archive.get();
-    static const OTF2_FlushCallbacks flushing{.otf2_pre_flush = before_flush, .otf2_post_flush = after_flush};
-    check(OTF2_Archive_SetFlushCallbacks(archive, &flushing, &state.flush_failure), "set up the archive");
-    use_one_chunk_a_location(archive);
-    lock_with_mutexes(archive);
-    use_team(archive, *state.team);
-    check(OTF2_Archive_SetCreator(archive, ("crosstalk " + base::version()).c_str()), "set up the archive");
-    check(OTF2_Archive_OpenEvtFiles(archive), "create files in ", directory.string());
+    together(all, [&] { state.open_archive(memory_bytes); });
+    together(all, [&] { use_team(state.archive.get(), all); });
+    together(all,
+             [&] { check(OTF2_Archive_OpenEvtFiles(state.archive.get()), "create files in ", directory.string()); });
 }
 
-Recorder::~Recorder()
+void Recorder::State::open_archive(std::uint64_t memory_bytes)
 {
-    // Closing would wait for the other processes and write an anchor. Neither is wanted from one that has given up:
-    // what it holds stays until the process ends.
-    static auto& given_up = *new std::vector<OTF2_Archive*>;
-    if (state_ && state_->archive) given_up.push_back(state_->archive.release());
+    memory = std::make_unique<EventMemory>(memory_bytes);
+    archive.reset(check(OTF2_Archive_Open(beside(directory).c_str(), "traces", OTF2_FILEMODE_WRITE, event_chunk_bytes,
+                                          definition_chunk_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
+                        "create an archive in ", directory.string()));
+    static const OTF2_FlushCallbacks flushing{.otf2_pre_flush = before_flush, .otf2_post_flush = after_flush};
+    check(OTF2_Archive_SetFlushCallbacks(archive.get(), &flushing, this), "set up the archive");
+    use_memory(archive.get(), *memory);
+    lock_with_mutexes(archive.get());
+    check(OTF2_Archive_SetCreator(archive.get(), ("crosstalk " + base::version()).c_str()), "set up the archive");
+}
+
+LocationRecorder& Recorder::State::of(OTF2_LocationRef location)
+{
+    const std::lock_guard lock{mutex};
+    return locations.at(index_of(location));
+}
+
+// OTF2 tells its error handler that a flush failed (the disk is full), and the writer of the event nothing.
+OTF2_FlushType Recorder::State::before_flush(void* state, OTF2_FileType type, OTF2_LocationRef location, void*,
+                                             bool final)
+{
+    auto& self = *static_cast<State*>(state);
+    if (self.flush_failure.load() != OTF2_SUCCESS) return OTF2_NO_FLUSH;  // OTF2 has freed the file's memory
+    last_error();                                                         // of long ago
+    if (type == OTF2_FILETYPE_EVENTS && !final) self.of(location).flush_begin_ns_ = base::now_ns();
+    return OTF2_FLUSH;
+}
+
+// OTF2 records a BufferFlush event that ends at the time returned.
+OTF2_TimeStamp Recorder::State::after_flush(void* state, OTF2_FileType, OTF2_LocationRef location)
+{
+    auto& self = *static_cast<State*>(state);
+    const OTF2_ErrorCode code = last_error();
+    if (code != OTF2_SUCCESS) self.flush_failure.store(code);
+    const std::int64_t end_ns = base::now_ns();
+    self.of(location).flush_end_ns_ = end_ns;
+    return static_cast<OTF2_TimeStamp>(end_ns);
+}
+
+Recorder::~Recorder() = default;
+
+// Closing would wait for the other processes and write an anchor. Neither is wanted from one that has given up: what it
+// holds stays until the process ends.
+void Recorder::State::give_up()
+{
+    static auto& given_up = *new std::vector<std::pair<OTF2_Archive*, EventMemory*>>;
+    if (archive) given_up.emplace_back(archive.release(), memory.release());
 }
 
 RegionRef Recorder::region(const std::string& name, RegionRole role, Paradigm paradigm)
@@ -213,6 +247,9 @@ LocationRecorder& Recorder::location(const std::string& name, LocationKind kind)
     if (!on()) return nowhere_to_record;
     State& state = *state_;
     const std::lock_guard lock{state.mutex};
+    if (!state.memory->has_room_for_a_location())
+        base::fail("cannot record on ", name, ": no memory left for its events, ",
+                   base::format(base::Bytes{event_chunk_bytes}), " a location");
     const std::uint64_t id = location_number(state.team->rank(), state.locations.size());
     OTF2_EvtWriter* writer = check(OTF2_Archive_GetEvtWriter(state.archive.get(), id), "record on ", name);
     state.attribute_lists.emplace_back(check(OTF2_AttributeList_New(), "record on ", name));
@@ -247,22 +284,22 @@ void Recorder::process_property(const std::string& name, const std::string& valu
     state_->record.process_properties[name] = value;
 }
 
+void Recorder::State::check_events()
+{
+    check(static_cast<OTF2_ErrorCode>(flush_failure.load()), "write events");
+    for (std::size_t i = 0; i < locations.size(); ++i)
+        check(static_cast<OTF2_ErrorCode>(locations[i].failure_), "record on ", record.locations[i].name);
+}
+
 void Recorder::State::close_events()
 {
     for (std::size_t i = 0; i < locations.size(); ++i) {
-        LocationRecorder& location = locations[i];
         LocationRow& row = record.locations[i];
-        row.first_ns = location.first_ns_;
-        row.last_ns = location.last_ns_;
-        location.writer_ = nullptr;  // an event from now on is lost, not a crash
-        attempt([&] {
-            check(static_cast<OTF2_ErrorCode>(location.failure_), "record on ", row.name);
-            check(OTF2_EvtWriter_GetNumberOfEvents(writers[i], &row.events), "count the events of ", row.name);
-            check(OTF2_Archive_CloseEvtWriter(archive.get(), writers[i]), "write the last events of ", row.name);
-        });
+        row.first_ns = locations[i].first_ns_;
+        row.last_ns = locations[i].last_ns_;
+        check(OTF2_EvtWriter_GetNumberOfEvents(writers[i], &row.events), "count the events of ", row.name);
+        check(OTF2_Archive_CloseEvtWriter(archive.get(), writers[i]), "write the last events of ", row.name);
     }
-    attempt([&] { check(OTF2_Archive_CloseEvtFiles(archive.get()), "write events"); });
-    attempt([&] { check(static_cast<OTF2_ErrorCode>(flush_failure.load()), "write events"); });
 }
 
 std::vector<ProcessRecord> Recorder::State::gather_records()
@@ -278,41 +315,60 @@ std::vector<ProcessRecord> Recorder::State::gather_records()
     return records;
 }
 
-void Recorder::State::write_definitions(const std::vector<ProcessRecord>& records, const Unified& unified,
-                                        const Numbering& mine)
+void Recorder::State::write_local(const Numbering& numbering)
 {
-    attempt([&] { check(OTF2_Archive_OpenDefFiles(archive.get()), "create definition files"); });
     for (const LocationRow& location : record.locations)
-        attempt([&] { write_local_definitions(archive.get(), location.id, mine, record.clock_samples); });
-    attempt([&] { check(OTF2_Archive_CloseDefFiles(archive.get()), "write local definitions"); });
-    if (team->rank() == 0) {
-        attempt([&] { write_global_definitions(archive.get(), records, unified); });
-        for (const auto& property : record.properties)
-            attempt([&] {
-                check(OTF2_Archive_SetProperty(archive.get(), property.first.c_str(), property.second.c_str(), true),
-                      "set property ", property.first);
-            });
-    }
-    attempt([&] { check(OTF2_Archive_Close(archive.release()), "close the archive"); });
+        write_local_definitions(archive.get(), location.id, numbering, record.clock_samples);
+}
+
+void Recorder::State::write_global(const std::vector<ProcessRecord>& records, const Unified& unified)
+{
+    write_global_definitions(archive.get(), records, unified);
+    for (const auto& property : record.properties)
+        check(OTF2_Archive_SetProperty(archive.get(), property.first.c_str(), property.second.c_str(), true),
+              "set property ", property.first);
+}
+
+// In steps: before a rank comes to one in which OTF2 waits for the others, all have done the one before it.
+void Recorder::State::write()
+{
+    const auto step = [this](const auto& work) {
+        together(*team, [&] {
+            last_error();  // of long ago
+            work();
+            check(last_error(), "write the trace");
+        });
+    };
+    step([&] { check_events(); });
+    step([&] { close_events(); });
+    step([&] { check(OTF2_Archive_CloseEvtFiles(archive.get()), "write events"); });
+    const std::vector<ProcessRecord> records = gather_records();
+    const Unified unified = unify(records);
+    const std::vector<Numbering> numberings = numberings_from_bytes(team->broadcast(to_bytes(unified.numberings)));
+    step([&] { check(OTF2_Archive_OpenDefFiles(archive.get()), "create definition files"); });
+    step([&] { write_local(numberings.at(static_cast<std::size_t>(team->rank()))); });
+    step([&] { check(OTF2_Archive_CloseDefFiles(archive.get()), "write local definitions"); });
+    step([&] {
+        if (team->rank() == 0) write_global(records, unified);
+    });
+    step([&] { check(OTF2_Archive_Close(archive.release()), "close the archive"); });
+    step([&] {
+        if (team->rank() == 0) move_into_place(beside(directory), directory);
+    });
 }
 
 void Recorder::finish()
 {
     if (!on()) return;
-    State& state = *state_;
-    Team& team = *state.team;
-    state.close_events();
-    const std::vector<ProcessRecord> records = state.gather_records();
-    const Unified unified = unify(records);
-    const std::vector<Numbering> numberings = numberings_from_bytes(team.broadcast(to_bytes(unified.numberings)));
-    state.write_definitions(records, unified, numberings.at(static_cast<std::size_t>(team.rank())));
-
-    const std::vector<std::string> failures = team.gather(state.record.failure);
-    on_rank_0(team, [&] {
-        for (const std::string& failure : failures)
-            if (!failure.empty()) base::fail("no trace ", state.directory.string(), ": ", failure);
-        move_into_place(beside(state.directory), state.directory);
-    });
+    for (LocationRecorder& location : state_->locations) location.writer_ = nullptr;  // an event from now on is lost
+    try {
+        state_->write();
+    } catch (const base::Error& error) {
+        state_->give_up();
+        std::error_code ignored;
+        if (state_->team->rank() == 0) fs::remove_all(beside(state_->directory), ignored);  // nothing could read it
+        base::fail("no trace ", state_->directory.string(), ": ", error.what());
+    }
 }
 
 }  // namespace otf2

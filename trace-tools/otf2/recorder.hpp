@@ -72,7 +72,7 @@ using Attributes = std::initializer_list<AttributeValue>;
 // A communicator, the same on all its ranks: who made it, and which of the maker's it is.
 struct CommunicatorKey {
     int maker = 0;  // rank in the team
-    int number = 0;
+    std::int64_t number = 0;
     auto operator<=>(const CommunicatorKey&) const = default;
 };
 constexpr CommunicatorKey world_communicator{0, 0};
@@ -95,8 +95,10 @@ struct Message {
 class Recorder;
 
 // The events of one location. Used by one thread at a time; takes no lock. Without a time an event happens now; time
-// stamps must not decrease. What goes wrong (a smaller time stamp, a full disk) never disturbs the caller: the trace is
-// lost, and Recorder::finish() fails and tells why. A location that Recorder::location() did not make records nothing.
+// stamps must not decrease. A full memory is written to the file by the event that finds it full: OTF2 tells of it in a
+// BufferFlush event, and a region "TRACE BUFFER FLUSH" (Score-P's name) shows when. What goes wrong (a smaller time
+// stamp, a full disk) never disturbs the caller: the trace is lost, and Recorder::finish() fails and tells why. A
+// location that Recorder::location() did not make records nothing.
 class LocationRecorder {
  public:
     LocationRecorder() = default;
@@ -145,6 +147,7 @@ class LocationRecorder {
     void send_complete(std::int64_t time_ns, std::uint64_t request);
     void receive_request(std::int64_t time_ns, std::uint64_t request);
     void receive_complete(std::int64_t time_ns, const Message& message, std::uint64_t request);
+    void request_cancelled(std::int64_t time_ns, std::uint64_t request);
 
     bool on() const { return writer_ != nullptr; }
     Recorder& recorder() const { return *recorder_; }
@@ -156,13 +159,17 @@ class LocationRecorder {
     void write_leave(RegionRef region, std::int64_t time_ns, Attributes attributes);
     void write_metric(MetricRef metric, std::int64_t time_ns, AttributeValue value);
     OTF2_AttributeList_struct* filled(Attributes attributes);
-    void wrote(int code, std::int64_t time_ns);
+    template <class Write>
+    void write(std::int64_t time_ns, const Write& write);
+    void write_flush();
 
     OTF2_EvtWriter_struct* writer_ = nullptr;  // none: recording is off
     OTF2_AttributeList_struct* attributes_ = nullptr;
     std::int64_t first_ns_ = INT64_MAX;
     std::int64_t last_ns_ = INT64_MIN;
-    int failure_ = 0;  // OTF2's code of the event that could not be written
+    std::int64_t flush_begin_ns_ = 0;        // of the last flush
+    std::int64_t flush_end_ns_ = INT64_MAX;  // of a flush that no event has come after yet
+    int failure_ = 0;                        // OTF2's code of the event that could not be written
     std::uint64_t id_ = 0;
     Recorder* recorder_ = nullptr;
 };
@@ -172,9 +179,11 @@ class LocationRecorder {
 class Recorder {
  public:
     // Collective over the team. process: the location group's name; empty: the team's ("MPI Rank <n>", or the
-    // program's). Throws Error if the directory or directory + ".tmp" is already there or cannot be made.
+    // program's). memory_bytes: the most that this process's events take before they go to the file, touched here (each
+    // location needs 256 KiB of it); 0: 256 KiB for each location, however many. Throws Error if the directory or
+    // directory + ".tmp" is already there or cannot be made, or the memory is less than one location needs.
     explicit Recorder(const std::filesystem::path& directory, std::unique_ptr<Team> team = std::make_unique<SoloTeam>(),
-                      std::string process = "");
+                      std::string process = "", std::uint64_t memory_bytes = 0);
 
     // Records nothing, at the cost of one comparison an event.
     static Recorder off();
@@ -196,7 +205,7 @@ class Recorder {
     // members: ranks in the team, by rank in the communicator. An empty name is named after the key.
     CommunicatorRef communicator(CommunicatorKey key, const std::vector<int>& members, const std::string& name = "");
 
-    // A new location, in the order of the calls.
+    // A new location, in the order of the calls. Throws Error if the memory holds no more.
     LocationRecorder& location(const std::string& name, LocationKind kind = LocationKind::cpu_thread);
 
     // This process speaks MPI on that location (one a process, the first one said): it stands for the rank in

@@ -31,6 +31,7 @@ CollectiveReplay::Flow CollectiveReplay::flow_of(Operation operation)
         case Operation::allgatherv:
         case Operation::alltoall:
         case Operation::alltoallv:
+        case Operation::alltoallw:
         case Operation::allreduce:
         case Operation::reduce_scatter:
         case Operation::reduce_scatter_block:

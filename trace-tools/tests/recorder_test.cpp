@@ -131,25 +131,111 @@ TEST_CASE("threads define the same things at the same time and agree")
     CHECK(otf2::Reader{scratch / "trace/traces.otf2"}.archive().regions.size() == 7);
 }
 
-TEST_CASE("more events than fit into memory are flushed on the way and are all there")
+namespace {
+
+struct Flushed {
+    std::size_t events = 0;   // enters and leaves of work
+    std::size_t flushes = 0;  // OTF2's own records of them
+    Lines regions;            // "enter", "leave", in the order of their times
+};
+
+// Records so many visits of a region with so much memory.
+Flushed flushed(int visits, std::uint64_t memory_bytes)
 {
     const testing::Scratch scratch;
-    constexpr std::size_t visits = 30'000;  // more than twice the 256 KiB of memory
-    {
-        otf2::Recorder recorder{scratch / "trace"};
-        otf2::LocationRecorder& main = recorder.location("main");
-        const otf2::RegionRef region = recorder.region("work");
-        for (std::size_t i = 0; i < visits; ++i) {
-            main.enter(region);
-            main.leave(region);
-        }
-        recorder.finish();
+    otf2::Recorder recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "process", memory_bytes};
+    otf2::LocationRecorder& main = recorder.location("main");
+    const otf2::RegionRef region = recorder.region("work");
+    for (int i = 0; i < visits; ++i) {
+        main.enter(region);
+        main.leave(region);
     }
-    const Lines lines = events(scratch / "trace");
-    const auto flushes = static_cast<std::size_t>(
-        std::count_if(lines.begin(), lines.end(), [](const std::string& line) { return line.ends_with("flush"); }));
-    CHECK(flushes > 0);
-    CHECK(lines.size() == 2 * visits + flushes);
+    recorder.finish();
+    Flushed result;
+    for (const std::string& line : events(scratch / "trace")) {
+        if (line == "process/main: flush") ++result.flushes;
+        if (line.ends_with("work")) ++result.events;
+        if (line.ends_with("TRACE BUFFER FLUSH")) result.regions.push_back(line.substr(14, 5));
+    }
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("more events than fit into memory are flushed on the way and are all there, and each flush is a region")
+{
+    constexpr int visits = 30'000;  // more than twice the 256 KiB of memory
+    const Flushed result = flushed(visits, 0);
+    CHECK(result.events == 2 * visits);
+    CHECK(result.flushes == 2);
+    CHECK(result.regions == Lines{"enter", "leave", "enter", "leave"});
+}
+
+TEST_CASE("with more memory there are fewer flushes, and none if all fits")
+{
+    CHECK(flushed(30'000, 512 << 10).flushes == 1);
+    CHECK(flushed(30'000, 4 << 20).flushes == 0);
+}
+
+TEST_CASE("a flush is as long as the time that no event was recorded in")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace"};
+    otf2::LocationRecorder& main = recorder.location("main");
+    const otf2::RegionRef region = recorder.region("work");
+    for (int i = 0; i < 30'000; ++i) {
+        const std::int64_t now_ns = base::now_ns();
+        main.enter(region, now_ns);
+        main.leave(region, now_ns);  // may be written after a flush that began later
+    }
+    recorder.finish();
+    struct Order : otf2::Visitor {
+        explicit Order(const otf2::Archive& of) : archive{of} {}
+        void enter(const otf2::At& at, std::uint32_t entered, const otf2::EventAttributes&) override
+        {
+            if (archive.regions[entered].name == "work") return;
+            CHECK(archive.regions[entered].paradigm == otf2::Paradigm::measurement_system);
+            begin_ns = at.time_ns;
+        }
+        void leave(const otf2::At& at, std::uint32_t left, const otf2::EventAttributes&) override
+        {
+            if (archive.regions[left].name != "work") length_ns += at.time_ns - begin_ns;
+        }
+        void buffer_flush(const otf2::At&, std::int64_t until_ns) override { last_ns = until_ns; }
+        const otf2::Archive& archive;
+        std::int64_t begin_ns = 0;
+        std::int64_t length_ns = 0;
+        std::int64_t last_ns = 0;
+    };
+    otf2::Reader reader{scratch / "trace/traces.otf2"};
+    Order order{reader.archive()};
+    reader.read(order);
+    CHECK(order.length_ns > 0);
+    CHECK(order.begin_ns < order.last_ns);
+}
+
+TEST_CASE("a location that memory has no room for is refused, and the others are recorded")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "", 600'000};
+    const otf2::RegionRef region = recorder.region("work");
+    for (const char* name : {"one", "two"}) {
+        otf2::LocationRecorder& location = recorder.location(name);
+        location.enter(region);
+        location.leave(region);
+    }
+    CHECK_THROWS_WITH_AS(recorder.location("three"),
+                         "cannot record on three: no memory left for its events, 256KiB a location", base::Error);
+    recorder.finish();
+    CHECK(events(scratch / "trace").size() == 4);
+}
+
+TEST_CASE("memory that holds no chunk of events is refused")
+{
+    const testing::Scratch scratch;
+    CHECK_THROWS_WITH_AS((otf2::Recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "", 1000}),
+                         "memory of 1kB holds no events: at least 256KiB a location", base::Error);
+    CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
 }
 
 TEST_CASE("otf2-print reads what the recorder wrote without a complaint")
@@ -234,6 +320,7 @@ TEST_CASE("a full disk never disturbs who records and is told at the end")
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
     CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
+    CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));  // nothing could read it
 }
 
 TEST_CASE("an archive is never written over")

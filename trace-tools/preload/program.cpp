@@ -1,0 +1,214 @@
+// libcrosstalk-mpi.so: records the MPI calls of any program that it is preloaded into. Recording begins in MPI_Init or
+// MPI_Init_thread and ends in MPI_Finalize. Whatever goes wrong with the trace, the program goes on, and one line says
+// what is lost.
+//
+//   CROSSTALK_TRACE         directory of the archive; if not set, one named after the program and its job
+//   CROSSTALK_TRACE_MEMORY  the most that the events of a process take before they go to the file, 16MiB; if not set,
+//                           256KiB for each thread
+//
+// Rank 0's environment counts.
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/run_record.hpp"
+#include "base/units.hpp"
+#include "trace-tools/mpi/mpi_team.hpp"
+#include "trace-tools/mpi/record_mpi.hpp"
+#include "trace-tools/mpi/recorded_call.hpp"
+#include "trace-tools/mpi/thread_locations.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Recording {
+    fs::path directory;
+    Recorder recorder;
+    ThreadLocations locations;
+    int rank;
+    ::pid_t process = ::getpid();
+
+    Recording(const fs::path& into, std::unique_ptr<Team> team, std::uint64_t memory_bytes)
+        : directory{into},
+          recorder{into, std::move(team), "", memory_bytes},
+          locations{recorder},
+          rank{rank_in(MPI_COMM_WORLD)}
+    {
+    }
+};
+
+// From MPI_Init to MPI_Finalize. Never destroyed: threads may hold its locations as long as the process lives.
+Recording* recording = nullptr;
+bool started = false;
+
+template <class... Parts>
+void say(const Parts&... parts)
+{
+    std::cerr << base::join("libcrosstalk-mpi: ", parts..., "\n");
+}
+
+std::string environment(const char* name)
+{
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+std::string program()
+{
+    return SoloTeam{}.process_name();
+}
+
+// "crosstalk-mpi.python3.4711", with a further number if it is there already.
+fs::path fresh_directory()
+{
+    const std::string job = environment("SLURM_JOB_ID");
+    const std::string name = base::join("crosstalk-mpi.", program(), ".", job.empty() ? base::join(::getpid()) : job);
+    fs::path directory = name;
+    std::error_code ignored;
+    for (int again = 1; fs::exists(directory, ignored) || fs::exists(directory.string() + ".tmp", ignored); ++again)
+        directory = base::join(name, ".", again);
+    return directory;
+}
+
+// A program that was linked with wrappers, ours or another's, records its own calls: they never come here.
+bool has_wrappers_of_its_own()
+{
+    ::Dl_info ours{};
+    ::dladdr(reinterpret_cast<const void*>(&has_wrappers_of_its_own), &ours);
+    for (const char* name : {"MPI_Send", "MPI_Isend", "MPI_Allreduce", "MPI_Iallreduce", "MPI_Wait", "MPI_Comm_dup"}) {
+        ::Dl_info theirs{};
+        const void* found = ::dlsym(RTLD_DEFAULT, name);
+        if (found != nullptr && ::dladdr(found, &theirs) != 0 && theirs.dli_fbase != ours.dli_fbase) return true;
+    }
+    return false;
+}
+
+// 0: no bound.
+std::uint64_t parse_memory(const std::string& text)
+try {
+    return text.empty() ? 0 : static_cast<std::uint64_t>(base::parse<base::Bytes>(text).count);
+} catch (const base::Error& error) {
+    base::fail("CROSSTALK_TRACE_MEMORY: ", error.what());
+}
+
+// Runs on every rank alike: what fails on one of them fails on all.
+Recording* begin_recording()
+{
+    auto team = std::make_unique<MpiTeam>(MPI_COMM_WORLD);
+    const std::string wanted = environment("CROSSTALK_TRACE");
+    std::error_code nowhere;  // leaves an empty path, which the recorder refuses
+    const fs::path mine = fs::absolute(wanted.empty() ? fresh_directory() : fs::path{wanted}, nowhere);
+    const fs::path directory = team->broadcast(mine.string());
+    const std::uint64_t memory_bytes = parse_memory(team->broadcast(environment("CROSSTALK_TRACE_MEMORY")));
+    return new Recording{directory, std::move(team), memory_bytes};
+}
+
+void start(const MpiFunction& function, std::int64_t begin_ns)
+try {
+    const std::int64_t end_ns = base::now_ns();
+    started = true;
+    const int rank = rank_in(MPI_COMM_WORLD);
+    if (has_wrappers_of_its_own()) {
+        if (rank == 0) say(program(), " has MPI wrappers of its own: nothing is recorded a second time");
+        return;
+    }
+    try {
+        recording = begin_recording();
+    } catch (const std::exception& error) {
+        if (rank == 0) say(error.what(), "; the program runs without a trace");
+        return;
+    }
+    record_mpi_everywhere(recording->locations);
+    LocationRecorder& location = recording->locations.first();
+    const RegionRef region = function.region(recording->recorder);
+    location.enter(region, begin_ns);
+    location.leave(region, end_ns);
+} catch (const std::exception& error) {
+    say(error.what());
+}
+
+// The time until all ranks have come belongs to MPI_Finalize; what it does after that is no longer seen.
+void finish()
+try {
+    static const MpiFunction function{"MPI_Finalize", RegionRole::collective_other};
+    if (recording == nullptr) return;
+    time_only(function, [] { return PMPI_Barrier(MPI_COMM_WORLD); });
+    record_mpi_no_more();
+    Recording& done = *std::exchange(recording, nullptr);
+    if (done.locations.left_any_out())
+        say("rank ", done.rank, ": CROSSTALK_TRACE_MEMORY has no room for all threads; the calls of some are missing");
+    try {
+        done.recorder.finish();
+    } catch (const std::exception& error) {
+        if (done.rank == 0) say(error.what());
+        return;
+    }
+    if (done.rank == 0) say("recorded ", (done.directory / "traces.otf2").string());
+} catch (const std::exception& error) {
+    say(error.what());
+}
+
+void tell_loss(const std::string& why)
+{
+    if (recording == nullptr || recording->process != ::getpid()) return;
+    const Recording& lost = *std::exchange(recording, nullptr);
+    say("rank ", lost.rank, ": no trace ", lost.directory.string(), ": ", why);
+}
+
+// After everything else of the process: a program may call MPI_Finalize as late as in a handler of exit().
+__attribute__((destructor)) void at_exit()
+{
+    tell_loss("the program ended without MPI_Finalize");
+    int initialized = 0;
+    PMPI_Initialized(&initialized);
+    if (initialized != 0 && !started && base::job_rank().rank == 0)
+        say("no trace of ", program(), ": it started MPI past the C interface, as Fortran does");
+}
+
+}  // namespace
+
+}  // namespace otf2
+
+using namespace otf2;
+
+extern "C" {
+
+int MPI_Init(int* argc, char*** argv)
+{
+    static const MpiFunction function{"MPI_Init", RegionRole::collective_other};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Init(argc, argv);
+    if (code == MPI_SUCCESS) start(function, begin_ns);
+    return code;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
+{
+    static const MpiFunction function{"MPI_Init_thread", RegionRole::collective_other};
+    const std::int64_t begin_ns = base::now_ns();
+    const int code = PMPI_Init_thread(argc, argv, required, provided);
+    if (code == MPI_SUCCESS) start(function, begin_ns);
+    return code;
+}
+
+int MPI_Finalize()
+{
+    finish();
+    return PMPI_Finalize();
+}
+
+int MPI_Abort(MPI_Comm comm, int code)
+{
+    tell_loss("the program called MPI_Abort");
+    return PMPI_Abort(comm, code);
+}
+
+}  // extern "C"
