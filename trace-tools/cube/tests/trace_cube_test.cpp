@@ -301,6 +301,7 @@ TEST_CASE("streams of accelerators are locations, those of metrics are not")
     archive.leave(7, 3000, 0);
     archive.enter(3, 1500, 1);
     archive.leave(3, 1700, 1);
+    for (const OTF2_LocationRef without_any : {5, 9}) archive.events(without_any);
     archive.end_events();
     archive.clock(1000, 2000);
     archive.node(0, "host");
