@@ -59,7 +59,8 @@ try {
         "path.csv: region,rank,seconds,imbalance_seconds,delay_cost_seconds. seconds add up to the time "
         "from the first event to the last; imbalance is what a region has on the path beyond its mean "
         "over the ranks; delay cost is how long others waited because of it. '(outside of regions)' is "
-        "time of a location in which it was in none.");
+        "time of a location in which it was in none. Where the archive has many locations, its events are put aside in "
+        "the directory for temporary files (TMPDIR): about half its size.");
     options.example("trace-path train/trace/traces.otf2 -o path");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (anchors.size() != 1) base::fail_usage("one archive at a time");

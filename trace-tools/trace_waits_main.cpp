@@ -97,7 +97,9 @@ try {
     options.epilogue(
         "waits.csv: pattern,communicator,region,rank,step,seconds,count; patterns by Cube's names. step "
         "is -1 outside of steps. phases.csv: region,rank,step,seconds: time in each region directly inside a step, and "
-        "in the step's own region outside of those; they add up to the step. pop.csv: metric,rank,value.");
+        "in the step's own region outside of those; they add up to the step. pop.csv: metric,rank,value. Where the "
+        "archive has many locations, its events are put aside in the directory for temporary files (TMPDIR): about "
+        "half its size.");
     options.example("trace-waits train/trace/traces.otf2 -o waits");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (anchors.size() != 1) base::fail_usage("one archive at a time");
