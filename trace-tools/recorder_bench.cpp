@@ -1,30 +1,67 @@
-// What recording costs: ns per event with a real time stamp, when recording is off, and beside OTF2's bare writer.
+// What recording costs, beside what it may cost and beside OTF2's bare writer: ns per event with a real time stamp, the
+// slowest of a thousand events, when recording is off, and bytes in the file.
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/paired.hpp"
 #include "base/testing.hpp"
+#include "base/units.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 
 #include <benchmark/benchmark.h>
 #include <otf2/otf2.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <vector>
 
 namespace {
 
-constexpr std::size_t pairs = 21;
-constexpr int visits = 200'000;
+constexpr std::size_t rounds = 801;  // short ones: most are not interrupted
+constexpr int visits = 1000;
+constexpr std::size_t long_rounds = 21;
+constexpr int many_visits = 100'000;
 
-double ns_per_event(otf2::LocationRecorder& location, otf2::RegionRef region)
+template <class Location>
+double ns_per_event(Location& location, otf2::RegionRef region)
 {
     const std::int64_t begin_ns = base::now_ns();
     for (int i = 0; i < visits; ++i) {
         location.enter(region);
         location.leave(region);
+        benchmark::ClobberMemory();
     }
     return static_cast<double>(base::now_ns() - begin_ns) / (2.0 * visits);
+}
+
+// Of events one by one, each between two looks at the clock.
+template <class Location>
+double slowest_of_1000_ns(Location& location, otf2::RegionRef region)
+{
+    static std::vector<std::int64_t> costs(2 * many_visits);
+    const auto measure = [&](std::int64_t& cost, const auto& event) {
+        const std::int64_t begin_ns = base::now_ns();
+        event();
+        cost = base::now_ns() - begin_ns;
+    };
+    std::vector<std::int64_t> looks(1000);
+    for (std::int64_t& look : looks) measure(look, [] {});
+    std::nth_element(looks.begin(), looks.begin() + 500, looks.end());
+    for (std::size_t i = 0; i < costs.size(); i += 2) {
+        measure(costs[i], [&] { location.enter(region); });
+        measure(costs[i + 1], [&] { location.leave(region); });
+    }
+    const auto slow = costs.begin() + static_cast<std::ptrdiff_t>(costs.size() * 999 / 1000);
+    std::nth_element(costs.begin(), slow, costs.end());
+    return static_cast<double>(*slow - looks[500]);
+}
+
+double bytes_per_event(const std::filesystem::path& archive, std::size_t events)
+{
+    std::uintmax_t bytes = 0;
+    for (const auto& file : std::filesystem::recursive_directory_iterator{archive})
+        if (file.path().extension() == ".evt") bytes += file.file_size();
+    return static_cast<double>(bytes) / static_cast<double>(events);
 }
 
 OTF2_FlushType flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
@@ -54,14 +91,13 @@ class BareWriter {
     BareWriter(const BareWriter&) = delete;
     BareWriter& operator=(const BareWriter&) = delete;
 
-    double ns_per_event()
+    void enter(otf2::RegionRef region)
     {
-        const std::int64_t begin_ns = base::now_ns();
-        for (int i = 0; i < visits; ++i) {
-            OTF2_EvtWriter_Enter(writer_, nullptr, static_cast<OTF2_TimeStamp>(base::now_ns()), 0);
-            OTF2_EvtWriter_Leave(writer_, nullptr, static_cast<OTF2_TimeStamp>(base::now_ns()), 0);
-        }
-        return static_cast<double>(base::now_ns() - begin_ns) / (2.0 * visits);
+        OTF2_EvtWriter_Enter(writer_, nullptr, static_cast<OTF2_TimeStamp>(base::now_ns()), region.id);
+    }
+    void leave(otf2::RegionRef region)
+    {
+        OTF2_EvtWriter_Leave(writer_, nullptr, static_cast<OTF2_TimeStamp>(base::now_ns()), region.id);
     }
 
  private:
@@ -69,18 +105,45 @@ class BareWriter {
     OTF2_EvtWriter* writer_ = nullptr;
 };
 
-void compare_with_bare_writer()
+void tell(const std::string& measure, const std::string& found, double value, double at_most)
+{
+    std::cout << "| " << measure << " | " << found << " | " << at_most << " | " << (value <= at_most ? "yes" : "no")
+              << " |\n";
+}
+
+void tell(const std::string& measure, const base::Median& found, double at_most)
+{
+    tell(measure, found.text(), found.value, at_most);
+}
+
+void compare()
 {
     const testing::Scratch scratch;
     otf2::Recorder recorder{scratch / "trace"};
     otf2::LocationRecorder& location = recorder.location("main");
     const otf2::RegionRef region = recorder.region("work");
+    otf2::Recorder off = otf2::Recorder::off();
     BareWriter bare{scratch / "bare"};
     const base::Paired cost = base::measure_in_pairs(
-        pairs, [&] { return ns_per_event(location, region); }, [&] { return bare.ns_per_event(); });
-    std::cout << "recorder, ns/event          " << cost.first.text() << "\n"
-              << "bare OTF2 writer, ns/event  " << cost.second.text() << "\n"
-              << "ratio of the pairs          " << cost.ratio.text() << "\n";
+        rounds, [&] { return ns_per_event(location, region); }, [&] { return ns_per_event(bare, region); });
+    const base::Paired switched_off = base::measure_in_pairs(
+        rounds, [&] { return ns_per_event(off.location("nowhere"), region); },
+        [&] { return ns_per_event(location, region); });
+    const base::Paired slowest = base::measure_in_pairs(
+        long_rounds, [&] { return slowest_of_1000_ns(location, region); },
+        [&] { return slowest_of_1000_ns(bare, region); });
+    recorder.finish();
+    const std::size_t events = 4 * visits * (rounds + 1) + 2 * many_visits * (long_rounds + 1);
+    const double bytes = bytes_per_event(scratch / "trace", events);
+    std::cout << "| measure | found | at most | holds |\n|---|---|---|---|\n";
+    tell("recording an event, ns", cost.first, 45);
+    tell("the slowest of 1000 events, ns", slowest.first, 200);
+    tell("an event with recording switched off, ns", switched_off.first, 5);
+    tell("bytes of an enter or leave", base::format(bytes), bytes, 12.5);
+    std::cout << "OTF2's bare writer, ns           " << cost.second.text() << "\n"
+              << "ratio of the pairs               " << cost.ratio.text() << "\n"
+              << "its slowest of 1000 events, ns   " << slowest.second.text() << "\n"
+              << "ratio of the pairs               " << slowest.ratio.text() << "\n";
 }
 
 void one_event(benchmark::State& state)
@@ -95,7 +158,7 @@ void one_event(benchmark::State& state)
     }
     state.SetItemsProcessed(2 * state.iterations());
 }
-BENCHMARK(one_event)->Iterations(visits);
+BENCHMARK(one_event)->Iterations(2 * many_visits);
 
 void one_event_with_attribute(benchmark::State& state)
 {
@@ -110,28 +173,14 @@ void one_event_with_attribute(benchmark::State& state)
     }
     state.SetItemsProcessed(2 * state.iterations());
 }
-BENCHMARK(one_event_with_attribute)->Iterations(visits);
-
-void recording_off(benchmark::State& state)
-{
-    otf2::Recorder recorder = otf2::Recorder::off();
-    otf2::LocationRecorder& location = recorder.location("main");
-    const otf2::RegionRef region = recorder.region("work");
-    for ([[maybe_unused]] auto round : state) {
-        location.enter(region);
-        location.leave(region);
-        benchmark::ClobberMemory();
-    }
-    state.SetItemsProcessed(2 * state.iterations());
-}
-BENCHMARK(recording_off);
+BENCHMARK(one_event_with_attribute)->Iterations(2 * many_visits);
 
 }  // namespace
 
 int main(int argc, char** argv)
 try {
     benchmark::Initialize(&argc, argv);
-    compare_with_bare_writer();
+    compare();
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return base::exit_fine;
