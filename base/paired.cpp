@@ -2,6 +2,8 @@
 
 #include "base/error.hpp"
 
+#include <boost/math/distributions/binomial.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -14,15 +16,9 @@ namespace {
 // The largest k with P(Binomial(n, 1/2) < k) <= 2.5 %: the k-th smallest and the k-th largest sample are the interval.
 std::size_t interval_rank(std::size_t samples)
 {
-    const auto count = static_cast<double>(samples);
-    double probability = std::exp2(-count);  // of exactly `rank` successes
-    double below = probability;              // of at most `rank`
+    const boost::math::binomial_distribution<> successes{static_cast<double>(samples), 0.5};
     std::size_t rank = 0;
-    while (below <= 0.025) {
-        ++rank;
-        probability *= (count - static_cast<double>(rank) + 1.0) / static_cast<double>(rank);
-        below += probability;
-    }
+    while (cdf(successes, static_cast<double>(rank)) <= 0.025) ++rank;
     return rank;
 }
 

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "base/options.hpp"
 #include "base/progress.hpp"
+#include "base/stop.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"
@@ -30,6 +31,7 @@ std::string words_of(const ddl::SampleShape& shape)
 std::function<void(double)> shown(base::Progress& progress)
 {
     return [&progress](double share) {
+        if (base::stop_requested()) base::fail("stopped by a signal");
         if (progress.due()) progress.show(share, "");
     };
 }
@@ -174,7 +176,10 @@ int run(int argc, char** argv)
 
 int main(int argc, char** argv)
 try {
-    return run(argc, argv);
+    base::stop_on_signals();
+    const int code = run(argc, argv);
+    if (!std::cout.flush()) base::fail("cannot write the standard output");
+    return code;
 } catch (...) {
     return base::report_failure(name);
 }

@@ -37,7 +37,8 @@ int train(const ddl::TrainingPlan& plan, const base::Shelf<ddl::ModelCard>& shel
         training.prepare();
         training.run();
         const nlohmann::ordered_json result = training.result();
-        if (transport.rank() == 0) std::cout << result.dump() << std::endl;
+        if (transport.rank() == 0 && !(std::cout << result.dump() << std::endl))
+            base::fail("cannot write the result to the standard output; it is in run.json");
     } catch (...) {
         transport.abort(base::report_failure("ddl-train"));
     }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double sgd_rate = 0.01;
 constexpr double adamw_rate = 0.001;
+constexpr int most_threads = 1024;  // of a kind in a rank
 
 void list(const base::Shelf<ModelCard>& models)
 {
@@ -19,6 +20,7 @@ void list(const base::Shelf<ModelCard>& models)
     data_sets().list(std::cout);
     strategies().list(std::cout);
     links().list(std::cout);
+    if (!std::cout.flush()) base::fail("cannot write the list");
 }
 
 // Wrong names and options are found here, before any rank waits for another.
@@ -29,10 +31,28 @@ void check_name(const Shelf& shelf, const std::string& text)
     shelf.settings(shelf.find(plug_in.name), plug_in.options);
 }
 
+// Of an option that is empty if it is not given.
+template <class T>
+T parsed(const char* option, const std::string& text)
+{
+    try {
+        return base::parse<T>(text);
+    } catch (const base::UsageError& error) {
+        base::fail_usage(option, ": ", error.what());
+    }
+}
+
 template <class Number>
 void check_at_least(Number least, Number value, const char* option)
 {
     if (value < least) base::fail_usage(option, " must be at least ", least, ", not ", value);
+}
+
+template <class Number>
+void check_within(Number least, Number most, Number value, const char* option)
+{
+    check_at_least(least, value, option);
+    if (value > most) base::fail_usage(option, " must be at most ", most, ", not ", value);
 }
 
 void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
@@ -44,11 +64,11 @@ void check(const TrainingPlan& plan, const base::Shelf<ModelCard>& models)
     check_at_least<std::int64_t>(1, plan.batch, "--batch");
     check_at_least(1, plan.accumulate, "--accumulate");
     check_at_least<std::int64_t>(0, plan.steps, "--steps");
-    check_at_least<std::int64_t>(0, plan.epochs, "--epochs");
-    check_at_least(1, plan.threads, "--threads");
-    check_at_least(1, plan.readers, "--readers");
-    check_at_least(0, plan.transformers, "--transforms");
-    check_at_least(1, plan.queue, "--queue");
+    check_within<std::int64_t>(0, 1'000'000'000, plan.epochs, "--epochs");
+    check_within(1, most_threads, plan.threads, "--threads");
+    check_within(1, most_threads, plan.readers, "--readers");
+    check_within(0, most_threads, plan.transformers, "--transforms");
+    check_within(1, 1'000'000, plan.queue, "--queue");
     check_at_least<std::int64_t>(0, plan.checkpoint.keep, "--checkpoint-keep");
     check_at_least(0.0, plan.optimizer.learning_rate, "--lr");
     check_at_least(0.0, plan.optimizer.momentum, "--momentum");
@@ -183,7 +203,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
         base::fail_usage("--progress is of the transport mpi, not of ", plan.transport);
     plan.progress = parse_progress(progress);
     const double usual_rate = plan.optimizer.name == "sgd" ? sgd_rate : adamw_rate;
-    plan.optimizer.learning_rate = rate.empty() ? usual_rate : base::parse<double>(rate);
+    plan.optimizer.learning_rate = rate.empty() ? usual_rate : parsed<double>("--lr", rate);
     if (!cpus.empty()) plan.cpus = base::parse_cpus(cpus);
     if (!transport_cpus.empty()) plan.transport_cpus = base::parse_cpus(transport_cpus);
     plan.trace = trace == "on";
@@ -208,8 +228,9 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
         if (options.given(option) && !plan.checkpoint.on())
             base::fail_usage("--", option, ": there are no checkpoints without --checkpoint-every");
     plan.data_directory = data_directory.empty() ? plan.out / "train" / "data" : std::filesystem::path{data_directory};
-    if (!until_loss.empty()) plan.until_loss = base::parse<double>(until_loss);
-    if (!until_accuracy.empty()) plan.until_accuracy = base::parse<base::Percent>(until_accuracy).fraction();
+    if (!until_loss.empty()) plan.until_loss = parsed<double>("--until-loss", until_loss);
+    if (!until_accuracy.empty())
+        plan.until_accuracy = parsed<base::Percent>("--until-accuracy", until_accuracy).fraction();
     for (const std::string& text : delays) plan.delays.push_back(parse_injected_delay(text));
     const bool target = plan.until_loss || plan.until_accuracy;
     if (!target && plan.steps == 0 && plan.epochs == 0 && plan.duration.count() == 0) plan.steps = 100;

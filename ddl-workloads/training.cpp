@@ -158,6 +158,8 @@ void Training::make_model(const ModelPlan& plan)
     const base::PlugInText model = base::parse_plug_in(plan_.model);
     const ModelCard& card = models_.find(model.name);
     model_ = card.make(models_.settings(card, model.options), plan);
+    if ((plan_.until_loss || plan_.until_accuracy) && !model_->learns())
+        base::fail_usage(plan_.until_loss ? "--until-loss: " : "--until-accuracy: ", plan_.model, " does not learn");
     for (const std::span<std::byte> bytes : model_->parameters()) transport_.broadcast(bytes, 0).get();
     model_->accumulate(plan_.accumulate);
 
@@ -268,7 +270,6 @@ void Training::pass(bool last)
     model_->take(std::move(batch));
     clock.enter(Phase::forward);
     model_->forward();
-    if (plan_.until_loss && !model_->loss()) base::fail_usage("--until-loss: ", plan_.model, " does not learn");
     if (last) {
         strategy_->backward(*model_, clock);
     } else {
@@ -322,10 +323,7 @@ std::int64_t Training::steps_per_epoch() const
 void Training::evaluate()
 {
     evaluated_after_ = sums_.steps;
-    if (!model_->loss()) {
-        if (plan_.until_accuracy) base::fail_usage("--until-accuracy: ", plan_.model, " does not learn");
-        return;
-    }
+    if (!model_->loss()) return;
     const otf2::Scope scope{instruments_->main(), instruments_->recorder().region("evaluate")};
     const std::unique_ptr<Records> held_out = open_part(data_, Part::held_out, reading());
     accuracy_ = accuracy(*model_, *held_out, plan_.skip_corrupt, skipped_, transport_, instruments_->clock());

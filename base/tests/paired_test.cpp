@@ -20,6 +20,15 @@ TEST_CASE("the interval of a median of 15 runs from the fourth smallest to the f
     CHECK(median.text() == "8 [4, 12] of 15");
 }
 
+TEST_CASE("the interval of a median of 2000 runs is that of the binomial distribution")
+{
+    std::vector<double> samples;
+    for (int value = 1; value <= 2000; ++value) samples.push_back(value);
+    const base::Median median = base::median(samples);
+    CHECK(median.low == 956.0);  // P(Binomial(2000, 1/2) <= 955) = 0.0233, <= 956: 0.0259
+    CHECK(median.high == 1045.0);
+}
+
 TEST_CASE("an even number of samples has its median between the middle two")
 {
     CHECK(base::median({1, 2, 3, 4, 5, 6}).value == 3.5);

@@ -119,6 +119,7 @@ void write_meta(hid_t file, const CheckpointMeta& meta, std::int64_t shard, std:
     write_text(group.get(), "data", meta.data);
     write_text(group.get(), "strategy", meta.strategy);
     write_text(group.get(), "optimizer", meta.optimizer);
+    write_text(group.get(), "rates", meta.rates);
     write_number(group.get(), "shards", meta.shards);
     write_number(group.get(), "shard", shard);
     write_number(group.get(), "tensors", static_cast<std::int64_t>(tensors));
@@ -137,6 +138,7 @@ CheckpointMeta read_meta(hid_t group)
     meta.data = read_text(group, "data");
     meta.strategy = read_text(group, "strategy");
     meta.optimizer = read_text(group, "optimizer");
+    if (H5Aexists(group, "rates") > 0) meta.rates = read_text(group, "rates");
     meta.shards = read_number(group, "shards");
     return meta;
 }

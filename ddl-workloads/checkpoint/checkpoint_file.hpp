@@ -9,7 +9,7 @@
 //     /meta            attributes, in every file the same but for the last two; here are also states of random numbers:
 //         format, program, version, git_revision, written_ns (CLOCK_REALTIME)
 //         step, epoch, step_in_epoch, steps_per_epoch, seed, batch, accumulate, ranks     (integers; where the sampler
-//         goes on) model, data, strategy, optimizer                                    (texts, as the command line
+//         goes on) model, data, strategy, optimizer, rates                             (texts, as the command line
 //         names them) shards, shard (-1: checkpoint.h5), tensors (how many datasets are in this file)
 //
 // Tensors are contiguous, not compressed, little-endian. Each has the attribute crc32c: of its bytes as they stand in
@@ -41,6 +41,7 @@ struct CheckpointMeta {
     std::string data;
     std::string strategy;
     std::string optimizer;
+    std::string rates;        // what else its updates depend on, in words; empty in earlier checkpoints
     std::int64_t shards = 0;  // 0: all is in checkpoint.h5
 };
 

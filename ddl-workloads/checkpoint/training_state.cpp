@@ -10,6 +10,22 @@
 
 namespace ddl {
 
+namespace {
+
+std::string rates(const TrainingPlan& plan)
+{
+    std::string text = base::join("--lr ", plan.optimizer.learning_rate);
+    if (plan.optimizer.name == "sgd") text += base::join(" --momentum ", plan.optimizer.momentum);
+    text += base::join(" --weight-decay ", plan.optimizer.weight_decay);
+    if (plan.augmentation.flip || plan.augmentation.crop)
+        text += base::join(" --augment ", plan.augmentation.flip ? "flip" : "",
+                           plan.augmentation.flip && plan.augmentation.crop ? "+" : "",
+                           plan.augmentation.crop ? "crop" : "");
+    return text;
+}
+
+}  // namespace
+
 CheckpointMeta checkpoint_meta(const TrainingPlan& plan, int ranks, std::int64_t steps_per_epoch, std::int64_t steps)
 {
     return {.step = steps,
@@ -21,7 +37,8 @@ CheckpointMeta checkpoint_meta(const TrainingPlan& plan, int ranks, std::int64_t
             .model = plan.model,
             .data = plan.data,
             .strategy = plan.strategy,
-            .optimizer = plan.optimizer.name};
+            .optimizer = plan.optimizer.name,
+            .rates = rates(plan)};
 }
 
 std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal)
@@ -58,8 +75,10 @@ void restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, 
     check_same_training(reader.meta(), is);
     reader.read(training_state(model, ranks_are_equal), rank);
     model.restored();
-    if (rank == 0)
-        std::cerr << base::join("ddl-train: going on after step ", is.step, " of ", checkpoint.string(), "\n");
+    if (rank != 0) return;
+    std::cerr << base::join("ddl-train: going on after step ", is.step, " of ", checkpoint.string(), "\n");
+    if (const std::string& was = reader.meta().rates; !was.empty() && was != is.rates)
+        std::cerr << base::join("ddl-train: not as it would have gone on: ", is.rates, ", earlier ", was, "\n");
 }
 
 }  // namespace ddl

@@ -1,6 +1,7 @@
 #include "ddl-workloads/data/data_set.hpp"
 
 #include "base/error.hpp"
+#include "base/stop.hpp"
 #include "ddl-workloads/data/record_file.hpp"
 
 #include <algorithm>
@@ -52,6 +53,7 @@ void hand_over(const SampleSource& source, const SampleShape& shape, const TakeS
     for (std::int64_t number = 0; number < source.samples(); ++number) {
         source.sample(number, record);
         const std::size_t label = shape.kind == SampleShape::Kind::text ? 0 : record[0];
+        if (base::stop_requested()) base::fail("stopped by a signal while the data set was made");
         const bool keep_apart = ++seen.at(label) % held_out_every == 0;
         take(keep_apart ? Part::held_out : Part::train, record);
     }

@@ -54,6 +54,9 @@ Rows open_rows(const File& file, const fs::path& path, const std::string& name)
     if (!rows.set.valid()) base::fail(path.string(), " has no dataset ", name, " (HDF5: ", why(), ")");
     const Type type{H5Dget_type(rows.set.get())};
     if (H5Tget_class(type.get()) != H5T_INTEGER) base::fail(path.string(), ", ", name, ": no whole numbers");
+    const Properties properties{H5Dget_create_plist(rows.set.get())};
+    if (H5Pget_external_count(properties.get()) != 0)
+        base::fail(path.string(), ", ", name, ": lies in other files, which are not read");
     rows.space = Space{H5Dget_space(rows.set.get())};
     const int rank = H5Sget_simple_extent_ndims(rows.space.get());
     if (rank < 1 || rank > most_dimensions)
@@ -97,9 +100,7 @@ std::optional<haddr_t> plain_bytes(const Rows& rows)
     const haddr_t at = H5Dget_offset(rows.set.get());
     const bool contiguous = H5Pget_layout(properties.get()) == H5D_CONTIGUOUS;
     const bool bytes = H5Tget_precision(type.get()) == 8 && H5Tget_size(type.get()) == 1;
-    if (!contiguous || H5Pget_external_count(properties.get()) != 0 || at == HADDR_UNDEF || !bytes ||
-        H5Tget_sign(type.get()) != H5T_SGN_NONE)
-        return {};
+    if (!contiguous || at == HADDR_UNDEF || !bytes || H5Tget_sign(type.get()) != H5T_SGN_NONE) return {};
     return at;
 }
 

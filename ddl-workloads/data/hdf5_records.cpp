@@ -21,6 +21,8 @@ void check_bytes(const hdf5::Rows& rows, const fs::path& path)
     const hdf5::Type type{H5Dget_type(rows.set.get())};
     if (H5Tget_size(type.get()) != 1)
         base::fail(path.string(), ", ", rows.name, ": numbers of ", H5Tget_size(type.get()), " bytes instead of 1");
+    if (H5Tget_sign(type.get()) != H5T_SGN_NONE)
+        base::fail(path.string(), ", ", rows.name, ": bytes with a sign instead of 0 to 255");
 }
 
 class Hdf5Records : public Records {

@@ -81,6 +81,7 @@ class IdxRecords : public Records {
         if (there < records())
             keep(there, base::join(images.string(), " is cut off: it says ", header.sizes[0],
                                    " images, but ends at byte ", images_.bytes(), " inside image ", there));
+        check_end(images_, images_begin_ + header.sizes[0] * shape.pixels());
         const InputFile file{labels};
         const IdxHeader label_header = read_header(file);
         labels_begin_ = label_header.bytes();
@@ -94,6 +95,7 @@ class IdxRecords : public Records {
         if (labels_there < labels_said)
             keep(labels_there, base::join(labels.string(), " is cut off: it says ", labels_said,
                                           " labels, but ends at byte ", file.bytes()));
+        check_end(file, labels_begin_ + labels_said);
         if (records() < 1 || (!reading.skip_corrupt && !faults_.empty()))
             base::fail(faults_.empty() ? images.string() + " has no image" : faults_.front());
         labels_.resize(static_cast<std::size_t>(records()));
@@ -104,6 +106,12 @@ class IdxRecords : public Records {
     bool past_page_cache() const override { return images_.past_page_cache(); }
 
  private:
+    void check_end(const InputFile& file, std::int64_t end)
+    {
+        if (file.bytes() > end)
+            keep(records(), base::join(file.path().string(), " by its header ends at byte ", end, ", but has ",
+                                       file.bytes(), " bytes"));
+    }
     // In spite of a fault.
     void keep(std::int64_t most, std::string fault)
     {

@@ -29,9 +29,16 @@ nlohmann::ordered_json to_json(const SampleShape& shape)
     return json;
 }
 
+std::int64_t whole_number(const nlohmann::ordered_json& json)
+{
+    const bool too_large = json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX;
+    if (!json.is_number_integer() || too_large) base::fail(json.dump(), " is no whole number that can be meant");
+    return json.get<std::int64_t>();
+}
+
 SampleShape shape_from_json(const nlohmann::ordered_json& json)
 {
-    const auto number = [&](const char* name) { return json.at(name).get<std::int64_t>(); };
+    const auto number = [&](const char* name) { return whole_number(json.at(name)); };
     const auto kind = json.at("kind").get<std::string>();
     SampleShape shape;
     if (kind == "text")

@@ -110,7 +110,7 @@ std::unique_ptr<Records> open(const base::Settings& settings, Part part, const R
         std::vector<std::unique_ptr<Records>> shards;
         for (const auto& shard : index.at(name_of(part))) {
             const auto name = shard.at("file").template get<std::string>();
-            const auto said = shard.at("records").template get<std::int64_t>();
+            const auto said = whole_number(shard.at("records"));
             if (name.empty() || fs::path{name}.filename() != name)
                 base::fail(file.string(), ": '", name, "' is no name of a file beside it");
             if (said < 1) base::fail(file.string(), ": ", said, " records in ", name);

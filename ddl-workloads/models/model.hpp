@@ -99,7 +99,10 @@ class Model {
     virtual std::vector<StateTensor> state() { return {}; }
     virtual void restored() {}
 
-    // Of the last forward(); a model that does not learn has none.
+    // One that does not has neither a loss nor answers.
+    virtual bool learns() const { return false; }
+
+    // Of the last forward().
     virtual std::optional<double> loss() const { return std::nullopt; }
 
     // How many of the batch's answers (SampleShape::answers() of each sample) it guesses right: classes of images, next

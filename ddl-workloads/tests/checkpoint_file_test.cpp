@@ -62,7 +62,8 @@ const ddl::CheckpointMeta meta{.step = 120,
                                .model = "mlp[hidden=4]",
                                .data = "digits",
                                .strategy = "ddp",
-                               .optimizer = "adamw"};
+                               .optimizer = "adamw",
+                               .rates = "--lr 0.001"};
 
 fs::path written(const fs::path& checkpoint)
 {
@@ -129,6 +130,7 @@ TEST_CASE("what is written into a checkpoint is read from it, from one file and 
         CHECK(reader.meta().seed == 9);
         CHECK(reader.meta().model == "mlp[hidden=4]");
         CHECK(reader.meta().optimizer == "adamw");
+        CHECK(reader.meta().rates == "--lr 0.001");
         reader.verify();
         State state;
         state.forget();

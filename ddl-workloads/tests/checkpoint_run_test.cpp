@@ -305,6 +305,21 @@ TEST_CASE("a training that would not go on alike is refused and says why")
     CHECK(none.err.find("has no checkpoint") != std::string::npos);
 }
 
+TEST_CASE("a training that goes on with other rates says so")
+{
+    const testing::Scratch scratch;
+    const Words words = small + Words{"--checkpoint-every", "5"};
+    REQUIRE(testing::train_alone(scratch / "run", words + Words{"--steps", "5"}).status == 0);
+    const Words more = words + Words{"--steps", "9", "--resume", scratch / "run"};
+    const testing::TrainRun alike = testing::train_alone(scratch / "alike", more);
+    CHECK(alike.status == 0);
+    CHECK(alike.err.find("not as it would") == std::string::npos);
+    const testing::TrainRun other = testing::train_alone(scratch / "other", more + Words{"--lr", "0.5"});
+    CHECK(other.status == 0);
+    CHECK(other.err.find("ddl-train: not as it would have gone on: --lr 0.5 --momentum 0.9 --weight-decay 0.0005, "
+                         "earlier --lr 0.01 --momentum 0.9 --weight-decay 0.0005\n") != std::string::npos);
+}
+
 TEST_CASE("resume auto begins where nothing was written before, and checkpoints come by time")
 {
     const testing::Scratch scratch;

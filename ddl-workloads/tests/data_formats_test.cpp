@@ -210,17 +210,25 @@ TEST_CASE("images and labels in the root of an HDF5 file are read as they are")
     CHECK(record == std::vector<std::uint8_t>{5, 20, 21, 22, 23});
 }
 
-TEST_CASE("numbers with a sign in an HDF5 file become bytes as HDF5 converts them")
+TEST_CASE("bytes with a sign, and bytes of other files, are no images of an HDF5 file")
 {
     const testing::Scratch scratch;
-    Pixels pixels{};
-    pixels.fill(0xff);  // -1
-    pixels[1] = 100;
-    const auto train =
-        ddl::open_part(ddl::data_set(written_by_others(scratch / "a.h5", H5T_STD_I8LE, pixels), {}), ddl::Part::train);
-    std::vector<std::uint8_t> record(5);
-    train->read(0, record);
-    CHECK(record == std::vector<std::uint8_t>{0, 0, 100, 0, 0});
+    CHECK(complaint(written_by_others(scratch / "a.h5", H5T_STD_I8LE, Pixels{}), scratch) ==
+          "a.h5, /images: bytes with a sign instead of 0 to 255");
+    base::write_whole(scratch / "elsewhere", std::string(40, 'x'));
+    {
+        const ddl::hdf5::Lock lock;
+        const ddl::hdf5::File file{H5Fcreate((scratch / "b.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)};
+        const ddl::hdf5::Properties outside{H5Pcreate(H5P_DATASET_CREATE)};
+        H5Pset_external(outside.get(), (scratch / "elsewhere").c_str(), 0, 40);
+        const std::array<hsize_t, 3> sizes{10, 2, 2};
+        const ddl::hdf5::Space space{H5Screate_simple(3, sizes.data(), nullptr)};
+        const ddl::hdf5::DataSet set{
+            H5Dcreate2(file.get(), "images", H5T_STD_U8LE, space.get(), H5P_DEFAULT, outside.get(), H5P_DEFAULT)};
+        REQUIRE(set.valid());
+    }
+    CHECK(complaint("hdf5[path=" + (scratch / "b.h5").string() + "]", scratch) ==
+          "b.h5, /images: lies in other files, which are not read");
 }
 
 TEST_CASE("damage is told with file and place and skipped where the rest is sound")
@@ -255,6 +263,8 @@ TEST_CASE("damage is told with file and place and skipped where the rest is soun
         {"mnist", overwrite(images, 12, std::string(4, '\0')), "set/" + images + ", byte 12: a dimension of size 0"},
         {"mnist", cut(images, 1000),
          "set/" + images + " is cut off: it says 48 images, but ends at byte 1000 inside image 16", 1},
+        {"mnist", overwrite(images, 2896, "more"),
+         "set/" + images + " by its header ends at byte 2896, but has 2900 bytes"},
         {"mnist", cut(labels, 20), "set/" + labels + " is cut off: it says 48 labels, but ends at byte 20", 1},
         {"mnist", cut(labels, 6), "set/" + labels + " ends at byte 6, inside the header"},
         {"mnist", remove(labels), "cannot open set/" + labels + ": No such file or directory"},
@@ -319,6 +329,9 @@ TEST_CASE("an index of shards that makes no sense is refused")
     CHECK(refusal(head + shape + R"("train":[{"file":"../a","records":1}]})") ==
           "index.json: '../a' is no name of a file beside it");
     CHECK(refusal(head + shape + R"("train":[{"file":"a","records":-1}]})") == "index.json: -1 records in a");
+    for (const std::string number : {"1.5", "18446744073709551615", "99999999999999999999", "\"7\""})
+        CHECK(refusal(head + shape + R"("train":[{"file":"a","records":)" + number + "}]}")
+                  .find(" is no whole number that can be meant") != std::string::npos);
 }
 
 TEST_CASE("folders and empty files in the place of data sets are refused with one line")
@@ -331,6 +344,19 @@ TEST_CASE("folders and empty files in the place of data sets are refused with on
             INFO(format, " ", path);
             CHECK(complaint(format + "[path=" + (scratch / path).string() + "]", scratch) != "");
         }
+}
+
+TEST_CASE("ddl-data that a signal stops leaves nothing half made")
+{
+    for (const std::string format : {"shards", "mnist", "hdf5"}) {
+        const testing::Scratch scratch;
+        const testing::Outcome stopped =
+            testing::run({"timeout", "--signal=TERM", "1", CROSSTALK_BIN "/ddl-data", "generate", "synthetic",
+                          "--bytes", "4GiB", "--to", format, "--out", scratch / "made"});
+        CHECK(stopped.status == 124);
+        CHECK(stopped.err.find("ddl-data: stopped by a signal\n") != std::string::npos);
+        for (const auto& entry : fs::recursive_directory_iterator{scratch.path()}) CHECK(entry.is_directory());
+    }
 }
 
 TEST_CASE("ddl-data makes and converts and looks into data sets")

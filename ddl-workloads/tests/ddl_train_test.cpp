@@ -692,6 +692,7 @@ TEST_CASE("a target that a model without a loss cannot reach is refused")
         const testing::TrainRun run = testing::train_alone(scratch / until[0], small(until));
         CHECK(run.status == 2);
         CHECK(run.err.find("does not learn") != std::string::npos);
+        CHECK(!fs::exists(scratch / until[0] / "train"));
     }
 }
 

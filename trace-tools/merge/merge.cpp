@@ -137,7 +137,7 @@ class Output {
             .otf2_post_flush = nullptr};  // the flushes of this writing are no events
         check(OTF2_Archive_SetFlushCallbacks(archive_.get(), &flushing, nullptr), "set up the archive");
         check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_.get()), "write it alone");
-        use_one_chunk_a_location(archive_.get());
+        use_memory(archive_.get(), memory_);
         check(OTF2_Archive_SetCreator(archive_.get(), ("crosstalk " + base::version()).c_str()), "set up the archive");
     }
 
@@ -152,6 +152,7 @@ class Output {
     }
 
  private:
+    EventMemory memory_{0};
     ArchiveHandle archive_;
 };
 

@@ -259,6 +259,7 @@ class TorchModel : public Model {
 
     std::vector<std::string> gradient_names() override { return network_->named_parameters().keys(); }
 
+    bool learns() const override { return true; }
     std::optional<double> loss() const override { return loss_value_; }
 
     std::int64_t count_correct(const Batch& batch) override
