@@ -21,7 +21,9 @@ constexpr std::size_t faults_told = 10;
 void check_room(const fs::path& path, std::int64_t samples, const SampleShape& shape)
 {
     const auto needed = static_cast<std::uintmax_t>(samples) * static_cast<std::uintmax_t>(shape.record_bytes());
-    const std::uintmax_t free = fs::space(fs::absolute(path).parent_path()).available;
+    fs::path folder = fs::absolute(path).parent_path();
+    while (!fs::exists(folder)) folder = folder.parent_path();
+    const std::uintmax_t free = fs::space(folder).available;
     if (needed > free / 2)
         base::fail(path.string(), " would take ", needed, " bytes, but of ", free, " free ones at most half are taken");
 }
