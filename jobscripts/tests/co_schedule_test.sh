@@ -32,12 +32,21 @@ case $1 in
     too_short) expected=3 && CROSSTALK_TRAINING_OPTIONS+=" --steps 3" ;;
     fails) expected=1 && export CROSSTALK_MODEL=emulatd ;;
 esac
-# `sbatch --wait` would look at the job less and less often, up to every half a minute.
-job=$(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log" "$jobscripts/co-schedule.sbatch")
-guard_finally "scancel $job 2>/dev/null || true"
 job_is_over() { [[ -z $(squeue -h --jobs="$job" 2>/dev/null) ]]; }
-check "the job ends" within 200 job_is_over
-status=$(scontrol --oneliner show job "$job" | sed -n 's/.* ExitCode=\([0-9]*\):.*/\1/p')
+# `sbatch --wait` would look at the job less and less often, up to every half a minute.
+submit() {
+    job=$(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log" "$jobscripts/co-schedule.sbatch")
+    guard_finally "scancel $job 2>/dev/null || true"
+    check "the job ends" within 200 job_is_over
+    status=$(scontrol --oneliner show job "$job" | sed -n 's/.* ExitCode=\([0-9]*\):.*/\1/p')
+}
+submit
+# 3: noise did not cover the training, as where the machine stands still for seconds.
+for _ in 1 2; do
+    [[ $1 == covered && $status == 3 ]] || break
+    rm -rf "$out"
+    submit
+done
 [[ $status == "$expected" ]] || broken "the job ends with $expected" \
     "$status: $(cat "$scratch/job.log"; tail -n 20 "$out"/log/*.log)"
 check "the status file says the same" grep -q "\"exit_code\": $expected" "$out/status.json"

@@ -7,8 +7,13 @@ needs setpriv mpirun noisegen ddl-train interference trace-info gnuplot
 run=$scratch/run
 mkdir "$scratch/io"
 
-run "$jobscripts/local.sh" --out "$run" --model "$tiny_model" --data "$tiny_data" --duration 30s \
-    --schedule "$(tiny_schedule_in "$scratch/io")" --seed 7
+# 3: noise did not cover the training, as where the machine stands still for seconds.
+for _ in 1 2 3; do
+    rm -rf "$run"
+    run "$jobscripts/local.sh" --out "$run" --model "$tiny_model" --data "$tiny_data" --duration 30s \
+        --schedule "$(tiny_schedule_in "$scratch/io")" --seed 7
+    ((status == 3)) || break
+done
 [[ $status == 0 ]] || broken "local.sh ends well" "it ended with $status: $(cat "$scratch/err"; tail -n 20 "$run"/log/*.log)"
 check "it names the report" grep -q "report: $run/report/index.html" "$scratch/out"
 for file in train/steps.csv train/run.json train/trace/traces.otf2 noise/*/noise.csv noise/*/noise.json \
