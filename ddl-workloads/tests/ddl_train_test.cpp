@@ -404,6 +404,26 @@ TEST_CASE("steps in the trace and in steps csv are the same and phases add up to
     }
 }
 
+#ifdef CROSSTALK_DDL_TORCH
+TEST_CASE("a trace that has little memory is flushed on the way and is whole")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run", {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=400]", "--batch", "2",
+                          "--instrument", "L3", "--steps", "150", "--trace-memory", "768KiB"});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    CHECK(reader.problems().empty());
+    CHECK(trace.all_closed());
+    CHECK(trace.steps.size() == 150);
+    CHECK(trace.regions["TRACE BUFFER FLUSH"] > 0);
+    CHECK(testing::train_alone(scratch / "less", small({"--trace-memory", "100KiB"})).status != 0);
+}
+#endif
+
 TEST_CASE("the trace holds buckets and reads and metrics where they belong")
 {
     const testing::Scratch scratch;
