@@ -379,8 +379,8 @@ TEST_CASE("an archive that OTF2's library would read for ever is refused in one 
         analysis::testing::write_run(scratch / "run", small);
         const fs::path anchor = scratch / "run" / part / "traces.otf2";
         std::string bytes = base::read_whole(anchor);
-        const std::size_t writer = bytes.find("crosstalk ");
-        bytes[bytes.find('\0', writer) + 1] = '3';  // what follows becomes the number of properties
+        const std::size_t description = bytes.find('\0', bytes.find("crosstalk ")) + 1;  // an empty string
+        bytes.at(description + 4) = 16;  // the highest byte of the number of properties: 2^28, in 4 GiB
         base::write_whole(anchor, bytes);
         const testing::Outcome outcome = analyse(scratch / "run");
         CHECK(outcome.status == 1);
