@@ -41,9 +41,8 @@ CollectiveReplay::Flow CollectiveReplay::flow_of(Operation operation)
     }
 }
 
-CollectiveReplay::Instance& CollectiveReplay::next_of(Instances& all, std::uint32_t rank)
+CollectiveReplay::Instance& CollectiveReplay::numbered(Instances& all, std::uint64_t number)
 {
-    const std::uint64_t number = all.next[rank]++;
     while (all.first + all.open.size() <= number) all.open.emplace_back().calls.resize(all.next.size());
     return all.open[number - all.first];
 }
@@ -63,7 +62,7 @@ void CollectiveReplay::end(std::uint32_t location, std::int64_t now_ns, const Co
     const auto rank = state_.rank_of(record.communicator, location);
     if (!rank) return;
     Instances& all = blocking_[record.communicator];
-    Instance& instance = next_of(all, *rank);
+    Instance& instance = numbered(all, all.next[*rank]++);
     if (instance.ended == 0) {
         instance.operation = record.operation;
         instance.root = record.root;
@@ -177,29 +176,49 @@ void CollectiveReplay::count_rooted(const Instance& instance, Flow flow, std::ui
 
 void CollectiveReplay::start(std::uint32_t location, std::uint64_t request)
 {
-    started_[location].push_back({.request = request, .arrival = state_.arrival(location)});
+    constexpr std::size_t most_open = 4096;  // more are in damaged archives only
+    std::deque<Started>& open = started_[location].open;
+    if (open.size() == most_open) forget_first(location);
+    open.push_back(
+        {.request = request, .arrival = state_.arrival(location), .region = state_.places[location].call_region});
 }
 
-// Which collective a request started is known when it ends; they are numbered in that order.
+void CollectiveReplay::forget_first(std::uint32_t location)
+{
+    std::deque<Started>& open = started_[location].open;
+    do {
+        const Started& first = open.front();
+        if (first.communicator) ++non_blocking_[*first.communicator].next[first.rank];
+        open.pop_front();
+    } while (!open.empty() && open.front().communicator);
+}
+
 void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record)
 {
     const auto rank = state_.rank_of(record.communicator, location);
     if (!rank) return;
-    std::deque<Started>& started = started_[location];
-    const auto mine =
-        std::find_if(started.begin(), started.end(), [&](const Started& one) { return one.request == record.request; });
-    if (mine == started.end()) {
+    Starts& starts = started_[location];
+    const auto mine = std::find_if(starts.open.begin(), starts.open.end(), [&](const Started& one) {
+        return one.request == record.request && !one.communicator;
+    });
+    if (mine == starts.open.end()) {
         ++state_.strangers;
         return;
     }
-    const Arrival own = std::move(mine->arrival);
-    started.erase(mine);
+    const Arrival own = mine->arrival;
+    const std::uint32_t region = mine->region;
+    const auto position = static_cast<std::size_t>(mine - starts.open.begin());
+    const std::uint64_t number = number_of(starts, position, record.communicator, *rank);
+    mine->communicator = record.communicator;
+    mine->rank = *rank;
+    starts.on_several |= starts.communicator.value_or(record.communicator) != record.communicator;
+    starts.communicator = record.communicator;
+    if (position == 0) forget_first(location);
 
     const MpiCall wait = state_.call(location, now_ns);
     Instances& all = non_blocking_[record.communicator];
-    const std::uint64_t number = all.next[*rank];
-    Instance& instance = next_of(all, *rank);
-    Arrival last = instance.all_started ? Arrival{} : last_started(instance, number, record.communicator);
+    Instance& instance = numbered(all, number);
+    Arrival last = instance.all_started ? Arrival{} : last_started(instance, number, record.communicator, region);
     if (own.ns >= last.ns) last = own;
     if (!instance.awaited || instance.awaited->ns <= last.ns) instance.awaited = last;
     state_.count(Pattern::icollective_exposed, record.communicator, wait, now_ns - wait.begin_ns);
@@ -210,22 +229,43 @@ void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, con
     if (++instance.ended == instance.calls.size()) drop_done(all);
 }
 
-// Of ranks that have not waited for theirs, the last that started it: so many of its starts are open as it is behind.
-// Starts on other communicators are taken for some on this one.
-Arrival CollectiveReplay::last_started(Instance& instance, std::uint64_t number, std::uint32_t communicator) const
+// Which communicator a request is on is known when it has been waited for. Those before this one that were not are
+// taken for some on the same, unless the rank has had some on others.
+std::uint64_t CollectiveReplay::number_of(const Starts& starts, std::size_t position, std::uint32_t communicator,
+                                          std::uint32_t rank)
+{
+    const bool on_this_only = !starts.on_several && starts.communicator.value_or(communicator) == communicator;
+    Instances& all = non_blocking_[communicator];
+    std::uint64_t number = all.next[rank];
+    for (std::size_t i = 0; i < position; ++i) {
+        const std::optional<std::uint32_t> known = starts.open[i].communicator;
+        if (known ? *known == communicator : on_this_only) ++number;
+    }
+    number = std::max(number, all.first);
+    while (numbered(all, number).calls[rank].location != nowhere) ++number;
+    return number;
+}
+
+// Of ranks that have not waited for theirs, the last that started it. Starts that may be on other communicators are
+// taken for some on this one if the same MPI function made them.
+Arrival CollectiveReplay::last_started(Instance& instance, std::uint64_t number, std::uint32_t communicator,
+                                       std::uint32_t region) const
 {
     const std::vector<std::uint32_t>& members = state_.members(communicator);
-    const std::vector<std::uint64_t>& next = non_blocking_[communicator].next;
     Arrival last;
     instance.all_started = true;
     for (std::size_t rank = 0; rank < members.size(); ++rank) {
-        if (next[rank] > number || !state_.is_location(members[rank])) continue;
-        const std::deque<Started>& started = started_[members[rank]];
-        const std::uint64_t before = number - next[rank];
-        if (before >= started.size())
+        if (instance.calls[rank].location != nowhere || !state_.is_location(members[rank])) continue;
+        const std::deque<Started>& open = started_[members[rank]].open;
+        std::uint64_t next = non_blocking_[communicator].next[rank];
+        const auto its = std::find_if(open.begin(), open.end(), [&](const Started& one) {
+            if (one.communicator.value_or(communicator) != communicator) return false;
+            return next++ >= number && one.region == region;
+        });
+        if (its == open.end())
             instance.all_started = false;
-        else if (started[before].arrival.ns > last.ns)
-            last = started[before].arrival;
+        else if (its->arrival.ns > last.ns)
+            last = its->arrival;
     }
     return last;
 }

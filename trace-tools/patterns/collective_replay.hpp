@@ -1,4 +1,5 @@
-// Collective operations matched over their ranks: the k-th of a communicator on one rank is the k-th on all others.
+// Collective operations matched over their ranks: the k-th of a communicator on one rank is the k-th on all others, of
+// non-blocking ones the k-th that was started.
 #pragma once
 
 #include "trace-tools/otf2/reader.hpp"
@@ -39,30 +40,43 @@ class CollectiveReplay {
     struct Instances {
         std::deque<Instance> open;
         std::uint64_t first = 0;          // number of open.front()
-        std::vector<std::uint64_t> next;  // number of each rank's next one
+        std::vector<std::uint64_t> next;  // number of each rank's next one; of the first in Starts::open
     };
 
     struct Started {
         std::uint64_t request = 0;
         Arrival arrival;
+        std::uint32_t region = 0;                        // of the call that started it
+        std::optional<std::uint32_t> communicator = {};  // known when it has been waited for
+        std::uint32_t rank = 0;                          // in it
+    };
+
+    // Of a location, in their order; the first has not been waited for.
+    struct Starts {
+        std::deque<Started> open;
+        std::optional<std::uint32_t> communicator;  // of those waited for, the last
+        bool on_several = false;
     };
 
     static Flow flow_of(Operation operation);
-    static Instance& next_of(Instances& all, std::uint32_t rank);
+    static Instance& numbered(Instances& all, std::uint64_t number);
     static void drop_done(Instances& all);
 
     void follow(Instance& instance, Flow flow, std::uint32_t communicator, std::uint32_t rank, std::uint32_t location);
     std::optional<Arrival> inside(std::uint32_t communicator, std::uint32_t rank);
     Arrival last_inside(const Instance& instance, std::uint32_t communicator);
-    Arrival last_started(Instance& instance, std::uint64_t number, std::uint32_t communicator) const;
+    std::uint64_t number_of(const Starts& starts, std::size_t position, std::uint32_t communicator, std::uint32_t rank);
+    Arrival last_started(Instance& instance, std::uint64_t number, std::uint32_t communicator,
+                         std::uint32_t region) const;
+    void forget_first(std::uint32_t location);
     void count_waits(const Instance& instance, Flow flow, std::uint32_t communicator);
     void count_symmetric(const Instance& instance, Pattern wait, Pattern completion, std::uint32_t communicator);
     void count_rooted(const Instance& instance, Flow flow, std::uint32_t communicator);
 
     ReplayState& state_;
-    std::vector<Instances> blocking_;           // by communicator
-    std::vector<Instances> non_blocking_;       // by communicator
-    std::vector<std::deque<Started>> started_;  // by location: not completed, in their order
+    std::vector<Instances> blocking_;      // by communicator
+    std::vector<Instances> non_blocking_;  // by communicator
+    std::vector<Starts> started_;          // by location
     std::uint64_t clock_errors_ = 0;
     std::uint64_t mismatches_ = 0;
 };

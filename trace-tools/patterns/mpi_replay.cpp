@@ -166,6 +166,7 @@ void MpiReplay::enter(const At& at, std::uint32_t region, const EventAttributes&
     }
     if (state.mpi_region[region] && place.in_mpi++ == 0) {
         place.call = stay.where();
+        place.call_region = region;
         place.call_ns = at.time_ns;
     }
 }

@@ -23,12 +23,13 @@ struct MpiCall {
 };
 
 struct Place {
-    int in_mpi = 0;  // MPI calls that are open
-    std::uint32_t call = 0;
-    std::int64_t call_ns = 0;     // since when
-    bool in_collective = false;   // a blocking one
-    std::int64_t step = -1;       // -1: in none
-    std::int64_t waiting_ns = 0;  // in wait states of blocking calls
+    int in_mpi = 0;                 // MPI calls that are open
+    std::uint32_t call = 0;         // the outermost, as in TimeSums
+    std::uint32_t call_region = 0;  // and its region
+    std::int64_t call_ns = 0;       // since when
+    bool in_collective = false;     // a blocking one
+    std::int64_t step = -1;         // -1: in none
+    std::int64_t waiting_ns = 0;    // in wait states of blocking calls
 };
 
 struct ReplayState {

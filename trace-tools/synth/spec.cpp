@@ -132,9 +132,7 @@ class Parser {
             return setting(words);
         begin_program();
         if (words.head == "repeat" || words.head == "region") return open(words);
-        if (words.head == "MPI_Wait")
-            return add(WaitCall{.region = region("MPI_Wait", RegionRole::point_to_point, Paradigm::mpi),
-                                .request = known_request(only_word(words, "a request"))});
+        if (words.head == "MPI_Wait") return add(wait(words));
         if (is_message(words.head)) return add(message(words));
         if (words.head.starts_with("MPI_")) return add(collective(words));
         add(work(line));
@@ -270,6 +268,16 @@ class Parser {
         if (call.from == call.to) base::fail("a message to itself");
         end_of_settings(words);
         return call;
+    }
+
+    WaitCall wait(const Words& words)
+    {
+        const bool by_some = words.plain.size() == 3 && words.plain[1] == "on";
+        if (words.plain.size() != 1 && !by_some)
+            base::fail("MPI_Wait takes a request, and 'on' and ranks if not all wait");
+        return {.region = region("MPI_Wait", RegionRole::point_to_point, Paradigm::mpi),
+                .request = known_request(words.plain[0]),
+                .ranks = by_some ? parse_ranks(words.plain[2]) : std::vector<int>{}};
     }
 
     CollectiveCall collective(Words& words)

@@ -11,8 +11,9 @@
 //         MPI_Send 0>1 1ms tag=7               # and the MPI_Recv on rank 1; MPI_Ssend waits for the receiver
 //         MPI_Iallreduce 5ms request=gradient  # ends in the background
 //         MPI_Isend 1>0 1ms request=news       # and the MPI_Irecv on rank 0
-//         MPI_Wait gradient                    # on all ranks that started it
-//         MPI_Wait news
+//         MPI_Wait gradient                    # on all ranks that started it, or on some:
+//         MPI_Wait news on 0
+//         MPI_Wait news on 1
 //     }
 //
 // A rank takes part in the statements that name it, in their order, as soon as it is done with the one before.
@@ -84,6 +85,7 @@ struct MessageCall {
 struct WaitCall {
     std::size_t region = 0;
     std::string request;
+    std::vector<int> ranks;  // none: all that started it
 };
 
 struct Statement {

@@ -286,6 +286,8 @@ class Synthesis {
     {
         bool any = false;
         for (int rank = 0; rank < spec_.ranks; ++rank) {
+            if (!call.ranks.empty() && std::find(call.ranks.begin(), call.ranks.end(), rank) == call.ranks.end())
+                continue;
             const auto found = at(rank).pending.find(call.request);
             if (found == at(rank).pending.end()) continue;
             any = true;

@@ -154,6 +154,43 @@ repeat 50 step {
     check_equal(path(run.made), path(run.found));
 }
 
+TEST_CASE("collectives in the background are those that were started together, in whatever order ranks wait for them")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 3
+seed 5
+communicator pair 0-1
+repeat 30 step {
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=first
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=second
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=third
+  update 1us..200us
+  MPI_Wait third on 0
+  MPI_Wait second on 0,2
+  update 1us..200us
+  MPI_Wait first
+  MPI_Wait third on 2
+  MPI_Wait second on 1
+  MPI_Wait third on 1
+}
+repeat 30 more {
+  backward 1ms..9ms
+  MPI_Ibarrier 1us request=all
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=two comm=pair
+  MPI_Wait two
+  MPI_Wait all
+}
+)");
+    CHECK(run.complaints.empty());
+    CHECK(waits(run.made).size() > 200);
+    check_equal(waits(run.made), waits(run.found));
+    check_equal(path(run.made), path(run.found));
+}
+
 TEST_CASE("clocks that differ change nothing but the last nanoseconds")
 {
     Analysed run;
