@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 
+#include <utility>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -70,8 +72,8 @@ Parsed parse_lines(const std::string& text)
 
 }  // namespace
 
-CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns)
-    : path_{std::move(path)}, columns_{columns.size()}
+CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Flush flush)
+    : path_{std::move(path)}, columns_{columns.size()}, flush_{flush}
 {
     file_ = check_errno(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644), "create ",
                         path_.string());
@@ -80,22 +82,33 @@ CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>&
 
 CsvWriter::~CsvWriter()
 {
-    if (file_ >= 0) ::close(file_);
+    try {
+        finish();
+    } catch (...) {  // on the way out of another failure, or nobody asked
+    }
+    ::close(file_);
 }
 
 void CsvWriter::write(const std::vector<std::string>& cells)
 {
+    constexpr std::size_t most_held = 64 << 10U;
     if (cells.size() != columns_)
         throw std::logic_error{join(path_.string(), " has ", columns_, " columns, not ", cells.size())};
-    std::string line;
     for (const std::string& text : cells) {
-        if (!line.empty() || &text != &cells.front()) line += ',';
-        line += quoted(text);
+        if (&text != &cells.front()) held_ += ',';
+        held_ += quoted(text);
     }
-    line += '\n';
-    const auto written = check_errno(::write(file_, line.data(), line.size()), "write ", path_.string());
-    if (static_cast<std::size_t>(written) != line.size()) {
-        static_cast<void>(!::ftruncate(file_, size_));  // whole rows only
+    held_ += '\n';
+    if (flush_ == Flush::each_row || held_.size() >= most_held) finish();
+}
+
+void CsvWriter::finish()
+{
+    const std::string rows = std::exchange(held_, {});
+    if (rows.empty()) return;
+    const auto written = check_errno(::write(file_, rows.data(), rows.size()), "write ", path_.string());
+    if (static_cast<std::size_t>(written) != rows.size()) {
+        static_cast<void>(!::ftruncate(file_, size_));
         fail("cannot write ", path_.string(), ": the disk is full");
     }
     size_ += written;

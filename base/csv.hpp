@@ -1,5 +1,4 @@
-// Plain CSV: header first, comma, quotes where needed (RFC 4180). Rows are flushed one by one: the file is the crash
-// record.
+// Plain CSV: header first, comma, quotes where needed (RFC 4180).
 #pragma once
 
 #include "base/units.hpp"
@@ -15,19 +14,26 @@ namespace base {
 
 class CsvWriter {
  public:
+    // Each row by a system call of its own, which makes the file a record of a crash, or many by one, which is faster.
+    enum class Flush { each_row, many_rows };
+
     // Creates the file (it must not exist yet, else std::system_error) and writes the header.
-    CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns);
-    ~CsvWriter();
+    CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Flush flush = Flush::each_row);
+    ~CsvWriter();  // tries to write what finish() was not called for
     CsvWriter(const CsvWriter&) = delete;
     CsvWriter& operator=(const CsvWriter&) = delete;
 
-    // One row, written with one system call. Throws std::system_error (a full disk), Error for a wrong number of cells.
+    // Throws std::system_error, Error (a full disk), std::logic_error for a wrong number of cells. The file has whole
+    // rows whatever happens.
     template <class... Cells>
     void row(const Cells&... cells)
     {
         write({cell(cells)...});
     }
     void write(const std::vector<std::string>& cells);
+
+    // Writes the rows that are held back. Errors as above.
+    void finish();
 
  private:
     static std::string cell(const std::string& text) { return text; }
@@ -39,8 +45,10 @@ class CsvWriter {
 
     std::filesystem::path path_;
     std::size_t columns_ = 0;
+    Flush flush_;
+    std::string held_;  // whole rows
     int file_ = -1;
-    std::int64_t size_ = 0;  // of the whole rows
+    std::int64_t size_ = 0;  // of the rows in the file
 };
 
 // A whole file in memory. A last line without its newline (a killed writer) is dropped and remembered.

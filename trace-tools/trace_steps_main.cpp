@@ -16,7 +16,7 @@ void write_steps(const std::filesystem::path& file, const otf2::StepTable& table
 {
     std::vector<std::string> columns{"rank", "step", "begin_ns", "end_ns"};
     for (const std::string& phase : table.phases) columns.push_back(phase + "_ns");
-    base::CsvWriter steps{file, columns};
+    base::CsvWriter steps{file, columns, base::CsvWriter::Flush::many_rows};
     for (const otf2::StepsOfRank& rank : table.ranks)
         for (const otf2::Step& step : rank.steps) {
             std::vector<std::string> cells{std::to_string(rank.rank), std::to_string(step.number),
@@ -24,6 +24,7 @@ void write_steps(const std::filesystem::path& file, const otf2::StepTable& table
             for (const std::int64_t ns : step.phase_ns) cells.push_back(std::to_string(ns));
             steps.write(cells);
         }
+    steps.finish();
 }
 
 // Of all steps of all ranks.

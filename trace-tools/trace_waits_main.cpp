@@ -59,8 +59,10 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
     const std::uint32_t step = step_region(reader, named);
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     std::filesystem::create_directories(out);
-    base::CsvWriter waits{out / "waits.csv", {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}};
-    base::CsvWriter phases{out / "phases.csv", {"region", "rank", "step", "seconds"}};
+    constexpr auto flush = base::CsvWriter::Flush::many_rows;
+    base::CsvWriter waits{
+        out / "waits.csv", {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}, flush};
+    base::CsvWriter phases{out / "phases.csv", {"region", "rank", "step", "seconds"}, flush};
     std::map<otf2::Pattern, otf2::WaitSum> totals;
     const auto write_phase = [&](const otf2::PhaseTime& phase) {
         phases.row(archive.regions[phase.where].name, ranks[phase.location], phase.step, seconds(phase.ns));
@@ -74,6 +76,8 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
     };
     otf2::MpiReplay replay{archive, {.step_region = step, .phases = write_phase}, write_wait};
     otf2::replay_archive(reader, replay, "trace-waits");
+    waits.finish();
+    phases.finish();
     for (const auto& [pattern, total] : totals)
         std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(total.ns),
                     static_cast<unsigned long long>(total.count));

@@ -7,7 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <fstream>
+
+#include <sys/resource.h>
 
 using namespace base;
 
@@ -33,6 +36,47 @@ TEST_CASE("every row is on disk as soon as it is written")
     CsvWriter csv{scratch / "t.csv", {"a"}};
     csv.row(1);
     CHECK(read_whole(scratch / "t.csv") == "a\n1\n");
+}
+
+TEST_CASE("rows that are held back are in the file in whole when it is finished or ends")
+{
+    const testing::Scratch scratch;
+    const auto rows = [&](const char* name) { return CsvTable{scratch / name}.rows(); };
+    CsvWriter finished{scratch / "t.csv", {"a", "b"}, CsvWriter::Flush::many_rows};
+    CHECK(read_whole(scratch / "t.csv").empty());
+    for (int i = 0; i < 10'000; ++i) finished.row(i, "some text");
+    CHECK(rows("t.csv") > 5000);  // not all of the memory for it
+    CHECK(rows("t.csv") < 10'000);
+    finished.finish();
+    CHECK(rows("t.csv") == 10'000);
+    {
+        CsvWriter ends{scratch / "u.csv", {"a"}, CsvWriter::Flush::many_rows};
+        ends.row(1);
+    }
+    CHECK(read_whole(scratch / "u.csv") == "a\n1\n");
+}
+
+TEST_CASE("held rows that do not fit are told and leave those that were written before")
+{
+    const testing::Scratch scratch;
+    CsvWriter csv{scratch / "t.csv", {"a"}, CsvWriter::Flush::many_rows};
+    csv.finish();
+    csv.row("as long as a row that the file has no room for");
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{.rlim_cur = 20, .rlim_max = before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    std::string complaint;
+    try {
+        csv.finish();
+    } catch (const Error& error) {
+        complaint = error.what();
+    }
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    std::signal(SIGXFSZ, old_handler);
+    CHECK(complaint == "cannot write " + (scratch / "t.csv").string() + ": the disk is full");
+    CHECK(read_whole(scratch / "t.csv") == "a\n");
 }
 
 TEST_CASE("a last line without its end is dropped and remembered")

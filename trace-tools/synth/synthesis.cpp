@@ -408,10 +408,12 @@ SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& direct
 void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::filesystem::path& directory)
 {
     base::CsvWriter waits{directory / "waits.csv",
-                          {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}};
+                          {"pattern", "communicator", "region", "rank", "step", "seconds", "count"},
+                          base::CsvWriter::Flush::many_rows};
     for (const auto& [key, sum] : truth.waits)
         waits.row(key.pattern, key.communicator, spec.regions[key.region].name, key.rank, key.step,
                   static_cast<double>(sum.ns) / 1e9, sum.count);
+    waits.finish();
     base::CsvWriter path{directory / "path.csv", {"region", "rank", "seconds"}};
     for (const auto& [key, ns] : truth.path_ns)
         path.row(spec.regions[key.where].name, key.location, static_cast<double>(ns) / 1e9);
