@@ -196,7 +196,9 @@ class Parser {
         const std::vector<std::string>& plain = words.plain;
         if (plain.size() != (repeats ? 3U : 2U) || plain.back() != "{")
             base::fail(repeats ? "repeat takes a number, a name and {" : "region takes a name and {");
-        Block block{.region = region(plain[repeats ? 1 : 0]), .counts = repeats};
+        Block block;
+        block.region = region(plain[repeats ? 1 : 0]);
+        block.counts = repeats;
         if (repeats) block.repetitions = base::parse<std::int64_t>(plain[0]);
         if (block.repetitions < 1 || block.repetitions > most_repetitions)
             base::fail("a block is repeated 1 to ", most_repetitions, " times");

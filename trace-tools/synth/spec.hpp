@@ -53,7 +53,7 @@ struct Block {
     std::size_t region = 0;
     std::int64_t repetitions = 1;
     bool counts = false;  // repeat, whose number is the attribute `step`
-    std::vector<Statement> body = {};
+    std::vector<Statement> body;
 };
 
 // Who waits for whom in a collective.
