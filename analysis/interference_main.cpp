@@ -143,19 +143,18 @@ int exposure(int argc, char** argv)
 int analyse(int argc, char** argv)
 {
     Settings settings;
-    std::vector<std::string> runs;
+    std::string directory;
     std::string out;
     base::Options options{"interference analyse",
                           "everything that the files of a run directory allow, into DIR/report"};
-    options.add_positional("DIR", runs, "the run's directory, with train/ and noise/ in it");
+    options.add_positional("DIR", directory, "the run's directory, with train/ and noise/ in it");
     options.add("out", out, "the report's directory instead of DIR/report; must not be there yet");
     add_settings(options, settings);
     options.example("interference analyse run1");
     options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 noise did not cover the training.");
     if (!options.parse(argc, argv)) return base::exit_fine;
     check(settings);
-    if (runs.size() != 1) base::fail_usage("analyse takes one run directory");
-    const fs::path run = runs.front();
+    const fs::path run = directory;
     if (!fs::is_directory(run)) base::fail("there is no directory ", run.string());
     const fs::path train = run / "train/trace/traces.otf2";
     if (!fs::exists(train)) base::fail("there is no ", train.string(), ": no training, or one that was cut off");

@@ -89,10 +89,16 @@ void Options::add_choice(const std::string& name, std::string& variable, std::ve
              });
 }
 
-void Options::add_positional(const std::string& name, std::vector<std::string>& values, const std::string& help,
-                             std::size_t least)
+void Options::add_positional(const std::string& name, std::string& value, const std::string& help)
 {
-    describe_positional(name, po::value<std::vector<std::string>>(&values), help, least);
+    auto take = [&value](const std::vector<std::string>& words) { value = words.front(); };
+    describe_positional(name, po::value<std::vector<std::string>>()->notifier(std::move(take)), help, 1, 1);
+}
+
+void Options::add_positional(const std::string& name, std::vector<std::string>& values, const std::string& help,
+                             std::size_t least, std::size_t most)
+{
+    describe_positional(name, po::value<std::vector<std::string>>(&values), help, least, most);
 }
 
 void Options::add_positional_choice(const std::string& name, const std::vector<std::string>& choices, TakeWords take)
@@ -102,18 +108,20 @@ void Options::add_positional_choice(const std::string& name, const std::vector<s
         take(words);
     };
     describe_positional(name, po::value<std::vector<std::string>>()->notifier(std::move(checked)),
-                        join_words(choices, ", ") + "; by default all", 0);
+                        join_words(choices, ", ") + "; by default all", 0, any_number);
 }
 
 void Options::describe_positional(const std::string& name, const po::value_semantic* value, const std::string& help,
-                                  std::size_t least)
+                                  std::size_t least, std::size_t most)
 {
     hidden_.add_options()(name.c_str(), value, "");
     positional_.add(name.c_str(), -1);
     manual_.positional = name;
     positional_help_ = help;
     positional_least_ = least;
-    manual_.synopsis = "[options] " + (least == 0 ? "[" + name + "...]" : name + "...");
+    positional_most_ = most;
+    const std::string words = most == any_number ? name + "..." : name;
+    manual_.synopsis = "[options] " + (least == 0 ? "[" + words + "]" : words);
 }
 
 std::vector<std::string> Options::names() const
@@ -218,6 +226,34 @@ try {
     fail_usage("cannot read the config file ", path);
 }
 
+// Boost's messages have placeholders, %option% for example, which it replaces by what was given for as long as there
+// are any: for ever where what was given has the placeholder. So it gets no wrong names and lines with one.
+void check_names(int argc, char** argv)
+{
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        const std::string_view name = word.substr(0, word.find('='));
+        if (name.starts_with("-") && name.find('%') != std::string_view::npos)
+            throw po::unknown_option{std::string{name}};
+    }
+}
+
+// Leaves the file at its beginning.
+void check_settings(std::istringstream& file, const std::string& path)
+{
+    std::string text;
+    for (std::size_t number = 1; std::getline(file, text); ++number) {
+        const std::string_view line = trim(std::string_view{text}.substr(0, text.find('#')));
+        const bool section = line.starts_with("[") && line.ends_with("]");
+        const std::string_view name = trim(line.substr(0, line.find('=')));
+        const bool setting = !name.empty() && name.size() < line.size() && name.find('%') == std::string_view::npos;
+        if (!line.empty() && !section && !setting)
+            fail_usage(path, " line ", number, ": '", printable(line), "' is no setting, NAME = VALUE");
+    }
+    file.clear();
+    file.seekg(0);
+}
+
 }  // namespace
 
 bool Options::parse(int argc, char** argv)
@@ -226,20 +262,22 @@ try {
     po::options_description all;
     all.add(described_).add(hidden_);
     namespace style = po::command_line_style;
-    const auto words = static_cast<style::style_t>(style::unix_style & ~style::allow_guessing);
-    po::store(po::command_line_parser(argc, argv).options(all).positional(positional_).style(words).run(), values_);
+    const auto exact = static_cast<style::style_t>(style::unix_style & ~style::allow_guessing);
+    check_names(argc, argv);
+    po::store(po::command_line_parser(argc, argv).options(all).positional(positional_).style(exact).run(), values_);
     if (print_what_is_asked_for()) return false;
     if (values_.count("config") != 0) {
         const std::string path = values_["config"].as<std::string>();
         std::istringstream file{config_text(path)};
+        check_settings(file, path);
         po::store(po::parse_config_file(file, all), values_);
     }
+    const auto words = values_.find(manual_.positional);
+    const std::size_t count = words == values_.end() ? 0 : words->second.as<std::vector<std::string>>().size();
+    if (count > positional_most_)
+        fail_usage("takes ", positional_most_ == 1 ? "one " : "", manual_.positional, ", not ", count, " words");
     po::notify(values_);
-    if (positional_least_ > 0) {
-        const auto found = values_.find(manual_.positional);
-        const std::size_t count = found == values_.end() ? 0 : found->second.as<std::vector<std::string>>().size();
-        if (count < positional_least_) fail_usage("expects ", manual_.positional, " (", manual_.program, " --help)");
-    }
+    if (count < positional_least_) fail_usage("expects ", manual_.positional, " (", manual_.program, " --help)");
     return true;
 } catch (const po::unknown_option& error) {
     std::string wrong = error.get_option_name();

@@ -43,9 +43,13 @@ class Options {
     void add_choice(const std::string& name, std::string& variable, std::vector<std::string> choices,
                     const std::string& help);
 
+    // One word without dashes, which must be there.
+    void add_positional(const std::string& name, std::string& value, const std::string& help);
+
     // Words without dashes, in order; `least` of them must be there.
+    static constexpr std::size_t any_number = SIZE_MAX;
     void add_positional(const std::string& name, std::vector<std::string>& values, const std::string& help,
-                        std::size_t least = 1);
+                        std::size_t least = 1, std::size_t most = any_number);
 
     // Words without dashes that name parts, each a name and what it stands for: of `parts` those that were named are
     // left, or all if none was.
@@ -90,7 +94,7 @@ class Options {
     using TakeWords = std::function<void(const std::vector<std::string>&)>;
     void add_positional_choice(const std::string& name, const std::vector<std::string>& choices, TakeWords take);
     void describe_positional(const std::string& name, const boost::program_options::value_semantic* value,
-                             const std::string& help, std::size_t least);
+                             const std::string& help, std::size_t least, std::size_t most);
     void add_text(OptionText text, std::function<void(const std::string&)> take);
     void describe(OptionText text, const boost::program_options::value_semantic* value);
     bool print_what_is_asked_for();
@@ -103,6 +107,7 @@ class Options {
     boost::program_options::positional_options_description positional_;
     std::string positional_help_;
     std::size_t positional_least_ = 0;
+    std::size_t positional_most_ = any_number;
     boost::program_options::variables_map values_;
 };
 

@@ -64,28 +64,21 @@ std::string with_option(const std::string& text, const std::string& option, cons
     return named.name + "[" + base::join_words(options, ",") + "]";
 }
 
-const std::string& only(const std::vector<std::string>& words, const char* what)
-{
-    if (words.size() != 1) base::fail_usage("one ", what, " at a time, not ", words.size());
-    return words.front();
-}
-
 int generate(int argc, char** argv)
 {
-    std::vector<std::string> sets;
+    std::string set;
     std::string format = "shards";
     std::string out;
     std::int64_t samples = 0;
     base::Bytes bytes;
     base::Options options{"ddl-data generate", "makes a learnable data set of any size, the same for the same seed"};
-    options.add_positional("SET", sets, "what is made: synthetic[noise=30%], clicks[rows=1000], digits");
+    options.add_positional("SET", set, "what is made: synthetic[noise=30%], clicks[rows=1000], digits");
     options.add("samples", samples, "in all, held-out ones included; 0: as SET says");
     options.add("bytes", bytes, "the same as a size: 2GiB");
     add_output(options, format, out);
     options.example("ddl-data generate synthetic --bytes 2GiB --to shards --out DIR");
     if (!options.parse(argc, argv)) return base::exit_fine;
 
-    std::string set = only(sets, "data set");
     if (ddl::data_sets().find(base::parse_plug_in(set).name).make == nullptr)
         base::fail_usage(set, " is there already; ddl-data convert makes another format of it");
     if (samples != 0 && bytes.count != 0) base::fail_usage("--samples and --bytes say the same: one of them");
@@ -98,29 +91,28 @@ int generate(int argc, char** argv)
 
 int convert(int argc, char** argv)
 {
-    std::vector<std::string> sets;
+    std::string set;
     std::string format = "shards";
     std::string out;
     base::Options options{"ddl-data convert", "writes a data set in another format"};
-    options.add_positional("SET", sets, "as ddl-train --data takes it: digits, cifar10[path=DIR], text[path=FILE]");
+    options.add_positional("SET", set, "as ddl-train --data takes it: digits, cifar10[path=DIR], text[path=FILE]");
     add_output(options, format, out);
     options.example("ddl-data convert digits --to mnist --out DIR");
     options.example("ddl-data convert text[path=FILE,length=256] --to hdf5 --out FILE.h5");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    write(only(sets, "data set"), format, out);
+    write(set, format, out);
     return base::exit_fine;
 }
 
 int info(int argc, char** argv)
 {
-    std::vector<std::string> paths;
+    std::string given;
     bool check = false;
     base::Options options{"ddl-data info", "says what lies in a file or folder"};
-    options.add_positional("PATH", paths, "file or folder, or a data set as ddl-train --data takes it");
+    options.add_positional("PATH", given, "file or folder, or a data set as ddl-train --data takes it");
     options.add_switch("check", check, "read every record and say which are corrupt; exit code 1 if there are any");
     if (!options.parse(argc, argv)) return base::exit_fine;
 
-    const std::string& given = only(paths, "path");
     const std::string text = given.ends_with(']') ? given : ddl::recognise(given);
     const ddl::DataSet set = ddl::data_set(text, {});
     if (ddl::data_sets().find(base::parse_plug_in(text).name).make != nullptr)

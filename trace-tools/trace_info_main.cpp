@@ -29,23 +29,22 @@ otf2::Profile profile(otf2::Reader& reader, int threads)
 int main(int argc, char** argv)
 try {
     constexpr int most_threads = 64;
-    std::vector<std::string> anchors;
+    std::string anchor;
     bool check = false;
     bool json = false;
     int threads = std::min<int>(static_cast<int>(base::allowed_cpus().size()), 8);
     base::Options options{"trace-info", "what is in an OTF2 archive, and is it sound?"};
-    options.add_positional("X.otf2", anchors, "the archive's anchor file");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file");
     options.add_switch("check", check, "tell only what is wrong or odd; exit code 1 if the archive is not sound");
     options.add_switch("json", json, "tell all as JSON");
     options.add("threads", threads, "that read events", "N");
     options.example("trace-info train/trace/traces.otf2");
     options.example("trace-info --check --json X.otf2 | jq .problems");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (anchors.size() != 1) base::fail_usage("one archive at a time");
     if (threads < 1 || threads > most_threads) base::fail_usage("--threads is 1 to ", most_threads);
 
-    return otf2::confined("trace-info", otf2::limits_for(anchors.front()), [&] {
-        otf2::Reader reader{anchors.front()};
+    return otf2::confined("trace-info", otf2::limits_for(anchor), [&] {
+        otf2::Reader reader{anchor};
         const otf2::Profile found = profile(reader, threads);
         const otf2::Summary summary = otf2::summary(reader, found);
         otf2::getting_on();

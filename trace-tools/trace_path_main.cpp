@@ -50,11 +50,11 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
 
 int main(int argc, char** argv)
 try {
-    std::vector<std::string> anchors;
+    std::string anchor;
     std::string out;
     base::Options options{"trace-path", "critical path and root causes of waiting, from an OTF2 archive"};
-    options.add_positional("X.otf2", anchors, "the archive's anchor file");
-    options.add("out,o", out, "where path.csv goes", "DIR");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add("out,o", out, "where path.csv goes; must be given", "DIR");
     options.epilogue(
         "path.csv: region,rank,seconds,imbalance_seconds,delay_cost_seconds. seconds add up to the time "
         "from the first event to the last; imbalance is what a region has on the path beyond its mean "
@@ -63,11 +63,9 @@ try {
         "the directory for temporary files (TMPDIR): about half its size.");
     options.example("trace-path train/trace/traces.otf2 -o path");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (anchors.size() != 1) base::fail_usage("one archive at a time");
     if (out.empty()) base::fail_usage("--out says where the table goes");
 
-    return otf2::confined("trace-path", otf2::limits_for(anchors.front()),
-                          [&] { return analyse(anchors.front(), out); });
+    return otf2::confined("trace-path", otf2::limits_for(anchor), [&] { return analyse(anchor, out); });
 } catch (...) {
     return base::report_failure("trace-path");
 }

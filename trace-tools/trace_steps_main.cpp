@@ -119,12 +119,12 @@ int find_steps(const std::string& anchor, const std::filesystem::path& out, cons
 
 int main(int argc, char** argv)
 try {
-    std::vector<std::string> anchors;
+    std::string anchor;
     std::string out;
     std::string step_region;
     base::Options options{"trace-steps", "which region of a trace is the step of its loop, and the step's phases"};
-    options.add_positional("X.otf2", anchors, "the archive's anchor file");
-    options.add("out,o", out, "where steps.csv goes", "DIR");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add("out,o", out, "where steps.csv goes; must be given", "DIR");
     options.add("step-region", step_region, "steps are the visits of this region; if not given, one is looked for",
                 "NAME");
     options.section(
@@ -142,11 +142,10 @@ try {
         "other_ns; times on the node's own clock. Exit code 3 if nothing repeats.");
     options.example("trace-steps train/trace/traces.otf2 -o steps");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (anchors.size() != 1) base::fail_usage("one archive at a time");
     if (out.empty()) base::fail_usage("--out says where the table goes");
 
-    return otf2::confined("trace-steps", otf2::limits_for(anchors.front()),
-                          [&] { return find_steps(anchors.front(), out, step_region); });
+    return otf2::confined("trace-steps", otf2::limits_for(anchor),
+                          [&] { return find_steps(anchor, out, step_region); });
 } catch (...) {
     return base::report_failure("trace-steps");
 }

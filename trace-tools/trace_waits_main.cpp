@@ -90,12 +90,12 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
 
 int main(int argc, char** argv)
 try {
-    std::vector<std::string> anchors;
+    std::string anchor;
     std::string out;
     std::string step_region;
     base::Options options{"trace-waits", "wait states of an MPI program, from its OTF2 archive"};
-    options.add_positional("X.otf2", anchors, "the archive's anchor file");
-    options.add("out,o", out, "where waits.csv, phases.csv and pop.csv go", "DIR");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add("out,o", out, "where waits.csv, phases.csv and pop.csv go; must be given", "DIR");
     options.add("step-region", step_region,
                 "steps are the visits of this region; if not given, of the one that trace-steps finds", "NAME");
     options.epilogue(
@@ -106,11 +106,9 @@ try {
         "half its size.");
     options.example("trace-waits train/trace/traces.otf2 -o waits");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (anchors.size() != 1) base::fail_usage("one archive at a time");
     if (out.empty()) base::fail_usage("--out says where the tables go");
 
-    return otf2::confined("trace-waits", otf2::limits_for(anchors.front()),
-                          [&] { return analyse(anchors.front(), out, step_region); });
+    return otf2::confined("trace-waits", otf2::limits_for(anchor), [&] { return analyse(anchor, out, step_region); });
 } catch (...) {
     return base::report_failure("trace-waits");
 }

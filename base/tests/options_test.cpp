@@ -108,6 +108,20 @@ TEST_CASE_FIXTURE(Fixture, "a missing config file and unknown words in it are us
           "no option '--sed'; did you mean --seed? (noisegen --help shows all)");
 }
 
+TEST_CASE_FIXTURE(Fixture, "placeholders of the library that parses are words like others")
+{
+    CHECK(complaint({"--%canonical_option%="}).starts_with("no option '--%canonical_option%'"));
+    CHECK(complaint({"--%prefix%%option%=3"}).starts_with("no option '--%prefix%%option%'"));
+    const testing::Scratch scratch;
+    const std::string file = scratch / "run.ini";
+    for (const char* line : {"a %invalid_line% b", "[a %invalid_line%", "= %value%", "%option% = 3", "duration"}) {
+        std::ofstream{file} << "# with a = in it\n\n" << line << "\n";
+        CHECK(complaint({"--config", file}) == file + " line 3: '" + line + "' is no setting, NAME = VALUE");
+    }
+    std::ofstream{file} << "[section]\nduration = 5s\n";
+    CHECK(complaint({"--config", file}).starts_with("no option '--section.duration'"));
+}
+
 TEST_CASE_FIXTURE(Fixture, "help names every option with its default")
 {
     const std::string help = options.help();
