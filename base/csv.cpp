@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 
+#include <cstdio>
 #include <utility>
 
 #include <fcntl.h>
@@ -72,21 +73,25 @@ Parsed parse_lines(const std::string& text)
 
 }  // namespace
 
-CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Flush flush)
-    : path_{std::move(path)}, columns_{columns.size()}, flush_{flush}
+CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Appear appear)
+    : path_{std::move(path)}, columns_{columns.size()}
 {
-    file_ = check_errno(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644), "create ",
+    std::filesystem::path file = path_;
+    if (appear == Appear::whole) {
+        if (std::filesystem::exists(std::filesystem::symlink_status(path_)))
+            throw std::system_error{EEXIST, std::generic_category(), join("cannot create ", path_.string())};
+        file += join(".", ::getpid(), ".tmp");
+        unfinished_ = file;
+    }
+    file_ = check_errno(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644), "create ",
                         path_.string());
     write(columns);
 }
 
 CsvWriter::~CsvWriter()
 {
-    try {
-        finish();
-    } catch (...) {  // on the way out of another failure, or nobody asked
-    }
     ::close(file_);
+    if (!unfinished_.empty()) ::unlink(unfinished_.c_str());
 }
 
 void CsvWriter::write(const std::vector<std::string>& cells)
@@ -99,10 +104,22 @@ void CsvWriter::write(const std::vector<std::string>& cells)
         held_ += quoted(text);
     }
     held_ += '\n';
-    if (flush_ == Flush::each_row || held_.size() >= most_held) finish();
+    if (unfinished_.empty() || held_.size() >= most_held) write_held();
 }
 
 void CsvWriter::finish()
+{
+    write_held();
+    if (unfinished_.empty()) return;
+    const int renamed = ::renameat2(AT_FDCWD, unfinished_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
+    if (renamed < 0 && errno == EINVAL)  // not on every file system
+        check_errno(::rename(unfinished_.c_str(), path_.c_str()), "create ", path_.string());
+    else
+        check_errno(renamed, "create ", path_.string());
+    unfinished_.clear();
+}
+
+void CsvWriter::write_held()
 {
     const std::string rows = std::exchange(held_, {});
     if (rows.empty()) return;

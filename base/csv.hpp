@@ -14,12 +14,13 @@ namespace base {
 
 class CsvWriter {
  public:
-    // Each row by a system call of its own, which makes the file a record of a crash, or many by one, which is faster.
-    enum class Flush { each_row, many_rows };
+    // Rows appear one by one, which makes the file a record of a crash, or the table appears as a whole, which is
+    // faster and leaves no half of it.
+    enum class Appear { rows, whole };
 
     // Creates the file (it must not exist yet, else std::system_error) and writes the header.
-    CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Flush flush = Flush::each_row);
-    ~CsvWriter();  // tries to write what finish() was not called for
+    CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Appear appear = Appear::rows);
+    ~CsvWriter();  // a whole table that was not finished is taken away
     CsvWriter(const CsvWriter&) = delete;
     CsvWriter& operator=(const CsvWriter&) = delete;
 
@@ -32,10 +33,12 @@ class CsvWriter {
     }
     void write(const std::vector<std::string>& cells);
 
-    // Writes the rows that are held back. Errors as above.
+    // The last call for a whole table: gives it its name. Errors as above.
     void finish();
 
  private:
+    void write_held();
+
     static std::string cell(const std::string& text) { return text; }
     static std::string cell(const char* text) { return text; }
     static std::string cell(double number) { return format(number); }
@@ -45,8 +48,8 @@ class CsvWriter {
 
     std::filesystem::path path_;
     std::size_t columns_ = 0;
-    Flush flush_;
-    std::string held_;  // whole rows
+    std::filesystem::path unfinished_;  // what a whole table is called until it is finished, or empty
+    std::string held_;                  // rows that are not in the file yet
     int file_ = -1;
     std::int64_t size_ = 0;  // of the rows in the file
 };

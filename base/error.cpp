@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <iostream>
 #include <new>
 
 namespace base {
@@ -21,6 +23,12 @@ int print(const char* program, std::string message, int code) noexcept
 
 Error::Error(const std::string& text) : std::runtime_error{printable(text)} {}
 
+void flush_stdout()
+{
+    const bool streams = static_cast<bool>(std::cout.flush());
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !streams) fail("cannot write to stdout");
+}
+
 int report_failure(const char* program) noexcept
 try {
     throw;
@@ -30,6 +38,8 @@ try {
     return print(program, error.what(), exit_unavailable);
 } catch (const std::bad_alloc&) {
     return print(program, "out of memory", exit_failed);
+} catch (const std::filesystem::filesystem_error& error) {
+    return print(program, join("cannot use ", error.path1().string(), ": ", error.code().message()), exit_failed);
 } catch (const std::exception& error) {
     return print(program, error.what(), exit_failed);
 } catch (...) {

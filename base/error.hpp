@@ -71,6 +71,9 @@ Result check_errno(Result result, const Parts&... parts)
     return result;
 }
 
+// Whatever was printed on stdout, by streams or printf, is written. Throws Error if it could not be.
+void flush_stdout();
+
 // To be called in main's catch (...): prints "program: why" as one line on stderr and returns the exit code.
 int report_failure(const char* program) noexcept;
 

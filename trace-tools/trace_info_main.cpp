@@ -54,7 +54,7 @@ try {
             otf2::write_check(std::cout, summary);
         else
             otf2::write_text(std::cout, summary);
-        if (!std::cout.flush()) base::fail("cannot write to stdout");
+        base::flush_stdout();
         return check && !summary.sound() ? base::exit_failed : base::exit_fine;
     });
 } catch (...) {

@@ -21,16 +21,18 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     otf2::Reader reader{anchor};
     const otf2::Archive& archive = reader.archive();
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
-    otf2::MpiReplay replay{archive, {.critical_path = true}, [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
+    otf2::MpiReplay replay{reader, {.critical_path = true}, [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
     otf2::replay_archive(reader, replay, "trace-path");
     const otf2::CriticalPath path = replay.critical_path();
-    const std::map<otf2::PathKey, double> imbalance = otf2::critical_path_imbalance(path, replay.exclusive());
+    const std::map<otf2::PathKey, double> imbalance = otf2::critical_path_imbalance(path, replay);
 
     std::set<otf2::PathKey> keys;
     for (const auto& [key, ns] : path.ns) keys.insert(key);
     for (const auto& [key, cost] : path.delay) keys.insert(key);
     std::filesystem::create_directories(out);
-    base::CsvWriter table{out / "path.csv", {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds"}};
+    base::CsvWriter table{out / "path.csv",
+                          {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds"},
+                          base::CsvWriter::Appear::whole};
     double length = 0.0;
     for (const otf2::PathKey& key : keys) {
         const auto piece = path.ns.find(key);
@@ -41,8 +43,10 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
                   ranks[key.location], seconds, excess, cost == path.delay.end() ? 0.0 : cost->second);
         length += seconds;
     }
+    table.finish();
     std::printf("critical path %.9f s; from the first event to the last %.9f s\n", length,
                 static_cast<double>(path.length_ns) / 1e9);
+    base::flush_stdout();
     return base::exit_fine;
 }
 

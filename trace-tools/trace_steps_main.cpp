@@ -16,7 +16,7 @@ void write_steps(const std::filesystem::path& file, const otf2::StepTable& table
 {
     std::vector<std::string> columns{"rank", "step", "begin_ns", "end_ns"};
     for (const std::string& phase : table.phases) columns.push_back(phase + "_ns");
-    base::CsvWriter steps{file, columns, base::CsvWriter::Flush::many_rows};
+    base::CsvWriter steps{file, columns, base::CsvWriter::Appear::whole};
     for (const otf2::StepsOfRank& rank : table.ranks)
         for (const otf2::Step& step : rank.steps) {
             std::vector<std::string> cells{std::to_string(rank.rank), std::to_string(step.number),
@@ -112,6 +112,7 @@ int find_steps(const std::string& anchor, const std::filesystem::path& out, cons
     std::filesystem::create_directories(out);
     write_steps(out / "steps.csv", table);
     print(name, table);
+    base::flush_stdout();
     return base::exit_fine;
 }
 

@@ -32,7 +32,7 @@ std::uint32_t step_region(otf2::Reader& reader, const std::string& named)
 void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay& replay,
                         const std::vector<std::int64_t>& ranks)
 {
-    base::CsvWriter pop{file, {"metric", "rank", "value"}};
+    base::CsvWriter pop{file, {"metric", "rank", "value"}, base::CsvWriter::Appear::whole};
     const otf2::Efficiencies found = otf2::efficiencies(replay.times());
     pop.row("parallel_efficiency", "all", found.parallel());
     pop.row("load_balance", "all", found.load_balance);
@@ -48,6 +48,7 @@ void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay
         pop.row("mpi_s", rank, seconds(times.mpi_ns));
         pop.row("wait_time_mpi_s", rank, seconds(times.waiting_ns));
     }
+    pop.finish();
     std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n", found.parallel(),
                 found.load_balance, found.serialisation, found.transfer);
 }
@@ -59,10 +60,10 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
     const std::uint32_t step = step_region(reader, named);
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     std::filesystem::create_directories(out);
-    constexpr auto flush = base::CsvWriter::Flush::many_rows;
+    constexpr auto whole = base::CsvWriter::Appear::whole;
     base::CsvWriter waits{
-        out / "waits.csv", {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}, flush};
-    base::CsvWriter phases{out / "phases.csv", {"region", "rank", "step", "seconds"}, flush};
+        out / "waits.csv", {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}, whole};
+    base::CsvWriter phases{out / "phases.csv", {"region", "rank", "step", "seconds"}, whole};
     std::map<otf2::Pattern, otf2::WaitSum> totals;
     const auto write_phase = [&](const otf2::PhaseTime& phase) {
         phases.row(archive.regions[phase.where].name, ranks[phase.location], phase.step, seconds(phase.ns));
@@ -74,15 +75,16 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
         total.ns += sum.ns;
         total.count += sum.count;
     };
-    otf2::MpiReplay replay{archive, {.step_region = step, .phases = write_phase}, write_wait};
+    otf2::MpiReplay replay{reader, {.step_region = step, .phases = write_phase}, write_wait};
     otf2::replay_archive(reader, replay, "trace-waits");
-    waits.finish();
-    phases.finish();
     for (const auto& [pattern, total] : totals)
         std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(total.ns),
                     static_cast<unsigned long long>(total.count));
     if (totals.empty()) std::printf("no MPI call waited for another rank\n");
     write_efficiencies(out / "pop.csv", replay, ranks);
+    waits.finish();
+    phases.finish();
+    base::flush_stdout();
     return base::exit_fine;
 }
 

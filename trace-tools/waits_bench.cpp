@@ -187,7 +187,7 @@ Found replay(const std::filesystem::path& anchor, bool critical_path)
     Found found;
     otf2::Reader reader{anchor};
     otf2::MpiReplay replay{
-        reader.archive(),
+        reader,
         {.critical_path = critical_path,
          .phases = [&](const otf2::PhaseTime& phase) { found.phases_ns += static_cast<std::uint64_t>(phase.ns); }},
         [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {

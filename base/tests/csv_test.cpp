@@ -12,6 +12,7 @@
 
 #include <sys/resource.h>
 
+namespace fs = std::filesystem;
 using namespace base;
 
 TEST_CASE("rows come back as they were written")
@@ -38,30 +39,33 @@ TEST_CASE("every row is on disk as soon as it is written")
     CHECK(read_whole(scratch / "t.csv") == "a\n1\n");
 }
 
-TEST_CASE("rows that are held back are in the file in whole when it is finished or ends")
+TEST_CASE("a whole table appears when it is finished and leaves nothing when it is not")
 {
     const testing::Scratch scratch;
-    const auto rows = [&](const char* name) { return CsvTable{scratch / name}.rows(); };
-    CsvWriter finished{scratch / "t.csv", {"a", "b"}, CsvWriter::Flush::many_rows};
-    CHECK(read_whole(scratch / "t.csv").empty());
-    for (int i = 0; i < 10'000; ++i) finished.row(i, "some text");
-    CHECK(rows("t.csv") > 5000);  // not all of the memory for it
-    CHECK(rows("t.csv") < 10'000);
-    finished.finish();
-    CHECK(rows("t.csv") == 10'000);
+    const fs::path path = scratch / "tables/t.csv";
+    fs::create_directory(path.parent_path());
     {
-        CsvWriter ends{scratch / "u.csv", {"a"}, CsvWriter::Flush::many_rows};
-        ends.row(1);
+        CsvWriter given_up{path, {"a", "b"}, CsvWriter::Appear::whole};
+        for (int i = 0; i < 10'000; ++i) given_up.row(i, "some text");
+        CHECK_FALSE(fs::exists(path));
     }
-    CHECK(read_whole(scratch / "u.csv") == "a\n1\n");
+    CHECK(fs::is_empty(path.parent_path()));
+    CsvWriter finished{path, {"a", "b"}, CsvWriter::Appear::whole};
+    for (int i = 0; i < 10'000; ++i) finished.row(i, "some text");
+    finished.finish();
+    CHECK(CsvTable{path}.rows() == 10'000);
+    CHECK_THROWS_AS(CsvWriter(path, {"a"}, CsvWriter::Appear::whole), std::system_error);
+
+    CsvWriter late{scratch / "u.csv", {"a"}, CsvWriter::Appear::whole};
+    std::ofstream{scratch / "u.csv"} << "precious";
+    CHECK_THROWS_AS(late.finish(), std::system_error);
+    CHECK(read_whole(scratch / "u.csv") == "precious");
 }
 
-TEST_CASE("held rows that do not fit are told and leave those that were written before")
+TEST_CASE("a row that does not fit is told and leaves those before it")
 {
     const testing::Scratch scratch;
-    CsvWriter csv{scratch / "t.csv", {"a"}, CsvWriter::Flush::many_rows};
-    csv.finish();
-    csv.row("as long as a row that the file has no room for");
+    CsvWriter csv{scratch / "t.csv", {"a"}};
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
     const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -69,7 +73,7 @@ TEST_CASE("held rows that do not fit are told and leave those that were written 
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
     std::string complaint;
     try {
-        csv.finish();
+        csv.row("as long as a row that the file has no room for");
     } catch (const Error& error) {
         complaint = error.what();
     }

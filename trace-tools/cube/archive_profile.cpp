@@ -155,8 +155,7 @@ void add_waits(CubeProfile& profile, const Waits& waits, const Locations& places
 }
 
 // Time on the path outside of all regions is of no call path and left out.
-void add_critical_path(CubeProfile& profile, const CriticalPath& path, const PathTimes& exclusive,
-                       const Locations& places)
+void add_critical_path(CubeProfile& profile, const CriticalPath& path, const MpiReplay& replay, const Locations& places)
 {
     CubeMetric on_path{.unique_name = "critical_path",
                        .display_name = "Critical path",
@@ -171,7 +170,7 @@ void add_critical_path(CubeProfile& profile, const CriticalPath& path, const Pat
                      .display_name = "Delay costs",
                      .unit = "sec",
                      .description = "Time that others waited because of it"};
-    const std::map<PathKey, double> excess = critical_path_imbalance(path, exclusive);
+    const std::map<PathKey, double> excess = critical_path_imbalance(path, replay);
     for (const auto& [key, ns] : path.ns)
         if (key.where != nowhere) set(on_path, profile, key.where, *places[key.location], seconds(ns));
     for (const auto& [key, s] : excess)
@@ -189,10 +188,9 @@ ArchiveProfile profile_of(Reader& reader)
     CallTree tree;
     CallPathProfile visits{archive, tree};
     Waits waits;
-    MpiReplay replay{
-        archive, {.critical_path = true, .call_paths = &tree}, [&](const WaitKey& key, const WaitSum& sum) {
-            waits[key.pattern][{key.where, key.location}] += sum.ns;
-        }};
+    MpiReplay replay{reader, {.critical_path = true, .call_paths = &tree}, [&](const WaitKey& key, const WaitSum& sum) {
+                         waits[key.pattern][{key.where, key.location}] += sum.ns;
+                     }};
     FanOut both{&visits, &replay};
     reader.read(both);
     visits.finish();
@@ -208,7 +206,7 @@ ArchiveProfile profile_of(Reader& reader)
     const std::vector<MpiTimes> times = replay.times();
     if (std::any_of(times.begin(), times.end(), [](const MpiTimes& one) { return one.mpi_ns > 0; })) {
         add_waits(profile, waits, places);
-        add_critical_path(profile, replay.critical_path(), replay.exclusive(), places);
+        add_critical_path(profile, replay.critical_path(), replay, places);
     }
     std::vector<std::string> problems;
     for (const std::vector<std::string>& some :

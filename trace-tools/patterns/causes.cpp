@@ -36,7 +36,7 @@ void Causes::work_until(std::uint32_t location, std::int64_t now_ns, std::uint32
     const Stretch more{.where = where, .begin_ns = track.known_ns, .end_ns = now_ns};
     track.known_ns = now_ns;
     track.path.add(where, more.end_ns - more.begin_ns);
-    if (where == nowhere || more.end_ns <= more.begin_ns) return;
+    if (more.end_ns <= more.begin_ns) return;
     if (track.work.size() > 4096 + 2 * track.work_sums.all().size()) compact(track);
     track.work.push_back(more);
     track.work_sums.add(where, more.end_ns - more.begin_ns);
@@ -145,8 +145,9 @@ void Causes::blame(std::uint32_t location, const Arrival& late, double waited_ns
     sum_up(causes.all);
     for (const auto& [key, share] : causes.all) {
         std::vector<double>& delay_s = delay_s_[key.location];
-        if (key.where >= delay_s.size()) delay_s.resize(key.where + 1);
-        delay_s[key.where] += share * waited_ns / 1e9;
+        const std::size_t slot = TimeSums::slot_of(key.where);
+        if (slot >= delay_s.size()) delay_s.resize(slot + 1);
+        delay_s[slot] += share * waited_ns / 1e9;
     }
     track.inherited = std::make_shared<const Shares>(std::move(causes));
 }
@@ -160,8 +161,8 @@ DelayCosts Causes::delay_costs() const
 {
     DelayCosts costs;
     for (std::uint32_t location = 0; location < delay_s_.size(); ++location)
-        for (std::uint32_t where = 0; where < delay_s_[location].size(); ++where)
-            if (delay_s_[location][where] > 0.0) costs[{where, location}] = delay_s_[location][where];
+        for (std::size_t slot = 0; slot < delay_s_[location].size(); ++slot)
+            if (delay_s_[location][slot] > 0.0) costs[{TimeSums::where_of(slot), location}] = delay_s_[location][slot];
     return costs;
 }
 

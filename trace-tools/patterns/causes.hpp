@@ -68,7 +68,7 @@ class Causes {
     void blame(std::uint32_t location, const Arrival& late, double waited_ns);
 
     std::vector<Track> tracks_;
-    std::vector<std::vector<double>> delay_s_;  // by location and where
+    std::vector<std::vector<double>> delay_s_;  // by location and slot of where
     TimeSums waited_;                           // what the one that waits did; kept for its memory
 };
 

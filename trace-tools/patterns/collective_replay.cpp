@@ -4,8 +4,11 @@
 
 namespace otf2 {
 
-CollectiveReplay::CollectiveReplay(ReplayState& state) : state_{state}, started_(state.places.size())
+CollectiveReplay::CollectiveReplay(ReplayState& state, StartedCollectives starts)
+    : state_{state}, starts_(state.places.size())
 {
+    for (std::size_t location = 0; location < starts.size(); ++location)
+        starts_[location].communicators = std::move(starts[location]);
     for (const Communicator& communicator : state.archive.communicators) {
         Instances none;
         none.next.resize(communicator.members.size());
@@ -176,98 +179,47 @@ void CollectiveReplay::count_rooted(const Instance& instance, Flow flow, std::ui
 
 void CollectiveReplay::start(std::uint32_t location, std::uint64_t request)
 {
-    constexpr std::size_t most_open = 4096;  // more are in damaged archives only
-    std::deque<Started>& open = started_[location].open;
-    if (open.size() == most_open) forget_first(location);
-    open.push_back(
-        {.request = request, .arrival = state_.arrival(location), .region = state_.places[location].call_region});
-}
-
-void CollectiveReplay::forget_first(std::uint32_t location)
-{
-    std::deque<Started>& open = started_[location].open;
-    do {
-        const Started& first = open.front();
-        if (first.communicator) ++non_blocking_[*first.communicator].next[first.rank];
-        open.pop_front();
-    } while (!open.empty() && open.front().communicator);
+    Starts& mine = starts_[location];
+    const std::size_t start = mine.so_far++;
+    if (start >= mine.communicators.size() || mine.communicators[start] == nowhere) return;
+    const std::uint32_t communicator = mine.communicators[start];
+    const auto rank = state_.rank_of(communicator, location);
+    if (!rank) return;
+    Instances& all = non_blocking_[communicator];
+    const std::uint64_t number = all.next[*rank]++;
+    Instance& instance = numbered(all, number);
+    Arrival own = state_.arrival(location);
+    if (!instance.awaited || own.ns >= instance.awaited->ns) instance.awaited = std::move(own);
+    mine.open[request] = {.communicator = communicator, .number = number};
 }
 
 void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record)
 {
     const auto rank = state_.rank_of(record.communicator, location);
     if (!rank) return;
-    Starts& starts = started_[location];
-    const auto mine = std::find_if(starts.open.begin(), starts.open.end(), [&](const Started& one) {
-        return one.request == record.request && !one.communicator;
-    });
-    if (mine == starts.open.end()) {
+    auto& open = starts_[location].open;
+    const auto mine = open.find(record.request);
+    if (mine == open.end() || mine->second.communicator != record.communicator) {
         ++state_.strangers;
         return;
     }
-    const Arrival own = mine->arrival;
-    const std::uint32_t region = mine->region;
-    const auto position = static_cast<std::size_t>(mine - starts.open.begin());
-    const std::uint64_t number = number_of(starts, position, record.communicator, *rank);
-    mine->communicator = record.communicator;
-    mine->rank = *rank;
-    starts.on_several |= starts.communicator.value_or(record.communicator) != record.communicator;
-    starts.communicator = record.communicator;
-    if (position == 0) forget_first(location);
-
-    const MpiCall wait = state_.call(location, now_ns);
     Instances& all = non_blocking_[record.communicator];
-    Instance& instance = numbered(all, number);
-    Arrival last = instance.all_started ? Arrival{} : last_started(instance, number, record.communicator, region);
-    if (own.ns >= last.ns) last = own;
-    if (!instance.awaited || instance.awaited->ns <= last.ns) instance.awaited = last;
-    state_.count(Pattern::icollective_exposed, record.communicator, wait, now_ns - wait.begin_ns);
-    state_.count(Pattern::icollective_wait, record.communicator, wait,
-                 std::min(instance.awaited->ns, now_ns) - wait.begin_ns);
-    state_.wait_for(location, *instance.awaited);
-    instance.calls[*rank] = wait;
+    Instance& instance = numbered(all, mine->second.number);
+    open.erase(mine);
+
+    // Of several in one call each takes the time that those before it have left.
+    const MpiCall call = state_.call(location, now_ns);
+    Place& place = state_.places[location];
+    const std::int64_t from_ns = std::max(call.begin_ns, place.exposed_ns);
+    state_.count(Pattern::icollective_exposed, record.communicator, call, now_ns - from_ns);
+    place.exposed_ns = now_ns;
+    const std::int64_t until_ns = std::min(instance.awaited->ns, now_ns);
+    state_.count(Pattern::icollective_wait, record.communicator, call,
+                 until_ns - std::max(call.begin_ns, place.waited_ns));
+    place.waited_ns = std::max(place.waited_ns, until_ns);
+    if (until_ns > call.begin_ns) state_.wait_for(location, *instance.awaited);
+    instance.calls[*rank] = call;
     if (++instance.ended == instance.calls.size()) drop_done(all);
-}
-
-// Which communicator a request is on is known when it has been waited for. Those before this one that were not are
-// taken for some on the same, unless the rank has had some on others.
-std::uint64_t CollectiveReplay::number_of(const Starts& starts, std::size_t position, std::uint32_t communicator,
-                                          std::uint32_t rank)
-{
-    const bool on_this_only = !starts.on_several && starts.communicator.value_or(communicator) == communicator;
-    Instances& all = non_blocking_[communicator];
-    std::uint64_t number = all.next[rank];
-    for (std::size_t i = 0; i < position; ++i) {
-        const std::optional<std::uint32_t> known = starts.open[i].communicator;
-        if (known ? *known == communicator : on_this_only) ++number;
-    }
-    number = std::max(number, all.first);
-    while (numbered(all, number).calls[rank].location != nowhere) ++number;
-    return number;
-}
-
-// Of ranks that have not waited for theirs, the last that started it. Starts that may be on other communicators are
-// taken for some on this one if the same MPI function made them.
-Arrival CollectiveReplay::last_started(Instance& instance, std::uint64_t number, std::uint32_t communicator,
-                                       std::uint32_t region) const
-{
-    const std::vector<std::uint32_t>& members = state_.members(communicator);
-    Arrival last;
-    instance.all_started = true;
-    for (std::size_t rank = 0; rank < members.size(); ++rank) {
-        if (instance.calls[rank].location != nowhere || !state_.is_location(members[rank])) continue;
-        const std::deque<Started>& open = started_[members[rank]].open;
-        std::uint64_t next = non_blocking_[communicator].next[rank];
-        const auto its = std::find_if(open.begin(), open.end(), [&](const Started& one) {
-            if (one.communicator.value_or(communicator) != communicator) return false;
-            return next++ >= number && one.region == region;
-        });
-        if (its == open.end())
-            instance.all_started = false;
-        else if (its->arrival.ns > last.ns)
-            last = its->arrival;
-    }
-    return last;
 }
 
 std::uint64_t CollectiveReplay::unfinished() const

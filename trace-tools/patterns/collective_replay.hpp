@@ -4,18 +4,19 @@
 
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/patterns/replay_state.hpp"
+#include "trace-tools/patterns/started_collectives.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace otf2 {
 
 class CollectiveReplay {
  public:
-    explicit CollectiveReplay(ReplayState& state);
+    CollectiveReplay(ReplayState& state, StartedCollectives starts);
 
     void end(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record);
     void start(std::uint32_t location, std::uint64_t request);  // a non-blocking one
@@ -33,29 +34,25 @@ class CollectiveReplay {
         std::uint32_t root = no_root;
         std::vector<MpiCall> calls;  // by rank
         std::size_t ended = 0;
-        std::optional<Arrival> awaited;  // the last to come, or the root; as far as known
-        bool all_started = false;        // a non-blocking one
+        std::optional<Arrival> awaited;  // the last to come, or the root, or to start it; as far as known
     };
 
     struct Instances {
         std::deque<Instance> open;
         std::uint64_t first = 0;          // number of open.front()
-        std::vector<std::uint64_t> next;  // number of each rank's next one; of the first in Starts::open
+        std::vector<std::uint64_t> next;  // number of each rank's next one
     };
 
     struct Started {
-        std::uint64_t request = 0;
-        Arrival arrival;
-        std::uint32_t region = 0;                        // of the call that started it
-        std::optional<std::uint32_t> communicator = {};  // known when it has been waited for
-        std::uint32_t rank = 0;                          // in it
+        std::uint32_t communicator = 0;
+        std::uint64_t number = 0;  // of the instance
     };
 
-    // Of a location, in their order; the first has not been waited for.
+    // Of a location.
     struct Starts {
-        std::deque<Started> open;
-        std::optional<std::uint32_t> communicator;  // of those waited for, the last
-        bool on_several = false;
+        std::vector<std::uint32_t> communicators;  // see StartedCollectives
+        std::size_t so_far = 0;
+        std::unordered_map<std::uint64_t, Started> open;  // by request
     };
 
     static Flow flow_of(Operation operation);
@@ -65,10 +62,6 @@ class CollectiveReplay {
     void follow(Instance& instance, Flow flow, std::uint32_t communicator, std::uint32_t rank, std::uint32_t location);
     std::optional<Arrival> inside(std::uint32_t communicator, std::uint32_t rank);
     Arrival last_inside(const Instance& instance, std::uint32_t communicator);
-    std::uint64_t number_of(const Starts& starts, std::size_t position, std::uint32_t communicator, std::uint32_t rank);
-    Arrival last_started(Instance& instance, std::uint64_t number, std::uint32_t communicator,
-                         std::uint32_t region) const;
-    void forget_first(std::uint32_t location);
     void count_waits(const Instance& instance, Flow flow, std::uint32_t communicator);
     void count_symmetric(const Instance& instance, Pattern wait, Pattern completion, std::uint32_t communicator);
     void count_rooted(const Instance& instance, Flow flow, std::uint32_t communicator);
@@ -76,7 +69,7 @@ class CollectiveReplay {
     ReplayState& state_;
     std::vector<Instances> blocking_;      // by communicator
     std::vector<Instances> non_blocking_;  // by communicator
-    std::vector<Starts> started_;          // by location
+    std::vector<Starts> starts_;           // by location
     std::uint64_t clock_errors_ = 0;
     std::uint64_t mismatches_ = 0;
 };

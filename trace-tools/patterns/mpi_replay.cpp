@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace otf2 {
 
@@ -28,9 +29,9 @@ struct OpenRegion {
 struct Stay {
     std::vector<OpenRegion> open;
     std::int64_t first_ns = INT64_MIN;
-    std::int64_t last_ns = 0;                // up to here time is accounted for
-    std::int64_t steps = 0;                  // visits of the step's region
-    std::vector<std::int64_t> exclusive_ns;  // by where, as far as visited
+    std::int64_t last_ns = 0;  // up to here time is accounted for
+    std::int64_t steps = 0;    // visits of the step's region
+    TimeSums exclusive;
     std::int64_t mpi_ns = 0;
 
     // Of the step that it is in:
@@ -40,23 +41,17 @@ struct Stay {
     TimeSums phases;
 
     std::uint32_t where() const { return open.empty() ? nowhere : open.back().where; }
-
-    void add(std::uint32_t where, std::int64_t ns)
-    {
-        if (where >= exclusive_ns.size()) exclusive_ns.resize(where + 1);
-        exclusive_ns[where] += ns;
-    }
 };
 
 }  // namespace
 
 struct MpiReplay::State {
-    State(const Archive& archive, Options how, Sink sink)
-        : options{how},
+    State(const Archive& archive, Options how, Sink sink, StartedCollectives starts)
+        : options{std::move(how)},
           step_attribute{archive.find_attribute("step")},
           stays(archive.locations.size()),
-          replay{archive, how.critical_path, std::move(sink)},
-          collectives{replay},
+          replay{archive, options.critical_path, std::move(sink)},
+          collectives{replay, std::move(starts)},
           messages{replay}
     {
         for (const Region& region : archive.regions) mpi_region.push_back(is_mpi(region));
@@ -67,6 +62,8 @@ struct MpiReplay::State {
     std::vector<bool> mpi_region;
     std::vector<Stay> stays;  // by location
     std::int64_t first_ns = INT64_MIN;
+    bool named_is_numbered = false;       // Options::step_region has an attribute `step`
+    std::uint32_t with_phases = nowhere;  // the region whose visits have phases
     ReplayState replay;
     CollectiveReplay collectives;
     MessageReplay messages;
@@ -82,18 +79,22 @@ struct MpiReplay::State {
         }
         if (replay.places[at.location].in_mpi == 0) {
             const std::uint32_t where = stay.where();
-            if (where != nowhere) stay.add(where, at.time_ns - stay.last_ns);
+            stay.exclusive.add(where, at.time_ns - stay.last_ns);
             replay.causes.work_until(at.location, at.time_ns, where);
         }
         stay.last_ns = at.time_ns;
         return stay;
     }
 
-    std::optional<std::uint64_t> step_number(Stay& stay, std::uint32_t region, const EventAttributes& attributes) const
+    std::optional<std::uint64_t> step_number(Stay& stay, std::uint32_t region, const EventAttributes& attributes)
     {
-        if (region == options.step_region) return stay.steps++;
-        if (options.step_region != nowhere || !step_attribute || attributes.size() == 0) return std::nullopt;
-        return attributes.number(*step_attribute);
+        const bool has_attributes = step_attribute && attributes.size() > 0;
+        const auto number = has_attributes ? attributes.number(*step_attribute) : std::nullopt;
+        if (region == options.step_region) {
+            named_is_numbered |= number.has_value();
+            return number ? number : stay.steps++;
+        }
+        return options.step_region == nowhere || named_is_numbered ? number : std::nullopt;
     }
 
     void begin_step(const At& at, std::uint64_t number)
@@ -101,6 +102,7 @@ struct MpiReplay::State {
         Stay& stay = stays[at.location];
         Place& place = replay.places[at.location];
         place.step = static_cast<std::int64_t>(number);
+        if (with_phases == nowhere) with_phases = stay.open.back().region;
         stay.step_depth = stay.open.size();
         stay.step_ns = at.time_ns;
         stay.phases.clear();
@@ -112,7 +114,8 @@ struct MpiReplay::State {
         Stay& stay = stays[at.location];
         const OpenRegion open = stay.open.back();
         if (mpi_region[open.region]) end_call(at.location, at.time_ns);
-        if (options.phases && replay.places[at.location].step >= 0) {
+        const bool in_step = replay.places[at.location].step >= 0;
+        if (options.phases && in_step && stay.open[stay.step_depth - 1].region == with_phases) {
             if (stay.open.size() == stay.step_depth + 1) stay.phases.add(open.where, at.time_ns - stay.phase_ns);
             if (open.counts) tell_phases(at, open.where);
         }
@@ -138,13 +141,14 @@ struct MpiReplay::State {
         place.in_collective = false;
         messages.end_call(location, now_ns);
         replay.causes.end_call(location, now_ns, place.call);
-        stays[location].add(place.call, now_ns - place.call_ns);
+        stays[location].exclusive.add(place.call, now_ns - place.call_ns);
         stays[location].mpi_ns += now_ns - place.call_ns;
     }
 };
 
-MpiReplay::MpiReplay(const Archive& archive, Options options, Sink sink)
-    : state_{std::make_unique<State>(archive, options, std::move(sink))}
+MpiReplay::MpiReplay(Reader& reader, Options options, Sink sink)
+    : state_{
+          std::make_unique<State>(reader.archive(), std::move(options), std::move(sink), started_collectives(reader))}
 {
 }
 
@@ -166,7 +170,6 @@ void MpiReplay::enter(const At& at, std::uint32_t region, const EventAttributes&
     }
     if (state.mpi_region[region] && place.in_mpi++ == 0) {
         place.call = stay.where();
-        place.call_region = region;
         place.call_ns = at.time_ns;
     }
 }
@@ -238,11 +241,18 @@ PathTimes MpiReplay::exclusive() const
 {
     PathTimes times;
     for (std::uint32_t location = 0; location < state_->stays.size(); ++location) {
-        const std::vector<std::int64_t>& ns = state_->stays[location].exclusive_ns;
-        for (std::uint32_t where = 0; where < ns.size(); ++where)
-            if (ns[where] > 0) times[{where, location}] = ns[where];
+        for (const auto& [where, ns] : state_->stays[location].exclusive.all())
+            if (ns > 0) times[{where, location}] = ns;
     }
     return times;
+}
+
+std::size_t MpiReplay::ranks() const
+{
+    std::set<std::uint32_t> processes;
+    for (std::uint32_t location = 0; location < state_->stays.size(); ++location)
+        if (state_->stays[location].mpi_ns > 0) processes.insert(state_->replay.process_of(location));
+    return processes.size();
 }
 
 CriticalPath MpiReplay::critical_path() const

@@ -20,7 +20,7 @@ struct MpiTimes {
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;
     std::int64_t mpi_ns = 0;      // in MPI calls
-    std::int64_t waiting_ns = 0;  // of that in wait states of blocking calls
+    std::int64_t waiting_ns = 0;  // of that in wait states
 };
 
 struct CriticalPath {
@@ -42,18 +42,21 @@ class MpiReplay : public Visitor {
  public:
     struct Options {
         bool critical_path = false;
-        // Steps are visits of this region, counted on each location; nowhere: what has an attribute `step`, outermost.
+        // Steps are visits of this region, counted on each location, or numbered by its attribute `step`; nowhere: what
+        // has such an attribute, outermost.
         std::uint32_t step_region = nowhere;
         // Where there is one, all that is said of a `where` is by call path, an index into its nodes, which the replay
         // adds as it comes to them. Without, by region: an index into Archive::regions.
         CallTree* call_paths = nullptr;
-        std::function<void(const PhaseTime&)> phases = {};  // as steps end on each location
+        // As steps end on each location. Of several regions that are steps the first that is entered has phases.
+        std::function<void(const PhaseTime&)> phases = {};
     };
 
     // A sum of waits when its step is over on all locations.
     using Sink = WaitSums::Sink;
 
-    MpiReplay(const Archive& archive, Options options, Sink sink);
+    // Of the archive that the reader has open. Where there are non-blocking collectives, their starts are read here.
+    MpiReplay(Reader& reader, Options options, Sink sink);
     ~MpiReplay() override;
 
     // After the last event.
@@ -64,6 +67,7 @@ class MpiReplay : public Visitor {
     // Time without that of regions inside. MPI calls that an MPI call makes are part of it.
     PathTimes exclusive() const;
     CriticalPath critical_path() const;  // that leads to the last event of all
+    std::size_t ranks() const;           // processes that were in MPI
     std::vector<std::string> problems() const;
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;

@@ -23,13 +23,14 @@ struct MpiCall {
 };
 
 struct Place {
-    int in_mpi = 0;                 // MPI calls that are open
-    std::uint32_t call = 0;         // the outermost, as in TimeSums
-    std::uint32_t call_region = 0;  // and its region
-    std::int64_t call_ns = 0;       // since when
-    bool in_collective = false;     // a blocking one
-    std::int64_t step = -1;         // -1: in none
-    std::int64_t waiting_ns = 0;    // in wait states of blocking calls
+    int in_mpi = 0;  // MPI calls that are open
+    std::uint32_t call = 0;
+    std::int64_t call_ns = 0;     // since when
+    bool in_collective = false;   // a blocking one
+    std::int64_t step = -1;       // -1: in none
+    std::int64_t waiting_ns = 0;  // in wait states
+    std::int64_t exposed_ns = 0;  // up to here its calls for non-blocking collectives are counted
+    std::int64_t waited_ns = 0;   // and what of them was waiting
 };
 
 struct ReplayState {
@@ -52,6 +53,8 @@ struct ReplayState {
     }
     bool is_location(std::uint32_t location) const { return location < places.size(); }
 
+    std::uint32_t process_of(std::uint32_t location) const;  // the location itself where an archive does not tell
+
     MpiCall call(std::uint32_t location, std::int64_t now_ns) const;
     Arrival arrival(std::uint32_t location) { return causes.arrival(location, places[location].call_ns); }
     void wait_for(std::uint32_t location, const Arrival& other)
@@ -62,8 +65,6 @@ struct ReplayState {
     void count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t ns);
 
  private:
-    std::uint32_t process_of(std::uint32_t location) const;
-
     std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> ranks_;  // by communicator: process or location
 };
 

@@ -39,9 +39,11 @@ class TimeSums {
     // In the order in which they were first added to.
     const std::vector<Sum>& all() const { return sums_; }
 
- private:
-    static std::size_t slot_of(std::uint32_t where) { return where + 1U; }  // 0 for nowhere, which is the largest
+    // An index for tables by where: 0 for nowhere, which is the largest number.
+    static std::size_t slot_of(std::uint32_t where) { return where + 1U; }
+    static std::uint32_t where_of(std::size_t slot) { return static_cast<std::uint32_t>(slot) - 1U; }
 
+ private:
     std::vector<Sum> sums_;
     std::vector<std::uint32_t> places_;  // in sums_, from 1; 0: not there
 };

@@ -34,7 +34,7 @@ const char* cube_name(Pattern pattern)
 bool blocks(Pattern pattern)
 {
     return pattern != Pattern::nxn_completion && pattern != Pattern::barrier_completion &&
-           pattern != Pattern::icollective_exposed && pattern != Pattern::icollective_wait;
+           pattern != Pattern::icollective_exposed;
 }
 
 void WaitSums::add(const WaitKey& key, std::int64_t ns)

@@ -409,14 +409,15 @@ void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::file
 {
     base::CsvWriter waits{directory / "waits.csv",
                           {"pattern", "communicator", "region", "rank", "step", "seconds", "count"},
-                          base::CsvWriter::Flush::many_rows};
+                          base::CsvWriter::Appear::whole};
     for (const auto& [key, sum] : truth.waits)
         waits.row(key.pattern, key.communicator, spec.regions[key.region].name, key.rank, key.step,
                   static_cast<double>(sum.ns) / 1e9, sum.count);
     waits.finish();
-    base::CsvWriter path{directory / "path.csv", {"region", "rank", "seconds"}};
+    base::CsvWriter path{directory / "path.csv", {"region", "rank", "seconds"}, base::CsvWriter::Appear::whole};
     for (const auto& [key, ns] : truth.path_ns)
         path.row(spec.regions[key.where].name, key.location, static_cast<double>(ns) / 1e9);
+    path.finish();
 }
 
 }  // namespace otf2

@@ -191,6 +191,52 @@ repeat 30 more {
     check_equal(path(run.made), path(run.found));
 }
 
+TEST_CASE("collectives in the background are told apart by their communicators")
+{
+    for (const char* spec : {R"(ranks 5
+communicator c6 2
+communicator c39 0,1,2
+MPI_Iallreduce 765us..3135us comm=c6 request=r0
+MPI_Ssend 0>4 1719us..2239us tag=97105
+MPI_Ibarrier 3783us comm=c39 request=r1
+MPI_Wait r1
+MPI_Wait r0
+)",
+                             R"(ranks 4
+communicator c25 0,2,3
+communicator c31 1,2,3
+MPI_Bcast 3595us..4481us comm=c25 root=2
+MPI_Ibarrier 176us..1800us comm=c31 request=r4
+w2 723us, 1921us on 0,1,3
+MPI_Iallreduce 1834us comm=c31 request=r5
+MPI_Wait r4 on 2,3
+MPI_Wait r5
+MPI_Wait r4 on 1
+)"}) {
+        Analysed run;
+        make_and_analyse(run, spec);
+        CHECK(run.complaints.empty());
+        check_equal(waits(run.made), waits(run.found));
+        check_equal(path(run.made), path(run.found));
+    }
+}
+
+TEST_CASE("lateness is blamed past a collective in the background for which nobody waited")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 3
+repeat 5 step {
+  MPI_Iallreduce 3ms request=g
+  update 1ms, 5ms on 2
+  MPI_Wait g
+  MPI_Bcast 1ms root=2
+}
+)");
+    const double waited = sum(run.found / "waits.csv", "seconds", "pattern", "mpi_latebroadcast");
+    CHECK(waited == doctest::Approx(0.02).epsilon(0.01));
+    CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "update") == doctest::Approx(waited));
+}
+
 TEST_CASE("clocks that differ change nothing but the last nanoseconds")
 {
     Analysed run;
@@ -346,11 +392,10 @@ TEST_CASE("waits, exclusive time, path and delay costs are told by call path whe
         return text;
     };
     std::map<std::string, double> found;
-    otf2::MpiReplay replay{reader.archive(),
-                           {.critical_path = true, .call_paths = &paths},
-                           [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
-                               found[otf2::cube_name(key.pattern) + name(key.where)] += static_cast<double>(sum.ns);
-                           }};
+    otf2::MpiReplay replay{
+        reader, {.critical_path = true, .call_paths = &paths}, [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
+            found[otf2::cube_name(key.pattern) + name(key.where)] += static_cast<double>(sum.ns);
+        }};
     reader.read(replay);
     replay.finish();
     CHECK(paths.nodes().size() == 7);
