@@ -91,7 +91,8 @@ try {
     options.epilogue(
         "The noise's processes are called 'noise on HOST' and come first; their rates are metrics of the node. Numbers "
         "of processes and locations are new, all other ones are the training's. Markers, snapshots and thumbnails of "
-        "the archives are not taken over.");
+        "the archives are not taken over. Noise that does not overlap the training is told and merged all the same: "
+        "where it lies is what the time line shows.");
     options.example("trace-merge run1/train/trace/traces.otf2 run1/noise/*/trace/traces.otf2 -o run1/merged");
     options.example(
         "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");

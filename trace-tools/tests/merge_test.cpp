@@ -242,6 +242,51 @@ TEST_CASE("archives of unknown clocks are refused unless their difference is sta
           "995000000 " + reader.archive().processes[0].name + "/schedule: enter memory.stream level=rate=4GiB/s");
 }
 
+TEST_CASE("noise where the training belongs is refused, but a merged archive takes more noise")
+{
+    const testing::Scratch scratch;
+    const std::string train = write_training(scratch);
+    const std::string noise = write_noise(scratch / "noise");
+    for (const std::string& second : {train, write_noise(scratch / "more").string()}) {
+        const testing::Outcome refused = merge({noise, second}, scratch / "merged");
+        CHECK(refused.status == 2);
+        CHECK(refused.err == "trace-merge: " + noise +
+                                 " is noise of noisegen: the training's archive comes first, then the noise's\n");
+        CHECK_FALSE(fs::exists(scratch / "merged"));
+    }
+    REQUIRE(merge({train, noise}, scratch / "merged").status == 0);
+    const testing::Outcome again =
+        merge({scratch / "merged/traces.otf2", write_noise(scratch / "third")}, scratch / "merged again");
+    CHECK(again.err == "");
+    CHECK(again.status == 0);
+    fs::copy(scratch / "train", scratch / "job", fs::copy_options::recursive);
+    CHECK(merge({train, scratch / "job/traces.otf2"}, scratch / "two jobs").status == 0);  // noise of another tool
+}
+
+TEST_CASE("noise at another time than the training is told, and merged")
+{
+    const testing::Scratch scratch;
+    const auto record = [&](const char* name, std::int64_t begin_s, std::int64_t end_s) {
+        otf2::Recorder recorder{scratch / name};
+        otf2::LocationRecorder& main = recorder.location("main");
+        main.enter(recorder.region(name), begin_s * 1'000'000'000);
+        main.leave(recorder.region(name), end_s * 1'000'000'000);
+        recorder.finish();
+        return (scratch / name / "traces.otf2").string();
+    };
+    const std::string train = record("train", 1000, 1010);
+    const std::string before = record("before", 800, 820);
+    const std::string after = record("after", 1012, 1020);
+    const std::string beside = record("beside", 1010, 1020);
+    const testing::Outcome outcome = merge({train, before, after, beside}, scratch / "merged");
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err == "trace-merge: " + before +
+                             ": does not overlap the training: it ends 180.000 s before the training begins\n"
+                             "trace-merge: " +
+                             after + ": does not overlap the training: it begins 2.000 s after the training ends\n");
+    CHECK(otf2::Reader{scratch / "merged/traces.otf2"}.archive().clock.length_ns == 220'000'000'000);
+}
+
 TEST_CASE("nothing is written over and nothing half is left")
 {
     const testing::Scratch scratch;
