@@ -85,7 +85,8 @@ try {
     base::Options options{"trace-merge", "a training and the noise beside it as one OTF2 archive on one time line"};
     options.add_positional("TRAIN.otf2 NOISE.otf2", archives, "the training's anchor file, then the noise's", 2);
     options.add("out,o", out, "where the merged archive traces.otf2 goes; must not be there yet", "DIR");
-    options.add("report", report, "a report of interference on these: its significant effects become markers", "DIR");
+    options.add("report", report,
+                "a report of interference on these: effects that are significant or unsafe become markers", "DIR");
     options.add("clock-offset", clock_offset,
                 "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
     options.epilogue(
