@@ -10,7 +10,7 @@ namespace otf2 {
 // Of each metric of a quiet and a noisy run "quiet_...", "noisy_..." and, where values add up, "difference_..." (noisy
 // - quiet). What is in one run only is kept. With `derived` also "slowdown", noisy time / quiet time, which Cube
 // computes anew for whatever is selected.
-CubeProfile compared(const CubeProfile& quiet, const CubeProfile& noisy, bool derived);
+CubeProfile compared(CubeProfile quiet, CubeProfile noisy, bool derived);
 
 struct InBoth {
     std::size_t both = 0;

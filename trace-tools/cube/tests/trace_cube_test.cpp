@@ -168,6 +168,86 @@ repeat 20 step {
     check_close(on_path, sums(profile, "critical_path"));
 }
 
+namespace {
+
+// Two threads of MPI that do not meet, the second later than the first; `main` may be around their calls.
+fs::path write_calls(const testing::Scratch& scratch, const std::string& name, bool with_main)
+{
+    otf2::RawArchive archive{scratch / name};
+    const std::uint64_t begin[] = {1000, 1500};
+    const std::uint64_t end[] = {9000, 10000};
+    for (const std::uint64_t one : {0, 1}) {
+        if (with_main) archive.enter(one, begin[one], 2);
+        archive.enter(one, begin[one], 0);
+        archive.leave(one, 2000, 0);
+        archive.enter(one, end[one] - 1000, 1);
+        archive.leave(one, end[one], 1);
+        if (with_main) archive.leave(one, end[one], 2);
+    }
+    archive.end_events();
+    archive.clock(1000, 9000);
+    archive.node(0, "host");
+    for (const OTF2_LocationGroupRef one : {0, 1}) {
+        archive.process(one, "rank " + std::to_string(one), 0);
+        archive.location(one, "main", one);
+    }
+    archive.region(0, "MPI_Init", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
+    archive.region(1, "MPI_Finalize", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
+    archive.region(2, "main");
+    archive.finish();
+    return archive.anchor();
+}
+
+double sum_on_path(const fs::path& path_csv)
+{
+    const base::CsvTable path{path_csv};
+    double sum = 0.0;
+    for (std::size_t i = 0; i < path.rows(); ++i) sum += path.get<double>(i, "seconds");
+    return sum;
+}
+
+double sum_of(const CubeProfile& profile, const std::string& metric)
+{
+    double sum = 0.0;
+    for (const auto& [key, value] : sums(profile, metric)) sum += value;
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("what is outside of all regions is the root's own")
+{
+    const testing::Scratch scratch;
+    const std::string gaps = write_calls(scratch, "gaps", false);
+    const CubeProfile profile = profile_of(scratch, {gaps});
+    CHECK(row(profile, "time", "(all)") == std::vector<double>{8e-6, 8.5e-6});  // from the first event to the last
+    CHECK(row(profile, "time", "(all)/MPI_Init") == std::vector<double>{1e-6, 5e-7});
+    CHECK(row(profile, "visits", "(all)") == std::vector<double>{0, 0});
+    const std::vector<double> on_path = row(profile, "critical_path", "(all)");
+    CHECK(on_path[0] == 0.0);
+    CHECK(on_path[1] == doctest::Approx(0.5e-6 + 7e-6).epsilon(1e-12));  // since the first event of all
+    CHECK(row(profile, "critical_path_imbalance", "(all)")[1] == doctest::Approx(7.5e-6 - 6.5e-6));
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-path", gaps, "-o", scratch / "path"}).status == 0);
+    CHECK(sum_of(profile, "critical_path") == doctest::Approx(sum_on_path(scratch / "path/path.csv")).epsilon(1e-12));
+    CHECK(sum_of(profile, "critical_path") == doctest::Approx(9e-6).epsilon(1e-12));
+    if (const std::string python = testing::python_with_pycubexr(); !python.empty())
+        check_equal(profile, testing::read_with_pycubexr(python, scratch / "p.cubex"));
+
+    // The root that an archive has stays its only one.
+    const std::string whole = write_calls(scratch, "whole", true);
+    const CubeProfile of_main = profile_of(scratch, {whole});
+    CHECK(row(of_main, "time", "main") == std::vector<double>{8e-6, 8.5e-6});
+    CHECK(row(of_main, "critical_path", "main")[1] == doctest::Approx(7.5e-6));
+    CHECK(of_main.call_paths.size() == 3);
+
+    const CubeProfile both = profile_of(scratch, {gaps, whole});
+    CHECK(row(both, "quiet_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
+    CHECK(row(both, "noisy_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
+    CHECK(row(both, "difference_time", "(all)") == std::vector<double>{0.0, 0.0});
+    CHECK(row(both, "quiet_critical_path", "(all)")[1] == doctest::Approx(7.5e-6));
+    CHECK(row(both, "noisy_critical_path", "(all)/main")[1] == doctest::Approx(7.5e-6));
+}
+
 TEST_CASE("two archives give quiet, noisy, difference and slowdown")
 {
     const testing::Scratch scratch;
