@@ -145,6 +145,15 @@ class Prefixed {
     std::map<std::string, std::size_t> added_;
 };
 
+template <class Key>
+InBoth in_both(const std::set<Key>& first, const std::set<Key>& second)
+{
+    InBoth found;
+    for (const Key& one : first) ++(second.contains(one) ? found.both : found.first);
+    found.second = second.size() - found.both;
+    return found;
+}
+
 bool has_artificial_root(const CubeProfile& profile)
 {
     for (std::size_t path = 0; path < profile.call_paths.size(); ++path)
@@ -153,6 +162,18 @@ bool has_artificial_root(const CubeProfile& profile)
 }
 
 }  // namespace
+
+InBoth call_paths_in_both(const CubeProfile& first, const CubeProfile& second)
+{
+    const Union both{first, second, Union::ArtificialRoot::left_out};
+    const auto all = [](const Places& places) {
+        std::set<std::size_t> paths;
+        for (const std::optional<std::size_t>& path : places.call_paths)
+            if (path) paths.insert(*path);
+        return paths;
+    };
+    return in_both(all(both.first()), all(both.second()));
+}
 
 CubeProfile compared(CubeProfile quiet, CubeProfile noisy, bool derived)
 {
@@ -240,15 +261,6 @@ void compare(Apart& apart, const Rows& first, const Rows& second, const CubeProf
                 .where = base::join(name(key), " on ", shape.processes[location.process].name, ", ", location.name)};
         }
     }
-}
-
-template <class Key>
-InBoth in_both(const std::set<Key>& first, const std::set<Key>& second)
-{
-    InBoth found;
-    for (const Key& one : first) ++(second.contains(one) ? found.both : found.first);
-    found.second = second.size() - found.both;
-    return found;
 }
 
 std::set<std::size_t> visited(const Rows& rows)

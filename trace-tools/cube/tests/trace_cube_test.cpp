@@ -240,7 +240,8 @@ TEST_CASE("what is outside of all regions is the root's own")
     CHECK(row(of_main, "critical_path", "main")[1] == doctest::Approx(7.5e-6));
     CHECK(of_main.call_paths.size() == 3);
 
-    const CubeProfile both = profile_of(scratch, {gaps, whole});
+    REQUIRE(testing::run({program, gaps, whole, "-o", scratch / "p.cubex"}).status == 0);
+    const CubeProfile both = otf2::read_cubex(scratch / "p.cubex");
     CHECK(row(both, "quiet_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
     CHECK(row(both, "noisy_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
     CHECK(row(both, "difference_time", "(all)") == std::vector<double>{0.0, 0.0});
@@ -300,6 +301,30 @@ repeat 10 step {
     check_with_pycubexr("-O");
     CHECK(profile_of(scratch, {quiet, noisy, "--without-derived"}).find_metric("slowdown") == nullptr);
     check_with_pycubexr("-B");
+}
+
+TEST_CASE("two archives are told how much they have in common, and who can read the result")
+{
+    const testing::Scratch scratch;
+    const std::string one = make(scratch, "one", "ranks 2\nregion train {\nforward 10ms\nload 1ms\n}\n");
+    const std::string similar = make(scratch, "similar", "ranks 2\nregion train {\nforward 20ms\n}\n");
+    const std::string other = make(scratch, "other", "ranks 2\nregion solve {\nforward 10ms\n}\n");
+    const testing::Outcome some = testing::run({program, one, similar, "-o", scratch / "p.cubex"});
+    CHECK(some.err == "");
+    CHECK(has(some.out, "call paths  2 in both, 1 only in the quiet run, 0 only in the noisy one\n"));
+    CHECK(
+        some.out.ends_with("\nslowdown is a derived metric: readers without CubePL, such as pycubexr, need "
+                           "--without-derived\n"));
+    const testing::Outcome none = testing::run({program, one, other, "-o", scratch / "p.cubex", "--without-derived"});
+    CHECK(none.status == 0);
+    CHECK(none.err ==
+          "trace-cube: the archives have no call path in common (3 and 2): their difference means nothing\n");
+    CHECK_FALSE(has(none.out, "pycubexr"));
+
+    // A common artificial root is none.
+    const std::string gaps = write_calls(scratch, "gaps", false);
+    const std::string loose = make(scratch, "loose", "ranks 2\nwork 1ms\nplay 1ms\n");
+    CHECK(has(testing::run({program, gaps, loose, "-o", scratch / "p.cubex"}).err, "no call path in common (2 and 2)"));
 }
 
 TEST_CASE("Score-P's profile of the same run has the same visits and times")
