@@ -68,6 +68,26 @@ double total(const otf2::CubeProfile& profile, const char* metric)
     return sum;
 }
 
+int compare(const std::vector<std::string>& anchors, const std::string& out, bool derived)
+{
+    const otf2::CubeProfile quiet = profile_of(anchors.front());
+    const otf2::CubeProfile noisy = profile_of(anchors.back());
+    const otf2::InBoth found = otf2::call_paths_in_both(quiet, noisy);
+    if (found.both == 0)
+        std::fprintf(stderr,
+                     "trace-cube: the archives have no call path in common (%zu and %zu): their difference means "
+                     "nothing\n",
+                     found.first, found.second);
+    const otf2::CubeProfile both = otf2::compared(quiet, noisy, derived);
+    write(out, both);
+    std::printf("call paths  %zu in both, %zu only in the quiet run, %zu only in the noisy one\n", found.both,
+                found.first, found.second);
+    std::printf("time %.9f s quiet, %.9f s noisy\n", total(both, "quiet_time"), total(both, "noisy_time"));
+    if (derived)
+        std::printf("slowdown is a derived metric: readers without CubePL, such as pycubexr, need --without-derived\n");
+    return base::exit_fine;
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
@@ -77,7 +97,8 @@ try {
     std::string against;
     bool without_derived = false;
     base::Options options{"trace-cube", "call-path profiles for Cube, from OTF2 archives"};
-    options.add_positional("X.otf2", anchors, "the archive's anchor file; of two the first is the quiet run");
+    options.add_positional("X.otf2 [NOISY.otf2]", anchors,
+                           "the archive's anchor file; of two the first is the quiet run", 1, 2);
     options.add("out,o", out, "the profile to write", "FILE");
     options.add("against", against, "compare the archive with this profile of the same run, Score-P's for example",
                 "FILE");
@@ -85,31 +106,23 @@ try {
                        "of two archives: leave out the slowdown, a derived metric, which pycubexr cannot read");
     options.epilogue(
         "Metrics: visits, time (sec), min_time, max_time; of MPI programs also wait states by Cube's names "
-        "(mpi_latesender, mpi_wait_nxn, ...; parts of time), critical_path, critical_path_imbalance and delay. Of two "
-        "archives each metric is there as quiet_..., noisy_... and difference_... (noisy - quiet), and slowdown is "
-        "noisy "
-        "/ quiet time, whatever is selected in Cube; call paths are matched by the names of their regions, locations "
-        "by "
-        "rank and thread name, and both runs should have done the same work. --against ends with exit code 3 if visits "
-        "differ, or times by more than 1e-5.");
+        "(mpi_latesender, mpi_wait_nxn, ...; parts of time), critical_path, critical_path_imbalance and delay. What "
+        "is outside of all regions is the root's. Of two archives each metric is there as quiet_..., noisy_... and "
+        "difference_... (noisy - quiet), and slowdown is noisy / quiet time, whatever is selected in Cube; call "
+        "paths are matched by the names of their regions, locations by rank and thread name, and both runs should have "
+        "done the same work. --against ends with exit code 3 if visits differ, or times by more than 1e-5.");
     options.example("trace-cube train/trace/traces.otf2 -o train.cubex");
     options.example("trace-cube quiet/train/trace/traces.otf2 noisy/train/trace/traces.otf2 -o slowdown.cubex");
     options.example("trace-cube scorep/traces.otf2 --against scorep/profile.cubex");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (anchors.size() > 2) base::fail_usage("one archive, or a quiet and a noisy one");
     if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against is for one archive");
     if (out.empty() && against.empty()) base::fail_usage("--out says where the profile goes");
 
     otf2::Limits limits;
     for (const std::string& anchor : anchors) limits.memory_bytes += otf2::limits_for(anchor).memory_bytes;
     return otf2::confined("trace-cube", limits, [&] {
+        if (anchors.size() == 2) return compare(anchors, out, !without_derived);
         const otf2::CubeProfile profile = profile_of(anchors.front());
-        if (anchors.size() == 2) {
-            const otf2::CubeProfile both = otf2::compared(profile, profile_of(anchors.back()), !without_derived);
-            write(out, both);
-            std::printf("time %.9f s quiet, %.9f s noisy\n", total(both, "quiet_time"), total(both, "noisy_time"));
-            return static_cast<int>(base::exit_fine);
-        }
         if (!out.empty()) write(out, profile);
         return against.empty() ? static_cast<int>(base::exit_fine) : check(profile, against);
     });

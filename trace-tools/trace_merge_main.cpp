@@ -85,13 +85,15 @@ try {
     base::Options options{"trace-merge", "a training and the noise beside it as one OTF2 archive on one time line"};
     options.add_positional("TRAIN.otf2 NOISE.otf2", archives, "the training's anchor file, then the noise's", 2);
     options.add("out,o", out, "where the merged archive traces.otf2 goes; must not be there yet", "DIR");
-    options.add("report", report, "a report of interference on these: its significant effects become markers", "DIR");
+    options.add("report", report,
+                "a report of interference on these: effects that are significant or unsafe become markers", "DIR");
     options.add("clock-offset", clock_offset,
                 "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
     options.epilogue(
         "The noise's processes are called 'noise on HOST' and come first; their rates are metrics of the node. Numbers "
         "of processes and locations are new, all other ones are the training's. Markers, snapshots and thumbnails of "
-        "the archives are not taken over.");
+        "the archives are not taken over. Noise that does not overlap the training is told and merged all the same: "
+        "where it lies is what the time line shows.");
     options.example("trace-merge run1/train/trace/traces.otf2 run1/noise/*/trace/traces.otf2 -o run1/merged");
     options.example(
         "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");

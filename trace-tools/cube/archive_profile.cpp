@@ -1,5 +1,6 @@
 #include "trace-tools/cube/archive_profile.hpp"
 
+#include "base/saturating.hpp"
 #include "base/version.hpp"
 #include "trace-tools/otf2/fan_out.hpp"
 #include "trace-tools/patterns/call_path_profile.hpp"
@@ -40,9 +41,20 @@ double seconds(std::int64_t ns)
     return static_cast<double>(ns) / 1e9;
 }
 
-using Locations = std::vector<std::optional<std::size_t>>;  // by the archive's index the profile's; none: left out
+// From the archive's and its call tree's indices to the profile's.
+struct Places {
+    std::vector<std::optional<std::size_t>> locations;  // none: left out
+    bool artificial_root = false;                       // above all of the tree
 
-Locations add_locations(CubeProfile& profile, const Archive& archive, const CallPathProfile& visits)
+    std::size_t call_path(std::uint32_t where) const
+    {
+        return where == nowhere ? 0 : where + (artificial_root ? 1 : 0);
+    }
+    std::size_t location(std::size_t index) const { return *locations[index]; }
+};
+
+std::vector<std::optional<std::size_t>> add_locations(CubeProfile& profile, const Archive& archive,
+                                                      const CallPathProfile& visits)
 {
     const std::vector<std::int64_t> ranks = ranks_of_locations(archive);
     const auto node_of = [&](std::uint32_t node) {
@@ -70,13 +82,14 @@ Locations add_locations(CubeProfile& profile, const Archive& archive, const Call
         taken.push_back(i);
     }
     const std::vector<std::size_t> order = put_in_order(profile);
-    Locations places(archive.locations.size());
+    std::vector<std::optional<std::size_t>> places(archive.locations.size());
     for (std::size_t i = 0; i < taken.size(); ++i) places[taken[i]] = order[i];
     return places;
 }
 
-void add_call_paths(CubeProfile& profile, const Archive& archive, const CallTree& tree)
+void add_call_paths(CubeProfile& profile, const Archive& archive, const CallTree& tree, const Places& places)
 {
+    if (places.artificial_root) add_artificial_root(profile);
     std::vector<std::optional<std::size_t>> regions(archive.regions.size());  // those visited
     for (const CallTree::Node& node : tree.nodes()) {
         if (!regions[node.region]) {
@@ -85,26 +98,58 @@ void add_call_paths(CubeProfile& profile, const Archive& archive, const CallTree
             profile.regions.push_back(
                 {.name = region.name, .paradigm = text(region.paradigm), .role = text(region.role)});
         }
-        profile.call_paths.push_back(
-            {.region = *regions[node.region],
-             .parent = node.parent == nowhere ? std::nullopt : std::optional<std::size_t>{node.parent}});
+        profile.call_paths.push_back({.region = *regions[node.region],
+                                      .parent = node.parent == nowhere && !places.artificial_root
+                                                    ? std::nullopt
+                                                    : std::optional<std::size_t>{places.call_path(node.parent)}});
     }
 }
 
-void set(CubeMetric& metric, const CubeProfile& profile, std::size_t call_path, std::size_t location, double value)
+struct TimeOfLocation {
+    std::int64_t whole_ns = 0;    // from its first region to its last
+    std::int64_t outside_ns = 0;  // of that in no region
+};
+
+std::vector<TimeOfLocation> times_of_locations(const CallTree& tree, const CallPathProfile& visits,
+                                               const std::vector<MpiTimes>& times)
+{
+    std::vector<TimeOfLocation> all(times.size());
+    for (std::size_t location = 0; location < times.size(); ++location) {
+        const std::vector<CallPathVisits>& call_paths = visits.by_location()[location];
+        if (call_paths.empty()) continue;
+        std::int64_t inside_ns = 0;
+        for (std::size_t path = 0; path < call_paths.size(); ++path)
+            if (tree.nodes()[path].parent == nowhere)
+                inside_ns = base::saturated_sum(inside_ns, call_paths[path].inclusive_ns.sum);
+        const std::int64_t span_ns = base::saturated_difference(times[location].last_ns, times[location].first_ns);
+        all[location].whole_ns = std::max(span_ns, inside_ns);
+        all[location].outside_ns = base::saturated_difference(all[location].whole_ns, inside_ns);
+    }
+    return all;
+}
+
+bool needs_artificial_root(const CallTree& tree, const std::vector<TimeOfLocation>& times)
+{
+    const auto is_root = [](const CallTree::Node& node) { return node.parent == nowhere; };
+    return std::count_if(tree.nodes().begin(), tree.nodes().end(), is_root) != 1 ||
+           std::any_of(times.begin(), times.end(), [](const TimeOfLocation& one) { return one.outside_ns > 0; });
+}
+
+void add(CubeMetric& metric, const CubeProfile& profile, std::size_t call_path, std::size_t location, double value)
 {
     std::vector<double>& row = metric.rows[call_path];
     row.resize(profile.locations.size());
-    row[location] = value;
+    row[location] += value;
 }
 
-void add_visits(CubeProfile& profile, const CallPathProfile& visits, const Locations& places)
+void add_visits(CubeProfile& profile, const CallPathProfile& visits, const std::vector<TimeOfLocation>& times,
+                const Places& places)
 {
     const auto fill = [&](CubeMetric metric, double (*value)(const CallPathVisits&)) {
-        for (std::size_t location = 0; location < places.size(); ++location)
-            for (std::size_t path = 0; path < visits.by_location()[location].size(); ++path)
+        for (std::size_t location = 0; location < visits.by_location().size(); ++location)
+            for (std::uint32_t path = 0; path < visits.by_location()[location].size(); ++path)
                 if (const CallPathVisits& one = visits.by_location()[location][path]; one.visits > 0)
-                    set(metric, profile, path, *places[location], value(one));
+                    add(metric, profile, places.call_path(path), places.location(location), value(one));
         profile.metrics.push_back(std::move(metric));
     };
     fill({.unique_name = "visits",
@@ -119,6 +164,10 @@ void add_visits(CubeProfile& profile, const CallPathProfile& visits, const Locat
           .description = "Total time",
           .kind = CubeMetric::Kind::inclusive},
          [](const CallPathVisits& one) { return seconds(one.inclusive_ns.sum); });
+    if (places.artificial_root)
+        for (std::size_t location = 0; location < times.size(); ++location)
+            if (times[location].whole_ns > 0)
+                add(profile.metrics.back(), profile, 0, places.location(location), seconds(times[location].whole_ns));
     fill({.unique_name = "min_time",
           .display_name = "Minimum Inclusive Time",
           .unit = "sec",
@@ -136,7 +185,7 @@ void add_visits(CubeProfile& profile, const CallPathProfile& visits, const Locat
 // Waits by pattern, call path and location of the archive.
 using Waits = std::map<Pattern, std::map<PathKey, std::int64_t>>;
 
-void add_waits(CubeProfile& profile, const Waits& waits, const Locations& places)
+void add_waits(CubeProfile& profile, const Waits& waits, const Places& places)
 {
     const auto index_of = [&](const char* name) {
         return static_cast<std::size_t>(profile.find_metric(name) - profile.metrics.data());
@@ -149,13 +198,12 @@ void add_waits(CubeProfile& profile, const Waits& waits, const Locations& places
                           .parent = index_of(one.part_of ? cube_name(*one.part_of) : "time")};
         if (const auto found = waits.find(one.pattern); found != waits.end())
             for (const auto& [key, ns] : found->second)
-                set(metric, profile, key.where, *places[key.location], seconds(ns));
+                add(metric, profile, places.call_path(key.where), places.location(key.location), seconds(ns));
         profile.metrics.push_back(std::move(metric));
     }
 }
 
-// Time on the path outside of all regions is of no call path and left out.
-void add_critical_path(CubeProfile& profile, const CriticalPath& path, const MpiReplay& replay, const Locations& places)
+void add_critical_path(CubeProfile& profile, const CriticalPath& path, const MpiReplay& replay, const Places& places)
 {
     CubeMetric on_path{.unique_name = "critical_path",
                        .display_name = "Critical path",
@@ -170,14 +218,16 @@ void add_critical_path(CubeProfile& profile, const CriticalPath& path, const Mpi
                      .display_name = "Delay costs",
                      .unit = "sec",
                      .description = "Time that others waited because of it"};
-    const std::map<PathKey, double> excess = critical_path_imbalance(path, replay);
-    for (const auto& [key, ns] : path.ns)
-        if (key.where != nowhere) set(on_path, profile, key.where, *places[key.location], seconds(ns));
-    for (const auto& [key, s] : excess)
-        if (key.where != nowhere && s > 0.0) set(imbalance, profile, key.where, *places[key.location], s);
-    for (const auto& [key, s] : path.delay)
-        if (key.where != nowhere) set(delay, profile, key.where, *places[key.location], s);
-    for (CubeMetric* one : {&on_path, &imbalance, &delay}) profile.metrics.push_back(std::move(*one));
+    const auto fill = [&](CubeMetric metric, const auto& values, const auto& in_seconds) {
+        for (const auto& [key, value] : values)
+            if (value > 0 && places.locations[key.location])
+                add(metric, profile, places.call_path(key.where), places.location(key.location), in_seconds(value));
+        profile.metrics.push_back(std::move(metric));
+    };
+    const auto as_it_is = [](double value_s) { return value_s; };
+    fill(std::move(on_path), path.ns, seconds);
+    fill(std::move(imbalance), critical_path_imbalance(path, replay), as_it_is);
+    fill(std::move(delay), path.delay, as_it_is);
 }
 
 }  // namespace
@@ -200,11 +250,13 @@ ArchiveProfile profile_of(Reader& reader)
     profile.machine = archive.machine.empty() ? "machine" : archive.machine;
     profile.attributes = {
         {"Creator", "Crosstalk " + base::version()}, {"Trace written by", archive.writer}, {"CubePL Version", "1.0"}};
-    const Locations places = add_locations(profile, archive, visits);
-    add_call_paths(profile, archive, tree);
-    add_visits(profile, visits, places);
-    const std::vector<MpiTimes> times = replay.times();
-    if (std::any_of(times.begin(), times.end(), [](const MpiTimes& one) { return one.mpi_ns > 0; })) {
+    const std::vector<MpiTimes> mpi = replay.times();
+    const std::vector<TimeOfLocation> times = times_of_locations(tree, visits, mpi);
+    const Places places{.locations = add_locations(profile, archive, visits),
+                        .artificial_root = needs_artificial_root(tree, times)};
+    add_call_paths(profile, archive, tree, places);
+    add_visits(profile, visits, times, places);
+    if (std::any_of(mpi.begin(), mpi.end(), [](const MpiTimes& one) { return one.mpi_ns > 0; })) {
         add_waits(profile, waits, places);
         add_critical_path(profile, replay.critical_path(), replay, places);
     }

@@ -12,7 +12,9 @@ struct ArchiveProfile {
     std::vector<std::string> problems;  // of the archive, its events and its clocks
 };
 
-// Reads all events once, in the order of their time. Throws Error.
+// Reads all events once, in the order of their time. It has one root. What is outside of all regions is the root's own:
+// of an artificial one where call paths have several roots, or where a location has time outside of regions between its
+// first and its last; else the archive's own root has what the critical path has before it. Throws Error.
 ArchiveProfile profile_of(Reader& reader);
 
 }  // namespace otf2

@@ -18,13 +18,16 @@ using Rows = std::map<std::size_t, Row>;
 
 // Where a profile's call paths and locations are in the union.
 struct Places {
-    std::vector<std::optional<std::size_t>> call_paths;  // none: an artificial root
+    std::vector<std::optional<std::size_t>> call_paths;  // none: an artificial root that is left out
     std::vector<std::size_t> locations;
 };
 
 class Union {
  public:
-    Union(const CubeProfile& first, const CubeProfile& second) : places_{place(first), place(second)}
+    enum class ArtificialRoot { kept, left_out };
+
+    Union(const CubeProfile& first, const CubeProfile& second, ArtificialRoot root)
+        : root_{root}, places_{place(first), place(second)}
     {
         const std::vector<std::size_t> order = put_in_order(shape_);
         for (Places& places : places_)
@@ -68,7 +71,7 @@ class Union {
 
     std::optional<std::size_t> call_path(const CubeProfile& profile, std::size_t path, const Places& places)
     {
-        if (is_artificial_root(profile, path)) return std::nullopt;
+        if (root_ == ArtificialRoot::left_out && is_artificial_root(profile, path)) return std::nullopt;
         const CubeRegion& region = profile.regions[profile.call_paths[path].region];
         const auto [number, new_region] = regions_.try_emplace(base::printable(region.name), shape_.regions.size());
         if (new_region) shape_.regions.push_back(region);
@@ -86,6 +89,7 @@ class Union {
         return found->second;
     }
 
+    ArtificialRoot root_;
     CubeProfile shape_;
     std::map<std::string, std::size_t> regions_;
     std::map<std::pair<std::optional<std::size_t>, std::size_t>, std::size_t> call_paths_;
@@ -141,11 +145,41 @@ class Prefixed {
     std::map<std::string, std::size_t> added_;
 };
 
+template <class Key>
+InBoth in_both(const std::set<Key>& first, const std::set<Key>& second)
+{
+    InBoth found;
+    for (const Key& one : first) ++(second.contains(one) ? found.both : found.first);
+    found.second = second.size() - found.both;
+    return found;
+}
+
+bool has_artificial_root(const CubeProfile& profile)
+{
+    for (std::size_t path = 0; path < profile.call_paths.size(); ++path)
+        if (is_artificial_root(profile, path)) return true;
+    return false;
+}
+
 }  // namespace
 
-CubeProfile compared(const CubeProfile& quiet, const CubeProfile& noisy, bool derived)
+InBoth call_paths_in_both(const CubeProfile& first, const CubeProfile& second)
 {
-    const Union both{quiet, noisy};
+    const Union both{first, second, Union::ArtificialRoot::left_out};
+    const auto all = [](const Places& places) {
+        std::set<std::size_t> paths;
+        for (const std::optional<std::size_t>& path : places.call_paths)
+            if (path) paths.insert(*path);
+        return paths;
+    };
+    return in_both(all(both.first()), all(both.second()));
+}
+
+CubeProfile compared(CubeProfile quiet, CubeProfile noisy, bool derived)
+{
+    if (const bool quiet_has = has_artificial_root(quiet); quiet_has != has_artificial_root(noisy))
+        add_artificial_root(quiet_has ? noisy : quiet);
+    const Union both{quiet, noisy, Union::ArtificialRoot::kept};
     CubeProfile profile = both.shape();
     profile.attributes = quiet.attributes;
     Prefixed quiet_metrics{profile, "quiet", "quiet run"};
@@ -229,15 +263,6 @@ void compare(Apart& apart, const Rows& first, const Rows& second, const CubeProf
     }
 }
 
-template <class Key>
-InBoth in_both(const std::set<Key>& first, const std::set<Key>& second)
-{
-    InBoth found;
-    for (const Key& one : first) ++(second.contains(one) ? found.both : found.first);
-    found.second = second.size() - found.both;
-    return found;
-}
-
 std::set<std::size_t> visited(const Rows& rows)
 {
     std::set<std::size_t> keys;
@@ -250,7 +275,7 @@ std::set<std::size_t> visited(const Rows& rows)
 
 Agreement agreement(const CubeProfile& first, const CubeProfile& second)
 {
-    const Union both{first, second};
+    const Union both{first, second, Union::ArtificialRoot::left_out};
     const CubeProfile& shape = both.shape();
     const auto region_name = [&](std::size_t region) { return shape.regions[region].name; };
     const auto path_name = [&](std::size_t path) { return region_name(shape.call_paths[path].region); };

@@ -7,16 +7,19 @@
 
 namespace otf2 {
 
-// Of each metric of a quiet and a noisy run "quiet_...", "noisy_..." and, where values add up, "difference_..." (noisy
-// - quiet). What is in one run only is kept. With `derived` also "slowdown", noisy time / quiet time, which Cube
-// computes anew for whatever is selected.
-CubeProfile compared(const CubeProfile& quiet, const CubeProfile& noisy, bool derived);
-
 struct InBoth {
     std::size_t both = 0;
     std::size_t first = 0;   // only in it
     std::size_t second = 0;  // only in it
 };
+
+// Call paths, but for artificial roots.
+InBoth call_paths_in_both(const CubeProfile& first, const CubeProfile& second);
+
+// Of each metric of a quiet and a noisy run "quiet_...", "noisy_..." and, where values add up, "difference_..." (noisy
+// - quiet). What is in one run only is kept. With `derived` also "slowdown", noisy time / quiet time, which Cube
+// computes anew for whatever is selected.
+CubeProfile compared(CubeProfile quiet, CubeProfile noisy, bool derived);
 
 // How far two values that should be one are apart, relative to the larger one.
 struct Apart {

@@ -45,10 +45,9 @@ std::vector<std::size_t> call_paths_by_row(const std::vector<CubeCallPath>& call
     return rows;
 }
 
-void give_one_root(CubeProfile& profile)
+void add_artificial_root(CubeProfile& profile)
 {
     const std::vector<std::size_t> roots = children_of(profile.call_paths).back();
-    if (roots.size() == 1) return;
     profile.regions.push_back(artificial_root);
     profile.call_paths.insert(profile.call_paths.begin(), {.region = profile.regions.size() - 1});
     for (std::size_t i = 1; i < profile.call_paths.size(); ++i) {
@@ -65,6 +64,11 @@ void give_one_root(CubeProfile& profile)
         if (metric.kind == CubeMetric::Kind::inclusive && !rows.empty()) rows.emplace(0, std::move(all));
         metric.rows = std::move(rows);
     }
+}
+
+void give_one_root(CubeProfile& profile)
+{
+    if (children_of(profile.call_paths).back().size() != 1) add_artificial_root(profile);
 }
 
 bool is_artificial_root(const CubeProfile& profile, std::size_t call_path)

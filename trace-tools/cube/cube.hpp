@@ -75,11 +75,13 @@ std::vector<std::vector<std::size_t>> children_of(const std::vector<CubeCallPath
 // first, but a call path's children side by side.
 std::vector<std::size_t> call_paths_by_row(const std::vector<CubeCallPath>& call_paths, CubeMetric::Kind kind);
 
-// Of a profile with several roots, or none: puts an artificial one above them, whose inclusive values are theirs added
-// up. Readers of Cube files want exactly one.
+// Puts an artificial root above all call paths, whose inclusive values are theirs added up.
+void add_artificial_root(CubeProfile& profile);
+
+// That for a profile with several roots, or none: readers of Cube files want exactly one.
 void give_one_root(CubeProfile& profile);
 
-// Is it the one that give_one_root() makes?
+// Is it the one that add_artificial_root() makes?
 bool is_artificial_root(const CubeProfile& profile, std::size_t call_path);
 
 // Puts the processes of a node and the locations of a process side by side, as a file wants them, and leaves out

@@ -79,43 +79,69 @@ struct Effect {
     double percent = 0.0;
     double low = 0.0;
     double high = 0.0;
+    std::string kind;     // alone, average
+    std::string verdict;  // of the whole job's step; else empty
+    bool significant = true;
 };
-
-std::vector<Effect> significant_effects(const fs::path& report)
-{
-    const base::CsvTable table{report / "effects.csv"};
-    std::vector<Effect> effects;
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-        if (table.text(row, "kind") != "alone" || !(table.get<double>(row, "p_holm") < significance)) continue;
-        effects.push_back({.factor = table.text(row, "factor"),
-                           .level = table.text(row, "level"),
-                           .phase = table.text(row, "phase"),
-                           .rank = table.text(row, "rank") == "all" ? all_ranks : table.get<std::int64_t>(row, "rank"),
-                           .percent = table.get<double>(row, "effect_percent"),
-                           .low = table.get<double>(row, "low_percent"),
-                           .high = table.get<double>(row, "high_percent")});
-    }
-    return effects;
-}
 
 struct Judgement {
     double budget_percent = 0.0;
     std::string why_not_trustworthy;
+    std::map<std::array<std::string, 3>, std::string> verdicts;  // safe, unsafe, undecided; by factor, level and kind
 };
+
+void add_verdicts(Judgement& judged, const nlohmann::json& factors)
+{
+    const auto add = [&](const std::string& factor, const nlohmann::json& one) {
+        judged.verdicts[{factor, one.value("level", ""), one.value("kind", "alone")}] = one.at("verdict");
+    };
+    for (const auto& [factor, one] : factors.items()) {
+        add(factor, one);
+        if (one.contains("levels"))
+            for (const nlohmann::json& level : one.at("levels")) add(factor, level);
+    }
+}
 
 Judgement judgement(const fs::path& report)
 {
     const fs::path file = report / "verdict.json";
     try {
         const auto json = nlohmann::json::parse(base::read_whole(file));
-        Judgement judged{.budget_percent = json.at("budget_percent").get<double>(), .why_not_trustworthy = ""};
+        Judgement judged;
+        judged.budget_percent = json.at("budget_percent").get<double>();
         if (!json.at("trustworthy").get<bool>())
             judged.why_not_trustworthy =
                 "not trustworthy: " + base::join_words(json.at("reasons").get<std::vector<std::string>>(), "; ");
+        add_verdicts(judged, json.value("factors", nlohmann::json::object()));
         return judged;
     } catch (const nlohmann::json::exception&) {
         base::fail(file.string(), " is no verdict of interference");
     }
+}
+
+// The significant ones, and those of noise that the report's table calls unsafe.
+std::vector<Effect> effects_to_mark(const fs::path& report, const Judgement& judged)
+{
+    const base::CsvTable table{report / "effects.csv"};
+    std::vector<Effect> effects;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        Effect effect{.factor = table.text(row, "factor"),
+                      .level = table.text(row, "level"),
+                      .phase = table.text(row, "phase"),
+                      .kind = table.text(row, "kind"),
+                      .verdict = {},
+                      .significant = table.get<double>(row, "p_holm") < significance};
+        if (table.text(row, "rank") != "all") effect.rank = table.get<std::int64_t>(row, "rank");
+        const auto verdict = judged.verdicts.find({effect.factor, effect.level, effect.kind});
+        if (verdict != judged.verdicts.end() && effect.phase == "step" && effect.rank == all_ranks)
+            effect.verdict = verdict->second;
+        if (effect.verdict != "unsafe" && !(effect.kind == "alone" && effect.significant)) continue;
+        effect.percent = table.get<double>(row, "effect_percent");
+        effect.low = table.get<double>(row, "low_percent");
+        effect.high = table.get<double>(row, "high_percent");
+        effects.push_back(std::move(effect));
+    }
+    return effects;
 }
 
 // Shares of steps in which factors were on, by rank, step and factor; only used steps.
@@ -176,12 +202,18 @@ OTF2_MarkerRef category(const Effect& effect, double budget_percent)
     return effect.high > budget_percent ? 1 : 2;
 }
 
-// "memory.stream +12.3 % [10.1, 14.5] forward"
+// "memory.stream +12.3 % [10.1, 14.5] forward", "memory.stream +56.0 % [6.7, 105.4] step: unsafe"
 std::string text(const Effect& effect)
 {
     std::array<char, 64> numbers{};
     std::snprintf(numbers.data(), numbers.size(), " %+.1f %% [%.1f, %.1f] ", effect.percent, effect.low, effect.high);
-    return effect.factor + (effect.level.empty() ? "" : "[" + effect.level + "]") + numbers.data() + effect.phase;
+    std::string text = effect.factor;
+    if (!effect.level.empty()) text += "[" + effect.level + "]";
+    text += numbers.data() + effect.phase;
+    if (effect.kind == "average") text += ", on average over the other noise";
+    if (!effect.verdict.empty()) text += ": " + effect.verdict;
+    if (!effect.significant) text += ", not significant after Holm's correction";
+    return text;
 }
 
 std::int64_t middle_ns(const Step& step)
@@ -236,13 +268,13 @@ std::vector<Marker> markers_of(const Chip& chip, const std::vector<Effect>& effe
     return markers;
 }
 
-void write(const fs::path& anchor, const std::vector<Marker>& markers)
+void write(const fs::path& anchor, const std::string& group, const std::vector<Marker>& markers)
 {
     const ReaderHandle reader{check(OTF2_Reader_Open(anchor.c_str()), "read trace ", anchor.string())};
     check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), "read it alone");
     OTF2_MarkerWriter* writer = check(OTF2_Reader_GetMarkerWriter(reader.get()), "write markers");
     for (OTF2_MarkerRef number = 0; number < categories.size(); ++number)
-        check(OTF2_MarkerWriter_WriteDefMarker(writer, number, "crosstalk", categories[number].name,
+        check(OTF2_MarkerWriter_WriteDefMarker(writer, number, group.c_str(), categories[number].name,
                                                categories[number].severity),
               "write markers");
     for (const Marker& marker : markers)
@@ -260,7 +292,7 @@ void write(const fs::path& anchor, const std::vector<Marker>& markers)
 std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::size_t noise_processes)
 {
     const Judgement judged = judgement(report);
-    const std::vector<Effect> effects = significant_effects(report);
+    const std::vector<Effect> effects = effects_to_mark(report, judged);
     const Exposure exposure{report};
 
     Reader reader{anchor};
@@ -290,7 +322,7 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
             markers.push_back(std::move(marker));
     std::stable_sort(markers.begin(), markers.end(),
                      [](const Marker& a, const Marker& b) { return a.begin_ns < b.begin_ns; });
-    write(anchor, markers);
+    write(anchor, judged.why_not_trustworthy.empty() ? "crosstalk" : "crosstalk (not trustworthy)", markers);
     return markers.size();
 }
 

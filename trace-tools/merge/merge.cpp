@@ -11,6 +11,7 @@
 #include "trace-tools/otf2/reader.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 namespace otf2 {
@@ -84,6 +85,12 @@ struct Input {
     }
 };
 
+// noisegen has one process an archive; a merged one says what noisegen says, too, but is also a training.
+bool is_noise_alone(const Archive& archive)
+{
+    return archive.property("crosstalk::design") && archive.processes.size() == 1;
+}
+
 std::string shown(const std::string& name)
 {
     return name.empty() ? "unknown" : name;
@@ -120,6 +127,13 @@ Beside beside(const Input& training, const Input& noise, const Location& locatio
     base::fail("training and noise were recorded on two different clocks (", shown(of_training), " and ", shown(clock),
                "): state their difference with --clock-offset if you know it");
 }
+
+// Of the common time, in ticks.
+struct Span {
+    std::uint64_t first = UINT64_MAX;
+    std::uint64_t last = 0;
+    bool any() const { return first <= last; }
+};
 
 // The archive that is written.
 class Output {
@@ -162,6 +176,7 @@ class Merge {
         : inputs_{open_inputs(plan)},
           clock_offset_ns_{plan.clock_offset_ns},
           definitions_{definitions_of(inputs_)},
+          spans_(inputs_.size()),
           output_{directory, largest(&Input::event_chunk), largest(&Input::definition_chunk)}
     {
     }
@@ -175,6 +190,7 @@ class Merge {
         describe();
         output_.close();
         for (const Input& input : inputs_) tell_what_is_left_out(input);
+        for (const Input& input : inputs_) tell_if_apart(input);
         merged_.length_s =
             static_cast<double>(last_ - first_) / static_cast<double>(training().definitions.clock.ticks_per_s);
         return std::move(merged_);
@@ -185,6 +201,9 @@ class Merge {
     {
         std::vector<Input> inputs;
         inputs.emplace_back(plan.training, 0);
+        if (is_noise_alone(inputs.front().archive))
+            base::fail_usage(plan.training.string(),
+                             " is noise of noisegen: the training's archive comes first, then the noise's");
         for (const fs::path& noise : plan.noise) inputs.emplace_back(noise, inputs.size());
         for (const Input& input : inputs)
             if (input.definitions.clock.ticks_per_s != inputs.front().definitions.clock.ticks_per_s)
@@ -314,7 +333,7 @@ class Merge {
                 else
                     local.clock_offsets = offsets_of_noise(input, location);
                 renumber(input, location, input.copied[i], changed, local);
-                note_times(input.copied[i], local);
+                note_times(input, input.copied[i], local);
                 write_local_definitions(output_.get(), definitions_.number(input.number, Space::location, location.id),
                                         local);
             }
@@ -364,11 +383,14 @@ class Merge {
         for (const auto& [own, now] : metrics_of_node) local.numbers[metric][own] = now;
     }
 
-    void note_times(const CopiedEvents& copied, const LocalDefinitions& local)
+    void note_times(const Input& input, const CopiedEvents& copied, const LocalDefinitions& local)
     {
         if (copied.events == 0) return;
-        first_ = std::min(first_, common_time(copied.first, local.clock_offsets));
-        last_ = std::max(last_, common_time(copied.last, local.clock_offsets));
+        Span& span = spans_[input.number];
+        span.first = std::min(span.first, common_time(copied.first, local.clock_offsets));
+        span.last = std::max(span.last, common_time(copied.last, local.clock_offsets));
+        first_ = std::min(first_, span.first);
+        last_ = std::max(last_, span.last);
     }
 
     void write_global_definitions()
@@ -422,9 +444,25 @@ class Merge {
         }
     }
 
+    void tell_if_apart(const Input& noise)
+    {
+        const Span& one = spans_.front();
+        const Span& other = spans_[noise.number];
+        if (!one.any() || !other.any() || (other.first <= one.last && one.first <= other.last)) return;
+        const bool before = other.last < one.first;
+        const std::uint64_t gap = before ? one.first - other.last : other.first - one.last;
+        std::array<char, 64> length{};
+        std::snprintf(length.data(), length.size(), "%.3f s",
+                      static_cast<double>(gap) / static_cast<double>(training().definitions.clock.ticks_per_s));
+        merged_.notes.push_back(base::join(noise.anchor.string(), ": does not overlap the training: it ",
+                                           before ? "ends " : "begins ", length.data(),
+                                           before ? " before the training begins" : " after the training ends"));
+    }
+
     std::vector<Input> inputs_;
     std::optional<std::int64_t> clock_offset_ns_;
     MergedDefinitions definitions_;
+    std::vector<Span> spans_;  // by input
     Output output_;
     Merged merged_;
     std::map<std::string, int> noise_of_name_;

@@ -20,13 +20,14 @@ struct Merged {
     std::uint64_t events = 0;
     double length_s = 0.0;
     std::size_t noise_processes = 0;  // come before the training's
-    std::vector<std::string> notes;   // what could not be taken over
+    std::vector<std::string> notes;   // what could not be taken over, and noise at another time than the training
 };
 
 // Writes directory/traces.otf2. Noise processes are called "noise on HOST", their metrics are the node's, and the
 // events of both keep the time stamps of their own clocks, with the training's clock offsets. Memory does not grow with
 // the number of events. Throws Error for archives that are not whole, and where noise and training are not known to
-// share a clock (by the property crosstalk::clock_identity, else by the stated offset, host by host).
+// share a clock (by the property crosstalk::clock_identity, else by the stated offset, host by host); UsageError if the
+// training is noise of noisegen.
 Merged merge_traces(const MergePlan& plan, const std::filesystem::path& directory);
 
 }  // namespace otf2

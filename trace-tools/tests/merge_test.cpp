@@ -242,6 +242,51 @@ TEST_CASE("archives of unknown clocks are refused unless their difference is sta
           "995000000 " + reader.archive().processes[0].name + "/schedule: enter memory.stream level=rate=4GiB/s");
 }
 
+TEST_CASE("noise where the training belongs is refused, but a merged archive takes more noise")
+{
+    const testing::Scratch scratch;
+    const std::string train = write_training(scratch);
+    const std::string noise = write_noise(scratch / "noise");
+    for (const std::string& second : {train, write_noise(scratch / "more").string()}) {
+        const testing::Outcome refused = merge({noise, second}, scratch / "merged");
+        CHECK(refused.status == 2);
+        CHECK(refused.err == "trace-merge: " + noise +
+                                 " is noise of noisegen: the training's archive comes first, then the noise's\n");
+        CHECK_FALSE(fs::exists(scratch / "merged"));
+    }
+    REQUIRE(merge({train, noise}, scratch / "merged").status == 0);
+    const testing::Outcome again =
+        merge({scratch / "merged/traces.otf2", write_noise(scratch / "third")}, scratch / "merged again");
+    CHECK(again.err == "");
+    CHECK(again.status == 0);
+    fs::copy(scratch / "train", scratch / "job", fs::copy_options::recursive);
+    CHECK(merge({train, scratch / "job/traces.otf2"}, scratch / "two jobs").status == 0);  // noise of another tool
+}
+
+TEST_CASE("noise at another time than the training is told, and merged")
+{
+    const testing::Scratch scratch;
+    const auto record = [&](const char* name, std::int64_t begin_s, std::int64_t end_s) {
+        otf2::Recorder recorder{scratch / name};
+        otf2::LocationRecorder& main = recorder.location("main");
+        main.enter(recorder.region(name), begin_s * 1'000'000'000);
+        main.leave(recorder.region(name), end_s * 1'000'000'000);
+        recorder.finish();
+        return (scratch / name / "traces.otf2").string();
+    };
+    const std::string train = record("train", 1000, 1010);
+    const std::string before = record("before", 800, 820);
+    const std::string after = record("after", 1012, 1020);
+    const std::string beside = record("beside", 1010, 1020);
+    const testing::Outcome outcome = merge({train, before, after, beside}, scratch / "merged");
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err == "trace-merge: " + before +
+                             ": does not overlap the training: it ends 180.000 s before the training begins\n"
+                             "trace-merge: " +
+                             after + ": does not overlap the training: it begins 2.000 s after the training ends\n");
+    CHECK(otf2::Reader{scratch / "merged/traces.otf2"}.archive().clock.length_ns == 220'000'000'000);
+}
+
 TEST_CASE("nothing is written over and nothing half is left")
 {
     const testing::Scratch scratch;
@@ -490,28 +535,48 @@ TEST_CASE("events of all kinds survive with what they refer to")
     CHECK(std::distance(std::sregex_iterator{definitions.begin(), definitions.end(), node}, {}) == 1);
 }
 
+namespace {
+
+// Of noise that covered steps 1 to 4 of the 20 of both ranks, step 0 being warm-up.
+void write_report(const fs::path& report, const std::string& verdict, const std::string& effects)
+{
+    fs::create_directories(report);
+    base::write_whole(report / "verdict.json", verdict);
+    base::write_whole(report / "effects.csv",
+                      "factor,level,phase,rank,kind,effect_percent,low_percent,high_percent,p_holm,steps\n" + effects);
+    std::string exposure = "rank,step,block,used,reason,memory.stream\n";
+    for (int rank = 0; rank < 2; ++rank)
+        for (int step = 0; step < 20; ++step)
+            exposure +=
+                base::join(rank, ",", step, ",0,", step == 0 ? "0,warm-up" : "1,no", ",", step < 5 ? 1.0 : 0.25, "\n");
+    base::write_whole(report / "exposure.csv", exposure);
+}
+
+// What otf2-marker lists, from `from` on.
+std::vector<std::string> printed_markers(const fs::path& archive, const std::string& from)
+{
+    std::istringstream lines{testing::run({"otf2-marker", archive}).out};
+    std::vector<std::string> markers;
+    for (std::string line; std::getline(lines, line);)
+        if (line.rfind("MARKER ", 0) == 0) markers.push_back(line.substr(line.find(from)));
+    return markers;
+}
+
+}  // namespace
+
 TEST_CASE("significant effects of a report are markers on the steps that the noise covered")
 {
     if (!has_otf2_print()) return;
     const testing::Scratch scratch;
     const std::string train = write_training(scratch);
     const std::string noise = write_noise(scratch / "noise");
-    fs::create_directory(scratch / "report");
-    base::write_whole(scratch / "report/verdict.json",
-                      R"({"trustworthy": false, "reasons": ["too short", "too noisy"], "budget_percent": 5})");
-    base::write_whole(scratch / "report/effects.csv",
-                      "factor,level,phase,rank,kind,effect_percent,low_percent,high_percent,p_holm,steps\n"
-                      "memory.stream,rate=4GiB/s,forward,1,alone,12.34,10.1,14.5,0.001,9\n"
-                      "memory.stream,rate=4GiB/s,step,all,alone,4.0,3.0,6.0,0.049,9\n"
-                      "memory.stream,rate=4GiB/s,update,1,alone,1.0,-3.0,5.0,0.2,9\n"
-                      "memory.stream,rate=8GiB/s,forward,1,alone,50.0,40.0,60.0,0.001,9\n"
-                      "memory.stream*io.write,,step,all,interaction,9.0,8.0,10.0,0.001,9\n");
-    std::string exposure = "rank,step,block,used,reason,memory.stream\n";
-    for (int rank = 0; rank < 2; ++rank)
-        for (int step = 0; step < 20; ++step)
-            exposure +=
-                base::join(rank, ",", step, ",0,", step == 0 ? "0,warm-up" : "1,no", ",", step < 5 ? 1.0 : 0.25, "\n");
-    base::write_whole(scratch / "report/exposure.csv", exposure);
+    write_report(scratch / "report",
+                 R"({"trustworthy": false, "reasons": ["too short", "too noisy"], "budget_percent": 5})",
+                 "memory.stream,rate=4GiB/s,forward,1,alone,12.34,10.1,14.5,0.001,9\n"
+                 "memory.stream,rate=4GiB/s,step,all,alone,4.0,3.0,6.0,0.049,9\n"
+                 "memory.stream,rate=4GiB/s,update,1,alone,1.0,-3.0,5.0,0.2,9\n"
+                 "memory.stream,rate=8GiB/s,forward,1,alone,50.0,40.0,60.0,0.001,9\n"
+                 "memory.stream*io.write,,step,all,interaction,9.0,8.0,10.0,0.001,9\n");
     const testing::Outcome outcome = merge({train, noise}, scratch / "merged", {"--report", scratch / "report"});
     REQUIRE(outcome.err == "");
     CHECK(says(outcome.out, "3 markers of effects"));
@@ -519,10 +584,7 @@ TEST_CASE("significant effects of a report are markers on the steps that the noi
     REQUIRE(
         testing::run({CROSSTALK_BIN "/trace-steps", scratch / "merged/traces.otf2", "-o", scratch / "steps"}).status ==
         0);
-    std::istringstream lines{testing::run({"otf2-marker", scratch / "merged/traces.otf2"}).out};
-    std::vector<std::string> markers;
-    for (std::string line; std::getline(lines, line);)
-        if (line.rfind("MARKER ", 0) == 0) markers.push_back(line.substr(line.find("Time")));
+    const std::vector<std::string> markers = printed_markers(scratch / "merged/traces.otf2", "Time");
     REQUIRE(markers.size() == 3);
     CHECK(says(markers[0], "Scope: GLOBAL, Text: \"not trustworthy: too short; too noisy\""));
 
@@ -543,9 +605,53 @@ TEST_CASE("significant effects of a report are markers on the steps that the noi
     CHECK(testing::run({"otf2-print", "--silent", scratch / "merged/traces.otf2"}).status == 0);
 
     // Of another run: there are steps that this training does not have.
-    base::write_whole(scratch / "report/exposure.csv", exposure + "1,20,0,1,no,1\n");
+    base::write_whole(scratch / "report/exposure.csv",
+                      base::read_whole(scratch / "report/exposure.csv") + "1,20,0,1,no,1\n");
     const testing::Outcome other = merge({train, noise}, scratch / "merged 2", {"--report", scratch / "report"});
     CHECK(other.status == 1);
     CHECK(says(other.err, "it is the report of another run"));
     CHECK_FALSE(fs::exists(scratch / "merged 2"));
+}
+
+TEST_CASE("noise that the report calls unsafe has its markers, significant or not")
+{
+    if (!has_otf2_print()) return;
+    const testing::Scratch scratch;
+    const std::string train = write_training(scratch);
+    const std::string noise = write_noise(scratch / "noise");
+    const auto marked = [&](const std::string& out, const std::string& trust, const std::string& verdict,
+                            const std::string& effects) {
+        write_report(scratch / out / "report",
+                     R"({"budget_percent": 1, "reasons": ["too short"], "trustworthy": )" + trust +
+                         R"(, "factors": {"memory.stream": )" + verdict + "}}",
+                     effects);
+        const testing::Outcome outcome =
+            merge({train, noise}, scratch / out / "merged", {"--report", scratch / out / "report"});
+        REQUIRE(outcome.err == "");
+        return printed_markers(scratch / out / "merged/traces.otf2", "Text");
+    };
+    const std::string effects =
+        "memory.stream,rate=4GiB/s,step,all,alone,56.04,6.7,105.4,1,9\n"
+        "memory.stream,rate=4GiB/s,step,all,average,30.0,20.0,40.0,0.01,9\n"
+        "memory.stream,rate=4GiB/s,step,1,alone,20.0,6.7,25.4,1,9\n"
+        "memory.stream,rate=4GiB/s,forward,all,alone,20.0,6.7,25.4,1,9\n";
+    const auto levels = [](const std::string& kind, const std::string& verdict) {
+        return R"({"verdict": "safe", "level": "rate=8GiB/s", "kind": "alone", "levels": {"rate=4GiB/s": {"verdict": ")" +
+               verdict + R"(", "level": "rate=4GiB/s", "kind": ")" + kind + R"("}}})";
+    };
+    CHECK(marked("trusted", "true", levels("alone", "unsafe"), effects) ==
+          std::vector<std::string>{"Text: \"memory.stream[rate=4GiB/s] +56.0 % [6.7, 105.4] step: unsafe, not "
+                                   "significant after Holm's correction\""});
+    CHECK(marked("factorial", "true", levels("average", "unsafe"), effects) ==
+          std::vector<std::string>{"Text: \"memory.stream[rate=4GiB/s] +30.0 % [20.0, 40.0] step, on average over the "
+                                   "other noise: unsafe\""});
+    CHECK(marked("undecided", "true", levels("alone", "undecided"), effects).empty());
+    const testing::Outcome trusted = testing::run({"otf2-marker", scratch / "trusted/merged/traces.otf2"});
+    CHECK(says(trusted.out, "\"crosstalk\""));
+
+    const std::vector<std::string> distrusted = marked("distrusted", "false", levels("alone", "unsafe"), effects);
+    REQUIRE(distrusted.size() == 2);
+    CHECK(distrusted[0] == "Text: \"not trustworthy: too short\"");
+    CHECK(says(testing::run({"otf2-marker", scratch / "distrusted/merged/traces.otf2"}).out,
+               "\"crosstalk (not trustworthy)\""));
 }

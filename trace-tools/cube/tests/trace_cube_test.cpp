@@ -168,6 +168,87 @@ repeat 20 step {
     check_close(on_path, sums(profile, "critical_path"));
 }
 
+namespace {
+
+// Two threads of MPI that do not meet, the second later than the first; `main` may be around their calls.
+fs::path write_calls(const testing::Scratch& scratch, const std::string& name, bool with_main)
+{
+    otf2::RawArchive archive{scratch / name};
+    const std::uint64_t begin[] = {1000, 1500};
+    const std::uint64_t end[] = {9000, 10000};
+    for (const std::uint64_t one : {0, 1}) {
+        if (with_main) archive.enter(one, begin[one], 2);
+        archive.enter(one, begin[one], 0);
+        archive.leave(one, 2000, 0);
+        archive.enter(one, end[one] - 1000, 1);
+        archive.leave(one, end[one], 1);
+        if (with_main) archive.leave(one, end[one], 2);
+    }
+    archive.end_events();
+    archive.clock(1000, 9000);
+    archive.node(0, "host");
+    for (const OTF2_LocationGroupRef one : {0, 1}) {
+        archive.process(one, "rank " + std::to_string(one), 0);
+        archive.location(one, "main", one);
+    }
+    archive.region(0, "MPI_Init", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
+    archive.region(1, "MPI_Finalize", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
+    archive.region(2, "main");
+    archive.finish();
+    return archive.anchor();
+}
+
+double sum_on_path(const fs::path& path_csv)
+{
+    const base::CsvTable path{path_csv};
+    double sum = 0.0;
+    for (std::size_t i = 0; i < path.rows(); ++i) sum += path.get<double>(i, "seconds");
+    return sum;
+}
+
+double sum_of(const CubeProfile& profile, const std::string& metric)
+{
+    double sum = 0.0;
+    for (const auto& [key, value] : sums(profile, metric)) sum += value;
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("what is outside of all regions is the root's own")
+{
+    const testing::Scratch scratch;
+    const std::string gaps = write_calls(scratch, "gaps", false);
+    const CubeProfile profile = profile_of(scratch, {gaps});
+    CHECK(row(profile, "time", "(all)") == std::vector<double>{8e-6, 8.5e-6});  // from the first event to the last
+    CHECK(row(profile, "time", "(all)/MPI_Init") == std::vector<double>{1e-6, 5e-7});
+    CHECK(row(profile, "visits", "(all)") == std::vector<double>{0, 0});
+    const std::vector<double> on_path = row(profile, "critical_path", "(all)");
+    CHECK(on_path[0] == 0.0);
+    CHECK(on_path[1] == doctest::Approx(0.5e-6 + 7e-6).epsilon(1e-12));  // since the first event of all
+    CHECK(row(profile, "critical_path_imbalance", "(all)")[1] == doctest::Approx(7.5e-6 - 6.5e-6));
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-path", gaps, "-o", scratch / "path"}).status == 0);
+    CHECK(sum_of(profile, "critical_path") == doctest::Approx(sum_on_path(scratch / "path/path.csv")).epsilon(1e-12));
+    CHECK(sum_of(profile, "critical_path") == doctest::Approx(9e-6).epsilon(1e-12));
+    if (const std::string python = testing::python_with_pycubexr(); !python.empty())
+        check_equal(profile, testing::read_with_pycubexr(python, scratch / "p.cubex"));
+
+    // The root that an archive has stays its only one.
+    const std::string whole = write_calls(scratch, "whole", true);
+    const CubeProfile of_main = profile_of(scratch, {whole});
+    CHECK(row(of_main, "time", "main") == std::vector<double>{8e-6, 8.5e-6});
+    CHECK(row(of_main, "critical_path", "main")[1] == doctest::Approx(7.5e-6));
+    CHECK(of_main.call_paths.size() == 3);
+
+    REQUIRE(testing::run({program, gaps, whole, "-o", scratch / "p.cubex"}).status == 0);
+    const CubeProfile both = otf2::read_cubex(scratch / "p.cubex");
+    CHECK(row(both, "quiet_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
+    CHECK(row(both, "noisy_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
+    CHECK(row(both, "difference_time", "(all)") == std::vector<double>{0.0, 0.0});
+    CHECK(row(both, "quiet_critical_path", "(all)")[1] == doctest::Approx(7.5e-6));
+    CHECK(row(both, "noisy_critical_path", "(all)/main")[1] == doctest::Approx(7.5e-6));
+}
+
 TEST_CASE("two archives give quiet, noisy, difference and slowdown")
 {
     const testing::Scratch scratch;
@@ -220,6 +301,30 @@ repeat 10 step {
     check_with_pycubexr("-O");
     CHECK(profile_of(scratch, {quiet, noisy, "--without-derived"}).find_metric("slowdown") == nullptr);
     check_with_pycubexr("-B");
+}
+
+TEST_CASE("two archives are told how much they have in common, and who can read the result")
+{
+    const testing::Scratch scratch;
+    const std::string one = make(scratch, "one", "ranks 2\nregion train {\nforward 10ms\nload 1ms\n}\n");
+    const std::string similar = make(scratch, "similar", "ranks 2\nregion train {\nforward 20ms\n}\n");
+    const std::string other = make(scratch, "other", "ranks 2\nregion solve {\nforward 10ms\n}\n");
+    const testing::Outcome some = testing::run({program, one, similar, "-o", scratch / "p.cubex"});
+    CHECK(some.err == "");
+    CHECK(has(some.out, "call paths  2 in both, 1 only in the quiet run, 0 only in the noisy one\n"));
+    CHECK(
+        some.out.ends_with("\nslowdown is a derived metric: readers without CubePL, such as pycubexr, need "
+                           "--without-derived\n"));
+    const testing::Outcome none = testing::run({program, one, other, "-o", scratch / "p.cubex", "--without-derived"});
+    CHECK(none.status == 0);
+    CHECK(none.err ==
+          "trace-cube: the archives have no call path in common (3 and 2): their difference means nothing\n");
+    CHECK_FALSE(has(none.out, "pycubexr"));
+
+    // A common artificial root is none.
+    const std::string gaps = write_calls(scratch, "gaps", false);
+    const std::string loose = make(scratch, "loose", "ranks 2\nwork 1ms\nplay 1ms\n");
+    CHECK(has(testing::run({program, gaps, loose, "-o", scratch / "p.cubex"}).err, "no call path in common (2 and 2)"));
 }
 
 TEST_CASE("Score-P's profile of the same run has the same visits and times")
