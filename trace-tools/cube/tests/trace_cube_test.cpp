@@ -504,7 +504,7 @@ TEST_CASE("wrong usage and wrong files are told")
         CHECK(has(outcome.err, why));
     };
     usage({anchor}, "--out says where the profile goes");
-    usage({anchor, anchor, anchor, "-o", "x"}, "one archive, or a quiet and a noisy one");
+    usage({anchor, anchor, anchor, "-o", "x"}, "takes X.otf2 [NOISY.otf2], not 3 words");
     usage({anchor, anchor, "-o", "x", "--against", "y"}, "--against is for one archive");
     const testing::Outcome no_archive = testing::run({program, scratch / "none.otf2", "-o", scratch / "p.cubex"});
     CHECK(no_archive.status == 1);
