@@ -15,6 +15,7 @@
 #include <deque>
 #include <iostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -88,6 +89,23 @@ std::uint64_t profile(const std::filesystem::path& anchor, std::size_t threads)
     return 2 * visits;
 }
 
+// What the machine gives: arithmetic, shared out among threads.
+double seconds_of_arithmetic(std::uint64_t threads)
+{
+    constexpr std::uint64_t rounds = 300'000'000;
+    const std::int64_t begin_ns = base::now_ns();
+    {
+        std::vector<std::jthread> team;
+        for (std::uint64_t i = 0; i < threads; ++i)
+            team.emplace_back([rounds = rounds / threads] {
+                std::uint64_t number = 1;
+                for (std::uint64_t round = 0; round < rounds; ++round)
+                    benchmark::DoNotOptimize(number = number * 6364136223846793005U + round);
+            });
+    }
+    return static_cast<double>(base::now_ns() - begin_ns) / 1e9;
+}
+
 void print(const std::string& what, const base::Paired& cost)
 {
     std::cout << what << "\n  ours, ns/event      " << cost.first.text() << " (" << 1e3 / cost.first.value
@@ -131,7 +149,10 @@ try {
     print("profile of the regions",
           base::measure_in_pairs(pairs, cost(few, of_one_thread), cost(few, bare_by_location)));
     const base::Paired threads = base::measure_in_pairs(pairs, cost(few, of_one_thread), cost(few, of_two_threads));
-    std::cout << "profile by two threads: " << threads.ratio.text() << " times as fast as by one" << std::endl;
+    const base::Paired machine = base::measure_in_pairs(
+        pairs, [] { return seconds_of_arithmetic(1); }, [] { return seconds_of_arithmetic(2); });
+    std::cout << "profile by two threads: " << threads.ratio.text() << " times as fast as by one; plain arithmetic "
+              << machine.ratio.text() << " times" << std::endl;
     for (const Shape& shape : {some, many}) {
         const std::filesystem::path wide = anchor(shape);
         const auto ours = [&] { return profile(wide, 1); };

@@ -1,4 +1,4 @@
-// What recording costs, beside what it may cost and beside OTF2's bare writer: ns per event with a real time stamp, the
+// What recording costs, beside what it may cost, the clock and OTF2's bare writer: ns per event with a time stamp, the
 // slowest of a thousand events, when recording is off, and bytes in the file.
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -31,6 +31,13 @@ double ns_per_event(Location& location, otf2::RegionRef region)
         location.leave(region);
         benchmark::ClobberMemory();
     }
+    return static_cast<double>(base::now_ns() - begin_ns) / (2.0 * visits);
+}
+
+double ns_per_look()
+{
+    const std::int64_t begin_ns = base::now_ns();
+    for (int i = 0; i < 2 * visits; ++i) benchmark::DoNotOptimize(base::now_ns());
     return static_cast<double>(base::now_ns() - begin_ns) / (2.0 * visits);
 }
 
@@ -129,6 +136,8 @@ void compare()
     const base::Paired switched_off = base::measure_in_pairs(
         rounds, [&] { return ns_per_event(off.location("nowhere"), region); },
         [&] { return ns_per_event(location, region); });
+    const base::Paired clock = base::measure_in_pairs(
+        rounds, [] { return ns_per_look(); }, [&] { return ns_per_event(bare, region); });
     const base::Paired slowest = base::measure_in_pairs(
         long_rounds, [&] { return slowest_of_1000_ns(location, region); },
         [&] { return slowest_of_1000_ns(bare, region); });
@@ -140,7 +149,8 @@ void compare()
     tell("the slowest of 1000 events, ns", slowest.first, 200);
     tell("an event with recording switched off, ns", switched_off.first, 5);
     tell("bytes of an enter or leave", base::format(bytes), bytes, 12.5);
-    std::cout << "OTF2's bare writer, ns           " << cost.second.text() << "\n"
+    std::cout << "the clock alone, ns              " << clock.first.text() << "\n"
+              << "OTF2's bare writer, ns           " << cost.second.text() << "\n"
               << "ratio of the pairs               " << cost.ratio.text() << "\n"
               << "its slowest of 1000 events, ns   " << slowest.second.text() << "\n"
               << "ratio of the pairs               " << slowest.ratio.text() << "\n";
