@@ -1,5 +1,5 @@
-// MPI's waits and tests, recorded: what they complete is told right before they end. A test that completes nothing is
-// not recorded at all.
+// MPI's waits and tests, recorded: what they complete is told right before they end. Tests that complete nothing are
+// part of the one that does, or of the wait, that they lead to.
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/requests.hpp"
 
@@ -74,7 +74,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status)
     if (!of_interest()) return PMPI_Wait(request, status);
     const Requests before = copy(1, request);
     Statuses statuses{1, status};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Wait(request, statuses.get());
     tell(function, begin_ns, before, code == MPI_SUCCESS ? 1 : 0, nullptr, statuses.get());
     return code;
@@ -86,7 +86,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* given)
     if (!of_interest()) return PMPI_Waitall(count, requests, given);
     const Requests before = copy(count, requests);
     Statuses statuses{count, given};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Waitall(count, requests, statuses.get());
     tell(function, begin_ns, before, code == MPI_SUCCESS ? count : 0, nullptr, statuses.get());
     return code;
@@ -98,7 +98,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
     if (!of_interest()) return PMPI_Waitany(count, requests, index, status);
     const Requests before = copy(count, requests);
     Statuses statuses{1, status};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Waitany(count, requests, index, statuses.get());
     const bool some = code == MPI_SUCCESS && *index != MPI_UNDEFINED;
     tell(function, begin_ns, before, some ? 1 : 0, index, statuses.get());
@@ -111,7 +111,7 @@ int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MP
     if (!of_interest()) return PMPI_Waitsome(count, requests, done, indices, given);
     const Requests before = copy(count, requests);
     Statuses statuses{count, given};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Waitsome(count, requests, done, indices, statuses.get());
     const bool some = code == MPI_SUCCESS && *done != MPI_UNDEFINED;
     tell(function, begin_ns, before, some ? *done : 0, indices, statuses.get());
@@ -124,9 +124,10 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
     if (!of_interest()) return PMPI_Test(request, flag, status);
     const Requests before = copy(1, request);
     Statuses statuses{1, status};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Test(request, flag, statuses.get());
     if (code == MPI_SUCCESS && *flag != 0) tell(function, begin_ns, before, 1, nullptr, statuses.get());
+    if (code == MPI_SUCCESS && *flag == 0) found_nothing();
     return code;
 }
 
@@ -136,9 +137,10 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status* given)
     if (!of_interest()) return PMPI_Testall(count, requests, flag, given);
     const Requests before = copy(count, requests);
     Statuses statuses{count, given};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Testall(count, requests, flag, statuses.get());
     if (code == MPI_SUCCESS && *flag != 0) tell(function, begin_ns, before, count, nullptr, statuses.get());
+    if (code == MPI_SUCCESS && *flag == 0) found_nothing();
     return code;
 }
 
@@ -148,10 +150,11 @@ int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_St
     if (!of_interest()) return PMPI_Testany(count, requests, index, flag, status);
     const Requests before = copy(count, requests);
     Statuses statuses{1, status};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Testany(count, requests, index, flag, statuses.get());
     if (code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED)
         tell(function, begin_ns, before, 1, index, statuses.get());
+    if (code == MPI_SUCCESS && *flag == 0) found_nothing();
     return code;
 }
 
@@ -161,10 +164,11 @@ int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MP
     if (!of_interest()) return PMPI_Testsome(count, requests, done, indices, given);
     const Requests before = copy(count, requests);
     Statuses statuses{count, given};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Testsome(count, requests, done, indices, statuses.get());
     if (code == MPI_SUCCESS && *done != MPI_UNDEFINED && *done > 0)
         tell(function, begin_ns, before, *done, indices, statuses.get());
+    if (code == MPI_SUCCESS && *done == 0) found_nothing();
     return code;
 }
 

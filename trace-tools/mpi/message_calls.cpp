@@ -1,5 +1,5 @@
 // MPI's messages from one rank to another, recorded: a send right after the call begins, a receive right before it
-// ends. A probe that finds nothing is not recorded.
+// ends. Probes that find nothing are part of the one that does.
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/requests.hpp"
 
@@ -332,9 +332,10 @@ int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status)
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
 {
     static const MpiFunction function{"MPI_Iprobe", RegionRole::point_to_point};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Iprobe(from, tag, comm, flag, status);
     if (code == MPI_SUCCESS && *flag != 0) tell(function, begin_ns);
+    if (code == MPI_SUCCESS && *flag == 0) found_nothing();
     return code;
 }
 
@@ -349,8 +350,9 @@ int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Statu
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status)
 {
     static const MpiFunction function{"MPI_Improbe", RegionRole::point_to_point};
-    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Improbe(from, tag, comm, flag, message, status);
+    if (code == MPI_SUCCESS && *flag == 0) found_nothing();
     if (code != MPI_SUCCESS || *flag == 0) return code;
     tell(function, begin_ns);
     probed(*message, comm);

@@ -4,8 +4,13 @@
 //
 // Recorded are point-to-point messages of all modes, persistent requests and probes, waits and tests, collectives, and
 // the calls that make and free communicators. Non-blocking collectives are written as OTF2 3.0 knows them (request
-// where started, complete where waited for). A test or probe that finds nothing records nothing: polling would fill the
-// disk. One-sided communication, files, and the calls that only ask for something are not recorded.
+// where started, complete where waited for). One-sided communication, files, and the calls that only ask for something
+// are not recorded: to the trace their time is computation.
+//
+// Tests and probes that find nothing have no events of their own, which would fill the disk. Those that follow each
+// other are one polling: the test, probe or wait that ends it begins in the trace where the polling began, so that the
+// wait is seen. polling.hpp says what goes between two of them. A polling that leads to none of these calls (the
+// program does something else, records anything on the location, or gives up) is not recorded.
 //
 // Bytes of a collective are those of this rank's own buffers: what it puts in is sent, what it gets out is received.
 //

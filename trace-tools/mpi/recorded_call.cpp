@@ -18,7 +18,8 @@ std::atomic<std::size_t> functions{0};
 // Of this thread. Never destroyed by itself: MPI may be called while a process ends.
 struct Here {
     LocationRecorder* location = nullptr;
-    std::vector<std::optional<RegionRef>> regions;  // by index of the function
+    std::vector<std::optional<RegionRef>> regions{};  // by index of the function
+    Polling polling{};
 };
 thread_local Here* here = nullptr;
 
@@ -50,7 +51,7 @@ void join()
     if (host == nullptr || guest.over) return;
     LocationRecorder* location = host->take();
     if (location == nullptr) return;
-    here = new Here{.location = location, .regions = {}};
+    here = new Here{.location = location};
     if (::gettid() != ::getpid()) guest.host = host;
 }
 
@@ -60,7 +61,7 @@ void record_mpi_here(LocationRecorder& location)
 {
     forget_here();
     if (!location.on()) return;
-    here = new Here{.location = &location, .regions = {}};
+    here = new Here{.location = &location};
     location.recorder().speaks_mpi(location);
     communicator_of(location, MPI_COMM_WORLD);  // defined even if nothing happens on it: tools expect it
 }
@@ -91,6 +92,11 @@ LocationRecorder* recording_location()
 {
     if (here == nullptr) join();
     return here != nullptr && here->location->on() ? here->location : nullptr;
+}
+
+Polling& polling_here()
+{
+    return here->polling;
 }
 
 std::optional<CommunicatorRef> communicator_of(LocationRecorder& location, MPI_Comm communicator)

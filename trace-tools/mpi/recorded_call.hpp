@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trace-tools/mpi/known_communicator.hpp"
+#include "trace-tools/mpi/polling.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 
 #include <mpi.h>
@@ -24,6 +25,9 @@ class MpiFunction {
 
 // The location of this thread's MPI calls; null if they are not recorded.
 LocationRecorder* recording_location();
+
+// Of a thread whose calls are recorded.
+Polling& polling_here();
 
 // Empty for one that is not known across ranks.
 std::optional<CommunicatorRef> communicator_of(LocationRecorder& location, MPI_Comm communicator);

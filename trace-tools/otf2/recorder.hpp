@@ -150,6 +150,7 @@ class LocationRecorder {
     void request_cancelled(std::int64_t time_ns, std::uint64_t request);
 
     bool on() const { return writer_ != nullptr; }
+    std::int64_t last_ns() const { return last_ns_; }  // of the last event; INT64_MIN before the first
     Recorder& recorder() const { return *recorder_; }
 
  private:

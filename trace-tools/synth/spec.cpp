@@ -168,7 +168,7 @@ class Parser {
             for (const int rank : parse_ranks(ranks)) spec_.clocks[static_cast<std::size_t>(rank)] = error;
         std::vector<int> all(static_cast<std::size_t>(spec_.ranks));
         std::iota(all.begin(), all.end(), 0);
-        spec_.communicators.push_back({.name = "world", .members = std::move(all)});
+        spec_.communicators.push_back({.name = "MPI_COMM_WORLD", .members = std::move(all)});
         for (const auto& [name, ranks] : communicators_)
             spec_.communicators.push_back({.name = name, .members = parse_ranks(ranks)});
     }
@@ -354,6 +354,7 @@ class Parser {
 
     std::size_t communicator(const std::string& name) const
     {
+        if (name == "world") return 0;
         for (std::size_t i = 0; i < spec_.communicators.size(); ++i)
             if (spec_.communicators[i].name == name) return i;
         base::fail("there is no communicator '", name, "'");

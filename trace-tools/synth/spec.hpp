@@ -1,7 +1,7 @@
 // What trace-synth is told: one program of all ranks together, a statement a line.
 //
 //     ranks 4
-//     communicator row 0-1                     # ranks in it; all ranks are in the communicator `world`
+//     communicator row 0-1                     # ranks in it; all ranks are in `world`, the archive's MPI_COMM_WORLD
 //     clock 1 offset=5ms drift=20              # rank 1's clock is 5 ms behind rank 0's and loses 20 us each second
 //     repeat 100 step {                        # a region, entered by all ranks; its attribute `step` counts
 //         forward 10ms..12ms                   # work in a region: every time another length, the same for a seed
@@ -107,7 +107,7 @@ struct SynthSpec {
     int ranks = 1;
     std::uint64_t seed = 1;
     std::vector<ClockError> clocks;                // by rank
-    std::vector<SynthCommunicator> communicators;  // the first is `world`
+    std::vector<SynthCommunicator> communicators;  // the first is MPI_COMM_WORLD, called `world` in a program
     std::vector<SynthRegion> regions;
     std::vector<Statement> program;
 };

@@ -97,8 +97,7 @@ class Synthesis {
         std::vector<CommunicatorRef> communicators;
         for (std::size_t i = 0; i < spec_.communicators.size(); ++i)
             communicators.push_back(recorder.communicator({.maker = 0, .number = static_cast<int>(i)},
-                                                          spec_.communicators[i].members,
-                                                          i == 0 ? "MPI_COMM_WORLD" : spec_.communicators[i].name));
+                                                          spec_.communicators[i].members, spec_.communicators[i].name));
         if (counts_steps(spec_.program)) step_ = recorder.attribute("step", Type::uint64, "number of the step, from 0");
         regions_ = std::move(regions);
         communicators_ = std::move(communicators);

@@ -1,12 +1,16 @@
 // Plain C, two ranks: calls every MPI function that libcrosstalk-mpi.so records, and rank 0 prints how often it called
-// each. Usage: mpi-calls all|communicators|flood|abort|leave|late|none
+// each. Usage: mpi-calls all|communicators|flood|abort|leave|late|none, or mpi-calls poll HOW: prints how many seconds
+// rank 0 polled.
 #include <mpi.h>
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-enum { functions = 256, flood_calls = 400000, communicators = 2000 };
+enum { functions = 256, flood_calls = 400000, communicators = 2000, polled_rounds = 20, late_us = 20000 };
 
 static int rank;
 static const char* names[functions];
@@ -290,8 +294,67 @@ static void many_communicators(void)
 static void flood(void)
 {
     char byte = 0;
-    for (int i = 0; i < flood_calls; ++i)
-        DO(MPI_Send, &byte, 1, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < flood_calls; ++i) DO(MPI_Send, &byte, 1, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void compute(double seconds)
+{
+    const double end = cpu_seconds() + seconds;
+    while (cpu_seconds() < end) continue;
+}
+
+// Until a test says that the request is complete.
+static void poll_for(MPI_Request* request, const char* how)
+{
+    int flag = 0;
+    int index = 0;
+    int done = 0;
+    if (strcmp(how, "spin") == 0)
+        while (!flag) MPI_Test(request, &flag, MPI_STATUS_IGNORE);
+    if (strcmp(how, "yield") == 0)
+        while (MPI_Testany(1, request, &index, &flag, MPI_STATUS_IGNORE), !flag) sched_yield();
+    if (strcmp(how, "sleep") == 0)
+        while (MPI_Testsome(1, request, &done, &index, MPI_STATUSES_IGNORE), done == 0) usleep(100);
+    if (strcmp(how, "compute") == 0)
+        while (MPI_Testall(1, request, &flag, MPI_STATUSES_IGNORE), !flag) compute(5e-3);
+    if (strcmp(how, "wait") == 0) {
+        const double end = MPI_Wtime() + 0.5e-6 * late_us;
+        while (!flag && MPI_Wtime() < end) MPI_Testall(1, request, &flag, MPI_STATUSES_IGNORE);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+}
+
+// Rank 1 is late each time.
+static void poll(const char* how)
+{
+    double seconds = 0.0;
+    for (int i = 0; i < polled_rounds; ++i) {
+        const int mine = 1;
+        int all = 0;
+        int flag = 0;
+        MPI_Request request;
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1) usleep(late_us);
+        if (strcmp(how, "probe") == 0 && rank == 1) MPI_Send(&mine, 1, MPI_INT, 0, 50, MPI_COMM_WORLD);
+        if (strcmp(how, "probe") != 0) MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+        const double begin = MPI_Wtime();
+        if (strcmp(how, "probe") == 0 && rank == 0) {
+            while (!flag) MPI_Iprobe(1, 50, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+            seconds += MPI_Wtime() - begin;
+            MPI_Recv(&all, 1, MPI_INT, 1, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else if (strcmp(how, "probe") != 0) {
+            poll_for(&request, rank == 0 ? how : "spin");
+            seconds += MPI_Wtime() - begin;
+        }
+    }
+    if (rank == 0) printf("%f\n", seconds);
 }
 
 static void finalize(void)
@@ -313,6 +376,11 @@ int main(int argc, char** argv)
     }
     if (strcmp(mode, "communicators") == 0) many_communicators();
     if (strcmp(mode, "flood") == 0) flood();
+    if (strcmp(mode, "poll") == 0 && argc > 2) {
+        poll(argv[2]);
+        MPI_Finalize();
+        return 0;
+    }
     if (strcmp(mode, "abort") == 0) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 3);

@@ -1,5 +1,5 @@
 // A small MPI job for the tests: two ranks or more that define their regions in different orders and exchange data in
-// every way that is recorded. Usage: mpi-job DIRECTORY [die]
+// every way that is recorded. Usage: mpi-job DIRECTORY [die|poll]; with poll, rank 0 prints how many seconds it polled.
 #include "base/error.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
@@ -8,13 +8,17 @@
 #include <mpi.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr int steps = 3;
 
@@ -61,7 +65,34 @@ void exchange(int rank, int size, MPI_Comm communicator)
     MPI_Barrier(communicator);
 }
 
-void job(const std::string& directory, bool die)
+// Rank 1 is late 20 times. In every other round rank 0 records something else after a while: what it polled before that
+// does not count.
+double poll(int rank, otf2::LocationRecorder& transport, otf2::RegionRef interruption)
+{
+    double seconds = 0.0;
+    for (int round = 0; round < 20; ++round) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1) std::this_thread::sleep_for(20ms);
+        const int mine = 1;
+        int sum = 0;
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+        double begin = MPI_Wtime();
+        bool interrupt = rank == 0 && round % 2 == 1;
+        for (int done = 0; done == 0;) {
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+            if (done == 0 && interrupt && MPI_Wtime() > begin + 0.01) {
+                const otf2::Scope scope{transport, interruption};
+                begin = MPI_Wtime();
+                interrupt = false;
+            }
+        }
+        seconds += MPI_Wtime() - begin;
+    }
+    return seconds;
+}
+
+void job(const std::string& directory, const std::string& how)
 {
     int rank = 0;
     int size = 1;
@@ -99,7 +130,11 @@ void job(const std::string& directory, bool die)
         main.leave(forward);
         exchange(rank, size, duplicate);
     }
-    if (die && rank == 1) std::_Exit(9);
+    if (how == "die" && rank == 1) std::_Exit(9);
+    if (how == "poll") {
+        const double seconds = poll(rank, transport, recorder.region("interruption"));
+        if (rank == 0) std::cout << seconds << '\n';
+    }
     MPI_Barrier(alone);
     MPI_Comm_free(&alone);
     MPI_Comm_free(&duplicate);
@@ -115,7 +150,7 @@ int main(int argc, char** argv)
     int thread_level = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &thread_level);
     try {
-        job(argv[1], argc > 2);
+        job(argv[1], argc > 2 ? argv[2] : "");
     } catch (...) {
         MPI_Abort(MPI_COMM_WORLD, base::report_failure("mpi-job"));
     }

@@ -1,7 +1,9 @@
 // libcrosstalk-mpi.so, preloaded into programs that know nothing of it. What they did they say themselves; what was
 // recorded otf2-print says.
+#include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/testing.hpp"
+#include "trace-tools/patterns/profile.hpp"
 #include "trace-tools/tests/listing.hpp"
 
 #include <doctest/doctest.h>
@@ -132,6 +134,28 @@ struct Recorded {
     otf2::Listing listing;
 };
 
+// Rank 0's.
+double waited(const fs::path& trace, const std::string& pattern)
+{
+    const testing::Scratch scratch;
+    REQUIRE(testing::run({bin / "trace-waits", trace / "traces.otf2", "-o", scratch / "waits"}).status == 0);
+    const base::CsvTable table{scratch / "waits/waits.csv"};
+    double seconds = 0.0;
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        if (table.text(row, "pattern") == pattern && table.get<int>(row, "rank") == 0)
+            seconds += table.get<double>(row, "seconds");
+    return seconds;
+}
+
+// What a program printed that polled.
+double polled(const testing::Outcome& outcome)
+{
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const double seconds = std::stod(outcome.out);
+    CHECK(seconds > 0.05);  // rank 1 is 20 times 20 ms late, and on a busy machine rank 0 as well
+    return seconds;
+}
+
 long count(const Lines& lines, const std::string& line)
 {
     return std::count(lines.begin(), lines.end(), line);
@@ -245,6 +269,46 @@ TEST_CASE("thousands of communicators one after the other are one in the archive
     for (const otf2::Communicator& communicator : recorded.archive().communicators) names.push_back(communicator.name);
     CHECK(names == Lines{"MPI_COMM_WORLD", "communicator 0.1"});
     check_sound(scratch / "trace");
+}
+
+TEST_CASE("polling is waiting, however the program rests between its tests")
+{
+    if (!can_run()) return;
+    for (const char* how : {"spin", "yield", "sleep", "wait"}) {
+        INFO("polls: ", how);
+        const testing::Scratch scratch;
+        const double seconds = polled(record({programs / "mpi-calls", "poll", how}, scratch / "trace"));
+        check_sound(scratch / "trace");
+        const double exposed = waited(scratch / "trace", "mpi_icollective_exposed");
+        CHECK(exposed > 0.5 * seconds);
+        CHECK(exposed < 1.01 * seconds);
+        CHECK(waited(scratch / "trace", "mpi_icollective_wait") > 0.2 * seconds);
+    }
+}
+
+TEST_CASE("computing between tests is not waiting")
+{
+    if (!can_run()) return;
+    const testing::Scratch scratch;
+    const double seconds = polled(record({programs / "mpi-calls", "poll", "compute"}, scratch / "trace"));
+    CHECK(waited(scratch / "trace", "mpi_icollective_exposed") < 0.2 * seconds);
+}
+
+TEST_CASE("probes that find nothing are part of the one that does")
+{
+    if (!can_run()) return;
+    const testing::Scratch scratch;
+    const double seconds = polled(record({programs / "mpi-calls", "poll", "probe"}, scratch / "trace"));
+    check_sound(scratch / "trace");
+    otf2::Reader reader{scratch / "trace/traces.otf2"};
+    otf2::Profile profile{reader.archive()};
+    reader.read(profile);
+    profile.finish();
+    const std::optional<std::uint32_t> region = reader.archive().find_region("MPI_Iprobe");
+    REQUIRE(region);
+    const double probing = 1e-9 * static_cast<double>(profile.regions()[*region].inclusive_ns.sum);
+    CHECK(probing > 0.5 * seconds);
+    CHECK(probing < 1.01 * seconds);
 }
 
 TEST_CASE("a Python program with mpi4py is recorded")

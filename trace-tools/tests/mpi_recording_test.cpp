@@ -1,4 +1,5 @@
 // Two ranks of a real MPI job write one archive.
+#include "base/csv.hpp"
 #include "base/testing.hpp"
 #include "trace-tools/patterns/profile.hpp"
 #include "trace-tools/tests/listing.hpp"
@@ -151,6 +152,26 @@ TEST_CASE("MPI calls are recorded with their partners and bytes")
     CHECK(members == Lines{"MPI_COMM_WORLD: MPI Rank 0/transport MPI Rank 1/transport",
                            "communicator 0.1: MPI Rank 0/transport MPI Rank 1/transport",
                            "communicator 0.2: MPI Rank 0/transport", "communicator 1.1: MPI Rank 1/transport"});
+}
+
+TEST_CASE("polling begins anew where something else is recorded")
+{
+    if (!can_run()) return;
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = mpirun({job, scratch / "trace", "poll"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const double seconds = std::stod(outcome.out);
+    CHECK(seconds > 0.05);
+    REQUIRE(
+        testing::run({CROSSTALK_BIN "/trace-waits", scratch / "trace/traces.otf2", "-o", scratch / "waits"}).status ==
+        0);
+    const base::CsvTable table{scratch / "waits/waits.csv"};
+    double exposed = 0.0;
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        if (table.text(row, "pattern") == "mpi_icollective_exposed" && table.get<int>(row, "rank") == 0)
+            exposed += table.get<double>(row, "seconds");
+    CHECK(exposed > 0.5 * seconds);
+    CHECK(exposed < 1.01 * seconds + 0.01);  // and three of other exchanges
 }
 
 TEST_CASE("ranks that read the same clock have clock offsets of exactly zero")

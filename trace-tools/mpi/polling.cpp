@@ -1,0 +1,77 @@
+#include "trace-tools/mpi/polling.hpp"
+
+#include "trace-tools/mpi/recorded_call.hpp"
+
+#include <algorithm>
+
+#include <sys/resource.h>
+
+namespace otf2 {
+
+namespace {
+
+constexpr std::int64_t free_computation_ns = 20'000;
+constexpr std::int64_t free_sleep_ns = 10'000'000;
+constexpr std::int64_t shares = 10;
+constexpr std::int64_t counted_pause_ns = 1'000'000;  // a computation does not become polling by losing its CPU
+constexpr std::int64_t sleeps_good_for_ns = 1'000'000;
+
+// Of this thread. sched_yield() is none: the kernel counts it as it counts a CPU taken away.
+std::int64_t sleeps()
+{
+    ::rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+}
+
+}  // namespace
+
+std::int64_t Polling::begin_call(const LocationRecorder& location)
+{
+    const std::int64_t now_ns = base::now_ns();
+    if (!goes_on(location, now_ns)) {
+        begin_ns_ = now_ns;
+        other_ns_ = 0;
+    }
+    return begin_ns_;
+}
+
+bool Polling::goes_on(const LocationRecorder& location, std::int64_t now_ns)
+{
+    if (!open_ || location.last_ns() > begin_ns_) return false;
+    const std::int64_t pause_ns = now_ns - end_ns_;
+    if (pause_ns <= free_computation_ns) return true;
+    const std::int64_t computed_ns = std::min(pause_ns, base::thread_cpu_ns() - cpu_ns_);
+    other_ns_ += std::max<std::int64_t>(0, computed_ns - free_computation_ns);
+    if (pause_ns > free_sleep_ns && sleeps() != sleeps_) other_ns_ += pause_ns - free_sleep_ns;
+    return other_ns_ * shares <= end_ns_ - begin_ns_ + std::min(pause_ns, counted_pause_ns);
+}
+
+// Asking the kernel costs more than looking at the clock: an answer of a moment ago will do. It lets the pause that
+// comes look busier than it is by no more than that moment, or like one with a sleep.
+void Polling::found_nothing()
+{
+    end_ns_ = base::now_ns();
+    if (!open_ || end_ns_ - cpu_at_ns_ > free_computation_ns) {
+        cpu_ns_ = base::thread_cpu_ns();
+        cpu_at_ns_ = end_ns_;
+    }
+    if (!open_ || end_ns_ - sleeps_at_ns_ > sleeps_good_for_ns) {
+        sleeps_ = sleeps();
+        sleeps_at_ns_ = end_ns_;
+    }
+    open_ = true;
+}
+
+std::int64_t begin_call()
+{
+    const LocationRecorder* location = recording_location();
+    return location != nullptr ? polling_here().begin_call(*location) : base::now_ns();
+}
+
+void found_nothing()
+{
+    if (recording_location() != nullptr) polling_here().found_nothing();
+}
+
+}  // namespace otf2
