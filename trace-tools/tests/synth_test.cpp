@@ -203,4 +203,28 @@ TEST_CASE("programs that make no sense are refused with file and line")
     CHECK(says(refusal("ranks 2\nMPI_Barrier 1ms colour=red\n"), "MPI_Barrier knows no colour="));
     CHECK(says(refusal(""), "there is no statement in it"));
     CHECK(says(refusal("ranks 999999\nwork 1ms\n"), "ranks are 1 to 65536"));
+    CHECK(says(refusal("ranks 2\nMPI_Send 0>1 1ms tag=-1\n"), "line 2: a tag is 0 or more"));
+    CHECK(says(refusal("ranks 2\nMPI_Barrier 1ms bytes=1B bytes=2B\n"), "line 2: bytes= is given twice"));
+    CHECK(says(refusal("region a {\n} b\n"), "line 2: } stands in a line of its own"));
+}
+
+TEST_CASE("programs that contradict themselves are refused with file and line")
+{
+    CHECK(says(refusal("region MPI_Barrier {\n}\n"), "spec line 1: 'MPI_Barrier' is a name of MPI's calls"));
+    CHECK(says(refusal("repeat 2 MPI_Wait {\n}\n"), "line 1: 'MPI_Wait' is a name of MPI's calls"));
+    CHECK(says(refusal("ranks 2\ncommunicator a 0\ncommunicator a 1\nwork 1ms\n"),
+               "line 3: there is already a communicator 'a'"));
+    CHECK(says(refusal("ranks 2\ncommunicator world 0\nwork 1ms\n"),
+               "line 2: there is already a communicator 'world', of all ranks"));
+    CHECK(says(refusal("ranks 2\nranks 3\nwork 1ms\n"), "line 2: ranks is said a second time"));
+    CHECK(says(refusal("seed 2\nseed 3\nwork 1ms\n"), "line 2: seed is said a second time"));
+}
+
+TEST_CASE("programs that are too long are refused before anything is written")
+{
+    CHECK(says(refusal("work 9223372035s\n"), "line 1: 9223372035s is longer than 100 days"));
+    CHECK(says(refusal("clock 0 offset=9223372035s\nwork 1s\n"), "line 1: 9223372035s is longer than 100 days"));
+    CHECK(says(refusal("repeat 1000000000 step {\n}\n"), "line 2: the program makes 2e+09 events"));
+    const std::string deep = "repeat 1000000000 step {\n";
+    CHECK(says(refusal(deep + deep + deep + "work 1ms\n}\n}\n}\n"), "line 7: the program makes "));
 }
