@@ -4,6 +4,7 @@
 #include "base/testing.hpp"
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/patterns/profile.hpp"
+#include "trace-tools/synth/thread_team.hpp"
 
 #include <doctest/doctest.h>
 
@@ -227,4 +228,18 @@ TEST_CASE("programs that are too long are refused before anything is written")
     CHECK(says(refusal("repeat 1000000000 step {\n}\n"), "line 2: the program makes 2e+09 events"));
     const std::string deep = "repeat 1000000000 step {\n";
     CHECK(says(refusal(deep + deep + deep + "work 1ms\n}\n}\n}\n"), "line 7: the program makes "));
+}
+
+TEST_CASE("a rank that gives up is waited for by none")
+{
+    otf2::ThreadMeeting meeting{4};
+    CHECK_THROWS_WITH_AS(
+        otf2::on_each_rank(meeting,
+                           [&](int rank) {
+                               otf2::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
+                               team.barrier();
+                               if (rank == 2) base::fail("rank 2 has had enough");
+                               for (int i = 0; i < 100; ++i) team.broadcast("text");
+                           }),
+        "rank 2 has had enough", base::Error);
 }
