@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <string>
@@ -224,10 +225,79 @@ TEST_CASE("programs that contradict themselves are refused with file and line")
 TEST_CASE("programs that are too long are refused before anything is written")
 {
     CHECK(says(refusal("work 9223372035s\n"), "line 1: 9223372035s is longer than 100 days"));
+    CHECK(says(refusal("work 1500h\nwork 1500h\n"), "the program takes longer than 100 days"));
+    CHECK(says(refusal("ranks 2\nMPI_Barrier 2000h\nMPI_Barrier 2000h\n"), "the program takes longer than 100 days"));
     CHECK(says(refusal("clock 0 offset=9223372035s\nwork 1s\n"), "line 1: 9223372035s is longer than 100 days"));
     CHECK(says(refusal("repeat 1000000000 step {\n}\n"), "line 2: the program makes 2e+09 events"));
     const std::string deep = "repeat 1000000000 step {\n";
     CHECK(says(refusal(deep + deep + deep + "work 1ms\n}\n}\n}\n"), "line 7: the program makes "));
+}
+
+TEST_CASE("a program that takes no time is read as one, and so is one of clocks far behind")
+{
+    for (const char* spec :
+         {"ranks 2\nx 0s\n", "ranks 2\nregion a {\n}\n", "ranks 2\nclock 1 offset=2400h drift=-100\nx 0s\n",
+          "ranks 2\nclock 0-1 offset=10s\nx 5s\n"}) {
+        const testing::Scratch scratch;
+        REQUIRE(synth(scratch, spec).status == 0);
+        const testing::Outcome outcome =
+            testing::run({CROSSTALK_BIN "/trace-info", "--check", scratch / "made/traces.otf2"});
+        CHECK(outcome.status == 0);
+        CHECK(outcome.err == "");
+    }
+}
+
+TEST_CASE("a directory with a slash at its end is the same directory")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "work 1ms\n";
+    for (const char* name : {"one/", "two//", "three/.", "./four/./"})
+        CHECK(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", (scratch / "").string() + name})
+                  .status == 0);
+    for (const char* name : {"one", "two", "three", "four"}) {
+        CHECK(fs::exists(scratch / name / "traces.otf2"));
+        CHECK(fs::exists(scratch / name / "path.csv"));
+    }
+}
+
+TEST_CASE("too few open files are told before the archive is begun")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "ranks 200\nwork 1ms\nMPI_Barrier 1ms\n";
+    const std::string command =
+        std::string{CROSSTALK_BIN "/trace-synth "} + (scratch / "spec").string() + " -o " + (scratch / "made").string();
+    const testing::Outcome few = testing::run({"sh", "-c", "ulimit -n 64; " + command});
+    CHECK(few.status == 1);
+    CHECK(few.err == "trace-synth: 200 ranks need 216 open files, and 64 are allowed (ulimit -n)\n");
+    CHECK_FALSE(fs::exists(scratch / "made.tmp"));
+    CHECK(testing::run({"sh", "-c", "ulimit -n 216; " + command}).status == 0);
+}
+
+TEST_CASE("what cannot be written whole is not there at all")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "ranks 64\nrepeat 100 step {\nwork 1ms, 2ms on 1\nMPI_Barrier 1ms\n}\n";
+    const std::string command =
+        std::string{CROSSTALK_BIN "/trace-synth "} + (scratch / "spec").string() + " -o " + (scratch / "made").string();
+    // The tables of this many waits are larger than a rank's events.
+    const testing::Outcome outcome = testing::run({"sh", "-c", "trap '' XFSZ; ulimit -f 128; " + command});
+    CHECK(outcome.status == 1);
+    CHECK(says(outcome.err, "waits.csv"));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK_FALSE(fs::exists(scratch / "made"));
+    CHECK_FALSE(fs::exists(scratch / "made.tmp"));
+}
+
+TEST_CASE("output that cannot be written is a failure")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "work 1ms\n";
+    const testing::Outcome outcome =
+        testing::run({"sh", "-c",
+                      std::string{CROSSTALK_BIN "/trace-synth "} + (scratch / "spec").string() + " -o " +
+                          (scratch / "made").string() + " >/dev/full"});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err == "trace-synth: cannot write to stdout\n");
 }
 
 TEST_CASE("a rank that gives up is waited for by none")
