@@ -45,7 +45,7 @@ void together(Team& team, const Work& work)
 // "trace/", as shells complete it, is "trace": what lies beside it must not lie in it.
 fs::path without_trailing_slash(fs::path directory)
 {
-    while (directory.has_relative_path() && (!directory.has_filename() || directory.filename() == "."))
+    while ((!directory.has_filename() || directory.filename() == ".") && directory.parent_path().has_filename())
         directory = directory.parent_path();
     return directory;
 }
@@ -60,7 +60,8 @@ void make_room(const fs::path& directory)
 {
     if (directory.empty()) base::fail("there is no directory to record into");
     const fs::path beside = unfinished(directory);
-    if (is_there(directory)) base::fail("cannot record into ", directory.string(), ": it is already there");
+    if (is_there(directory) || directory.filename() == "..")
+        base::fail("cannot record into ", directory.string(), ": it is already there");
     if (is_there(beside))
         base::fail("cannot record into ", directory.string(), ": a run that was killed, or is still running, left ",
                    beside.string(), "; if none is running it may be removed");

@@ -365,6 +365,11 @@ TEST_CASE("a directory that cannot be made is told with the reason")
     CHECK_THROWS_WITH_AS(otf2::Recorder{"/proc/trace"}, "cannot create /proc/trace.tmp: No such file or directory",
                          base::Error);
     CHECK_THROWS_WITH_AS(otf2::Recorder{""}, "there is no directory to record into", base::Error);
+    for (const std::string name : {".", "./", "/", "no such/.."})
+        CHECK_THROWS_WITH_AS(
+            otf2::Recorder{name},
+            ("cannot record into " + name.substr(0, name.size() - (name == "./")) + ": it is already there").c_str(),
+            base::Error);
 }
 
 TEST_CASE("a time stamp that goes back ends the recording and is told at the end")
