@@ -70,14 +70,15 @@ class Synthesis {
           random_{spec.seed},
           ranks_(static_cast<std::size_t>(spec.ranks))
     {
-        on_each_rank(meeting_, [&](int rank) {
-            auto clock = [this, rank] {
-                const std::int64_t own_ns = own_time(rank, true_ns_);
-                return ClockSample{.at_ns = own_ns, .offset_ns = true_ns_ - own_ns};
-            };
-            Rank& mine = ranks_[static_cast<std::size_t>(rank)];
-            mine.recorder = std::make_unique<Recorder>(directory, std::make_unique<ThreadTeam>(rank, meeting_, clock));
-        });
+        try {
+            on_each_rank(meeting_, [&](int rank) { begin(rank, directory); });
+        } catch (...) {
+            const auto has_begun = [](const Rank& rank) { return rank.recorder != nullptr; };
+            std::error_code ignored;
+            if (std::any_of(ranks_.begin(), ranks_.end(), has_begun))
+                std::filesystem::remove_all(unfinished(directory), ignored);
+            throw;
+        }
     }
 
     const SynthTruth& run()
@@ -101,6 +102,15 @@ class Synthesis {
     }
 
  private:
+    void begin(int rank, const std::filesystem::path& directory)
+    {
+        auto clock = [this, rank] {
+            const std::int64_t own_ns = own_time(rank, true_ns_);
+            return ClockSample{.at_ns = own_ns, .offset_ns = true_ns_ - own_ns};
+        };
+        at(rank).recorder = std::make_unique<Recorder>(directory, std::make_unique<ThreadTeam>(rank, meeting_, clock));
+    }
+
     void set_up(int rank)
     {
         Rank& mine = at(rank);
