@@ -15,6 +15,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <new>
 #include <system_error>
 
 namespace otf2 {
@@ -223,7 +224,13 @@ void Recorder::State::give_up()
     static std::mutex several_ranks_are_threads;
     static auto& given_up = *new std::vector<std::pair<OTF2_Archive*, EventMemory*>>;
     const std::lock_guard lock{several_ranks_are_threads};
-    if (archive) given_up.emplace_back(archive.release(), memory.release());
+    if (!archive) return;
+    try {
+        given_up.emplace_back(archive.get(), memory.get());
+    } catch (const std::bad_alloc&) {  // stays all the same, only nobody knows of it
+    }
+    static_cast<void>(archive.release());
+    static_cast<void>(memory.release());
 }
 
 // Nothing could read it.
@@ -382,9 +389,11 @@ void Recorder::State::write()
     step([&] { check(OTF2_Archive_CloseEvtFiles(archive.get()), "write events"); });
     const std::vector<ProcessRecord> records = gather_records();
     const Unified unified = unify(records);
-    const std::vector<Numbering> numberings = numberings_from_bytes(team->broadcast(to_bytes(unified.numberings)));
+    std::vector<std::string> numberings;
+    for (const Numbering& numbering : unified.numberings) numberings.push_back(to_bytes(numbering));
+    const Numbering mine = numbering_from_bytes(team->scatter(numberings));
     step([&] { check(OTF2_Archive_OpenDefFiles(archive.get()), "create definition files"); });
-    step([&] { write_local(numberings.at(static_cast<std::size_t>(team->rank()))); });
+    step([&] { write_local(mine); });
     step([&] { check(OTF2_Archive_CloseDefFiles(archive.get()), "write local definitions"); });
     step([&] {
         if (team->rank() == 0) write_global(records, unified);

@@ -35,6 +35,15 @@ std::string ThreadTeam::broadcast(const std::string& of_rank_0)
     return text;
 }
 
+std::string ThreadTeam::scatter(const std::vector<std::string>& parts_of_rank_0)
+{
+    if (rank_ == 0) meeting_.texts = parts_of_rank_0;
+    barrier();
+    std::string mine = meeting_.texts.at(static_cast<std::size_t>(rank_));
+    barrier();
+    return mine;
+}
+
 void on_each_rank(ThreadMeeting& meeting, const std::function<void(int)>& call)
 {
     std::mutex mutex;

@@ -34,6 +34,7 @@ class ThreadTeam : public Team {
     std::string process_name() const override { return "MPI Rank " + std::to_string(rank_); }
     std::vector<std::string> gather(const std::string& mine) override;
     std::string broadcast(const std::string& of_rank_0) override;
+    std::string scatter(const std::vector<std::string>& parts_of_rank_0) override;
     void barrier() override;
     ClockSample clock_sample(const std::string&) override { return clock_(); }
 

@@ -313,3 +313,19 @@ TEST_CASE("a rank that gives up is waited for by none")
                            }),
         "rank 2 has had enough", base::Error);
 }
+
+TEST_CASE("each rank gets its part, whether a team scatters or broadcasts")
+{
+    const std::vector<std::string> parts{"a", "", "three"};
+    std::vector<std::string> scattered(3);
+    std::vector<std::string> broadcast(3);
+    otf2::ThreadMeeting meeting{3};
+    otf2::on_each_rank(meeting, [&](int rank) {
+        otf2::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
+        const std::vector<std::string> given = rank == 0 ? parts : std::vector<std::string>{};
+        scattered[static_cast<std::size_t>(rank)] = team.scatter(given);
+        broadcast[static_cast<std::size_t>(rank)] = team.Team::scatter(given);
+    });
+    CHECK(scattered == parts);
+    CHECK(broadcast == parts);
+}
