@@ -11,13 +11,18 @@
 
 namespace {
 
-// Each location is an open file.
-void allow_many_files()
+// Each location is an open file until all are written.
+void allow_open_files(int ranks)
 {
+    constexpr rlim_t others = 16;  // tables, definitions, the terminal
+    const rlim_t needed = static_cast<rlim_t>(ranks) + others;
     rlimit files{};
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
+    base::check_errno(getrlimit(RLIMIT_NOFILE, &files), "ask how many files may be open");
+    if (files.rlim_cur >= needed) return;
+    if (files.rlim_max < needed)
+        base::fail(ranks, " ranks need ", needed, " open files, and ", files.rlim_max, " are allowed (ulimit -n)");
+    files.rlim_cur = needed;
+    base::check_errno(setrlimit(RLIMIT_NOFILE, &files), "allow ", needed, " open files");
 }
 
 }  // namespace
@@ -32,7 +37,9 @@ try {
                 "where the archive traces.otf2 goes, with waits.csv and path.csv: the truth; must be given", "DIR");
     options.section(
         {.title = "Statements",
-         .text = "One a line; # begins a comment. A rank takes part in those that name it, in their order.",
+         .text =
+             "One a line; # begins a comment. A rank takes part in those that name it, in their order. Times are in "
+             "ns, us, ms, s, min or h, 1ms..2ms is drawn anew each time; ranks are 3, 1,3 or 0-7.",
          .entries = {
              {"ranks 4", "the first statement; 1 if there is none"},
              {"seed 7", "of the lengths that are ranges"},
@@ -43,10 +50,12 @@ try {
              {"forward 10ms..12ms", "work in a region, each time of another length"},
              {"backward 20ms, 25ms on 1,3", "by rank: the last part that names it counts"},
              {"MPI_Allreduce 1ms bytes=4MiB",
-              "ends 1 ms after the last rank came; also Allgather, Alltoall, Barrier, ..."},
-             {"MPI_Reduce 1ms root=2 comm=row", "the root waits for the others; in Bcast and Scatter they wait for it"},
-             {"MPI_Send 0>1 1ms tag=7", "and the MPI_Recv on rank 1; MPI_Ssend waits for the receiver"},
-             {"MPI_Iallreduce 5ms request=grad", "goes on beside what follows"},
+              "ends 1 ms after the last rank came; also Allgather, Alltoall, Reduce_scatter, Barrier"},
+             {"MPI_Reduce 1ms root=2 comm=row", "the root waits for the others; also Gather"},
+             {"MPI_Bcast 1ms root=2", "the others wait for the root; also Scatter"},
+             {"MPI_Send 0>1 1ms tag=7",
+              "and the MPI_Recv on rank 1, both on 'world'; MPI_Ssend waits for the receiver"},
+             {"MPI_Iallreduce 5ms request=grad", "goes on beside what follows; also Ibarrier"},
              {"MPI_Isend 1>0 1ms request=news", "and the MPI_Irecv on rank 0"},
              {"MPI_Wait grad", "on all ranks that have started it"},
              {"MPI_Wait news on 1", "on some of them"},
@@ -56,11 +65,11 @@ try {
     if (out.empty()) base::fail_usage("--out says where the archive goes");
 
     const otf2::SynthSpec spec = otf2::read_synth_spec(file);
-    allow_many_files();
+    allow_open_files(spec.ranks);
     const otf2::SynthTruth truth = otf2::synthesize(spec, out);
-    otf2::write_truth(truth, spec, out);
     std::cout << "wrote " << (std::filesystem::path{out} / "traces.otf2").string() << ": " << spec.ranks << " ranks, "
               << static_cast<double>(truth.length_ns) / 1e9 << " s\n";
+    if (!std::cout.flush()) base::fail("cannot write to stdout");
     return base::exit_fine;
 } catch (...) {
     return base::report_failure("trace-synth");

@@ -54,14 +54,14 @@ ProcessRecord record_from_bytes(const std::string& bytes)
     return value_of<ProcessRecord>(bytes);
 }
 
-std::string to_bytes(const std::vector<Numbering>& numberings)
+std::string to_bytes(const Numbering& numbering)
 {
-    return bytes_of(numberings);
+    return bytes_of(numbering);
 }
 
-std::vector<Numbering> numberings_from_bytes(const std::string& bytes)
+Numbering numbering_from_bytes(const std::string& bytes)
 {
-    return value_of<std::vector<Numbering>>(bytes);
+    return value_of<Numbering>(bytes);
 }
 
 Unified unify(const std::vector<ProcessRecord>& records)

@@ -101,8 +101,8 @@ struct Numbering {
     std::vector<std::uint32_t> communicators;
 };
 
-std::string to_bytes(const std::vector<Numbering>& numberings);
-std::vector<Numbering> numberings_from_bytes(const std::string& bytes);
+std::string to_bytes(const Numbering& numbering);
+Numbering numbering_from_bytes(const std::string& bytes);
 
 struct Unified {
     Table<std::string> texts;

@@ -15,6 +15,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <new>
 #include <system_error>
 
 namespace otf2 {
@@ -42,16 +43,33 @@ void together(Team& team, const Work& work)
     if (!first.empty()) throw base::Error{first};
 }
 
-void make_room(const fs::path& directory, const fs::path& beside)
+// "trace/", as shells complete it, is "trace": what lies beside it must not lie in it.
+fs::path without_trailing_slash(fs::path directory)
 {
-    for (const fs::path& path : {directory, beside})
-        if (fs::exists(path)) base::fail("cannot record into ", path.string(), ": it is already there");
-    if (!directory.parent_path().empty()) fs::create_directories(directory.parent_path());
+    while ((!directory.has_filename() || directory.filename() == ".") && directory.parent_path().has_filename())
+        directory = directory.parent_path();
+    return directory;
 }
 
-fs::path beside(const fs::path& directory)
+bool is_there(const fs::path& path)
 {
-    return directory.string() + ".tmp";
+    std::error_code unknown;  // not from here: making it will tell why
+    return fs::exists(fs::symlink_status(path, unknown));
+}
+
+void make_room(const fs::path& directory)
+{
+    if (directory.empty()) base::fail("there is no directory to record into");
+    const fs::path beside = unfinished(directory);
+    if (is_there(directory) || directory.filename() == "..")
+        base::fail("cannot record into ", directory.string(), ": it is already there");
+    if (is_there(beside))
+        base::fail("cannot record into ", directory.string(), ": a run that was killed, or is still running, left ",
+                   beside.string(), "; if none is running it may be removed");
+    std::error_code code;
+    if (!directory.parent_path().empty()) fs::create_directories(directory.parent_path(), code);
+    if (!code) fs::create_directory(beside, code);
+    if (code) base::fail("cannot create ", beside.string(), ": ", code.message());
 }
 
 // Numbers that no other rank takes, without asking them.
@@ -73,9 +91,14 @@ void move_into_place(const fs::path& from, const fs::path& to)
 
 }  // namespace
 
+fs::path unfinished(const fs::path& directory)
+{
+    return without_trailing_slash(directory).string() + ".tmp";
+}
+
 struct Recorder::State {
-    State(fs::path into, std::unique_ptr<Team> together_with)
-        : directory{std::move(into)}, team{std::move(together_with)}
+    State(const fs::path& into, std::unique_ptr<Team> together_with)
+        : directory{without_trailing_slash(into)}, team{std::move(together_with)}
     {
     }
 
@@ -112,6 +135,7 @@ struct Recorder::State {
     void write_global(const std::vector<ProcessRecord>& records, const Unified& unified);
     void write();
     void give_up();
+    void remove_unfinished();
 };
 
 Recorder::Recorder() = default;
@@ -129,27 +153,33 @@ Recorder::Recorder(const fs::path& directory, std::unique_ptr<Team> team, std::s
     State& state = *state_;
     Team& all = *state.team;
     together(all, [&] {
-        if (all.rank() == 0) make_room(directory, beside(directory));
+        if (all.rank() == 0) make_room(state.directory);
     });
+    try {
+        state.record.process = process.empty() ? all.process_name() : std::move(process);
+        state.record.host = base::host_name();
+        state.record.clock_identity = base::clock_identity().text();
+        state.record.realtime_minus_monotonic_start_ns = base::realtime_offset_ns();
+        state.record.clock_samples.push_back(all.clock_sample(state.record.clock_identity));
 
-    state.record.process = process.empty() ? all.process_name() : std::move(process);
-    state.record.host = base::host_name();
-    state.record.clock_identity = base::clock_identity().text();
-    state.record.realtime_minus_monotonic_start_ns = base::realtime_offset_ns();
-    state.record.clock_samples.push_back(all.clock_sample(state.record.clock_identity));
-
-    together(all, [&] { state.open_archive(memory_bytes); });
-    together(all, [&] { use_team(state.archive.get(), all); });
-    together(all,
-             [&] { check(OTF2_Archive_OpenEvtFiles(state.archive.get()), "create files in ", directory.string()); });
+        together(all, [&] { state.open_archive(memory_bytes); });
+        together(all, [&] { use_team(state.archive.get(), all); });
+        together(all, [&] {
+            check(OTF2_Archive_OpenEvtFiles(state.archive.get()), "create files in ", state.directory.string());
+        });
+    } catch (...) {
+        state.remove_unfinished();
+        throw;
+    }
 }
 
 void Recorder::State::open_archive(std::uint64_t memory_bytes)
 {
     memory = std::make_unique<EventMemory>(memory_bytes);
-    archive.reset(check(OTF2_Archive_Open(beside(directory).c_str(), "traces", OTF2_FILEMODE_WRITE, event_chunk_bytes,
-                                          definition_chunk_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
-                        "create an archive in ", directory.string()));
+    archive.reset(
+        check(OTF2_Archive_Open(unfinished(directory).c_str(), "traces", OTF2_FILEMODE_WRITE, event_chunk_bytes,
+                                definition_chunk_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
+              "create an archive in ", directory.string()));
     static const OTF2_FlushCallbacks flushing{.otf2_pre_flush = before_flush, .otf2_post_flush = after_flush};
     check(OTF2_Archive_SetFlushCallbacks(archive.get(), &flushing, this), "set up the archive");
     use_memory(archive.get(), *memory);
@@ -191,8 +221,23 @@ Recorder::~Recorder() = default;
 // holds stays until the process ends.
 void Recorder::State::give_up()
 {
+    static std::mutex several_ranks_are_threads;
     static auto& given_up = *new std::vector<std::pair<OTF2_Archive*, EventMemory*>>;
-    if (archive) given_up.emplace_back(archive.release(), memory.release());
+    const std::lock_guard lock{several_ranks_are_threads};
+    if (!archive) return;
+    try {
+        given_up.emplace_back(archive.get(), memory.get());
+    } catch (const std::bad_alloc&) {  // stays all the same, only nobody knows of it
+    }
+    static_cast<void>(archive.release());
+    static_cast<void>(memory.release());
+}
+
+// Nothing could read it.
+void Recorder::State::remove_unfinished()
+{
+    std::error_code ignored;
+    if (team->rank() == 0) fs::remove_all(unfinished(directory), ignored);
 }
 
 RegionRef Recorder::region(const std::string& name, RegionRole role, Paradigm paradigm)
@@ -344,16 +389,18 @@ void Recorder::State::write()
     step([&] { check(OTF2_Archive_CloseEvtFiles(archive.get()), "write events"); });
     const std::vector<ProcessRecord> records = gather_records();
     const Unified unified = unify(records);
-    const std::vector<Numbering> numberings = numberings_from_bytes(team->broadcast(to_bytes(unified.numberings)));
+    std::vector<std::string> numberings;
+    for (const Numbering& numbering : unified.numberings) numberings.push_back(to_bytes(numbering));
+    const Numbering mine = numbering_from_bytes(team->scatter(numberings));
     step([&] { check(OTF2_Archive_OpenDefFiles(archive.get()), "create definition files"); });
-    step([&] { write_local(numberings.at(static_cast<std::size_t>(team->rank()))); });
+    step([&] { write_local(mine); });
     step([&] { check(OTF2_Archive_CloseDefFiles(archive.get()), "write local definitions"); });
     step([&] {
         if (team->rank() == 0) write_global(records, unified);
     });
     step([&] { check(OTF2_Archive_Close(archive.release()), "close the archive"); });
     step([&] {
-        if (team->rank() == 0) move_into_place(beside(directory), directory);
+        if (team->rank() == 0) move_into_place(unfinished(directory), directory);
     });
 }
 
@@ -365,8 +412,7 @@ void Recorder::finish()
         state_->write();
     } catch (const base::Error& error) {
         state_->give_up();
-        std::error_code ignored;
-        if (state_->team->rank() == 0) fs::remove_all(beside(state_->directory), ignored);  // nothing could read it
+        state_->remove_unfinished();
         base::fail("no trace ", state_->directory.string(), ": ", error.what());
     }
 }

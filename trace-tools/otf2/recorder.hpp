@@ -8,7 +8,7 @@
 //     main.leave(step);
 //     recorder.finish();                                     // only now directory/traces.otf2 is there
 //
-// Until finish() all is in directory + ".tmp": a process that is killed or leaves by an exception leaves no archive
+// Until finish() all is in unfinished(directory): a process that is killed or leaves by an exception leaves no archive
 // that looks like one.
 #pragma once
 
@@ -91,6 +91,9 @@ struct Message {
     std::uint32_t tag = 0;
     std::uint64_t bytes = 0;
 };
+
+// directory + ".tmp", also for "directory/".
+std::filesystem::path unfinished(const std::filesystem::path& directory);
 
 class Recorder;
 
@@ -182,7 +185,7 @@ class Recorder {
     // Collective over the team. process: the location group's name; empty: the team's ("MPI Rank <n>", or the
     // program's). memory_bytes: the most that this process's events take before they go to the file, touched here (each
     // location needs 256 KiB of it); 0: 256 KiB for each location, however many. Throws Error if the directory or
-    // directory + ".tmp" is already there or cannot be made, or the memory is less than one location needs.
+    // unfinished(directory) is already there or cannot be made, or the memory is less than one location needs.
     explicit Recorder(const std::filesystem::path& directory, std::unique_ptr<Team> team = std::make_unique<SoloTeam>(),
                       std::string process = "", std::uint64_t memory_bytes = 0);
 

@@ -26,6 +26,8 @@ class Team {
     virtual std::string process_name() const = 0;                          // what this process is called in the archive
     virtual std::vector<std::string> gather(const std::string& mine) = 0;  // by rank on rank 0, empty elsewhere
     virtual std::string broadcast(const std::string& of_rank_0) = 0;       // what rank 0 gave, everywhere
+    // This rank's of the parts that rank 0 gave; unless a team knows better, each is sent all of them.
+    virtual std::string scatter(const std::vector<std::string>& parts_of_rank_0);
     virtual void barrier() = 0;
     virtual ClockSample clock_sample(const std::string& clock_identity) = 0;  // offset 0 where the identity is rank 0's
 };

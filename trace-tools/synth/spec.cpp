@@ -19,6 +19,7 @@ namespace {
 
 constexpr int most_ranks = 65536;
 constexpr std::int64_t most_repetitions = 1'000'000'000;
+constexpr double most_events = 1e9;
 constexpr std::size_t deepest = 64;
 
 struct CollectiveKind {
@@ -55,6 +56,11 @@ std::vector<std::string> words_of(std::string_view line)
     return words;
 }
 
+void set(Words& words, const std::string& name, std::string value)
+{
+    if (!words.settings.emplace(name, std::move(value)).second) base::fail(name, "= is given twice");
+}
+
 Words parse_words(std::string_view line)
 {
     Words words;
@@ -63,7 +69,7 @@ Words parse_words(std::string_view line)
         if (words.head.empty())
             words.head = word;
         else if (equals != std::string::npos)
-            words.settings[word.substr(0, equals)] = word.substr(equals + 1);
+            set(words, word.substr(0, equals), word.substr(equals + 1));
         else
             words.plain.push_back(word);
     }
@@ -91,13 +97,20 @@ std::string only_word(const Words& words, const char* what)
     return words.plain.front();
 }
 
+std::int64_t parse_time(std::string_view text)
+{
+    const std::int64_t ns = base::parse<base::Nanoseconds>(text).count();
+    if (ns > longest_ns)
+        base::fail(text, " is longer than ", longest_ns / day_ns, " days, the most that a trace lasts");
+    return ns;
+}
+
 TimeRange parse_range(std::string_view text)
 {
     const std::size_t dots = text.find("..");
     TimeRange range;
-    range.least_ns = base::parse<base::Nanoseconds>(text.substr(0, dots)).count();
-    range.most_ns =
-        dots == std::string_view::npos ? range.least_ns : base::parse<base::Nanoseconds>(text.substr(dots + 2)).count();
+    range.least_ns = parse_time(text.substr(0, dots));
+    range.most_ns = dots == std::string_view::npos ? range.least_ns : parse_time(text.substr(dots + 2));
     if (range.least_ns < 0 || range.most_ns < range.least_ns) base::fail(text, " is no time or range of times");
     return range;
 }
@@ -127,7 +140,10 @@ class Parser {
         const std::string_view line = base::trim(text);
         if (line.empty()) return;
         Words words = parse_words(line);
-        if (words.head == "}") return close();
+        if (words.head == "}") {
+            if (line != words.head) base::fail("} stands in a line of its own");
+            return close();
+        }
         if (words.head == "ranks" || words.head == "seed" || words.head == "clock" || words.head == "communicator")
             return setting(words);
         begin_program();
@@ -142,20 +158,33 @@ class Parser {
     {
         if (begun_) base::fail(words.head, " comes before the first statement");
         if (words.head == "ranks") {
+            once(words);
             spec_.ranks = base::parse<int>(only_word(words, "a number"));
             if (spec_.ranks < 1 || spec_.ranks > most_ranks) base::fail("ranks are 1 to ", most_ranks);
         } else if (words.head == "seed") {
+            once(words);
             spec_.seed = base::parse<std::uint64_t>(only_word(words, "a number"));
         } else if (words.head == "clock") {
-            ClockError error{.offset_ns = base::parse<base::Nanoseconds>(take(words, "offset").value_or("0s")).count(),
+            ClockError error{.offset_ns = parse_time(take(words, "offset").value_or("0s")),
                              .drift = base::parse<double>(take(words, "drift").value_or("0")) * 1e-6};
             if (!(std::abs(error.drift) <= 0.1)) base::fail("a drift is at most 100000 microseconds a second");
             clocks_.emplace_back(only_word(words, "ranks"), error);
         } else {
             if (words.plain.size() != 2) base::fail("a communicator takes a name and ranks");
-            communicators_.emplace_back(words.plain[0], words.plain[1]);
+            const std::string& name = words.plain[0];
+            const auto called_so = [&](const auto& known) { return known.first == name; };
+            if (name == "world" || std::any_of(communicators_.begin(), communicators_.end(), called_so))
+                base::fail("there is already a communicator '", name, "'", name == "world" ? ", of all ranks" : "");
+            communicators_.emplace_back(name, words.plain[1]);
         }
         end_of_settings(words);
+    }
+
+    void once(const Words& words)
+    {
+        if (std::find(said_.begin(), said_.end(), words.head) != said_.end())
+            base::fail(words.head, " is said a second time");
+        said_.push_back(words.head);
     }
 
     // Only now the number of ranks is known.
@@ -196,8 +225,11 @@ class Parser {
         const std::vector<std::string>& plain = words.plain;
         if (plain.size() != (repeats ? 3U : 2U) || plain.back() != "{")
             base::fail(repeats ? "repeat takes a number, a name and {" : "region takes a name and {");
+        end_of_settings(words);
+        const std::string& name = plain[repeats ? 1 : 0];
+        if (name.starts_with("MPI_")) base::fail("'", name, "' is a name of MPI's calls, none for a block");
         Block block;
-        block.region = region(plain[repeats ? 1 : 0]);
+        block.region = region(name);
         block.counts = repeats;
         if (repeats) block.repetitions = base::parse<std::int64_t>(plain[0]);
         if (block.repetitions < 1 || block.repetitions > most_repetitions)
@@ -218,6 +250,38 @@ class Parser {
     void add(What what)
     {
         open_.back().body.push_back({std::move(what)});
+        if (open_.size() > 1) return;  // the block around it counts it
+        events_ += events(open_.back().body.back());
+        if (events_ > most_events)
+            base::fail("the program makes ", events_, " events, more than the ", most_events, " that are written");
+    }
+
+    // At most: not every rank may have something to wait for. Not a whole number, as it can be anything.
+    double events(const Statement& statement) const
+    {
+        return std::visit([this](const auto& what) { return events(what); }, statement.what);
+    }
+    double events(const Block& block) const
+    {
+        double once = 2.0 * spec_.ranks;
+        for (const Statement& statement : block.body) once += events(statement);
+        return once * static_cast<double>(block.repetitions);
+    }
+    static double events(const Work& work)
+    {
+        const auto takes_part = [](const std::optional<TimeRange>& time) { return time.has_value(); };
+        return 2.0 * static_cast<double>(std::count_if(work.times.begin(), work.times.end(), takes_part));
+    }
+    double events(const CollectiveCall& call) const
+    {
+        return (call.request.empty() ? 4.0 : 3.0) *
+               static_cast<double>(spec_.communicators[call.communicator].members.size());
+    }
+    static double events(const MessageCall&) { return 6.0; }
+    double events(const WaitCall& call) const
+    {
+        return 3.0 *
+               static_cast<double>(call.ranks.empty() ? static_cast<std::size_t>(spec_.ranks) : call.ranks.size());
     }
 
     // "backward 20ms, 25ms on 1,3": a comma followed by a time begins the next part.
@@ -263,7 +327,7 @@ class Parser {
             .from = parse_rank(words.plain[0].substr(0, arrow)),
             .to = parse_rank(words.plain[0].substr(arrow + 1)),
             .synchronous = words.head == "MPI_Ssend",
-            .tag = static_cast<std::uint32_t>(base::parse<int>(take(words, "tag").value_or("0"))),
+            .tag = tag(words),
             .bytes = bytes(words),
             .transfer = parse_range(words.plain[1]),
             .request = request(words, requested)};
@@ -277,6 +341,7 @@ class Parser {
         const bool by_some = words.plain.size() == 3 && words.plain[1] == "on";
         if (words.plain.size() != 1 && !by_some)
             base::fail("MPI_Wait takes a request, and 'on' and ranks if not all wait");
+        end_of_settings(words);
         return {.region = region("MPI_Wait", RegionRole::point_to_point, Paradigm::mpi),
                 .request = known_request(words.plain[0]),
                 .ranks = by_some ? parse_ranks(words.plain[2]) : std::vector<int>{}};
@@ -332,6 +397,13 @@ class Parser {
         return spec_.regions.size() - 1;
     }
 
+    static std::uint32_t tag(Words& words)
+    {
+        const int tag = base::parse<int>(take(words, "tag").value_or("0"));
+        if (tag < 0) base::fail("a tag is 0 or more, not ", tag);
+        return static_cast<std::uint32_t>(tag);
+    }
+
     static std::uint64_t bytes(Words& words)
     {
         return static_cast<std::uint64_t>(base::parse<base::Bytes>(take(words, "bytes").value_or("8B")).count);
@@ -364,6 +436,8 @@ class Parser {
     std::vector<std::pair<std::string, ClockError>> clocks_;
     std::vector<std::pair<std::string, std::string>> communicators_;
     std::vector<std::string> requests_;
+    std::vector<std::string> said_;  // settings that are said once
+    double events_ = 0.0;
     std::vector<Block> open_{1};
     bool begun_ = false;
 };

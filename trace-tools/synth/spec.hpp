@@ -33,6 +33,9 @@ namespace otf2 {
 
 struct Statement;
 
+constexpr std::int64_t day_ns = 24 * 3600 * std::int64_t{1'000'000'000};
+constexpr std::int64_t longest_ns = 100 * day_ns;  // of a program, and so of each time in it
+
 struct TimeRange {
     std::int64_t least_ns = 0;
     std::int64_t most_ns = 0;

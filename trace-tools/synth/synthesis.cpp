@@ -16,7 +16,7 @@ namespace otf2 {
 
 namespace {
 
-constexpr std::int64_t begin_ns = 1'000'000'000;
+constexpr std::int64_t least_begin_ns = 1'000'000'000;
 constexpr std::int64_t call_ns = 1'000;  // the least that an MPI call takes
 
 // Where a rank was when another one waited for it.
@@ -39,11 +39,19 @@ struct Pending {
 struct Rank {
     std::unique_ptr<Recorder> recorder;
     LocationRecorder* events = nullptr;
-    std::int64_t now_ns = begin_ns;
+    std::int64_t now_ns = 0;
     PathSoFar path;
     std::map<std::string, Pending> pending;
     std::uint64_t requests = 0;
 };
+
+// No clock, however far behind, shows a time before 0.
+std::int64_t begin_of(const SynthSpec& spec)
+{
+    std::int64_t begin_ns = least_begin_ns;
+    for (const ClockError& clock : spec.clocks) begin_ns = std::max(begin_ns, clock.offset_ns + 1);
+    return begin_ns;
+}
 
 bool counts_steps(const std::vector<Statement>& program)
 {
@@ -56,38 +64,63 @@ bool counts_steps(const std::vector<Statement>& program)
 class Synthesis {
  public:
     Synthesis(const SynthSpec& spec, const std::filesystem::path& directory)
-        : spec_{spec}, meeting_{spec.ranks}, random_{spec.seed}, ranks_(static_cast<std::size_t>(spec.ranks))
+        : spec_{spec},
+          begin_ns_{begin_of(spec)},
+          meeting_{spec.ranks},
+          random_{spec.seed},
+          ranks_(static_cast<std::size_t>(spec.ranks))
     {
-        on_each_rank(meeting_, [&](int rank) {
-            auto clock = [this, rank] {
-                const std::int64_t own_ns = own_time(rank, true_ns_);
-                return ClockSample{.at_ns = own_ns, .offset_ns = true_ns_ - own_ns};
-            };
-            Rank& mine = ranks_[static_cast<std::size_t>(rank)];
-            mine.recorder = std::make_unique<Recorder>(directory, std::make_unique<ThreadTeam>(rank, meeting_, clock));
-            mine.events = &mine.recorder->location("Master thread");
-            mine.recorder->speaks_mpi(*mine.events);
-            mine.path = PathSoFar{static_cast<std::uint32_t>(rank)};
-        });
-        for (Rank& rank : ranks_) define(*rank.recorder);
+        try {
+            on_each_rank(meeting_, [&](int rank) { begin(rank, directory); });
+        } catch (...) {
+            const auto has_begun = [](const Rank& rank) { return rank.recorder != nullptr; };
+            std::error_code ignored;
+            if (std::any_of(ranks_.begin(), ranks_.end(), has_begun))
+                std::filesystem::remove_all(unfinished(directory), ignored);
+            throw;
+        }
     }
 
-    SynthTruth run()
+    const SynthTruth& run()
     {
+        for (int rank = 0; rank < spec_.ranks; ++rank) set_up(rank);
         carry_out(spec_.program);
         for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
             if (!ranks_[rank].pending.empty())
                 base::fail("rank ", rank, " never waits for '", ranks_[rank].pending.begin()->first, "'");
         const auto earlier = [](const Rank& one, const Rank& other) { return one.now_ns < other.now_ns; };
         const auto last = std::max_element(ranks_.begin(), ranks_.end(), earlier);
-        true_ns_ = last->now_ns;
+        true_ns_ = std::max(last->now_ns, begin_ns_ + 1);  // OTF2 reads no clocks that were compared twice at one time
         truth_.path_ns = last->path.times();
-        truth_.length_ns = last->now_ns - begin_ns;
-        on_each_rank(meeting_, [&](int rank) { ranks_[static_cast<std::size_t>(rank)].recorder->finish(); });
-        return std::move(truth_);
+        truth_.length_ns = last->now_ns - begin_ns_;
+        return truth_;
+    }
+
+    void finish()
+    {
+        on_each_rank(meeting_, [&](int rank) { at(rank).recorder->finish(); });
     }
 
  private:
+    void begin(int rank, const std::filesystem::path& directory)
+    {
+        auto clock = [this, rank] {
+            const std::int64_t own_ns = own_time(rank, true_ns_);
+            return ClockSample{.at_ns = own_ns, .offset_ns = true_ns_ - own_ns};
+        };
+        at(rank).recorder = std::make_unique<Recorder>(directory, std::make_unique<ThreadTeam>(rank, meeting_, clock));
+    }
+
+    void set_up(int rank)
+    {
+        Rank& mine = at(rank);
+        mine.events = &mine.recorder->location("Master thread");
+        mine.recorder->speaks_mpi(*mine.events);
+        mine.now_ns = begin_ns_;
+        mine.path = PathSoFar{static_cast<std::uint32_t>(rank)};
+        define(*mine.recorder);
+    }
+
     // In the same order on all ranks, so that all have the same numbers.
     void define(Recorder& recorder)
     {
@@ -107,8 +140,8 @@ class Synthesis {
     {
         const ClockError& error = spec_.clocks[static_cast<std::size_t>(rank)];
         if (error.drift == 0.0) return true_ns - error.offset_ns;
-        const auto since = static_cast<double>(true_ns - begin_ns);
-        return begin_ns - error.offset_ns + std::llround(since / (1.0 + error.drift));
+        const auto since = static_cast<double>(true_ns - begin_ns_);
+        return begin_ns_ - error.offset_ns + std::llround(since / (1.0 + error.drift));
     }
 
     std::int64_t stamp(int rank) const { return own_time(rank, at(rank).now_ns); }
@@ -142,9 +175,18 @@ class Synthesis {
     void spend(int rank, std::size_t region, std::int64_t ns)
     {
         enter(rank, region);
-        at(rank).now_ns += ns;
-        at(rank).path.add(static_cast<std::uint32_t>(region), ns);
+        pass(rank, region, at(rank).now_ns + ns);
         leave(rank, region);
+    }
+
+    // Every time that is added comes by here, and none is longer than the longest trace: no sum overflows.
+    void pass(int rank, std::size_t region, std::int64_t until_ns)
+    {
+        if (until_ns - begin_ns_ > longest_ns)
+            base::fail("the program takes longer than ", longest_ns / day_ns, " days, the most that a trace lasts");
+        Rank& mine = at(rank);
+        mine.path.add(static_cast<std::uint32_t>(region), until_ns - mine.now_ns);
+        mine.now_ns = until_ns;
     }
 
     void carry_out(const Block& block)
@@ -246,8 +288,7 @@ class Synthesis {
             mine.path.go_on_from(awaited.path);
             mine.now_ns = awaited.ns;
         }
-        mine.path.add(static_cast<std::uint32_t>(region), until_ns - mine.now_ns);
-        mine.now_ns = until_ns;
+        pass(rank, region, until_ns);
     }
 
     void start(const CollectiveCall& call, const SynthCommunicator& communicator)
@@ -274,8 +315,7 @@ class Synthesis {
             mine.events->send_request(stamp(rank), pending.message, pending.number);
         else
             mine.events->receive_request(stamp(rank), pending.number);
-        mine.now_ns += call_ns;
-        mine.path.add(static_cast<std::uint32_t>(region), call_ns);
+        pass(rank, region, mine.now_ns + call_ns);
         leave(rank, region);
         if (!mine.pending.emplace(request, std::move(pending)).second)
             base::fail("rank ", rank, " starts '", request, "' again before it waited for it");
@@ -380,29 +420,17 @@ class Synthesis {
     }
 
     const SynthSpec& spec_;
+    const std::int64_t begin_ns_;
     ThreadMeeting meeting_;
     base::Random random_;
     std::vector<Rank> ranks_;
     std::vector<RegionRef> regions_;
     std::vector<CommunicatorRef> communicators_;
     AttributeRef step_;
-    std::int64_t true_ns_ = begin_ns;  // when clocks are compared
+    std::int64_t true_ns_ = begin_ns_;  // when clocks are compared
     std::int64_t now_step_ = -1;
     SynthTruth truth_;
 };
-
-}  // namespace
-
-SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& directory)
-{
-    Synthesis synthesis{spec, directory};
-    try {
-        return synthesis.run();
-    } catch (...) {
-        std::filesystem::remove_all(directory.string() + ".tmp");
-        throw;
-    }
-}
 
 void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::filesystem::path& directory)
 {
@@ -417,6 +445,23 @@ void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::file
     for (const auto& [key, ns] : truth.path_ns)
         path.row(spec.regions[key.where].name, key.location, static_cast<double>(ns) / 1e9);
     path.finish();
+}
+
+}  // namespace
+
+SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& directory)
+{
+    Synthesis synthesis{spec, directory};
+    try {
+        SynthTruth truth = synthesis.run();
+        write_truth(truth, spec, unfinished(directory));
+        synthesis.finish();
+        return truth;
+    } catch (...) {
+        std::error_code ignored;
+        std::filesystem::remove_all(unfinished(directory), ignored);
+        throw;
+    }
 }
 
 }  // namespace otf2

@@ -34,10 +34,9 @@ struct SynthTruth {
     std::int64_t length_ns = 0;  // from the first event to the last
 };
 
-// Writes the archive directory/traces.otf2. Throws Error for a program that cannot be carried out.
+// Writes the archive directory/traces.otf2 and beside it the truth as tables, waits.csv
+// (pattern,communicator,region,rank,step,seconds,count) and path.csv (region,rank,seconds): all or nothing. Throws
+// Error for a program that cannot be carried out.
 SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& directory);
-
-// waits.csv (pattern,communicator,region,rank,step,seconds,count) and path.csv (region,rank,seconds).
-void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::filesystem::path& directory);
 
 }  // namespace otf2

@@ -1,10 +1,20 @@
 #include "trace-tools/synth/thread_team.hpp"
 
+#include "base/error.hpp"
+
 #include <exception>
+#include <future>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace otf2 {
+
+void ThreadTeam::barrier()
+{
+    meeting_.all.arrive_and_wait();
+    if (meeting_.given_up.load()) base::fail("another rank has given up");
+}
 
 std::vector<std::string> ThreadTeam::gather(const std::string& mine)
 {
@@ -25,21 +35,49 @@ std::string ThreadTeam::broadcast(const std::string& of_rank_0)
     return text;
 }
 
+std::string ThreadTeam::scatter(const std::vector<std::string>& parts_of_rank_0)
+{
+    if (rank_ == 0) meeting_.texts = parts_of_rank_0;
+    barrier();
+    std::string mine = meeting_.texts.at(static_cast<std::size_t>(rank_));
+    barrier();
+    return mine;
+}
+
 void on_each_rank(ThreadMeeting& meeting, const std::function<void(int)>& call)
 {
     std::mutex mutex;
     std::exception_ptr first;
+    std::promise<bool> all_are_there;
+    const std::shared_future<bool> begin = all_are_there.get_future().share();
+    const auto take_part = [&](std::size_t rank) {
+        if (!begin.get()) return;
+        try {
+            call(static_cast<int>(rank));
+        } catch (...) {
+            const std::lock_guard lock{mutex};
+            if (!first) first = std::current_exception();
+            meeting.given_up.store(true);
+            meeting.all.arrive_and_drop();
+        }
+    };
+    const std::size_t ranks = meeting.texts.size();
     std::vector<std::jthread> threads;
-    for (std::size_t rank = 0; rank < meeting.texts.size(); ++rank)
-        threads.emplace_back([&, rank] {
-            try {
-                call(static_cast<int>(rank));
-            } catch (...) {
-                const std::lock_guard lock{mutex};
-                if (!first) first = std::current_exception();
-                meeting.all.arrive_and_drop();
-            }
-        });
+    threads.reserve(ranks);
+    try {
+        while (threads.size() < ranks) threads.emplace_back(take_part, threads.size());
+    } catch (const std::system_error& error) {
+        const std::size_t started = threads.size();
+        all_are_there.set_value(false);
+        threads.clear();
+        base::fail("cannot start a thread for each of ", ranks, " ranks, only for ", started, ": ",
+                   error.code().message());
+    } catch (...) {
+        all_are_there.set_value(false);
+        threads.clear();
+        throw;
+    }
+    all_are_there.set_value(true);
     threads.clear();
     if (first) std::rethrow_exception(first);
 }

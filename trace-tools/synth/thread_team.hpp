@@ -3,6 +3,7 @@
 
 #include "trace-tools/otf2/team.hpp"
 
+#include <atomic>
 #include <barrier>
 #include <functional>
 #include <memory>
@@ -17,6 +18,7 @@ struct ThreadMeeting {
     std::vector<std::string> texts;
     std::string text;
     std::barrier<> all;
+    std::atomic<bool> given_up{false};  // a rank has: what it should have written is not there
 };
 
 class ThreadTeam : public Team {
@@ -32,7 +34,8 @@ class ThreadTeam : public Team {
     std::string process_name() const override { return "MPI Rank " + std::to_string(rank_); }
     std::vector<std::string> gather(const std::string& mine) override;
     std::string broadcast(const std::string& of_rank_0) override;
-    void barrier() override { meeting_.all.arrive_and_wait(); }
+    std::string scatter(const std::vector<std::string>& parts_of_rank_0) override;
+    void barrier() override;
     ClockSample clock_sample(const std::string&) override { return clock_(); }
 
  private:
@@ -41,8 +44,8 @@ class ThreadTeam : public Team {
     std::function<ClockSample()> clock_;
 };
 
-// Calls it once for each rank, all at the same time. Throws what the first of them threw; the others wait for none that
-// has.
+// Calls it once for each rank, all at the same time. Throws what the first of them threw; the others throw too as soon
+// as they meet. Throws Error, and calls it for no rank, if there cannot be a thread for each.
 void on_each_rank(ThreadMeeting& meeting, const std::function<void(int)>& call);
 
 }  // namespace otf2

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -34,7 +35,12 @@ int main(int argc, char** argv)
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     std::vector<std::thread> team;
-    for (int thread = 0; thread < threads; ++thread) team.emplace_back(exchange, rank, thread, messages);
+    std::latch done{threads};  // none ends, and leaves its place to another, before all have begun
+    for (int thread = 0; thread < threads; ++thread)
+        team.emplace_back([&done, rank, thread] {
+            exchange(rank, thread, messages);
+            done.arrive_and_wait();
+        });
     exchange(rank, threads, messages);
     for (std::thread& thread : team) thread.join();
     const int short_lived = argc > 1 ? std::atoi(argv[1]) : 0;

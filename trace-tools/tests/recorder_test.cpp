@@ -236,6 +236,7 @@ TEST_CASE("memory that holds no chunk of events is refused")
     CHECK_THROWS_WITH_AS((otf2::Recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "", 1000}),
                          "memory of 1kB holds no events: at least 256KiB a location", base::Error);
     CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
+    CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));
 }
 
 TEST_CASE("otf2-print reads what the recorder wrote without a complaint")
@@ -330,6 +331,45 @@ TEST_CASE("an archive is never written over")
     CHECK_THROWS_WITH_AS(otf2::Recorder{scratch / "trace"},
                          ("cannot record into " + (scratch / "trace").string() + ": it is already there").c_str(),
                          base::Error);
+}
+
+TEST_CASE("a directory with a slash at its end is the same directory to the recorder")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{(scratch / "trace").string() + "/"};
+    otf2::LocationRecorder& main = recorder.location("main");
+    const otf2::RegionRef region = recorder.region("work");
+    main.enter(region);
+    main.leave(region);
+    recorder.finish();
+    CHECK(events(scratch / "trace").size() == 2);
+    CHECK_FALSE(std::filesystem::exists(scratch / "trace/.tmp"));
+    CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));
+}
+
+TEST_CASE("what a killed run left is told as such")
+{
+    const testing::Scratch scratch;
+    std::filesystem::create_directory(scratch / "trace.tmp");
+    CHECK_THROWS_WITH_AS(
+        otf2::Recorder{scratch / "trace"},
+        ("cannot record into " + (scratch / "trace").string() + ": a run that was killed, or is still running, left " +
+         (scratch / "trace.tmp").string() + "; if none is running it may be removed")
+            .c_str(),
+        base::Error);
+    CHECK(std::filesystem::exists(scratch / "trace.tmp"));
+}
+
+TEST_CASE("a directory that cannot be made is told with the reason")
+{
+    CHECK_THROWS_WITH_AS(otf2::Recorder{"/proc/trace"}, "cannot create /proc/trace.tmp: No such file or directory",
+                         base::Error);
+    CHECK_THROWS_WITH_AS(otf2::Recorder{""}, "there is no directory to record into", base::Error);
+    for (const std::string name : {".", "./", "/", "no such/.."})
+        CHECK_THROWS_WITH_AS(
+            otf2::Recorder{name},
+            ("cannot record into " + name.substr(0, name.size() - (name == "./")) + ": it is already there").c_str(),
+            base::Error);
 }
 
 TEST_CASE("a time stamp that goes back ends the recording and is told at the end")

@@ -4,9 +4,11 @@
 #include "base/testing.hpp"
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/patterns/profile.hpp"
+#include "trace-tools/synth/thread_team.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <string>
@@ -203,4 +205,127 @@ TEST_CASE("programs that make no sense are refused with file and line")
     CHECK(says(refusal("ranks 2\nMPI_Barrier 1ms colour=red\n"), "MPI_Barrier knows no colour="));
     CHECK(says(refusal(""), "there is no statement in it"));
     CHECK(says(refusal("ranks 999999\nwork 1ms\n"), "ranks are 1 to 65536"));
+    CHECK(says(refusal("ranks 2\nMPI_Send 0>1 1ms tag=-1\n"), "line 2: a tag is 0 or more"));
+    CHECK(says(refusal("ranks 2\nMPI_Barrier 1ms bytes=1B bytes=2B\n"), "line 2: bytes= is given twice"));
+    CHECK(says(refusal("region a {\n} b\n"), "line 2: } stands in a line of its own"));
+}
+
+TEST_CASE("programs that contradict themselves are refused with file and line")
+{
+    CHECK(says(refusal("region MPI_Barrier {\n}\n"), "spec line 1: 'MPI_Barrier' is a name of MPI's calls"));
+    CHECK(says(refusal("repeat 2 MPI_Wait {\n}\n"), "line 1: 'MPI_Wait' is a name of MPI's calls"));
+    CHECK(says(refusal("ranks 2\ncommunicator a 0\ncommunicator a 1\nwork 1ms\n"),
+               "line 3: there is already a communicator 'a'"));
+    CHECK(says(refusal("ranks 2\ncommunicator world 0\nwork 1ms\n"),
+               "line 2: there is already a communicator 'world', of all ranks"));
+    CHECK(says(refusal("ranks 2\nranks 3\nwork 1ms\n"), "line 2: ranks is said a second time"));
+    CHECK(says(refusal("seed 2\nseed 3\nwork 1ms\n"), "line 2: seed is said a second time"));
+}
+
+TEST_CASE("programs that are too long are refused before anything is written")
+{
+    CHECK(says(refusal("work 9223372035s\n"), "line 1: 9223372035s is longer than 100 days"));
+    CHECK(says(refusal("work 1500h\nwork 1500h\n"), "the program takes longer than 100 days"));
+    CHECK(says(refusal("ranks 2\nMPI_Barrier 2000h\nMPI_Barrier 2000h\n"), "the program takes longer than 100 days"));
+    CHECK(says(refusal("clock 0 offset=9223372035s\nwork 1s\n"), "line 1: 9223372035s is longer than 100 days"));
+    CHECK(says(refusal("repeat 1000000000 step {\n}\n"), "line 2: the program makes 2e+09 events"));
+    const std::string deep = "repeat 1000000000 step {\n";
+    CHECK(says(refusal(deep + deep + deep + "work 1ms\n}\n}\n}\n"), "line 7: the program makes "));
+}
+
+TEST_CASE("a program that takes no time is read as one, and so is one of clocks far behind")
+{
+    for (const char* spec :
+         {"ranks 2\nx 0s\n", "ranks 2\nregion a {\n}\n", "ranks 2\nclock 1 offset=2400h drift=-100\nx 0s\n",
+          "ranks 2\nclock 0-1 offset=10s\nx 5s\n"}) {
+        const testing::Scratch scratch;
+        REQUIRE(synth(scratch, spec).status == 0);
+        const testing::Outcome outcome =
+            testing::run({CROSSTALK_BIN "/trace-info", "--check", scratch / "made/traces.otf2"});
+        CHECK(outcome.status == 0);
+        CHECK(outcome.err == "");
+    }
+}
+
+TEST_CASE("a directory with a slash at its end is the same directory")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "work 1ms\n";
+    for (const char* name : {"one/", "two//", "three/.", "./four/./"})
+        CHECK(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", (scratch / "").string() + name})
+                  .status == 0);
+    for (const char* name : {"one", "two", "three", "four"}) {
+        CHECK(fs::exists(scratch / name / "traces.otf2"));
+        CHECK(fs::exists(scratch / name / "path.csv"));
+    }
+}
+
+TEST_CASE("too few open files are told before the archive is begun")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "ranks 200\nwork 1ms\nMPI_Barrier 1ms\n";
+    const std::string command =
+        std::string{CROSSTALK_BIN "/trace-synth "} + (scratch / "spec").string() + " -o " + (scratch / "made").string();
+    const testing::Outcome few = testing::run({"sh", "-c", "ulimit -n 64; " + command});
+    CHECK(few.status == 1);
+    CHECK(few.err == "trace-synth: 200 ranks need 216 open files, and 64 are allowed (ulimit -n)\n");
+    CHECK_FALSE(fs::exists(scratch / "made.tmp"));
+    CHECK(testing::run({"sh", "-c", "ulimit -n 216; " + command}).status == 0);
+}
+
+TEST_CASE("what cannot be written whole is not there at all")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "ranks 64\nrepeat 100 step {\nwork 1ms, 2ms on 1\nMPI_Barrier 1ms\n}\n";
+    const std::string command =
+        std::string{CROSSTALK_BIN "/trace-synth "} + (scratch / "spec").string() + " -o " + (scratch / "made").string();
+    // The tables of this many waits are larger than a rank's events.
+    const testing::Outcome outcome = testing::run({"sh", "-c", "trap '' XFSZ; ulimit -f 128; " + command});
+    CHECK(outcome.status == 1);
+    CHECK(says(outcome.err, "waits.csv"));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK_FALSE(fs::exists(scratch / "made"));
+    CHECK_FALSE(fs::exists(scratch / "made.tmp"));
+}
+
+TEST_CASE("output that cannot be written is a failure")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "work 1ms\n";
+    const testing::Outcome outcome =
+        testing::run({"sh", "-c",
+                      std::string{CROSSTALK_BIN "/trace-synth "} + (scratch / "spec").string() + " -o " +
+                          (scratch / "made").string() + " >/dev/full"});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err == "trace-synth: cannot write to stdout\n");
+}
+
+TEST_CASE("a rank that gives up is waited for by none")
+{
+    otf2::ThreadMeeting meeting{4};
+    CHECK_THROWS_WITH_AS(
+        otf2::on_each_rank(meeting,
+                           [&](int rank) {
+                               otf2::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
+                               team.barrier();
+                               if (rank == 2) base::fail("rank 2 has had enough");
+                               for (int i = 0; i < 100; ++i) team.broadcast("text");
+                           }),
+        "rank 2 has had enough", base::Error);
+}
+
+TEST_CASE("each rank gets its part, whether a team scatters or broadcasts")
+{
+    const std::vector<std::string> parts{"a", "", "three"};
+    std::vector<std::string> scattered(3);
+    std::vector<std::string> broadcast(3);
+    otf2::ThreadMeeting meeting{3};
+    otf2::on_each_rank(meeting, [&](int rank) {
+        otf2::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
+        const std::vector<std::string> given = rank == 0 ? parts : std::vector<std::string>{};
+        scattered[static_cast<std::size_t>(rank)] = team.scatter(given);
+        broadcast[static_cast<std::size_t>(rank)] = team.Team::scatter(given);
+    });
+    CHECK(scattered == parts);
+    CHECK(broadcast == parts);
 }
