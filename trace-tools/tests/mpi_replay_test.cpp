@@ -312,8 +312,13 @@ TEST_CASE("a Score-P archive has the late senders that Scalasca finds")
     double length = 0.0;
     for (const auto& [key, seconds] : path(run.found)) length += seconds;
     CHECK(std::abs(length - 20.085424627) <= 1e-6);  // last event - first event, by otf2-print
-    // All waiting is because of foo on rank 0 and on those that waited for it.
-    CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "foo") == doctest::Approx(51.43).epsilon(1e-3));
+    // All waiting has a cause: foo, on rank 0 and on those that waited for it, but for rank 0's first event, which is
+    // 47 ms after the first of all and made three others wait.
+    double delay_cost = 0.0;
+    for (const char* region : {"foo", "(outside of regions)", "late_sender", "barrier", "main"})
+        delay_cost += sum(run.found / "path.csv", "delay_cost_seconds", "region", region);
+    CHECK(delay_cost == doctest::Approx(51.4298).epsilon(1e-6));
+    CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "foo") > 51.2);
 }
 
 TEST_CASE("steps may be the visits of a named region")
