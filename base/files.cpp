@@ -32,7 +32,7 @@ void write_whole(const fs::path& path, std::string_view content)
 {
     const fs::path beside = path.string() + ".tmp" + std::to_string(::getpid());
     const int file =
-        check_errno(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "create ", beside.string());
+        check_errno(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "create ", path.string());
     while (!content.empty()) {
         const ssize_t written = ::write(file, content.data(), content.size());
         if (written < 0) {

@@ -99,7 +99,7 @@ try {
     base::Options options{"trace-cube", "call-path profiles for Cube, from OTF2 archives"};
     options.add_positional("X.otf2 [NOISY.otf2]", anchors,
                            "the archive's anchor file; of two the first is the quiet run", 1, 2);
-    options.add("out,o", out, "the profile to write", "FILE");
+    options.add("out,o", out, "the profile to write; must not be there yet", "FILE");
     options.add("against", against, "compare the archive with this profile of the same run, Score-P's for example",
                 "FILE");
     options.add_switch("without-derived", without_derived,
@@ -117,14 +117,22 @@ try {
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against is for one archive");
     if (out.empty() && against.empty()) base::fail_usage("--out says where the profile goes");
+    if (!out.empty() && std::filesystem::exists(std::filesystem::symlink_status(out)))
+        base::fail_usage(out, " is already there");
 
     otf2::Limits limits;
     for (const std::string& anchor : anchors) limits.memory_bytes += otf2::limits_for(anchor).memory_bytes;
     return otf2::confined("trace-cube", limits, [&] {
-        if (anchors.size() == 2) return compare(anchors, out, !without_derived);
-        const otf2::CubeProfile profile = profile_of(anchors.front());
-        if (!out.empty()) write(out, profile);
-        return against.empty() ? static_cast<int>(base::exit_fine) : check(profile, against);
+        int code = base::exit_fine;
+        if (anchors.size() == 2) {
+            code = compare(anchors, out, !without_derived);
+        } else {
+            const otf2::CubeProfile profile = profile_of(anchors.front());
+            if (!out.empty()) write(out, profile);
+            if (!against.empty()) code = check(profile, against);
+        }
+        base::flush_stdout();
+        return code;
     });
 } catch (...) {
     return base::report_failure("trace-cube");

@@ -34,6 +34,7 @@ CubeProfile profile_of(const testing::Scratch& scratch, std::vector<std::string>
 {
     words.insert(words.begin(), program);
     words.insert(words.end(), {"-o", scratch / "p.cubex"});
+    fs::remove(scratch / "p.cubex");
     const testing::Outcome outcome = testing::run(words);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
@@ -240,8 +241,8 @@ TEST_CASE("what is outside of all regions is the root's own")
     CHECK(row(of_main, "critical_path", "main")[1] == doctest::Approx(7.5e-6));
     CHECK(of_main.call_paths.size() == 3);
 
-    REQUIRE(testing::run({program, gaps, whole, "-o", scratch / "p.cubex"}).status == 0);
-    const CubeProfile both = otf2::read_cubex(scratch / "p.cubex");
+    REQUIRE(testing::run({program, gaps, whole, "-o", scratch / "pair.cubex"}).status == 0);
+    const CubeProfile both = otf2::read_cubex(scratch / "pair.cubex");
     CHECK(row(both, "quiet_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
     CHECK(row(both, "noisy_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
     CHECK(row(both, "difference_time", "(all)") == std::vector<double>{0.0, 0.0});
@@ -315,7 +316,7 @@ TEST_CASE("two archives are told how much they have in common, and who can read 
     CHECK(
         some.out.ends_with("\nslowdown is a derived metric: readers without CubePL, such as pycubexr, need "
                            "--without-derived\n"));
-    const testing::Outcome none = testing::run({program, one, other, "-o", scratch / "p.cubex", "--without-derived"});
+    const testing::Outcome none = testing::run({program, one, other, "-o", scratch / "q.cubex", "--without-derived"});
     CHECK(none.status == 0);
     CHECK(none.err ==
           "trace-cube: the archives have no call path in common (3 and 2): their difference means nothing\n");
@@ -324,7 +325,7 @@ TEST_CASE("two archives are told how much they have in common, and who can read 
     // A common artificial root is none.
     const std::string gaps = write_calls(scratch, "gaps", false);
     const std::string loose = make(scratch, "loose", "ranks 2\nwork 1ms\nplay 1ms\n");
-    CHECK(has(testing::run({program, gaps, loose, "-o", scratch / "p.cubex"}).err, "no call path in common (2 and 2)"));
+    CHECK(has(testing::run({program, gaps, loose, "-o", scratch / "r.cubex"}).err, "no call path in common (2 and 2)"));
 }
 
 TEST_CASE("Score-P's profile of the same run has the same visits and times")
@@ -503,6 +504,7 @@ TEST_CASE("wrong usage and wrong files are told")
         CHECK(outcome.status == 2);
         CHECK(has(outcome.err, why));
     };
+    usage({anchor, "-o", anchor}, anchor + " is already there");
     usage({anchor}, "--out says where the profile goes");
     usage({anchor, anchor, anchor, "-o", "x"}, "takes X.otf2 [NOISY.otf2], not 3 words");
     usage({anchor, anchor, "-o", "x", "--against", "y"}, "--against is for one archive");
