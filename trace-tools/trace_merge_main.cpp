@@ -35,11 +35,12 @@ class Unfinished {
     explicit Unfinished(const std::string& directory) : whole_{fs::path{directory + "/"}.parent_path()}, path_{whole_}
     {
         path_ += ".tmp";
-        for (const fs::path& path : {whole_, path_})
-            if (fs::exists(path))
-                base::fail_usage(path.string(), " is already there; give another --out, or move it away");
+        if (fs::exists(fs::symlink_status(whole_)))
+            base::fail_usage(whole_.string(), " is already there; give another --out, or move it away");
         if (!whole_.parent_path().empty()) fs::create_directories(whole_.parent_path());
-        fs::create_directory(path_);
+        if (!fs::create_directory(path_))
+            base::fail_usage(path_.string(),
+                             " is already there, of a merge that was killed, and may be removed, or that still runs");
     }
     ~Unfinished()
     {
