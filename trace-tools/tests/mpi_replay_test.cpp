@@ -392,6 +392,44 @@ TEST_CASE("phases are the regions directly inside a step and add up to it")
           Seconds{{{"part", "-1", "4"}, 2.0}, {{"step", "-1", "4"}, 5.0}});
 }
 
+TEST_CASE("a thread that tells of steps without being in them has no phases, and its waits have steps")
+{
+    Analysed run;
+    {
+        otf2::Recorder recorder{run.made};
+        otf2::LocationRecorder& main = recorder.location("main");
+        otf2::LocationRecorder& exchanges = recorder.location("exchanges");
+        recorder.speaks_mpi(exchanges);
+        const otf2::CommunicatorRef world = recorder.communicator(otf2::world_communicator, {0});
+        const otf2::RegionRef step = recorder.region("step");
+        const otf2::RegionRef bucket = recorder.region("bucket");
+        const otf2::RegionRef call = recorder.region("MPI_Test", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi);
+        const otf2::RegionRef start =
+            recorder.region("MPI_Iallreduce", otf2::RegionRole::all_to_all, otf2::Paradigm::mpi);
+        const otf2::AttributeRef number = recorder.attribute("step", otf2::Type::uint64, "");
+        main.enter(step, 0, {{number, 4}});
+        exchanges.enter(bucket, 1'000'000'000, {{number, 4}});
+        exchanges.enter(start, 1'000'000'000);
+        exchanges.collective_request(1'000'000'000, 1);
+        exchanges.leave(start, 1'000'000'000);
+        exchanges.enter(call, 2'000'000'000);
+        exchanges.collective_complete(3'000'000'000, {.operation = otf2::Operation::allreduce, .communicator = world},
+                                      1);
+        exchanges.leave(call, 3'000'000'000);
+        exchanges.leave(bucket, 3'000'000'000);
+        main.leave(step, 7'000'000'000);
+        recorder.finish();
+    }
+    for (const char* words : {"", "--step-region=step"}) {
+        const fs::path found = run.scratch / (std::string{"found"} + words);
+        std::vector<std::string> command{CROSSTALK_BIN "/trace-waits", run.made / "traces.otf2", "-o", found};
+        if (*words != 0) command.emplace_back(words);
+        REQUIRE(testing::run(command).status == 0);
+        CHECK(table(found / "phases.csv", {"region", "step"}) == Seconds{{{"step", "4"}, 7.0}});
+        CHECK(waits(found) == Seconds{{{"mpi_icollective_exposed", "MPI_Test", "0", "4", "1"}, 1.0}});
+    }
+}
+
 TEST_CASE("waits, exclusive time, path and delay costs are told by call path where these are followed")
 {
     Analysed run;
