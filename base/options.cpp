@@ -213,7 +213,7 @@ bool Options::print_what_is_asked_for()
     } else {
         return false;
     }
-    if (!std::cout.flush()) fail("cannot write what was asked for");
+    flush_stdout();
     return true;
 }
 

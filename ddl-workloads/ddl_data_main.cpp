@@ -170,7 +170,7 @@ int main(int argc, char** argv)
 try {
     base::stop_on_signals();
     const int code = run(argc, argv);
-    if (!std::cout.flush()) base::fail("cannot write the standard output");
+    base::flush_stdout();
     return code;
 } catch (...) {
     return base::report_failure(name);

@@ -20,7 +20,7 @@ void list(const base::Shelf<ModelCard>& models)
     data_sets().list(std::cout);
     strategies().list(std::cout);
     links().list(std::cout);
-    if (!std::cout.flush()) base::fail("cannot write the list");
+    base::flush_stdout();
 }
 
 // Wrong names and options are found here, before any rank waits for another.

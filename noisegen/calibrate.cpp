@@ -335,7 +335,7 @@ int calibrate(const Calibration& calibration)
     tell_couplings(std::cout, items);
     tell_waiting(items);
     std::cout << "kept in " << calibration.limits_file.string() << "\n";
-    if (!std::cout.flush()) base::fail("cannot write the table");
+    base::flush_stdout();
     return base::exit_fine;
 }
 

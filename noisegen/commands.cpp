@@ -128,7 +128,7 @@ class ShowLimits : public Command {
         if (limits.entries.empty())
             base::fail("no limits are known in ", limits.file.string(), "; find them with: noisegen calibrate");
         print_limits(std::cout, limits.entries);
-        if (!std::cout.flush()) base::fail("cannot write the table");
+        base::flush_stdout();
         return base::exit_fine;
     }
 

@@ -56,7 +56,7 @@ void show(noisegen::Request& request)
     const std::vector<noisegen::Chip> table = noisegen::chip_table(request.schedule, request.seed, request.duration);
     for (const noisegen::Seat& seat : request.seats) std::cerr << "noisegen: " << noisegen::text(seat) << "\n";
     noisegen::print(std::cout, request.schedule, table);
-    if (!std::cout.flush()) base::fail("cannot write the chip table");
+    base::flush_stdout();
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ try {
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (list) {
         noisegen::stressors().list(std::cout);
-        if (!std::cout.flush()) base::fail("cannot write the list");
+        base::flush_stdout();
         return base::exit_fine;
     }
 

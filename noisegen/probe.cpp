@@ -247,7 +247,7 @@ int probe(const Probe& probe)
         write_probe_json(claimed->path(), record, report);
         draw_probe(claimed->path(), report);
     }
-    if (!std::cout.flush()) base::fail("cannot write the table");
+    base::flush_stdout();
     return base::exit_fine;
 }
 

@@ -69,7 +69,7 @@ try {
     const otf2::SynthTruth truth = otf2::synthesize(spec, out);
     std::cout << "wrote " << (std::filesystem::path{out} / "traces.otf2").string() << ": " << spec.ranks << " ranks, "
               << static_cast<double>(truth.length_ns) / 1e9 << " s\n";
-    if (!std::cout.flush()) base::fail("cannot write to stdout");
+    base::flush_stdout();
     return base::exit_fine;
 } catch (...) {
     return base::report_failure("trace-synth");
