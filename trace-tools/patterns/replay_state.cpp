@@ -41,7 +41,7 @@ void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCa
 {
     if (ns <= 0) return;
     waits.add({call.step, pattern, communicator, call.where, call.location}, ns);
-    if (blocks(pattern)) places[call.location].waiting_ns += ns;
+    if (waits_for_another(pattern)) places[call.location].waiting_ns += ns;
 }
 
 }  // namespace otf2

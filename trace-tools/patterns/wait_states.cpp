@@ -31,7 +31,7 @@ const char* cube_name(Pattern pattern)
     return "";
 }
 
-bool blocks(Pattern pattern)
+bool waits_for_another(Pattern pattern)
 {
     return pattern != Pattern::nxn_completion && pattern != Pattern::barrier_completion &&
            pattern != Pattern::icollective_exposed;

@@ -26,8 +26,8 @@ enum class Pattern {
 // "mpi_wait_nxn"; those of non-blocking collectives, which Cube does not have, "mpi_icollective_exposed" and so on.
 const char* cube_name(Pattern pattern);
 
-// Part of the waiting time in blocking calls, of which POP's efficiencies speak.
-bool blocks(Pattern pattern);
+// Time in an MPI call until another rank came, of which POP's efficiencies speak; the other patterns are what is left.
+bool waits_for_another(Pattern pattern);
 
 struct WaitKey {
     std::int64_t step = -1;  // -1: outside of steps

@@ -95,6 +95,23 @@ void check_equal(const Seconds& truth, const Seconds& found)
     }
 }
 
+// Waits and path are those that the archive was made with.
+void check_answers(const Analysed& run)
+{
+    CHECK(run.complaints.empty());
+    check_equal(waits(run.made), waits(run.found));
+    check_equal(path(run.made), path(run.found));
+}
+
+const std::string three_in_the_background = R"(  backward 1ms..9ms
+  MPI_Iallreduce 1us request=first
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=second
+  backward 1ms..9ms
+  MPI_Iallreduce 1us request=third
+  update 1us..200us
+)";
+
 }  // namespace
 
 TEST_CASE("wait states and critical path are those that the archive was made with")
@@ -142,44 +159,22 @@ work 1ms..2ms
 TEST_CASE("of several collectives in the background each is waited for as long as its last rank is late")
 {
     Analysed run;
-    make_and_analyse(run, R"(ranks 4
-seed 8
-repeat 50 step {
-  backward 1ms..9ms
-  MPI_Iallreduce 1us request=first
-  backward 1ms..9ms
-  MPI_Iallreduce 1us request=second
-  backward 1ms..9ms
-  MPI_Iallreduce 1us request=third
-  update 1us..200us
-  MPI_Wait first
+    make_and_analyse(run, "ranks 4\nseed 8\nrepeat 50 step {\n" + three_in_the_background + R"(  MPI_Wait first
   update 1us..200us
   MPI_Wait second
   update 1us..200us
   MPI_Wait third
 }
 )");
-    CHECK(run.complaints.empty());
     CHECK(waits(run.made).size() > 200);
-    check_equal(waits(run.made), waits(run.found));
-    check_equal(path(run.made), path(run.found));
+    check_answers(run);
 }
 
 TEST_CASE("collectives in the background are those that were started together, in whatever order ranks wait for them")
 {
     Analysed run;
-    make_and_analyse(run, R"(ranks 3
-seed 5
-communicator pair 0-1
-repeat 30 step {
-  backward 1ms..9ms
-  MPI_Iallreduce 1us request=first
-  backward 1ms..9ms
-  MPI_Iallreduce 1us request=second
-  backward 1ms..9ms
-  MPI_Iallreduce 1us request=third
-  update 1us..200us
-  MPI_Wait third on 0
+    make_and_analyse(run, "ranks 3\nseed 5\ncommunicator pair 0-1\nrepeat 30 step {\n" + three_in_the_background +
+                              R"(  MPI_Wait third on 0
   MPI_Wait second on 0,2
   update 1us..200us
   MPI_Wait first
@@ -196,10 +191,8 @@ repeat 30 more {
   MPI_Wait all
 }
 )");
-    CHECK(run.complaints.empty());
     CHECK(waits(run.made).size() > 200);
-    check_equal(waits(run.made), waits(run.found));
-    check_equal(path(run.made), path(run.found));
+    check_answers(run);
 }
 
 TEST_CASE("collectives in the background are told apart by their communicators")
@@ -226,9 +219,7 @@ MPI_Wait r4 on 1
 )"}) {
         Analysed run;
         make_and_analyse(run, spec);
-        CHECK(run.complaints.empty());
-        check_equal(waits(run.made), waits(run.found));
-        check_equal(path(run.made), path(run.found));
+        check_answers(run);
     }
 }
 
