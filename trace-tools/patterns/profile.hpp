@@ -19,20 +19,23 @@ struct Spread {
     void add(const Spread& other);
 };
 
-struct RegionProfile {
+// What one thread counts is on no cache line that another one writes.
+constexpr std::size_t cache_line_bytes = 64;
+
+struct alignas(cache_line_bytes) RegionProfile {
     std::uint64_t visits = 0;
     Spread inclusive_ns;  // of each visit; the sum counts visits inside a visit of the same region once
     Spread exclusive_ns;  // without the regions visited inside
 };
 
-struct MetricProfile {
+struct alignas(cache_line_bytes) MetricProfile {
     std::uint64_t values = 0;
     double least = 0.0;
     double most = 0.0;
     double sum = 0.0;
 };
 
-struct LocationProfile {
+struct alignas(cache_line_bytes) LocationProfile {
     std::uint64_t events = 0;
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;
@@ -42,7 +45,7 @@ struct LocationProfile {
     std::uint64_t skipped_leaves = 0;  // never left before a region around them was
 };
 
-struct CommunicatorProfile {
+struct alignas(cache_line_bytes) CommunicatorProfile {
     std::map<Operation, std::uint64_t> collectives;  // counted on every rank
     std::uint64_t messages = 0;
     std::uint64_t message_bytes = 0;
@@ -87,7 +90,7 @@ class Profile : public Visitor {
         bool inside_itself;
     };
 
-    struct Stack {
+    struct alignas(cache_line_bytes) Stack {
         std::vector<Visit> visits;
         std::unordered_map<std::uint32_t, std::uint32_t> deep;  // how often a region is open beyond the first levels
         bool holds(std::uint32_t region) const;
