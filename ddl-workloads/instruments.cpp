@@ -56,10 +56,11 @@ void Instruments::define(const InstrumentPlan& plan)
 
     if (plan.checkpoints_beside) writer_ = &recorder.location("checkpoint writer");
 
-    bucket_ready_ = recorder.region("bucket_ready");
-    bucket_exchange_ = recorder.region("bucket_exchange");
-    parameter_exchange_ = recorder.region("parameter_exchange");
-    all_to_all_ = recorder.region("all_to_all");
+    bucket_ready_ = recorder.region("bucket_ready", otf2::RegionRole::task_create);
+    bucket_exchange_ = recorder.region("bucket_exchange", otf2::RegionRole::task);
+    parameter_exchange_ = recorder.region("parameter_exchange", otf2::RegionRole::task);
+    all_to_all_ = recorder.region("all_to_all", otf2::RegionRole::task);
+    coordination_ = recorder.region("coordination", otf2::RegionRole::task);
     read_ = recorder.region("read", otf2::RegionRole::file_io);
     transform_ = recorder.region("transform");
     checkpoint_write_ = recorder.region("checkpoint_write", otf2::RegionRole::file_io);
@@ -166,6 +167,16 @@ void Instruments::all_to_all_begins(std::int64_t bytes)
 void Instruments::all_to_all_ends()
 {
     exchanges_->leave(all_to_all_);
+}
+
+void Instruments::coordination_begins()
+{
+    exchanges_->enter(coordination_);
+}
+
+void Instruments::coordination_ends()
+{
+    exchanges_->leave(coordination_);
 }
 
 std::optional<std::uint64_t> Instruments::bucket_being_exchanged() const

@@ -77,6 +77,8 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     void parameters_end() override;
     void all_to_all_begins(std::int64_t bytes) override;
     void all_to_all_ends() override;
+    void coordination_begins() override;
+    void coordination_ends() override;
     void read_begins(int reader) override;
     void read_ends(int reader, std::int64_t bytes) override;
     void transform_begins(int transformer) override;
@@ -106,6 +108,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     otf2::RegionRef bucket_exchange_;
     otf2::RegionRef parameter_exchange_;
     otf2::RegionRef all_to_all_;
+    otf2::RegionRef coordination_;
     otf2::RegionRef read_;
     otf2::RegionRef transform_;
     otf2::RegionRef checkpoint_write_;

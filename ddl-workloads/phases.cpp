@@ -17,6 +17,13 @@ std::size_t column(Phase phase)
     return static_cast<std::size_t>(found - phases.begin());
 }
 
+// Of what the transport thread does; so a trace tells whose work a step waited for.
+otf2::RegionRole role_of(Phase phase)
+{
+    const bool waits = phase == Phase::wait_exchange || phase == Phase::control_delay;
+    return waits ? otf2::RegionRole::task_wait : otf2::RegionRole::function;
+}
+
 }  // namespace
 
 std::int64_t& StepTimes::of(Phase phase)
@@ -35,7 +42,7 @@ PhaseClock::PhaseClock(otf2::Recorder& recorder, otf2::LocationRecorder& locatio
       step_attribute_{recorder.attribute("step", otf2::Type::uint64, "number of the training step, from 0")}
 {
     for (const Phase phase : phases)
-        if (phase != Phase::other) regions_[column(phase)] = recorder.region(text(phase));
+        if (phase != Phase::other) regions_[column(phase)] = recorder.region(text(phase), role_of(phase));
 }
 
 void PhaseClock::begin_step(std::uint64_t step, std::int64_t at_ns)

@@ -63,7 +63,9 @@ try {
         "path.csv: region,rank,seconds,imbalance_seconds,delay_cost_seconds. seconds add up to the time "
         "from the first event to the last; imbalance is what a region has on the path beyond its mean "
         "over the ranks; delay cost is how long others waited because of it. '(outside of regions)' is "
-        "time of a location in which it was in none. Where the archive has many locations, its events are put aside in "
+        "time of a location in which it was in none. Between the threads of a process the path goes where regions of "
+        "the program's own have OTF2's roles for it: from TASK_CREATE to the TASK of another thread, from that to the "
+        "TASK_WAIT that it ends in. Where the archive has many locations, its events are put aside in "
         "the directory for temporary files (TMPDIR): about half its size.");
     options.example("trace-path train/trace/traces.otf2 -o path");
     if (!options.parse(argc, argv)) return base::exit_fine;

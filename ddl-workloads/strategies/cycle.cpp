@@ -34,7 +34,7 @@ class Cycle : public Strategy, public Rounds {
                        .cache = plan.cache,
                        .stall_ns = plan.stall.count()}},
           fused_{plan.fusion_bytes, transport, instruments},
-          negotiate_{instruments.recorder().region("negotiate")}
+          negotiate_{instruments.recorder().region("negotiate", otf2::RegionRole::task)}
     {
     }
 

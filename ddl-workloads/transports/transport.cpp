@@ -199,9 +199,18 @@ std::future<void> Transport::gather_shards(std::span<std::byte> all)
     });
 }
 
+std::future<void> Transport::coordinate(std::function<void(Link&)> call)
+{
+    return post([this, call = std::move(call)](Link& link) {
+        if (observer_ != nullptr) observer_->coordination_begins();
+        call(link);
+        if (observer_ != nullptr) observer_->coordination_ends();
+    });
+}
+
 std::future<void> Transport::all_gather(std::span<const std::byte> mine, std::span<std::byte> all)
 {
-    return post([mine, all](Link& link) { link.all_gather(mine, all); });
+    return coordinate([mine, all](Link& link) { link.all_gather(mine, all); });
 }
 
 std::future<void> Transport::all_to_all(std::span<const std::byte> mine, std::vector<int> sent_bytes,
@@ -216,12 +225,12 @@ std::future<void> Transport::all_to_all(std::span<const std::byte> mine, std::ve
 
 std::future<void> Transport::broadcast(std::span<std::byte> bytes, int root)
 {
-    return post([bytes, root](Link& link) { link.broadcast(bytes, root); });
+    return coordinate([bytes, root](Link& link) { link.broadcast(bytes, root); });
 }
 
 std::future<void> Transport::barrier()
 {
-    return post([](Link& link) { link.barrier(); });
+    return coordinate([](Link& link) { link.barrier(); });
 }
 
 std::future<std::vector<std::string>> Transport::gather(std::string text)

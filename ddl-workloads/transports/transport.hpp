@@ -42,6 +42,9 @@ class ExchangeObserver {
     virtual void parameters_end() {}
     virtual void all_to_all_begins(std::int64_t /*bytes_sent*/) {}
     virtual void all_to_all_ends() {}
+    // What ranks tell each other beside all that: news of steps, barriers, a model's first parameters.
+    virtual void coordination_begins() {}
+    virtual void coordination_ends() {}
 };
 
 // What the transport thread does again and again beside the line: all ranks together, a cycle after it last began.
@@ -112,6 +115,7 @@ class Transport {
     using Call = std::packaged_task<void(Link&)>;
     using Done = std::function<void(std::exception_ptr failure)>;
 
+    std::future<void> coordinate(std::function<void(Link&)> call);
     std::future<void> post_telling(Done done, std::function<void(Link&)> call);
     void average_shard_now(Link& link, std::span<float> values, std::span<const ShardPart> parts, BucketTag tag,
                            Precision precision);

@@ -11,9 +11,16 @@ struct Shares {
 
 struct Past {
     PathSoFar::Point path;
-    std::int64_t met_ns = 0;          // when it last met another one
+    std::int64_t met_ns = 0;  // when it last met another one
+    std::uint32_t worker = nowhere;
     std::vector<TimeSums::Sum> work;  // since then
     std::shared_ptr<const Shares> inherited;
+};
+
+struct Handed {
+    PathSoFar::Point path;
+    Causes::Background background;
+    std::int64_t called_ns = 0;  // when it was last in an MPI call
 };
 
 Causes::Causes(std::size_t locations, bool followed)
@@ -21,7 +28,10 @@ Causes::Causes(std::size_t locations, bool followed)
     if (!followed) return;
     tracks_.resize(locations);
     delay_s_.resize(locations);
-    for (std::uint32_t location = 0; location < locations; ++location) tracks_[location].path = PathSoFar{location};
+    for (std::uint32_t location = 0; location < locations; ++location) {
+        tracks_[location].path = PathSoFar{location};
+        tracks_[location].background.worker = location;
+    }
 }
 
 void Causes::begin(std::uint32_t location, std::int64_t first_of_all_ns)
@@ -36,19 +46,33 @@ void Causes::work_until(std::uint32_t location, std::int64_t now_ns, std::uint32
     const Stretch more{.where = where, .begin_ns = track.known_ns, .end_ns = now_ns};
     track.known_ns = now_ns;
     track.path.add(where, more.end_ns - more.begin_ns);
+    add_work(track, more);
+}
+
+void Causes::add_work(Track& track, const Stretch& more)
+{
     if (more.end_ns <= more.begin_ns) return;
-    if (track.work.size() > 4096 + 2 * track.work_sums.all().size()) compact(track);
-    track.work.push_back(more);
-    track.work_sums.add(where, more.end_ns - more.begin_ns);
+    if (track.background.work.size() > 4096 + 2 * track.work_sums.all().size()) compact(track);
+    track.background.work.push_back(more);
+    track.work_sums.add(more.where, more.end_ns - more.begin_ns);
+}
+
+void Causes::set(Track& track, Background background)
+{
+    track.background = std::move(background);
+    track.work_sums.clear();
+    for (const Stretch& stretch : track.background.work)
+        track.work_sums.add(stretch.where, stretch.end_ns - stretch.begin_ns);
 }
 
 // Bounds memory where locations seldom meet: how long each place took stays, when is forgotten.
 void Causes::compact(Track& track)
 {
-    const std::int64_t begin_ns = track.work.front().begin_ns;
-    track.work.clear();
+    std::vector<Stretch>& work = track.background.work;
+    const std::int64_t begin_ns = work.front().begin_ns;
+    work.clear();
     for (const auto& [where, ns] : track.work_sums.all())
-        track.work.push_back({.where = where, .begin_ns = begin_ns, .end_ns = begin_ns + ns});
+        work.push_back({.where = where, .begin_ns = begin_ns, .end_ns = begin_ns + ns});
 }
 
 Arrival Causes::arrival(std::uint32_t location, std::int64_t call_ns)
@@ -58,9 +82,10 @@ Arrival Causes::arrival(std::uint32_t location, std::int64_t call_ns)
     Track& track = tracks_[location];
     if (!track.past)
         track.past = std::make_shared<const Past>(Past{.path = track.path.here(),
-                                                       .met_ns = track.met_ns,
+                                                       .met_ns = track.background.met_ns,
+                                                       .worker = track.background.worker,
                                                        .work = track.work_sums.all(),
-                                                       .inherited = track.inherited});
+                                                       .inherited = track.background.inherited});
     arrival.past = track.past;
     return arrival;
 }
@@ -79,7 +104,7 @@ void Causes::wait_for(std::uint32_t location, std::int64_t call_ns, const Arriva
     const std::int64_t waited_ns = other.ns - call_ns;
     track.past.reset();
     if (other.location == location || waited_ns <= 0) {
-        track.inherited.reset();
+        track.background.inherited.reset();
         return;
     }
     blame(location, other, static_cast<double>(waited_ns));
@@ -94,12 +119,63 @@ void Causes::end_call(std::uint32_t location, std::int64_t now_ns, std::uint32_t
     Track& track = tracks_[location];
     track.path.add(where, now_ns - track.known_ns);
     track.known_ns = now_ns;
+    track.called_ns = now_ns;
     track.past.reset();
     if (!track.meets) return;
     track.meets = false;
-    track.met_ns = now_ns;
-    track.work.clear();
+    track.background.met_ns = now_ns;
+    track.background.worker = location;
+    track.background.work.clear();
     track.work_sums.clear();
+}
+
+Causes::Background Causes::since(const Background& background, std::int64_t met_ns)
+{
+    Background later{.met_ns = met_ns, .worker = background.worker, .work = {}, .inherited = background.inherited};
+    for (Stretch stretch : background.work) {
+        stretch.begin_ns = std::max(stretch.begin_ns, met_ns);
+        if (stretch.end_ns > stretch.begin_ns) later.work.push_back(stretch);
+    }
+    return later;
+}
+
+Lead Causes::lead(std::uint32_t location)
+{
+    Track& track = tracks_[location];
+    return {.ns = track.known_ns,
+            .location = location,
+            .handed = std::make_shared<const Handed>(Handed{track.path.here(), track.background, track.called_ns})};
+}
+
+void Causes::take_up(std::uint32_t location, const Lead& other, std::optional<std::uint32_t> idle_in)
+{
+    Track& track = tracks_[location];
+    set(track, other.handed->background);
+    if (!idle_in) return;
+    const Stretch idle{.where = *idle_in, .begin_ns = other.ns, .end_ns = track.known_ns};
+    track.path.go_on_from(other.handed->path);
+    track.path.add(idle.where, idle.end_ns - idle.begin_ns);
+    add_work(track, idle);
+}
+
+void Causes::join(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const Lead& other)
+{
+    Track& track = tracks_[location];
+    const Background& others = other.handed->background;
+    const bool waited = other.ns > track.known_ns;
+    if (waited) {
+        track.path.go_on_from(other.handed->path);
+        track.known_ns = other.ns;
+    }
+    // All tasks done, whoever they spoke to has been met.
+    const std::int64_t met_ns = std::max(others.met_ns, other.handed->called_ns);
+    if (waited || met_ns > track.background.met_ns) {
+        Background own = since(waited ? others : track.background, met_ns);
+        own.worker = location;
+        if (!waited || met_ns > others.met_ns) own.inherited.reset();
+        set(track, std::move(own));
+    }
+    work_until(location, now_ns, where);
 }
 
 namespace {
@@ -126,7 +202,7 @@ void Causes::blame(std::uint32_t location, const Arrival& late, double waited_ns
     Track& track = tracks_[location];
     const Past& past = *late.past;
     waited_.clear();
-    for (const Stretch& stretch : track.work)
+    for (const Stretch& stretch : track.background.work)
         if (stretch.end_ns > past.met_ns)
             waited_.add(stretch.where, stretch.end_ns - std::max(stretch.begin_ns, past.met_ns));
 
@@ -135,7 +211,7 @@ void Causes::blame(std::uint32_t location, const Arrival& late, double waited_ns
     for (const auto& [where, ns] : past.work) {
         const auto more = static_cast<double>(ns - waited_.of(where));
         if (more <= 0.0) continue;
-        causes.all.push_back({{where, late.location}, more});
+        causes.all.push_back({{where, past.worker}, more});
         excess_ns += more;
     }
     const double direct = std::min(waited_ns, excess_ns) / waited_ns;
@@ -149,7 +225,7 @@ void Causes::blame(std::uint32_t location, const Arrival& late, double waited_ns
         if (slot >= delay_s.size()) delay_s.resize(slot + 1);
         delay_s[slot] += share * waited_ns / 1e9;
     }
-    track.inherited = std::make_shared<const Shares>(std::move(causes));
+    track.background.inherited = std::make_shared<const Shares>(std::move(causes));
 }
 
 PathTimes Causes::path_to(std::uint32_t location) const

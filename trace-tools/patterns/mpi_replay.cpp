@@ -4,6 +4,7 @@
 #include "trace-tools/patterns/collective_replay.hpp"
 #include "trace-tools/patterns/message_replay.hpp"
 #include "trace-tools/patterns/replay_state.hpp"
+#include "trace-tools/patterns/task_replay.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -17,6 +18,25 @@ bool is_mpi(const Region& region)
 {
     return region.paradigm == Paradigm::mpi ||
            (region.paradigm == Paradigm::unknown && region.name.starts_with("MPI_"));
+}
+
+enum class Kind : std::uint8_t { work, mpi, task_create, task, task_wait };
+
+// OpenMP's tasks are bound to threads, and done by those that wait.
+Kind kind_of(const Region& region)
+{
+    if (is_mpi(region)) return Kind::mpi;
+    if (region.paradigm != Paradigm::user) return Kind::work;
+    switch (region.role) {
+        case RegionRole::task_create:
+            return Kind::task_create;
+        case RegionRole::task:
+            return Kind::task;
+        case RegionRole::task_wait:
+            return Kind::task_wait;
+        default:
+            return Kind::work;
+    }
 }
 
 struct OpenRegion {
@@ -33,6 +53,7 @@ struct Stay {
     std::int64_t steps = 0;    // visits of the step's region
     TimeSums exclusive;
     std::int64_t mpi_ns = 0;
+    std::size_t wait_depth = 0;  // of open regions, that which waits for tasks counted; 0: none does
 
     // Of the step that it is in:
     std::size_t step_depth = 0;  // of open regions, the step's counted
@@ -52,14 +73,15 @@ struct MpiReplay::State {
           stays(archive.locations.size()),
           replay{archive, options.critical_path, std::move(sink)},
           collectives{replay, std::move(starts)},
-          messages{replay}
+          messages{replay},
+          tasks{replay}
     {
-        for (const Region& region : archive.regions) mpi_region.push_back(is_mpi(region));
+        for (const Region& region : archive.regions) kinds.push_back(kind_of(region));
     }
 
     Options options;
     std::optional<std::uint32_t> step_attribute;
-    std::vector<bool> mpi_region;
+    std::vector<Kind> kinds;  // by region
     std::vector<Stay> stays;  // by location
     std::int64_t first_ns = INT64_MIN;
     bool named_is_numbered = false;       // Options::step_region has an attribute `step`
@@ -67,6 +89,7 @@ struct MpiReplay::State {
     ReplayState replay;
     CollectiveReplay collectives;
     MessageReplay messages;
+    TaskReplay tasks;
 
     Stay& go_on(const At& at)
     {
@@ -80,7 +103,7 @@ struct MpiReplay::State {
         if (replay.places[at.location].in_mpi == 0) {
             const std::uint32_t where = stay.where();
             stay.exclusive.add(where, at.time_ns - stay.last_ns);
-            replay.causes.work_until(at.location, at.time_ns, where);
+            if (stay.wait_depth == 0) replay.causes.work_until(at.location, at.time_ns, where);
         }
         stay.last_ns = at.time_ns;
         return stay;
@@ -113,7 +136,10 @@ struct MpiReplay::State {
     {
         Stay& stay = stays[at.location];
         const OpenRegion open = stay.open.back();
-        if (mpi_region[open.region]) end_call(at.location, at.time_ns);
+        if (kinds[open.region] == Kind::mpi)
+            end_call(at.location, at.time_ns);
+        else if (replay.causes.followed() && replay.places[at.location].in_mpi == 0)
+            leave_task(at, open);
         const bool in_step = replay.places[at.location].step >= 0;
         if (options.phases && in_step && stay.open[stay.step_depth - 1].region == with_phases) {
             if (stay.open.size() == stay.step_depth + 1) stay.phases.add(open.where, at.time_ns - stay.phase_ns);
@@ -121,6 +147,37 @@ struct MpiReplay::State {
         }
         if (open.counts) replay.places[at.location].step = -1;
         stay.open.pop_back();
+    }
+
+    void enter_task(const At& at, Kind kind, std::int64_t idle_since_ns)
+    {
+        Stay& stay = stays[at.location];
+        if (kind == Kind::task) {
+            const std::size_t around = stay.open.size() - 1;
+            tasks.begin(at.location, idle_since_ns, around == 0 ? nowhere : stay.open[around - 1].where);
+        } else if (kind == Kind::task_wait && stay.wait_depth == 0) {
+            tasks.create(at.location);  // who waits has said before what for
+            stay.wait_depth = stay.open.size();
+        }
+    }
+
+    void leave_task(const At& at, const OpenRegion& open)
+    {
+        Stay& stay = stays[at.location];
+        if (kinds[open.region] == Kind::task) tasks.end(at.location);
+        if (kinds[open.region] == Kind::task_create) tasks.create(at.location);
+        if (stay.wait_depth < stay.open.size()) return;
+        tasks.end_wait(at.location, at.time_ns, open.where);
+        stay.wait_depth = 0;
+    }
+
+    // Who calls MPI does not wait for tasks.
+    void stop_waiting(const At& at)
+    {
+        Stay& stay = stays[at.location];
+        if (stay.wait_depth == 0) return;
+        replay.causes.work_until(at.location, at.time_ns, stay.open[stay.wait_depth - 1].where);
+        stay.wait_depth = 0;
     }
 
     void tell_phases(const At& at, std::uint32_t step)
@@ -157,6 +214,8 @@ MpiReplay::~MpiReplay() = default;
 void MpiReplay::enter(const At& at, std::uint32_t region, const EventAttributes& attributes)
 {
     State& state = *state_;
+    const std::int64_t idle_since_ns =
+        state.stays[at.location].first_ns == INT64_MIN ? INT64_MIN : state.stays[at.location].last_ns;
     Stay& stay = state.go_on(at);
     Place& place = state.replay.places[at.location];
     CallTree* const paths = state.options.call_paths;
@@ -168,10 +227,13 @@ void MpiReplay::enter(const At& at, std::uint32_t region, const EventAttributes&
     } else if (stay.open.size() == stay.step_depth + 1) {
         stay.phase_ns = at.time_ns;
     }
-    if (state.mpi_region[region] && place.in_mpi++ == 0) {
+    const Kind kind = state.kinds[region];
+    if (kind == Kind::mpi && place.in_mpi++ == 0) {
         place.call = stay.where();
         place.call_ns = at.time_ns;
+        state.stop_waiting(at);
     }
+    if (place.in_mpi == 0 && state.replay.causes.followed()) state.enter_task(at, kind, idle_since_ns);
 }
 
 void MpiReplay::leave(const At& at, std::uint32_t region, const EventAttributes&)

@@ -5,6 +5,7 @@
 #include "base/testing.hpp"
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/synth/thread_team.hpp"
 
 #include <doctest/doctest.h>
 
@@ -381,6 +382,102 @@ TEST_CASE("phases are the regions directly inside a step and add up to it")
             .status == 0);
     CHECK(table(run.scratch / "of gaps/phases.csv", {"region", "rank", "step"}) ==
           Seconds{{{"part", "-1", "4"}, 2.0}, {{"step", "-1", "4"}, 5.0}});
+}
+
+namespace {
+
+// A rank of a training, ms by ms: a thread computes and hands buckets to another one that averages them.
+class TaskRank {
+ public:
+    TaskRank(const fs::path& directory, int rank, otf2::ThreadMeeting& meeting)
+        : recorder_{directory, std::make_unique<otf2::ThreadTeam>(rank, meeting, [end = 0]() mutable {
+                        return otf2::ClockSample{.at_ns = 200 * ms * end++};
+                    })}
+    {
+        recorder_.speaks_mpi(transport_);
+    }
+
+    void work(const std::string& region, int begin, int end) { visit(main_, recorder_.region(region), begin, end); }
+    void hand_over(int at) { visit(main_, recorder_.region("ready", otf2::RegionRole::task_create), at, at); }
+    void wait(int begin, int end) { visit(main_, recorder_.region("wait", otf2::RegionRole::task_wait), begin, end); }
+    void average(int begin, int end)
+    {
+        const auto bucket = recorder_.region("bucket", otf2::RegionRole::task);
+        const auto start = recorder_.region("MPI_Iallreduce", otf2::RegionRole::all_to_all, otf2::Paradigm::mpi);
+        const auto test = recorder_.region("MPI_Wait", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi);
+        const otf2::CommunicatorRef world = recorder_.communicator(otf2::world_communicator, {0, 1});
+        transport_.enter(bucket, begin * ms);
+        transport_.enter(start, begin * ms);
+        transport_.collective_request(begin * ms, ++requests_);
+        transport_.leave(start, begin * ms);
+        transport_.enter(test, begin * ms);
+        transport_.collective_complete(end * ms, {.operation = otf2::Operation::allreduce, .communicator = world},
+                                       requests_);
+        transport_.leave(test, end * ms);
+        transport_.leave(bucket, end * ms);
+    }
+    void finish() { recorder_.finish(); }
+
+ private:
+    static constexpr std::int64_t ms = 1'000'000;
+
+    static void visit(otf2::LocationRecorder& location, otf2::RegionRef region, int begin, int end)
+    {
+        location.enter(region, begin * ms);
+        location.leave(region, end * ms);
+    }
+
+    otf2::Recorder recorder_;
+    otf2::LocationRecorder& main_ = recorder_.location("main");
+    otf2::LocationRecorder& transport_ = recorder_.location("transport");
+    std::uint64_t requests_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the path goes from a thread that waits to the thread that works for it, and on to the rank that was late")
+{
+    Analysed run;
+    otf2::ThreadMeeting meeting{2};
+    otf2::on_each_rank(meeting, [&](int number) {
+        TaskRank rank{run.made, number, meeting};
+        const bool late = number == 1;
+        for (const int begin : {0, 100}) {  // the late one hands its first bucket over 20 ms later
+            const int delay = late ? 20 : 0;
+            rank.work("forward", begin, begin + 10);
+            if (late) rank.work("delay", begin + 10, begin + 30);
+            rank.work("backward", begin + 10 + delay, begin + 20 + delay);
+            rank.hand_over(begin + 20 + delay);
+            rank.work("backward", begin + 20 + delay, begin + 35 + delay);
+            rank.hand_over(begin + 35 + delay);
+            rank.wait(begin + 35 + delay, begin + 61);
+            rank.average(begin + 20 + delay, begin + 45);
+            rank.average(begin + (late ? 55 : 45), begin + 60);
+            rank.work("update", begin + 61, begin + 100);
+        }
+        rank.finish();
+    });
+    analyse(run, run.made / "traces.otf2");
+    CHECK(run.complaints.empty());
+    const Seconds found = path(run.found);
+    const auto share = [&](const char* region, const char* rank) {
+        const auto there = found.find({region, rank});
+        return there == found.end() ? 0.0 : there->second;
+    };
+    // Twice, up to the end on rank 0's main thread: the late one computes up to its second bucket, 55 ms, 5 ms go into
+    // the exchange, 1 ms into the news of it.
+    CHECK(share("forward", "1") == doctest::Approx(0.020));
+    CHECK(share("delay", "1") == doctest::Approx(0.040));
+    CHECK(share("backward", "1") == doctest::Approx(0.050));
+    CHECK(share("MPI_Wait", "0") + share("MPI_Wait", "1") == doctest::Approx(0.010));
+    CHECK(share("wait", "0") + share("wait", "1") == doctest::Approx(0.002));
+    CHECK(share("update", "0") + share("update", "1") == doctest::Approx(0.078));
+    double all = 0.0;
+    for (const auto& [key, seconds] : found) all += seconds;
+    CHECK(all == doctest::Approx(0.200).epsilon(1e-12));
+    // Rank 0 waits 20 ms for the first bucket and 10 ms more for the second, each time for the delay alone.
+    CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_icollective_wait") == doctest::Approx(0.060));
+    CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "delay") == doctest::Approx(0.060));
 }
 
 TEST_CASE("a thread that tells of steps without being in them has no phases, and its waits have steps")

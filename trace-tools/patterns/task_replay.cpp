@@ -1,0 +1,42 @@
+#include "trace-tools/patterns/task_replay.hpp"
+
+namespace otf2 {
+
+TaskReplay::Process* TaskReplay::process_of(std::uint32_t location)
+{
+    const std::uint32_t process = state_.archive.locations[location].process;
+    return process < processes_.size() ? &processes_[process] : nullptr;
+}
+
+void TaskReplay::create(std::uint32_t location)
+{
+    Process* const process = process_of(location);
+    if (process == nullptr) return;
+    process->creator = location;
+    process->created = state_.causes.lead(location);
+}
+
+void TaskReplay::begin(std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where)
+{
+    Process* const process = process_of(location);
+    if (process == nullptr || process->creator == nowhere || process->creator == location) return;
+    const Lead created = process->created.location != nowhere ? process->created : state_.causes.lead(process->creator);
+    const bool idle = created.ns > idle_since_ns;
+    state_.causes.take_up(location, created, idle ? std::optional{where} : std::nullopt);
+}
+
+void TaskReplay::end(std::uint32_t location)
+{
+    if (Process* const process = process_of(location)) process->done = state_.causes.lead(location);
+}
+
+void TaskReplay::end_wait(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+{
+    Process* const process = process_of(location);
+    if (process == nullptr || process->done.location == nowhere || process->done.location == location)
+        return state_.causes.work_until(location, now_ns, where);
+    state_.causes.join(location, now_ns, where, process->done);
+    process->created = {};
+}
+
+}  // namespace otf2
