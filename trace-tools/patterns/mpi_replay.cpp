@@ -4,6 +4,7 @@
 #include "trace-tools/patterns/collective_replay.hpp"
 #include "trace-tools/patterns/message_replay.hpp"
 #include "trace-tools/patterns/replay_state.hpp"
+#include "trace-tools/patterns/started_requests.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -46,13 +47,13 @@ struct Stay {
 }  // namespace
 
 struct MpiReplay::State {
-    State(const Archive& archive, Options how, Sink sink, StartedCollectives starts)
+    State(const Archive& archive, Options how, Sink sink, StartedRequests started)
         : options{std::move(how)},
           step_attribute{archive.find_attribute("step")},
           stays(archive.locations.size()),
           replay{archive, options.critical_path, std::move(sink)},
-          collectives{replay, std::move(starts)},
-          messages{replay}
+          collectives{replay, std::move(started.collectives)},
+          messages{replay, std::move(started.receives_overtaken)}
     {
         for (const Region& region : archive.regions) mpi_region.push_back(is_mpi(region));
     }
@@ -147,8 +148,7 @@ struct MpiReplay::State {
 };
 
 MpiReplay::MpiReplay(Reader& reader, Options options, Sink sink)
-    : state_{
-          std::make_unique<State>(reader.archive(), std::move(options), std::move(sink), started_collectives(reader))}
+    : state_{std::make_unique<State>(reader.archive(), std::move(options), std::move(sink), started_requests(reader))}
 {
 }
 

@@ -5,6 +5,7 @@
 #include "base/testing.hpp"
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/patterns/started_requests.hpp"
 
 #include <doctest/doctest.h>
 
@@ -221,6 +222,66 @@ MPI_Wait r4 on 1
         make_and_analyse(run, spec);
         check_answers(run);
     }
+}
+
+TEST_CASE("messages are received in the order in which receives were posted, in whatever order ranks wait for them")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 2
+repeat 30 step {
+  MPI_Isend 0>1 1us request=first
+  work 1ms..9ms
+  MPI_Isend 0>1 1us request=other tag=2
+  MPI_Isend 0>1 1us request=second
+  work 1ms..9ms on 0
+  MPI_Isend 0>1 1us request=third
+  work 1ms..9ms
+  MPI_Wait third
+  MPI_Wait first
+  MPI_Send 0>1 1us
+  work 1ms..9ms on 0
+  MPI_Wait other
+  MPI_Send 0>1 1us
+  MPI_Wait second
+}
+)");
+    CHECK(waits(run.made).size() > 30);
+    check_answers(run);
+}
+
+TEST_CASE("a receive that is cancelled, or never waited for, takes no message from those posted after it")
+{
+    Analysed run;
+    {
+        otf2::Recorder recorder{run.made};
+        otf2::LocationRecorder& main = recorder.location("main");
+        recorder.speaks_mpi(main);
+        const otf2::Message message{.peer = 0, .communicator = recorder.communicator(otf2::world_communicator, {0})};
+        const otf2::RegionRef send = recorder.region("MPI_Send", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi);
+        const otf2::RegionRef post =
+            recorder.region("MPI_Irecv", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi);
+        const otf2::RegionRef wait = recorder.region("MPI_Wait", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi);
+        main.enter(post, 0);
+        for (const std::uint64_t request : {1, 2, 3, 4}) main.receive_request(0, request);
+        main.request_cancelled(10, 1);  // and 3 is freed
+        main.leave(post, 10);
+        for (const int ns : {20, 30}) {
+            main.enter(send, ns);
+            main.send(ns, message);
+            main.leave(send, ns + 5);
+        }
+        main.enter(wait, 40);
+        main.receive_complete(50, message, 4);
+        main.leave(wait, 50);
+        main.enter(wait, 60);
+        main.receive_complete(70, message, 2);
+        main.leave(wait, 70);
+        recorder.finish();
+    }
+    otf2::Reader reader{run.made / "traces.otf2"};
+    CHECK(otf2::started_requests(reader).receives_overtaken == std::vector<std::vector<std::uint32_t>>{{1}});
+    analyse(run, run.made / "traces.otf2");
+    CHECK(run.complaints.empty());
 }
 
 TEST_CASE("lateness is blamed past a collective in the background for which nobody waited")
