@@ -1,6 +1,6 @@
 // Plain C, two ranks: calls every MPI function that libcrosstalk-mpi.so records, and rank 0 prints how often it called
-// each. Usage: mpi-calls all|failures|communicators|flood|abort|leave|late|none, or mpi-calls poll HOW: prints how many
-// seconds rank 0 polled.
+// each. Usage: mpi-calls all|failures|communicators|names|flood|abort|leave|late|none, or mpi-calls poll HOW: prints
+// how many seconds rank 0 polled.
 #include <mpi.h>
 
 #include <sched.h>
@@ -333,6 +333,31 @@ static void failures(void)
     DO(MPI_Waitall, 2, all, MPI_STATUSES_IGNORE);
 }
 
+// Made, used, named by the ranks that have a name for it, used and freed.
+static void use_named(const char* of_rank_0, const char* of_rank_1)
+{
+    const char* mine = rank == 0 ? of_rank_0 : of_rank_1;
+    MPI_Comm made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Barrier(made);
+    if (mine != NULL) MPI_Comm_set_name(made, mine);
+    MPI_Barrier(made);
+    MPI_Comm_free(&made);
+}
+
+static void named_communicators(void)
+{
+    MPI_Comm_set_name(MPI_COMM_WORLD, "everybody");
+    use_named("rows", "rows");
+    use_named("columns", "of rank 1");
+    use_named(NULL, "diagonals");
+    MPI_Comm duplicate;
+    MPI_Comm_dup(MPI_COMM_SELF, &duplicate);
+    MPI_Barrier(duplicate);
+    MPI_Comm_free(&duplicate);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void many_communicators(void)
 {
     for (int i = 0; i < communicators; ++i) {
@@ -427,6 +452,7 @@ int main(int argc, char** argv)
     }
     if (strcmp(mode, "failures") == 0) failures();
     if (strcmp(mode, "communicators") == 0) many_communicators();
+    if (strcmp(mode, "names") == 0) named_communicators();
     if (strcmp(mode, "flood") == 0) flood();
     if (strcmp(mode, "poll") == 0 && argc > 2) {
         poll(argv[2]);

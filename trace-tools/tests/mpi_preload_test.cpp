@@ -285,6 +285,22 @@ TEST_CASE("communicators are known whatever made them, between groups there is o
                              {"only time", 1}});
 }
 
+TEST_CASE("communicators have the names that the program gives them, on their first rank before others")
+{
+    if (!can_run()) return;
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = record({programs / "mpi-calls", "names"}, scratch / "trace");
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const Recorded recorded{scratch / "trace"};
+    Lines names;
+    for (const otf2::Communicator& communicator : recorded.archive().communicators) names.push_back(communicator.name);
+    CHECK(names == Lines{"everybody", "rows", "columns", "diagonals", "communicator 0.4", "communicator 1.1"});
+    const Lines one = recorded.of("MPI Rank 1/Master thread");
+    for (const char* name : {"rows", "columns", "diagonals"})
+        CHECK(count(one, base::join("barrier on ", name, " sent 0 received 0")) == 2);
+    check_sound(scratch / "trace");
+}
+
 TEST_CASE("thousands of communicators one after the other are one in the archive")
 {
     if (!can_run()) return;
