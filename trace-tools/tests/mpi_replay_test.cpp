@@ -23,14 +23,14 @@ namespace {
 // Seconds by what the other columns say.
 using Seconds = std::map<std::vector<std::string>, double>;
 
-Seconds table(const fs::path& file, const std::vector<std::string>& columns)
+Seconds table(const fs::path& file, const std::vector<std::string>& columns, const std::string& of = "seconds")
 {
     const base::CsvTable csv{file};
     Seconds seconds;
     for (std::size_t row = 0; row < csv.rows(); ++row) {
         std::vector<std::string> key;
         for (const std::string& column : columns) key.push_back(csv.text(row, column));
-        if (csv.get<double>(row, "seconds") > 0.0) seconds[key] += csv.get<double>(row, "seconds");
+        if (csv.get<double>(row, of) > 0.0) seconds[key] += csv.get<double>(row, of);
     }
     return seconds;
 }
@@ -350,6 +350,57 @@ repeat 10 step {
     CHECK(efficiency("transfer_efficiency") == doctest::Approx(0.8));
     CHECK(efficiency("parallel_efficiency") == doctest::Approx(0.6));
     CHECK(efficiency("wait_time_mpi_s") == doctest::Approx(0.04));
+}
+
+TEST_CASE("time in wait states is that until others came, not what an operation takes once they are there")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 3
+work 3ms, 10ms on 0
+MPI_Send 0>1 1ms
+MPI_Iallreduce 2ms request=sum
+work 1ms on 2
+MPI_Wait sum
+work 4ms on 1
+MPI_Ssend 2>1 1ms
+)");
+    // Rank 1 waits for the message from 3 ms to 10 ms and starts the sum last, at 11 ms. For that rank 0 waits from
+    // 10.002 ms and rank 2 from 4.001 ms: a call that starts or sends takes 1 us. All have the sum at 13 ms, and rank 2
+    // is blocked in MPI_Ssend until rank 1 receives at 17 ms.
+    const Seconds found = table(run.found / "pop.csv", {"metric", "rank"}, "value");
+    check_equal({{{"mpi_latesender", "1"}, 0.007},
+                 {{"mpi_icollective_exposed", "0"}, 0.002998},
+                 {{"mpi_icollective_wait", "0"}, 0.000998},
+                 {{"mpi_icollective_exposed", "1"}, 0.001999},
+                 {{"mpi_icollective_exposed", "2"}, 0.008999},
+                 {{"mpi_icollective_wait", "2"}, 0.006999},
+                 {{"mpi_latereceiver", "2"}, 0.004}},
+                table(run.found / "waits.csv", {"pattern", "rank"}));
+    CHECK(found.at({"wait_time_mpi_s", "0"}) == doctest::Approx(0.000998));
+    CHECK(found.at({"wait_time_mpi_s", "1"}) == doctest::Approx(0.007));
+    CHECK(found.at({"wait_time_mpi_s", "2"}) == doctest::Approx(0.006999 + 0.004));
+    CHECK(found.at({"mpi_s", "0"}) == doctest::Approx(0.000002 + 0.002998));
+    CHECK(found.at({"mpi_s", "1"}) == doctest::Approx(0.008 + 0.000001 + 0.001999 + 0.001));
+    CHECK(found.at({"mpi_s", "2"}) == doctest::Approx(0.000001 + 0.008999 + 0.005));
+}
+
+TEST_CASE("imbalance is what a region has on the critical path beyond its mean, by the ranks that have it there")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 2
+work 6ms, 2ms on 1
+MPI_Barrier 1ms
+work 1ms, 3ms on 1
+MPI_Barrier 1ms
+load 1ms, 5ms on 1
+MPI_Barrier 1ms
+update 2ms
+MPI_Barrier 1ms
+)");
+    // The path has 6 ms of work on rank 0 and 3 ms on rank 1, of which both do 6 ms on average, and 5 ms of loading on
+    // rank 1 beside an average of 3 ms. Updates are balanced; in barriers a rank is longer than the path.
+    check_equal({{{"work", "0"}, 0.003 * 6 / 9}, {{"work", "1"}, 0.003 * 3 / 9}, {{"load", "1"}, 0.002}},
+                table(run.found / "path.csv", {"region", "rank"}, "imbalance_seconds"));
 }
 
 TEST_CASE("a Score-P archive has the late senders that Scalasca finds")
