@@ -14,8 +14,8 @@ struct Traffic {
     std::uint64_t received_bytes = 0;
 };
 
-// What any collective call does to be recorded. traffic() is asked only if the call is recorded; record(location,
-// around, what) calls, and writes what belongs between the region's ends.
+// What any collective call does to be recorded. Of one that succeeded record(location, around, what) writes what
+// belongs between the region's ends, and only then traffic() is asked.
 template <class Ask, class Call, class Record>
 int collective(const MpiFunction& function, Operation operation, MPI_Comm communicator, std::uint32_t root,
                const Ask& traffic, const Call& call, const Record& record)
@@ -27,14 +27,17 @@ int collective(const MpiFunction& function, Operation operation, MPI_Comm commun
         const RecordedCall time_only{*location, function};
         return call();
     }
-    const Traffic bytes = traffic();
     RecordedCall around{*location, function};
-    return record(*location, around,
-                  CollectiveEnd{.operation = operation,
-                                .communicator = *on,
-                                .root = root,
-                                .sent_bytes = bytes.sent_bytes,
-                                .received_bytes = bytes.received_bytes});
+    const int code = around.run(call);
+    if (code != MPI_SUCCESS) return code;
+    const Traffic bytes = traffic();
+    record(*location, around,
+           CollectiveEnd{.operation = operation,
+                         .communicator = *on,
+                         .root = root,
+                         .sent_bytes = bytes.sent_bytes,
+                         .received_bytes = bytes.received_bytes});
+    return code;
 }
 
 template <class Ask, class Call>
@@ -44,9 +47,7 @@ int blocking(const MpiFunction& function, Operation operation, MPI_Comm communic
     return collective(function, operation, communicator, root, traffic, call,
                       [&](LocationRecorder& location, RecordedCall& around, const CollectiveEnd& what) {
                           location.collective_begin(around.begin_ns());
-                          const int code = call();
                           location.collective_end(around.end_ns(), what);
-                          return code;
                       });
 }
 
@@ -58,9 +59,7 @@ int non_blocking(const MpiFunction& function, Operation operation, MPI_Comm comm
                       [&](LocationRecorder& location, RecordedCall& around, const CollectiveEnd& what) {
                           const std::uint64_t id = new_request_id();
                           location.collective_request(around.begin_ns(), id);
-                          const int code = call();
-                          if (code == MPI_SUCCESS) remember(*request, {.id = id, .operation = PendingCollective{what}});
-                          return code;
+                          remember(*request, {.id = id, .operation = PendingCollective{what}});
                       });
 }
 

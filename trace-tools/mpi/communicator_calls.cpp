@@ -115,6 +115,19 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request)
     return code;
 }
 
+// Recorded is the name, not the call.
+int MPI_Comm_set_name(MPI_Comm comm, const char* name)
+{
+    const int code = PMPI_Comm_set_name(comm, name);
+    LocationRecorder* location = recording_location();
+    if (code != MPI_SUCCESS || location == nullptr) return code;
+    if (const auto communicator = communicator_of(*location, comm)) {
+        location->recorder().name(*communicator, name);
+        set_named(comm);
+    }
+    return code;
+}
+
 // What these make connects two groups, and is not known.
 
 int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm bridge, int remote_leader, int tag, MPI_Comm* made)

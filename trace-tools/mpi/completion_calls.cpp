@@ -31,13 +31,22 @@ class Statuses {
     std::vector<MPI_Status> own_;
 };
 
-void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request request, const MPI_Status& status)
+// Of operations that fail nothing is told.
+void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request request, int code, const MPI_Status& status)
 {
+    const int own_code = code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code;
+    if (own_code == MPI_ERR_PENDING) return;
     const std::optional<Pending> pending = take(request);
-    if (!pending) return;
+    if (!pending || own_code != MPI_SUCCESS) return;
     if (const auto* duplicate = std::get_if<PendingDuplicate>(&pending->operation))
         identify(*duplicate->made, *duplicate->known);
     if (location != nullptr) record_completion(*location, time_ns, *pending, status);
+}
+
+// Has a call told of each of its operations? One that fails as a whole tells of none.
+bool tells_of_all(int code)
+{
+    return code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS;
 }
 
 // Is there anything to do beside the call itself?
@@ -48,15 +57,15 @@ bool of_interest()
 
 // The call as a region that began at begin_ns, and in it what it completed: positions in `before`, and the statuses in
 // the same order.
-void tell(const MpiFunction& function, std::int64_t begin_ns, const Requests& before, int count, const int* positions,
-          const MPI_Status* statuses)
+void tell(const MpiFunction& function, std::int64_t begin_ns, const Requests& before, int code, int count,
+          const int* positions, const MPI_Status* statuses)
 {
     LocationRecorder* location = recording_location();
     std::optional<RecordedCall> recorded;
     if (location != nullptr) recorded.emplace(*location, function, begin_ns);
     for (int i = 0; i < count; ++i) {
         const auto position = static_cast<std::size_t>(positions != nullptr ? positions[i] : i);
-        complete(location, recorded ? recorded->end_ns() : 0, before[position], statuses[i]);
+        complete(location, recorded ? recorded->end_ns() : 0, before[position], code, statuses[i]);
     }
 }
 
@@ -76,7 +85,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status)
     Statuses statuses{1, status};
     const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Wait(request, statuses.get());
-    tell(function, begin_ns, before, code == MPI_SUCCESS ? 1 : 0, nullptr, statuses.get());
+    tell(function, begin_ns, before, code, 1, nullptr, statuses.get());
     return code;
 }
 
@@ -88,7 +97,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* given)
     Statuses statuses{count, given};
     const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Waitall(count, requests, statuses.get());
-    tell(function, begin_ns, before, code == MPI_SUCCESS ? count : 0, nullptr, statuses.get());
+    tell(function, begin_ns, before, code, tells_of_all(code) ? count : 0, nullptr, statuses.get());
     return code;
 }
 
@@ -99,9 +108,9 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
     const Requests before = copy(count, requests);
     Statuses statuses{1, status};
     const std::int64_t begin_ns = begin_call();
+    *index = MPI_UNDEFINED;  // what fails may leave it as it is
     const int code = PMPI_Waitany(count, requests, index, statuses.get());
-    const bool some = code == MPI_SUCCESS && *index != MPI_UNDEFINED;
-    tell(function, begin_ns, before, some ? 1 : 0, index, statuses.get());
+    tell(function, begin_ns, before, code, *index != MPI_UNDEFINED ? 1 : 0, index, statuses.get());
     return code;
 }
 
@@ -113,8 +122,8 @@ int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MP
     Statuses statuses{count, given};
     const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Waitsome(count, requests, done, indices, statuses.get());
-    const bool some = code == MPI_SUCCESS && *done != MPI_UNDEFINED;
-    tell(function, begin_ns, before, some ? *done : 0, indices, statuses.get());
+    const bool some = tells_of_all(code) && *done != MPI_UNDEFINED;
+    tell(function, begin_ns, before, code, some ? *done : 0, indices, statuses.get());
     return code;
 }
 
@@ -126,8 +135,10 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
     Statuses statuses{1, status};
     const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Test(request, flag, statuses.get());
-    if (code == MPI_SUCCESS && *flag != 0) tell(function, begin_ns, before, 1, nullptr, statuses.get());
-    if (code == MPI_SUCCESS && *flag == 0) found_nothing();
+    if (code == MPI_SUCCESS && *flag == 0)
+        found_nothing();
+    else
+        tell(function, begin_ns, before, code, 1, nullptr, statuses.get());
     return code;
 }
 
@@ -139,8 +150,10 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status* given)
     Statuses statuses{count, given};
     const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Testall(count, requests, flag, statuses.get());
-    if (code == MPI_SUCCESS && *flag != 0) tell(function, begin_ns, before, count, nullptr, statuses.get());
-    if (code == MPI_SUCCESS && *flag == 0) found_nothing();
+    if (code == MPI_SUCCESS && *flag == 0)
+        found_nothing();
+    else
+        tell(function, begin_ns, before, code, tells_of_all(code) && *flag != 0 ? count : 0, nullptr, statuses.get());
     return code;
 }
 
@@ -151,10 +164,12 @@ int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_St
     const Requests before = copy(count, requests);
     Statuses statuses{1, status};
     const std::int64_t begin_ns = begin_call();
+    *index = MPI_UNDEFINED;  // what fails may leave it as it is
     const int code = PMPI_Testany(count, requests, index, flag, statuses.get());
-    if (code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED)
-        tell(function, begin_ns, before, 1, index, statuses.get());
-    if (code == MPI_SUCCESS && *flag == 0) found_nothing();
+    if (code == MPI_SUCCESS && *flag == 0)
+        found_nothing();
+    else if (code != MPI_SUCCESS || *index != MPI_UNDEFINED)
+        tell(function, begin_ns, before, code, *index != MPI_UNDEFINED ? 1 : 0, index, statuses.get());
     return code;
 }
 
@@ -166,9 +181,10 @@ int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MP
     Statuses statuses{count, given};
     const std::int64_t begin_ns = begin_call();
     const int code = PMPI_Testsome(count, requests, done, indices, statuses.get());
-    if (code == MPI_SUCCESS && *done != MPI_UNDEFINED && *done > 0)
-        tell(function, begin_ns, before, *done, indices, statuses.get());
-    if (code == MPI_SUCCESS && *done == 0) found_nothing();
+    if (code == MPI_SUCCESS && *done == 0)
+        found_nothing();
+    else if (code != MPI_SUCCESS || *done != MPI_UNDEFINED)
+        tell(function, begin_ns, before, code, tells_of_all(code) ? *done : 0, indices, statuses.get());
     return code;
 }
 

@@ -46,7 +46,7 @@ void give_back(const KnownCommunicator& gone)
 {
     int me = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
-    if (gone.key.maker != me || gone.key.number < 0) return;
+    if (gone.key.maker != me || gone.key.number < 0 || gone.named) return;
     const std::lock_guard lock{numbers().mutex};
     numbers().free[gone.members].push_back(gone.key.number);
 }
@@ -148,6 +148,11 @@ void identify(MPI_Comm communicator)
     identify(
         communicator,
         {.key = key, .members = std::move(members), .name = base::join("communicator ", key.maker, ".", key.number)});
+}
+
+void set_named(MPI_Comm communicator)
+{
+    if (Attribute* attribute = attribute_of(communicator)) attribute->known.named = true;
 }
 
 std::shared_ptr<const KnownCommunicator> next_duplicate(MPI_Comm communicator)

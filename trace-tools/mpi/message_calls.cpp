@@ -32,10 +32,29 @@ int sending(const MpiFunction& function, const Envelope& envelope, const Call& c
 {
     LocationRecorder* location = recording_location();
     if (location == nullptr) return call();
-    const std::optional<Message> message = outgoing(*location, envelope);
-    const RecordedCall recorded{*location, function};
-    if (message) location->send(recorded.begin_ns(), *message);
-    return call();
+    RecordedCall recorded{*location, function};
+    const int code = recorded.run(call);
+    if (code != MPI_SUCCESS) return code;
+    if (const auto message = outgoing(*location, envelope)) location->send(recorded.begin_ns(), *message);
+    return code;
+}
+
+// Until it completes, the request sends that, or receives on that communicator.
+void started(LocationRecorder& location, std::int64_t time_ns, MPI_Request request, const Persistent& what)
+{
+    const std::uint64_t id = new_request_id();
+    if (const auto* message = std::get_if<Message>(&what)) {
+        location.send_request(time_ns, *message, id);
+        remember(request, {.id = id, .operation = PendingSend{}});
+    } else {
+        location.receive_request(time_ns, id);
+        remember(request, {.id = id, .operation = PendingReceive{std::get<CommunicatorRef>(what)}});
+    }
+}
+
+void started(LocationRecorder& location, std::int64_t time_ns, MPI_Request persistent_request)
+{
+    if (const auto prepared = persistent(persistent_request)) started(location, time_ns, persistent_request, *prepared);
 }
 
 template <class Call>
@@ -43,12 +62,11 @@ int starting_to_send(const MpiFunction& function, const Envelope& envelope, MPI_
 {
     LocationRecorder* location = recording_location();
     if (location == nullptr) return call();
-    const std::optional<Message> message = outgoing(*location, envelope);
-    const RecordedCall recorded{*location, function};
-    const std::uint64_t id = new_request_id();
-    if (message) location->send_request(recorded.begin_ns(), *message, id);
-    const int code = call();
-    if (message && code == MPI_SUCCESS) remember(*request, {.id = id, .operation = PendingSend{}});
+    RecordedCall recorded{*location, function};
+    const int code = recorded.run(call);
+    if (code == MPI_SUCCESS)
+        if (const auto message = outgoing(*location, envelope))
+            started(*location, recorded.begin_ns(), *request, *message);
     return code;
 }
 
@@ -57,28 +75,30 @@ int preparing_to_send(const MpiFunction& function, const Envelope& envelope, MPI
 {
     LocationRecorder* location = recording_location();
     if (location == nullptr) return call();
-    const std::optional<Message> message = outgoing(*location, envelope);
-    const RecordedCall recorded{*location, function};
-    const int code = call();
-    if (message && code == MPI_SUCCESS) remember_persistent(*request, *message);
+    RecordedCall recorded{*location, function};
+    const int code = recorded.run(call);
+    if (code != MPI_SUCCESS) return code;
+    if (const auto message = outgoing(*location, envelope)) remember_persistent(*request, *message);
     return code;
 }
 
-// on(): the communicator, asked for after the call; empty: time only. call(status) receives.
+// on(): the communicator, asked for after the call; empty: time only. call(status) receives, and sends what there is to
+// be sent.
 template <class On, class Call>
-int receiving(const MpiFunction& function, const std::optional<Message>& sent, MPI_Status* status, const On& on,
+int receiving(const MpiFunction& function, const std::optional<Envelope>& sent, MPI_Status* status, const On& on,
               const Call& call)
 {
     LocationRecorder* location = recording_location();
     if (location == nullptr) return call(status);
     RecordedCall recorded{*location, function};
-    if (sent) location->send(recorded.begin_ns(), *sent);
     MPI_Status own{};
     if (status == MPI_STATUS_IGNORE) status = &own;
-    const int code = call(status);
+    const int code = recorded.run([&] { return call(status); });
     const std::optional<CommunicatorRef> communicator = on(*location);
-    if (code == MPI_SUCCESS && communicator && status->MPI_SOURCE >= 0)
-        location->receive(recorded.end_ns(), incoming(*status, *communicator));
+    if (code != MPI_SUCCESS || !communicator) return code;
+    if (const auto message = sent ? outgoing(*location, *sent) : std::nullopt)
+        location->send(recorded.begin_ns(), *message);
+    if (status->MPI_SOURCE >= 0) location->receive(recorded.end_ns(), incoming(*status, *communicator));
     return code;
 }
 
@@ -86,26 +106,10 @@ template <class Call>
 int starting_to_receive(const MpiFunction& function, const std::optional<CommunicatorRef>& on,
                         LocationRecorder& location, MPI_Request* request, const Call& call)
 {
-    const RecordedCall recorded{location, function};
-    const std::uint64_t id = new_request_id();
-    if (on) location.receive_request(recorded.begin_ns(), id);
-    const int code = call();
-    if (on && code == MPI_SUCCESS) remember(*request, {.id = id, .operation = PendingReceive{*on}});
+    RecordedCall recorded{location, function};
+    const int code = recorded.run(call);
+    if (on && code == MPI_SUCCESS) started(location, recorded.begin_ns(), *request, *on);
     return code;
-}
-
-// What a persistent request does from now on until it completes.
-std::optional<Pending> begin(LocationRecorder& location, std::int64_t time_ns, MPI_Request request)
-{
-    const std::optional<Persistent> prepared = persistent(request);
-    if (!prepared) return {};
-    const std::uint64_t id = new_request_id();
-    if (const auto* message = std::get_if<Message>(&*prepared)) {
-        location.send_request(time_ns, *message, id);
-        return Pending{.id = id, .operation = PendingSend{}};
-    }
-    location.receive_request(time_ns, id);
-    return Pending{.id = id, .operation = PendingReceive{std::get<CommunicatorRef>(*prepared)}};
 }
 
 // A call that found something, and began at begin_ns.
@@ -231,9 +235,8 @@ int MPI_Sendrecv(const void* send, int send_count, MPI_Datatype send_type, int t
                  MPI_Status* status)
 {
     static const MpiFunction function{"MPI_Sendrecv", RegionRole::point_to_point};
-    LocationRecorder* here = recording_location();
     return receiving(
-        function, here != nullptr ? outgoing(*here, {to, send_tag, send_count, send_type, comm}) : std::nullopt, status,
+        function, Envelope{to, send_tag, send_count, send_type, comm}, status,
         [&](LocationRecorder& location) { return communicator_of(location, comm); },
         [&](MPI_Status* into) {
             return PMPI_Sendrecv(send, send_count, send_type, to, send_tag, receive, receive_count, receive_type, from,
@@ -245,9 +248,8 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int
                          MPI_Comm comm, MPI_Status* status)
 {
     static const MpiFunction function{"MPI_Sendrecv_replace", RegionRole::point_to_point};
-    LocationRecorder* here = recording_location();
     return receiving(
-        function, here != nullptr ? outgoing(*here, {to, send_tag, count, type, comm}) : std::nullopt, status,
+        function, Envelope{to, send_tag, count, type, comm}, status,
         [&](LocationRecorder& location) { return communicator_of(location, comm); },
         [&](MPI_Status* into) {
             return PMPI_Sendrecv_replace(buffer, count, type, to, send_tag, from, receive_tag, comm, into);
@@ -301,10 +303,9 @@ int MPI_Start(MPI_Request* request)
     static const MpiFunction function{"MPI_Start", RegionRole::point_to_point};
     LocationRecorder* location = recording_location();
     if (location == nullptr) return PMPI_Start(request);
-    const RecordedCall recorded{*location, function};
-    const std::optional<Pending> pending = begin(*location, recorded.begin_ns(), *request);
-    const int code = PMPI_Start(request);
-    if (pending && code == MPI_SUCCESS) remember(*request, *pending);
+    RecordedCall recorded{*location, function};
+    const int code = recorded.run([&] { return PMPI_Start(request); });
+    if (code == MPI_SUCCESS) started(*location, recorded.begin_ns(), *request);
     return code;
 }
 
@@ -313,13 +314,9 @@ int MPI_Startall(int count, MPI_Request requests[])
     static const MpiFunction function{"MPI_Startall", RegionRole::point_to_point};
     LocationRecorder* location = recording_location();
     if (location == nullptr) return PMPI_Startall(count, requests);
-    const RecordedCall recorded{*location, function};
-    std::vector<std::optional<Pending>> pending;
-    for (int i = 0; i < count; ++i) pending.push_back(begin(*location, recorded.begin_ns(), requests[i]));
-    const int code = PMPI_Startall(count, requests);
-    if (code != MPI_SUCCESS) return code;
-    for (std::size_t i = 0; i < pending.size(); ++i)
-        if (pending[i]) remember(requests[i], *pending[i]);
+    RecordedCall recorded{*location, function};
+    const int code = recorded.run([&] { return PMPI_Startall(count, requests); });
+    for (int i = 0; code == MPI_SUCCESS && i < count; ++i) started(*location, recorded.begin_ns(), requests[i]);
     return code;
 }
 

@@ -12,6 +12,8 @@
 // wait is seen. polling.hpp says what goes between two of them. A polling that leads to none of these calls (the
 // program does something else, records anything on the location, or gives up) is not recorded.
 //
+// Of a call that fails, or of an operation that fails while it is waited for, only the time is recorded.
+//
 // Bytes of a collective are those of this rank's own buffers: what it puts in is sent, what it gets out is received.
 //
 // The recorder's team must be that of MPI_COMM_WORLD. Communicators of its processes are known whatever call makes

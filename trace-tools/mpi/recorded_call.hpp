@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace otf2 {
@@ -37,7 +38,8 @@ std::uint64_t bytes_of(const int* counts, MPI_Comm communicator, MPI_Datatype ty
 int size_of(MPI_Comm communicator);
 int rank_in(MPI_Comm communicator);
 
-// From here to the brace; location must not be null. The times of both ends are for records inside.
+// From here to the brace; location must not be null. What the call did is told after it, if it succeeded, at the times
+// of its ends.
 class RecordedCall {
  public:
     RecordedCall(LocationRecorder& location, const MpiFunction& function)
@@ -52,7 +54,17 @@ class RecordedCall {
     RecordedCall(const RecordedCall&) = delete;
     RecordedCall& operator=(const RecordedCall&) = delete;
 
-    std::int64_t begin_ns() const { return begin_ns_; }
+    // Ends here, so that what is looked up for the records takes none of its time. Returns MPI's code.
+    template <class Call>
+    int run(const Call& call)
+    {
+        const int code = call();
+        end_ns();
+        return code;
+    }
+
+    // Later if something was recorded inside: a reduction of the program's own.
+    std::int64_t begin_ns() const { return std::max(begin_ns_, location_.last_ns()); }
     std::int64_t end_ns()  // the time of the first call
     {
         if (!end_ns_) end_ns_ = base::now_ns();

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace otf2 {
 
@@ -10,7 +12,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockSample, at_ns, offset_ns, round_trip_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RegionRow, name, role, paradigm)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AttributeRow, name, description, type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MetricRow, name, unit, description, type, mode)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CommunicatorRow, maker, number, members, name)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CommunicatorRow, maker, number, members, name, given)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LocationRow, id, name, kind, events, first_ns, last_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessRecord, process, host, clock_identity, realtime_minus_monotonic_start_ns,
                                    realtime_minus_monotonic_end_ns, clock_samples, texts, regions, attributes, metrics,
@@ -42,6 +44,32 @@ std::vector<std::uint32_t> take(Table<Row>& table, const std::vector<Row>& rows)
     return numbers;
 }
 
+using Names = std::map<std::pair<int, std::int64_t>, std::string>;
+
+// Of communicators, by maker and number: what the maker calls it, or else the first rank that calls it anything.
+Names given_names(const std::vector<ProcessRecord>& records)
+{
+    Names names;
+    for (std::size_t rank = 0; rank < records.size(); ++rank) {
+        for (const CommunicatorRow& row : records[rank].communicators) {
+            if (row.given.empty()) continue;
+            std::string& name = names[{row.maker, row.number}];
+            if (name.empty() || row.maker == static_cast<int>(rank)) name = row.given;
+        }
+    }
+    return names;
+}
+
+std::vector<CommunicatorRow> named(std::vector<CommunicatorRow> rows, const Names& names)
+{
+    for (CommunicatorRow& row : rows) {
+        const auto given = names.find({row.maker, row.number});
+        if (given != names.end()) row.name = given->second;
+        row.given.clear();
+    }
+    return rows;
+}
+
 }  // namespace
 
 std::string to_bytes(const ProcessRecord& record)
@@ -67,13 +95,14 @@ Numbering numbering_from_bytes(const std::string& bytes)
 Unified unify(const std::vector<ProcessRecord>& records)
 {
     Unified unified;
+    const Names names = given_names(records);
     for (const ProcessRecord& record : records) {
         Numbering numbering;
         numbering.texts = take(unified.texts, record.texts);
         numbering.regions = take(unified.regions, record.regions);
         numbering.attributes = take(unified.attributes, record.attributes);
         numbering.metrics = take(unified.metrics, record.metrics);
-        numbering.communicators = take(unified.communicators, record.communicators);
+        numbering.communicators = take(unified.communicators, named(record.communicators, names));
         unified.numberings.push_back(std::move(numbering));
     }
     return unified;

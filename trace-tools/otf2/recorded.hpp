@@ -58,7 +58,8 @@ struct CommunicatorRow {
     int maker = 0;
     std::int64_t number = 0;
     std::vector<int> members;  // ranks in the team
-    std::string name;
+    std::string name;          // the same on all ranks
+    std::string given;         // by this rank: see Recorder::name()
     auto operator<=>(const CommunicatorRow&) const = default;
 };
 

@@ -282,8 +282,16 @@ CommunicatorRef Recorder::communicator(CommunicatorKey key, const std::vector<in
             {.maker = key.maker,
              .number = key.number,
              .members = members,
-             .name = name.empty() ? base::join("communicator ", key.maker, ".", key.number) : name});
+             .name = name.empty() ? base::join("communicator ", key.maker, ".", key.number) : name,
+             .given = {}});
     return place->second;
+}
+
+void Recorder::name(CommunicatorRef communicator, const std::string& name)
+{
+    if (!on()) return;
+    const std::lock_guard lock{state_->mutex};
+    state_->record.communicators.at(communicator.id).given = name;
 }
 
 LocationRecorder& Recorder::location(const std::string& name, LocationKind kind)

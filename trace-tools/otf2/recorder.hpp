@@ -209,6 +209,10 @@ class Recorder {
     // members: ranks in the team, by rank in the communicator. An empty name is named after the key.
     CommunicatorRef communicator(CommunicatorKey key, const std::vector<int>& members, const std::string& name = "");
 
+    // What the program calls it. Ranks need not agree: in the archive it is called what its maker calls it, or else the
+    // first rank that calls it anything.
+    void name(CommunicatorRef communicator, const std::string& name);
+
     // A new location, in the order of the calls. Throws Error if the memory holds no more.
     LocationRecorder& location(const std::string& name, LocationKind kind = LocationKind::cpu_thread);
 

@@ -4,7 +4,7 @@
 
 namespace otf2 {
 
-CollectiveReplay::CollectiveReplay(ReplayState& state, StartedCollectives starts)
+CollectiveReplay::CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts)
     : state_{state}, starts_(state.places.size())
 {
     for (std::size_t location = 0; location < starts.size(); ++location)

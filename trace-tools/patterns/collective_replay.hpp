@@ -4,7 +4,6 @@
 
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/patterns/replay_state.hpp"
-#include "trace-tools/patterns/started_collectives.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -16,7 +15,8 @@ namespace otf2 {
 
 class CollectiveReplay {
  public:
-    CollectiveReplay(ReplayState& state, StartedCollectives starts);
+    // starts: see StartedRequests.
+    CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts);
 
     void end(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record);
     void start(std::uint32_t location, std::uint64_t request);  // a non-blocking one
@@ -50,7 +50,7 @@ class CollectiveReplay {
 
     // Of a location.
     struct Starts {
-        std::vector<std::uint32_t> communicators;  // see StartedCollectives
+        std::vector<std::uint32_t> communicators;  // see StartedRequests
         std::size_t so_far = 0;
         std::unordered_map<std::uint64_t, Started> open;  // by request
     };

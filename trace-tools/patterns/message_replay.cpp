@@ -21,16 +21,18 @@ void MessageReplay::send(std::uint32_t location, const MessageRecord& message)
 
 void MessageReplay::receive(std::uint32_t location, const MessageRecord& message)
 {
+    std::uint32_t overtaken = overtaken_by_next(location);
     const auto rank = state_.rank_of(message.communicator, location);
     if (!rank) return;
     const Channel channel{message.communicator, message.peer, *rank, message.tag};
-    const auto first = sent_.lower_bound(channel);
-    if (first == sent_.end() || first->first != channel) {
+    auto [mine, end] = sent_.equal_range(channel);
+    if (mine == end) {
         ++unmatched_receives_;
         return;
     }
-    const std::shared_ptr<Send> send = std::move(first->second);
-    sent_.erase(first);
+    for (; overtaken > 0 && std::next(mine) != end; --overtaken) ++mine;
+    const std::shared_ptr<Send> send = std::move(mine->second);
+    sent_.erase(mine);
 
     Ends& ends = ends_[location];
     ends.receives = true;
@@ -39,6 +41,13 @@ void MessageReplay::receive(std::uint32_t location, const MessageRecord& message
     state_.causes.meet(location);
     send->receiver = state_.arrival(location);
     if (send->ended) count_late_receiver(*send);
+}
+
+std::uint32_t MessageReplay::overtaken_by_next(std::uint32_t location)
+{
+    const std::size_t next = received_[location]++;
+    const std::vector<std::uint32_t>& overtaken = overtaken_[location];
+    return next < overtaken.size() ? overtaken[next] : 0;
 }
 
 void MessageReplay::end_call(std::uint32_t location, std::int64_t now_ns)

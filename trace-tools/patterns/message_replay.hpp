@@ -1,4 +1,5 @@
-// Messages from one rank to another, matched in the order of their sending: late senders and late receivers.
+// Messages from one rank to another: late senders and late receivers. Those of one sender, receiver, communicator and
+// tag are matched as MPI matches them: in the order of the sends and of the receives' posting.
 #pragma once
 
 #include "trace-tools/otf2/reader.hpp"
@@ -9,13 +10,18 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace otf2 {
 
 class MessageReplay {
  public:
-    explicit MessageReplay(ReplayState& state) : state_{state}, ends_(state.places.size()) {}
+    // overtaken: see StartedRequests.
+    MessageReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> overtaken)
+        : state_{state}, ends_(state.places.size()), overtaken_{std::move(overtaken)}, received_(state.places.size())
+    {
+    }
 
     void send(std::uint32_t location, const MessageRecord& message);
     void receive(std::uint32_t location, const MessageRecord& message);
@@ -45,12 +51,15 @@ class MessageReplay {
 
     using Channel = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;  // and from, to, tag
 
+    std::uint32_t overtaken_by_next(std::uint32_t location);
     void end_receives(Ends& ends, const MpiCall& call);
     void follow_late_receiver(const Send& send);
     void count_late_receiver(const Send& send);
 
     ReplayState& state_;
     std::vector<Ends> ends_;                              // by location
+    std::vector<std::vector<std::uint32_t>> overtaken_;   // by location and receive
+    std::vector<std::size_t> received_;                   // by location
     std::multimap<Channel, std::shared_ptr<Send>> sent_;  // not received; in their order
     std::uint64_t unmatched_receives_ = 0;
 };

@@ -4,6 +4,7 @@
 #include "trace-tools/patterns/collective_replay.hpp"
 #include "trace-tools/patterns/message_replay.hpp"
 #include "trace-tools/patterns/replay_state.hpp"
+#include "trace-tools/patterns/started_requests.hpp"
 #include "trace-tools/patterns/task_replay.hpp"
 
 #include <algorithm>
@@ -67,13 +68,13 @@ struct Stay {
 }  // namespace
 
 struct MpiReplay::State {
-    State(const Archive& archive, Options how, Sink sink, StartedCollectives starts)
+    State(const Archive& archive, Options how, Sink sink, StartedRequests started)
         : options{std::move(how)},
           step_attribute{archive.find_attribute("step")},
           stays(archive.locations.size()),
           replay{archive, options.critical_path, std::move(sink)},
-          collectives{replay, std::move(starts)},
-          messages{replay},
+          collectives{replay, std::move(started.collectives)},
+          messages{replay, std::move(started.receives_overtaken)},
           tasks{replay}
     {
         for (const Region& region : archive.regions) kinds.push_back(kind_of(region));
@@ -204,8 +205,7 @@ struct MpiReplay::State {
 };
 
 MpiReplay::MpiReplay(Reader& reader, Options options, Sink sink)
-    : state_{
-          std::make_unique<State>(reader.archive(), std::move(options), std::move(sink), started_collectives(reader))}
+    : state_{std::make_unique<State>(reader.archive(), std::move(options), std::move(sink), started_requests(reader))}
 {
 }
 

@@ -55,7 +55,8 @@ class MpiReplay : public Visitor {
     // A sum of waits when its step is over on all locations.
     using Sink = WaitSums::Sink;
 
-    // Of the archive that the reader has open. Where there are non-blocking collectives, their starts are read here.
+    // Of the archive that the reader has open. Where there are non-blocking collectives or receives, their starts are
+    // read here.
     MpiReplay(Reader& reader, Options options, Sink sink);
     ~MpiReplay() override;
 

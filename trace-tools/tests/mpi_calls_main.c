@@ -1,6 +1,6 @@
 // Plain C, two ranks: calls every MPI function that libcrosstalk-mpi.so records, and rank 0 prints how often it called
-// each. Usage: mpi-calls all|communicators|flood|abort|leave|late|none, or mpi-calls poll HOW: prints how many seconds
-// rank 0 polled.
+// each. Usage: mpi-calls all|failures|communicators|names|flood|abort|leave|late|none, or mpi-calls poll HOW: prints
+// how many seconds rank 0 polled.
 #include <mpi.h>
 
 #include <sched.h>
@@ -282,6 +282,82 @@ static void all_communicators(void)
     MPI_Group_free(&group);
 }
 
+// What MPI refuses, and messages that are longer than the room for them.
+static void failures(void)
+{
+    const int other = 1 - rank;
+    char out[64] = {0};
+    char in[64];
+    char more[64];
+    int flag = 0;
+    int index = 0;
+    int done = 0;
+    int indices[2];
+    MPI_Request all[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    DO(MPI_Send, out, 1, MPI_BYTE, other, -5, MPI_COMM_WORLD);
+    DO(MPI_Isend, out, 1, MPI_BYTE, 77, 1, MPI_COMM_WORLD, all);
+    DO(MPI_Irecv, in, -1, MPI_BYTE, other, 1, MPI_COMM_WORLD, all);
+    DO(MPI_Send_init, out, 1, MPI_BYTE, 77, 1, MPI_COMM_WORLD, all);
+    DO(MPI_Recv_init, in, 1, MPI_BYTE, 77, 1, MPI_COMM_WORLD, all);
+    DO(MPI_Sendrecv, out, 1, MPI_BYTE, other, -5, in, 1, MPI_BYTE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    DO(MPI_Allreduce, out, in, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    DO(MPI_Iallreduce, out, in, 1, MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD, all);
+    DO(MPI_Comm_split, MPI_COMM_WORLD, -7, 0, NULL);
+
+    // Each rank sends the other one two messages of 10 bytes, and the second one is too long.
+    for (int tag = 1; tag <= 8; ++tag) {
+        DO(MPI_Irecv, in, 64, MPI_BYTE, other, tag, MPI_COMM_WORLD, &all[0]);
+        DO(MPI_Irecv, more, 1, MPI_BYTE, other, tag, MPI_COMM_WORLD, &all[1]);
+        DO(MPI_Barrier, MPI_COMM_WORLD);
+        DO(MPI_Send, out, 10, MPI_BYTE, other, tag, MPI_COMM_WORLD);
+        DO(MPI_Send, out, 10, MPI_BYTE, other, tag, MPI_COMM_WORLD);
+        DO(MPI_Barrier, MPI_COMM_WORLD);
+        flag = 0;
+        done = 0;
+        if (tag == 1) DO(MPI_Waitall, 2, all, MPI_STATUSES_IGNORE);
+        if (tag == 2) DO(MPI_Waitsome, 2, all, &done, indices, MPI_STATUSES_IGNORE);
+        if (tag == 3) DO(MPI_Wait, &all[1], MPI_STATUS_IGNORE);
+        if (tag == 4) DO(MPI_Waitany, 1, &all[1], &index, MPI_STATUS_IGNORE);
+        if (tag == 5) DO(MPI_Testall, 2, all, &flag, MPI_STATUSES_IGNORE);
+        if (tag == 6) DO(MPI_Testsome, 2, all, &done, indices, MPI_STATUSES_IGNORE);
+        if (tag == 7) DO(MPI_Test, &all[1], &flag, MPI_STATUS_IGNORE);
+        if (tag == 8) DO(MPI_Testany, 1, &all[1], &index, &flag, MPI_STATUS_IGNORE);
+        for (int i = 0; i < 2; ++i)
+            if (all[i] != MPI_REQUEST_NULL) DO(MPI_Wait, &all[i], MPI_STATUS_IGNORE);
+    }
+    // The handles that failed are free for others.
+    DO(MPI_Ibarrier, MPI_COMM_WORLD, &all[0]);
+    DO(MPI_Irecv, in, 64, MPI_BYTE, other, 9, MPI_COMM_WORLD, &all[1]);
+    DO(MPI_Send, out, 10, MPI_BYTE, other, 9, MPI_COMM_WORLD);
+    DO(MPI_Waitall, 2, all, MPI_STATUSES_IGNORE);
+}
+
+// Made, used, named by the ranks that have a name for it, used and freed.
+static void use_named(const char* of_rank_0, const char* of_rank_1)
+{
+    const char* mine = rank == 0 ? of_rank_0 : of_rank_1;
+    MPI_Comm made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Barrier(made);
+    if (mine != NULL) MPI_Comm_set_name(made, mine);
+    MPI_Barrier(made);
+    MPI_Comm_free(&made);
+}
+
+static void named_communicators(void)
+{
+    MPI_Comm_set_name(MPI_COMM_WORLD, "everybody");
+    use_named("rows", "rows");
+    use_named("columns", "of rank 1");
+    use_named(NULL, "diagonals");
+    MPI_Comm duplicate;
+    MPI_Comm_dup(MPI_COMM_SELF, &duplicate);
+    MPI_Barrier(duplicate);
+    MPI_Comm_free(&duplicate);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void many_communicators(void)
 {
     for (int i = 0; i < communicators; ++i) {
@@ -374,7 +450,9 @@ int main(int argc, char** argv)
         collectives();
         all_communicators();
     }
+    if (strcmp(mode, "failures") == 0) failures();
     if (strcmp(mode, "communicators") == 0) many_communicators();
+    if (strcmp(mode, "names") == 0) named_communicators();
     if (strcmp(mode, "flood") == 0) flood();
     if (strcmp(mode, "poll") == 0 && argc > 2) {
         poll(argv[2]);

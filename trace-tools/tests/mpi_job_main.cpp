@@ -1,5 +1,6 @@
 // A small MPI job for the tests: two ranks or more that define their regions in different orders and exchange data in
-// every way that is recorded. Usage: mpi-job DIRECTORY [die|poll]; with poll, rank 0 prints how many seconds it polled.
+// every way that is recorded. Usage: mpi-job DIRECTORY [die|poll|sum]; with poll, rank 0 prints how many seconds it
+// polled; with sum, it records a sum of its own inside of MPI.
 #include "base/error.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
@@ -92,6 +93,26 @@ double poll(int rank, otf2::LocationRecorder& transport, otf2::RegionRef interru
     return seconds;
 }
 
+// For an operation of MPI, which calls it without a word about who asked.
+otf2::LocationRecorder* sums = nullptr;
+
+void add(void* these, void* to, int* count, MPI_Datatype*)
+{
+    const otf2::Scope scope{*sums, sums->recorder().region("sum")};
+    for (int i = 0; i < *count; ++i) static_cast<int*>(to)[i] += static_cast<int*>(these)[i];
+}
+
+void reduce_in_public(otf2::LocationRecorder& transport)
+{
+    sums = &transport;
+    MPI_Op operation = MPI_OP_NULL;
+    MPI_Op_create(add, 1, &operation);
+    const int mine = 1;
+    int all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, operation, MPI_COMM_WORLD);
+    MPI_Op_free(&operation);
+}
+
 void job(const std::string& directory, const std::string& how)
 {
     int rank = 0;
@@ -135,6 +156,7 @@ void job(const std::string& directory, const std::string& how)
         const double seconds = poll(rank, transport, recorder.region("interruption"));
         if (rank == 0) std::cout << seconds << '\n';
     }
+    if (how == "sum") reduce_in_public(transport);
     MPI_Barrier(alone);
     MPI_Comm_free(&alone);
     MPI_Comm_free(&duplicate);

@@ -201,6 +201,34 @@ TEST_CASE("each call of a C program is recorded once, and tools accept the archi
     CHECK(lines_of(printed, "MPI_REQUEST_CANCELLED ").size() == 2);  // one a rank
 }
 
+TEST_CASE("of calls that fail nothing but the time is recorded")
+{
+    if (!can_run()) return;
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = record({programs / "mpi-calls", "failures"}, scratch / "trace");
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    CHECK(entered(scratch / "trace", "0") == told(outcome.out));
+    CHECK(testing::run({bin / "trace-info", scratch / "trace/traces.otf2", "--check"}).status == 0);
+    const Lines zero = Recorded{scratch / "trace"}.of("MPI Rank 0/Master thread");
+    for (const char* name :
+         {"Send", "Isend", "Irecv", "Send_init", "Recv_init", "Sendrecv", "Allreduce", "Iallreduce", "Comm_split"}) {
+        const auto first = std::find(zero.begin(), zero.end(), base::join("enter MPI_", name));
+        REQUIRE(zero.end() - first > 1);
+        CHECK(first[1] == base::join("leave MPI_", name));
+    }
+    for (int tag = 1; tag <= 8; ++tag) {
+        CHECK(count(zero, base::join("send peer 1 on MPI_COMM_WORLD tag ", tag, " bytes 10")) == 2);
+        CHECK(count(zero, base::join("receive peer 1 on MPI_COMM_WORLD tag ", tag, " bytes 10")) == 1);
+    }
+    CHECK(std::count_if(zero.begin(), zero.end(), [](const auto& line) { return line.starts_with("receive peer"); }) ==
+          9);
+    CHECK(count(zero, "receive peer 1 on MPI_COMM_WORLD tag 9 bytes 10") == 1);
+    CHECK(count(zero, "collective begins") == 16);
+    CHECK(count(zero, "barrier on MPI_COMM_WORLD sent 0 received 0 request 17") == 1);
+    CHECK(testing::run({bin / "trace-waits", scratch / "trace/traces.otf2", "-o", scratch / "waits"}).err ==
+          "trace-waits: 16 messages are sent and never received\n");
+}
+
 TEST_CASE("a preloaded program's archive keeps the conventions of MPI archives")
 {
     if (!can_run()) return;
@@ -255,6 +283,22 @@ TEST_CASE("communicators are known whatever made them, between groups there is o
                              {"barrier on communicator 0.3", 1},
                              {"barrier on duplicate of MPI_COMM_WORLD", 1},
                              {"only time", 1}});
+}
+
+TEST_CASE("communicators have the names that the program gives them, on their first rank before others")
+{
+    if (!can_run()) return;
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = record({programs / "mpi-calls", "names"}, scratch / "trace");
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const Recorded recorded{scratch / "trace"};
+    Lines names;
+    for (const otf2::Communicator& communicator : recorded.archive().communicators) names.push_back(communicator.name);
+    CHECK(names == Lines{"everybody", "rows", "columns", "diagonals", "communicator 0.4", "communicator 1.1"});
+    const Lines one = recorded.of("MPI Rank 1/Master thread");
+    for (const char* name : {"rows", "columns", "diagonals"})
+        CHECK(count(one, base::join("barrier on ", name, " sent 0 received 0")) == 2);
+    check_sound(scratch / "trace");
 }
 
 TEST_CASE("thousands of communicators one after the other are one in the archive")

@@ -154,6 +154,24 @@ TEST_CASE("MPI calls are recorded with their partners and bytes")
                            "communicator 0.2: MPI Rank 0/transport", "communicator 1.1: MPI Rank 1/transport"});
 }
 
+TEST_CASE("what a reduction of the program's own records is inside of the call")
+{
+    if (!can_run()) return;
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = mpirun({job, scratch / "trace", "sum"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    otf2::Reader reader{scratch / "trace/traces.otf2"};
+    otf2::Listing listing{reader.archive()};
+    reader.read_by_location(listing);
+    long sums = 0;
+    for (const std::string rank : {"0", "1"}) {
+        const Lines lines = listing.of("MPI Rank " + rank + "/transport");
+        sums += std::count(lines.begin(), lines.end(), "enter sum");
+        CHECK(std::count(lines.begin(), lines.end(), "allreduce on MPI_COMM_WORLD sent 4 received 4") == 1);
+    }
+    CHECK(sums > 0);
+}
+
 TEST_CASE("polling begins anew where something else is recorded")
 {
     if (!can_run()) return;

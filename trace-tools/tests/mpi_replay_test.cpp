@@ -5,6 +5,7 @@
 #include "base/testing.hpp"
 #include "trace-tools/otf2/reader.hpp"
 #include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/patterns/started_requests.hpp"
 #include "trace-tools/synth/thread_team.hpp"
 
 #include <doctest/doctest.h>
@@ -23,14 +24,14 @@ namespace {
 // Seconds by what the other columns say.
 using Seconds = std::map<std::vector<std::string>, double>;
 
-Seconds table(const fs::path& file, const std::vector<std::string>& columns)
+Seconds table(const fs::path& file, const std::vector<std::string>& columns, const std::string& of = "seconds")
 {
     const base::CsvTable csv{file};
     Seconds seconds;
     for (std::size_t row = 0; row < csv.rows(); ++row) {
         std::vector<std::string> key;
         for (const std::string& column : columns) key.push_back(csv.text(row, column));
-        if (csv.get<double>(row, "seconds") > 0.0) seconds[key] += csv.get<double>(row, "seconds");
+        if (csv.get<double>(row, of) > 0.0) seconds[key] += csv.get<double>(row, of);
     }
     return seconds;
 }
@@ -224,6 +225,66 @@ MPI_Wait r4 on 1
     }
 }
 
+TEST_CASE("messages are received in the order in which receives were posted, in whatever order ranks wait for them")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 2
+repeat 30 step {
+  MPI_Isend 0>1 1us request=first
+  work 1ms..9ms
+  MPI_Isend 0>1 1us request=other tag=2
+  MPI_Isend 0>1 1us request=second
+  work 1ms..9ms on 0
+  MPI_Isend 0>1 1us request=third
+  work 1ms..9ms
+  MPI_Wait third
+  MPI_Wait first
+  MPI_Send 0>1 1us
+  work 1ms..9ms on 0
+  MPI_Wait other
+  MPI_Send 0>1 1us
+  MPI_Wait second
+}
+)");
+    CHECK(waits(run.made).size() > 30);
+    check_answers(run);
+}
+
+TEST_CASE("a receive that is cancelled, or never waited for, takes no message from those posted after it")
+{
+    Analysed run;
+    {
+        otf2::Recorder recorder{run.made};
+        otf2::LocationRecorder& main = recorder.location("main");
+        recorder.speaks_mpi(main);
+        const otf2::Message message{.peer = 0, .communicator = recorder.communicator(otf2::world_communicator, {0})};
+        const otf2::RegionRef send = recorder.region("MPI_Send", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi);
+        const otf2::RegionRef post =
+            recorder.region("MPI_Irecv", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi);
+        const otf2::RegionRef wait = recorder.region("MPI_Wait", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi);
+        main.enter(post, 0);
+        for (const std::uint64_t request : {1, 2, 3, 4}) main.receive_request(0, request);
+        main.request_cancelled(10, 1);  // and 3 is freed
+        main.leave(post, 10);
+        for (const int ns : {20, 30}) {
+            main.enter(send, ns);
+            main.send(ns, message);
+            main.leave(send, ns + 5);
+        }
+        main.enter(wait, 40);
+        main.receive_complete(50, message, 4);
+        main.leave(wait, 50);
+        main.enter(wait, 60);
+        main.receive_complete(70, message, 2);
+        main.leave(wait, 70);
+        recorder.finish();
+    }
+    otf2::Reader reader{run.made / "traces.otf2"};
+    CHECK(otf2::started_requests(reader).receives_overtaken == std::vector<std::vector<std::uint32_t>>{{1}});
+    analyse(run, run.made / "traces.otf2");
+    CHECK(run.complaints.empty());
+}
+
 TEST_CASE("lateness is blamed past a collective in the background for which nobody waited")
 {
     Analysed run;
@@ -290,6 +351,57 @@ repeat 10 step {
     CHECK(efficiency("transfer_efficiency") == doctest::Approx(0.8));
     CHECK(efficiency("parallel_efficiency") == doctest::Approx(0.6));
     CHECK(efficiency("wait_time_mpi_s") == doctest::Approx(0.04));
+}
+
+TEST_CASE("time in wait states is that until others came, not what an operation takes once they are there")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 3
+work 3ms, 10ms on 0
+MPI_Send 0>1 1ms
+MPI_Iallreduce 2ms request=sum
+work 1ms on 2
+MPI_Wait sum
+work 4ms on 1
+MPI_Ssend 2>1 1ms
+)");
+    // Rank 1 waits for the message from 3 ms to 10 ms and starts the sum last, at 11 ms. For that rank 0 waits from
+    // 10.002 ms and rank 2 from 4.001 ms: a call that starts or sends takes 1 us. All have the sum at 13 ms, and rank 2
+    // is blocked in MPI_Ssend until rank 1 receives at 17 ms.
+    const Seconds found = table(run.found / "pop.csv", {"metric", "rank"}, "value");
+    check_equal({{{"mpi_latesender", "1"}, 0.007},
+                 {{"mpi_icollective_exposed", "0"}, 0.002998},
+                 {{"mpi_icollective_wait", "0"}, 0.000998},
+                 {{"mpi_icollective_exposed", "1"}, 0.001999},
+                 {{"mpi_icollective_exposed", "2"}, 0.008999},
+                 {{"mpi_icollective_wait", "2"}, 0.006999},
+                 {{"mpi_latereceiver", "2"}, 0.004}},
+                table(run.found / "waits.csv", {"pattern", "rank"}));
+    CHECK(found.at({"wait_time_mpi_s", "0"}) == doctest::Approx(0.000998));
+    CHECK(found.at({"wait_time_mpi_s", "1"}) == doctest::Approx(0.007));
+    CHECK(found.at({"wait_time_mpi_s", "2"}) == doctest::Approx(0.006999 + 0.004));
+    CHECK(found.at({"mpi_s", "0"}) == doctest::Approx(0.000002 + 0.002998));
+    CHECK(found.at({"mpi_s", "1"}) == doctest::Approx(0.008 + 0.000001 + 0.001999 + 0.001));
+    CHECK(found.at({"mpi_s", "2"}) == doctest::Approx(0.000001 + 0.008999 + 0.005));
+}
+
+TEST_CASE("imbalance is what a region has on the critical path beyond its mean, by the ranks that have it there")
+{
+    Analysed run;
+    make_and_analyse(run, R"(ranks 2
+work 6ms, 2ms on 1
+MPI_Barrier 1ms
+work 1ms, 3ms on 1
+MPI_Barrier 1ms
+load 1ms, 5ms on 1
+MPI_Barrier 1ms
+update 2ms
+MPI_Barrier 1ms
+)");
+    // The path has 6 ms of work on rank 0 and 3 ms on rank 1, of which both do 6 ms on average, and 5 ms of loading on
+    // rank 1 beside an average of 3 ms. Updates are balanced; in barriers a rank is longer than the path.
+    check_equal({{{"work", "0"}, 0.003 * 6 / 9}, {{"work", "1"}, 0.003 * 3 / 9}, {{"load", "1"}, 0.002}},
+                table(run.found / "path.csv", {"region", "rank"}, "imbalance_seconds"));
 }
 
 TEST_CASE("a Score-P archive has the late senders that Scalasca finds")
