@@ -89,7 +89,8 @@ try {
     options.add("report", report,
                 "a report of interference on these: effects that are significant or unsafe become markers", "DIR");
     options.add("clock-offset", clock_offset,
-                "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
+                "training's clock - noise's clock, such as 1.5s or -20ms; only where they are not the same clock",
+                "TIME");
     options.epilogue(
         "The noise's processes are called 'noise on HOST' and come first; their rates are metrics of the node. Numbers "
         "of processes and locations are new, all other ones are the training's. Markers, snapshots and thumbnails of "

@@ -184,6 +184,8 @@ class Merge {
     Merged run()
     {
         for (std::size_t i = 1; i < inputs_.size(); ++i) take_in_noise(inputs_[i]);
+        if (clock_offset_ns_.value_or(0) != 0 && !clocks_differ_)
+            base::fail_usage("--clock-offset: training and noise were recorded on the same clock; leave it out");
         copy_all_events();
         write_all_local_definitions();
         write_global_definitions();
@@ -233,6 +235,7 @@ class Merge {
     {
         for (const Location& location : noise.archive.locations) {
             const Beside training_there = beside(training(), noise, location, clock_offset_ns_.has_value());
+            if (!training_there.same_clock) clocks_differ_ = true;
             const std::uint32_t node = noise.node_of(location);
             if (node == nowhere) continue;
             const std::uint32_t same = training().node_named(noise.archive.nodes[node].name, *training_there.location);
@@ -461,6 +464,7 @@ class Merge {
 
     std::vector<Input> inputs_;
     std::optional<std::int64_t> clock_offset_ns_;
+    bool clocks_differ_ = false;  // of some noise from the training's
     MergedDefinitions definitions_;
     std::vector<Span> spans_;  // by input
     Output output_;

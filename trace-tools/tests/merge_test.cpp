@@ -242,6 +242,21 @@ TEST_CASE("archives of unknown clocks are refused unless their difference is sta
           "995000000 " + reader.archive().processes[0].name + "/schedule: enter memory.stream level=rate=4GiB/s");
 }
 
+TEST_CASE("an offset between noise and training on one clock is refused")
+{
+    const testing::Scratch scratch;
+    const std::string train = write_training(scratch);
+    const std::string noise = write_noise(scratch / "noise");
+    const testing::Outcome refused = merge({train, noise}, scratch / "merged", {"--clock-offset", "1s"});
+    CHECK(refused.status == 2);
+    CHECK(refused.err ==
+          "trace-merge: --clock-offset: training and noise were recorded on the same clock; leave it out\n");
+    CHECK_FALSE(fs::exists(scratch / "merged"));
+
+    const std::string elsewhere = write_noise(scratch / "elsewhere", "another boot");
+    CHECK(merge({train, noise, elsewhere}, scratch / "merged", {"--clock-offset", "1s"}).status == 0);
+}
+
 TEST_CASE("noise where the training belongs is refused, but a merged archive takes more noise")
 {
     const testing::Scratch scratch;
