@@ -208,10 +208,8 @@ class Merge {
                              " is noise of noisegen: the training's archive comes first, then the noise's");
         for (const fs::path& noise : plan.noise) inputs.emplace_back(noise, inputs.size());
         for (const Input& input : inputs)
-            if (input.definitions.clock.ticks_per_s != inputs.front().definitions.clock.ticks_per_s)
-                base::fail(input.anchor.string(), " counts ", input.definitions.clock.ticks_per_s,
-                           " ticks a second and ", inputs.front().anchor.string(), " ",
-                           inputs.front().definitions.clock.ticks_per_s, ": they were not recorded on one clock");
+            if (input.definitions.clock.ticks_per_s == 0)
+                base::fail(input.anchor.string(), " does not tell how many ticks of its clock are a second");
         return inputs;
     }
 
@@ -287,7 +285,7 @@ class Merge {
         OTF2_EvtReader* events = has_events(input, location) ? OTF2_Reader_GetEvtReader(reader, location.id) : nullptr;
         if (events != nullptr) {
             const std::uint64_t most = 2 * std::min(location.events, UINT64_MAX / 4) + some_more;
-            copied = copy_events(reader, events, writer, io_paradigms(input), most, progress);
+            copied = copy_events(reader, events, writer, io_paradigms(input), resolution(input), most, progress);
             check(OTF2_Reader_CloseEvtReader(reader, events), "read events");
         }
         definitions_.set_events(number, copied.events);
@@ -306,6 +304,11 @@ class Merge {
         for (std::size_t old = 0; old < now.size(); ++old)
             now[old] = static_cast<OTF2_IoParadigmRef>(definitions_.number(input.number, Space::io_paradigm, old));
         return now;
+    }
+
+    Resolution resolution(const Input& input) const
+    {
+        return {.read = input.definitions.clock.ticks_per_s, .written = training().definitions.clock.ticks_per_s};
     }
 
     bool has_events(const Input& input, const Location& location) const

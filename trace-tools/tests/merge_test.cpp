@@ -257,6 +257,54 @@ TEST_CASE("an offset between noise and training on one clock is refused")
     CHECK(merge({train, noise, elsewhere}, scratch / "merged", {"--clock-offset", "1s"}).status == 0);
 }
 
+namespace {
+
+// A visit from 1.5 s to 1.8 s with a flush of 0.1 s inside.
+fs::path write_visit(const fs::path& directory, const std::string& whose, std::uint64_t ticks_per_s)
+{
+    otf2::RawArchive archive{directory};
+    const std::uint64_t tenth = ticks_per_s / 10;
+    archive.enter(0, 15 * tenth, 0);
+    otf2::check(OTF2_EvtWriter_BufferFlush(archive.events(0), nullptr, 16 * tenth, 17 * tenth), "write an event");
+    archive.leave(0, 18 * tenth, 0);
+    archive.end_events();
+    archive.clock(15 * tenth, 3 * tenth, ticks_per_s);
+    archive.node(0, "node");
+    archive.process(0, whose, 0);
+    archive.location(0, "main", 0);
+    archive.region(0, whose + " visit");
+    archive.finish();
+    return archive.anchor();
+}
+
+}  // namespace
+
+TEST_CASE("noise that counts other ticks is on the training's time line")
+{
+    const testing::Scratch scratch;
+    const fs::path train = write_visit(scratch / "train", "training", 1'000'000'000);
+    const fs::path noise = write_visit(scratch / "noise", "noise", 1'000);
+    const auto merged = [&](const fs::path& first, const fs::path& second, const fs::path& out) {
+        const testing::Outcome outcome = merge({first, second}, out, {"--clock-offset", "0s"});
+        CHECK(outcome.err == "");
+        REQUIRE(outcome.status == 0);
+        otf2::Reader reader{out / "traces.otf2"};
+        otf2::Listing listing{reader.archive(), true};
+        reader.read(listing);
+        return listing.lines;
+    };
+    CHECK(merged(train, noise, scratch / "fine") ==
+          std::vector<std::string>{
+              "1500000000 noise on node/main: enter noise visit", "1500000000 training/main: enter training visit",
+              "1600000000 noise on node/main: flush", "1600000000 training/main: flush",
+              "1800000000 noise on node/main: leave noise visit", "1800000000 training/main: leave training visit"});
+    CHECK(merged(noise, train, scratch / "coarse").size() == 6);
+    if (!has_otf2_print()) return;
+    const std::string flushes = testing::run({"otf2-print", scratch / "coarse/traces.otf2"}).out;
+    CHECK(says(flushes, "Stop Time: 1700"));
+    CHECK_FALSE(says(flushes, "Stop Time: 17000"));
+}
+
 TEST_CASE("noise where the training belongs is refused, but a merged archive takes more noise")
 {
     const testing::Scratch scratch;
