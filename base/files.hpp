@@ -29,7 +29,8 @@ class ClaimedPart {
 // Writes beside the file and renames. Throws std::system_error; the old file stays if anything fails.
 void write_whole(const std::filesystem::path& path, std::string_view content);
 
-// Throws Error if it cannot be read.
+// A file, or a pipe until its writer ends, such as a shell's <(..). Throws Error if it cannot be read, is a device,
+// which need not end, a pipe that nobody writes into, or longer than 4 GiB.
 std::string read_whole(const std::filesystem::path& path);
 
 }  // namespace base

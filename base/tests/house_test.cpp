@@ -13,7 +13,9 @@
 #include <csignal>
 #include <fstream>
 #include <numeric>
+#include <thread>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +66,18 @@ TEST_CASE("a whole file replaces the old one or leaves it")
     CHECK_THROWS_AS(read_whole(scratch / "missing"), Error);
     CHECK_THROWS_AS(read_whole(scratch.path()), Error);
     CHECK(std::distance(std::filesystem::directory_iterator{scratch.path()}, {}) == 1);
+}
+
+TEST_CASE("a pipe is read until its writer ends, and what never ends is refused")
+{
+    const testing::Scratch scratch;
+    const std::string pipe = scratch / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH_AS(read_whole(pipe), ("nobody writes into the pipe " + pipe).c_str(), Error);
+    CHECK_THROWS_WITH_AS(read_whole("/dev/zero"), "/dev/zero is no regular file", Error);
+    const std::string content(1'000'000, 'x');
+    std::jthread writer{[&] { std::ofstream{pipe} << content; }};
+    CHECK(read_whole(pipe) == content);
 }
 
 TEST_CASE("the run record says who where when and how")

@@ -260,6 +260,15 @@ TEST_CASE("a directory with a slash at its end is the same directory")
     }
 }
 
+TEST_CASE("a program may come through a pipe")
+{
+    const testing::Scratch scratch;
+    const testing::Outcome outcome =
+        testing::run({"bash", "-c", CROSSTALK_BIN "/trace-synth <(echo work 1ms) -o " + (scratch / "made").string()});
+    CHECK(outcome.err == "");
+    CHECK(outcome.status == 0);
+}
+
 TEST_CASE("too few open files are told before the archive is begun")
 {
     const testing::Scratch scratch;
