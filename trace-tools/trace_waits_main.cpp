@@ -29,16 +29,17 @@ std::uint32_t step_region(otf2::Reader& reader, const std::string& named)
     return otf2::find_step_region(reader).value_or(otf2::nowhere);
 }
 
-void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay& replay,
-                        const std::vector<std::int64_t>& ranks)
+void write_pop(const std::filesystem::path& file, const otf2::MpiReplay& replay, const std::vector<std::int64_t>& ranks,
+               const std::optional<otf2::Efficiencies>& found)
 {
     base::CsvWriter pop{file, {"metric", "rank", "value"}, base::CsvWriter::Appear::whole};
-    const otf2::Efficiencies found = otf2::efficiencies(replay.times());
-    pop.row("parallel_efficiency", "all", found.parallel());
-    pop.row("load_balance", "all", found.load_balance);
-    pop.row("communication_efficiency", "all", found.communication());
-    pop.row("serialisation_efficiency", "all", found.serialisation);
-    pop.row("transfer_efficiency", "all", found.transfer);
+    if (found) {
+        pop.row("parallel_efficiency", "all", found->parallel());
+        pop.row("load_balance", "all", found->load_balance);
+        pop.row("communication_efficiency", "all", found->communication());
+        pop.row("serialisation_efficiency", "all", found->serialisation);
+        pop.row("transfer_efficiency", "all", found->transfer);
+    }
     std::size_t location = 0;
     for (const otf2::MpiTimes& times : replay.times()) {
         const std::int64_t rank = ranks[location++];
@@ -49,8 +50,20 @@ void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay
         pop.row("wait_time_mpi_s", rank, seconds(times.waiting_ns));
     }
     pop.finish();
-    std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n", found.parallel(),
-                found.load_balance, found.serialisation, found.transfer);
+}
+
+void print(const std::map<otf2::Pattern, otf2::WaitSum>& waits, const std::optional<otf2::Efficiencies>& found)
+{
+    if (!found) {
+        std::printf("no MPI in this archive: no wait states and no efficiencies\n");
+        return;
+    }
+    for (const auto& [pattern, sum] : waits)
+        std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(sum.ns),
+                    static_cast<unsigned long long>(sum.count));
+    if (waits.empty()) std::printf("no MPI call waited for another rank\n");
+    std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n",
+                found->parallel(), found->load_balance, found->serialisation, found->transfer);
 }
 
 int analyse(const std::string& anchor, const std::filesystem::path& out, const std::string& named)
@@ -77,11 +90,9 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
     };
     otf2::MpiReplay replay{reader, {.step_region = step, .phases = write_phase}, write_wait};
     otf2::replay_archive(reader, replay, "trace-waits");
-    for (const auto& [pattern, total] : totals)
-        std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(total.ns),
-                    static_cast<unsigned long long>(total.count));
-    if (totals.empty()) std::printf("no MPI call waited for another rank\n");
-    write_efficiencies(out / "pop.csv", replay, ranks);
+    const std::optional<otf2::Efficiencies> found = otf2::efficiencies(replay.times());
+    print(totals, found);
+    write_pop(out / "pop.csv", replay, ranks, found);
     waits.finish();
     phases.finish();
     base::flush_stdout();
@@ -103,7 +114,8 @@ try {
     options.epilogue(
         "waits.csv: pattern,communicator,region,rank,step,seconds,count; patterns by Cube's names. step "
         "is -1 outside of steps. phases.csv: region,rank,step,seconds: time in each region directly inside a step, and "
-        "in the step's own region outside of those; they add up to the step. pop.csv: metric,rank,value. Where the "
+        "in the step's own region outside of those; they add up to the step. pop.csv: metric,rank,value; only the "
+        "header if no rank was in MPI. Where the "
         "archive has many locations, its events are put aside in the directory for temporary files (TMPDIR): about "
         "half its size.");
     options.example("trace-waits train/trace/traces.otf2 -o waits");

@@ -291,6 +291,18 @@ repeat 10 step {
     CHECK(efficiency("wait_time_mpi_s") == doctest::Approx(0.04));
 }
 
+TEST_CASE("an archive without MPI has no efficiencies")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "ranks 2\nrepeat 3 step {\nwork 1ms, 2ms on 1\n}\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"}).status == 0);
+    const testing::Outcome outcome =
+        testing::run({CROSSTALK_BIN "/trace-waits", scratch / "made/traces.otf2", "-o", scratch / "found"});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out == "no MPI in this archive: no wait states and no efficiencies\n");
+    CHECK(base::CsvTable{scratch / "found/pop.csv"}.rows() == 0);
+}
+
 TEST_CASE("a Score-P archive has the late senders that Scalasca finds")
 {
     const fs::path anchor = fs::path{CROSSTALK_SOURCE} / "../shared/traces/casita-4_mpi_ls_barr/traces.otf2";
