@@ -159,10 +159,7 @@ class Output {
 
     void close()
     {
-        last_error();  // of long ago
-        const OTF2_ErrorCode code = OTF2_Archive_Close(archive_.release());
-        check(code, "close the archive");
-        check(last_error(), "close the archive");
+        check_written([&] { check(OTF2_Archive_Close(archive_.release()), "close the archive"); }, "close the archive");
     }
 
  private:
@@ -188,7 +185,7 @@ class Merge {
             base::fail_usage("--clock-offset: training and noise were recorded on the same clock; leave it out");
         copy_all_events();
         write_all_local_definitions();
-        write_global_definitions();
+        check_written([&] { write_global_definitions(); }, "write definitions");
         describe();
         output_.close();
         for (const Input& input : inputs_) tell_what_is_left_out(input);
@@ -289,9 +286,8 @@ class Merge {
             check(OTF2_Reader_CloseEvtReader(reader, events), "read events");
         }
         definitions_.set_events(number, copied.events);
-        last_error();  // of long ago
-        check(OTF2_Archive_CloseEvtWriter(output_.get(), writer), "write events");
-        check(last_error(), "write events");
+        check_written([&] { check(OTF2_Archive_CloseEvtWriter(output_.get(), writer), "write events"); },
+                      "write events");
         ++merged_.locations;
         return copied;
     } catch (const base::Error& error) {
@@ -340,8 +336,9 @@ class Merge {
                     local.clock_offsets = offsets_of_noise(input, location);
                 renumber(input, location, input.copied[i], changed, local);
                 note_times(input, input.copied[i], local);
-                write_local_definitions(output_.get(), definitions_.number(input.number, Space::location, location.id),
-                                        local);
+                const std::uint64_t number = definitions_.number(input.number, Space::location, location.id);
+                check_written([&] { write_local_definitions(output_.get(), number, local); },
+                              "write local definitions");
             }
         }
         check(OTF2_Archive_CloseDefFiles(output_.get()), "write local definitions");

@@ -409,6 +409,26 @@ TEST_CASE("a disk that is full while archives are merged leaves none")
     CHECK_FALSE(fs::exists(scratch / "merged.tmp"));
 }
 
+TEST_CASE("a disk that is full when definitions are merged is told")
+{
+    const testing::Scratch scratch;
+    const std::string noise = write_noise(scratch / "noise");
+    otf2::Recorder recorder{scratch / "train"};
+    otf2::LocationRecorder& main = recorder.location("main");
+    for (int i = 0; i < 1'000; ++i) {
+        const otf2::RegionRef region = recorder.region(base::join(std::string(200, 'x'), i));
+        main.enter(region);
+        main.leave(region);
+    }
+    recorder.finish();
+    const testing::Outcome outcome =
+        testing::run({"bash", "-c", "trap '' XFSZ; ulimit -f 100; exec " CROSSTALK_BIN "/trace-merge \"$@\"", "bash",
+                      scratch / "train/traces.otf2", noise, "-o", scratch / "merged"});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err == "trace-merge: cannot write definitions: File is too large\n");
+    CHECK_FALSE(fs::exists(scratch / "merged"));
+}
+
 namespace {
 
 // Writes an event, all its numbers `number`.
