@@ -78,16 +78,21 @@ void print(const std::string& region, const otf2::StepTable& table)
     std::printf("%-28s %12.3f %12.3f %8.2f\n", "step", step.mean_ms, step.median_ms, 100.0);
 }
 
-// ": main, solve, .."
-std::string candidates(const otf2::Archive& archive)
+std::string what_to_do(const std::string& anchor, const otf2::Archive& archive)
 {
     constexpr std::size_t most = 8;
     std::vector<std::string> names;
     for (const otf2::Region& region : archive.regions)
         if (otf2::could_be_a_step(region)) names.push_back(region.name);
+    if (names.empty())
+        return anchor +
+               " has no regions of the program's own, only those of MPI or another library: --step-region may name a "
+               "call that is made once a step; trace-info shows how often each is made";
     const bool more = names.size() > most;
     if (more) names.resize(most);
-    return names.empty() ? "" : ": " + base::join_words(names, ", ") + (more ? ", .." : "");
+    return base::join("no region of ", anchor,
+                      " repeats as a step does (--help says how that is); --step-region names one: ",
+                      base::join_words(names, ", "), more ? ", .." : "");
 }
 
 int find_steps(const std::string& anchor, const std::filesystem::path& out, const std::string& named)
@@ -96,10 +101,7 @@ int find_steps(const std::string& anchor, const std::filesystem::path& out, cons
     const otf2::Archive& archive = reader.archive();
     const auto region = named.empty() ? otf2::find_step_region(reader) : otf2::step_region_named(archive, named);
     if (!region) {
-        std::fprintf(stderr,
-                     "trace-steps: no region of %s repeats as a step does (--help says how that is); --step-region "
-                     "names one%s\n",
-                     anchor.c_str(), candidates(archive).c_str());
+        std::fprintf(stderr, "trace-steps: %s\n", base::printable(what_to_do(anchor, archive)).c_str());
         return base::exit_promise_not_kept;
     }
     const otf2::StepTable table = otf2::read_steps(reader, *region);
