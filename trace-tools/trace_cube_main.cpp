@@ -102,8 +102,9 @@ try {
     options.add("out,o", out, "the profile to write; must not be there yet", "FILE");
     options.add("against", against, "compare the archive with this profile of the same run, Score-P's for example",
                 "FILE");
-    options.add_switch("without-derived", without_derived,
-                       "of two archives: leave out the slowdown, a derived metric, which pycubexr cannot read");
+    options.add_switch(
+        "without-derived", without_derived,
+        "of two archives: leave out the slowdown, a derived metric: pycubexr refuses files that have one");
     options.epilogue(
         "Metrics: visits, time (sec), min_time, max_time; of MPI programs also wait states by Cube's names "
         "(mpi_latesender, mpi_wait_nxn, ...; parts of time), critical_path, critical_path_imbalance and delay. What "
