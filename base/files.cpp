@@ -30,6 +30,19 @@ ClaimedPart::~ClaimedPart()
     if (!kept_) fs::remove_all(path_, ignored);
 }
 
+MadeDirectories::MadeDirectories(const fs::path& path)
+{
+    for (fs::path missing = path; !missing.empty() && !fs::exists(missing); missing = missing.parent_path())
+        made_.push_back(missing);
+    if (!made_.empty()) fs::create_directories(path);
+}
+
+MadeDirectories::~MadeDirectories()
+{
+    std::error_code not_empty;
+    for (const fs::path& directory : made_) fs::remove(directory, not_empty);
+}
+
 void write_whole(const fs::path& path, std::string_view content)
 {
     const fs::path beside = path.string() + ".tmp" + std::to_string(::getpid());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace base {
 
@@ -24,6 +25,20 @@ class ClaimedPart {
  private:
     std::filesystem::path path_;
     bool kept_ = false;
+};
+
+// A directory and those above it that were missing. Of these, those that are empty in the end are taken away again: a
+// failure leaves nothing behind.
+class MadeDirectories {
+ public:
+    // Nothing to make for an empty path. Throws std::filesystem::filesystem_error.
+    explicit MadeDirectories(const std::filesystem::path& path);
+    ~MadeDirectories();
+    MadeDirectories(const MadeDirectories&) = delete;
+    MadeDirectories& operator=(const MadeDirectories&) = delete;
+
+ private:
+    std::vector<std::filesystem::path> made_;  // the innermost first
 };
 
 // Writes beside the file and renames. Throws std::system_error; the old file stays if anything fails.

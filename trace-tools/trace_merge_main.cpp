@@ -1,11 +1,13 @@
 // trace-merge: a training and the noise beside it on one time line, for Vampir and every other reader of OTF2.
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/options.hpp"
 #include "trace-tools/merge/markers.hpp"
 #include "trace-tools/merge/merge.hpp"
 #include "trace-tools/otf2/confined.hpp"
 
 #include <cstdio>
+#include <optional>
 
 namespace {
 
@@ -37,7 +39,7 @@ class Unfinished {
         path_ += ".tmp";
         if (fs::exists(fs::symlink_status(whole_)))
             base::fail_usage(whole_.string(), " is already there; give another --out, or move it away");
-        if (!whole_.parent_path().empty()) fs::create_directories(whole_.parent_path());
+        parents_.emplace(whole_.parent_path());
         if (!fs::create_directory(path_))
             base::fail_usage(path_.string(),
                              " is already there, of a merge that was killed, and may be removed, or that still runs");
@@ -61,6 +63,7 @@ class Unfinished {
  private:
     fs::path whole_;
     fs::path path_;
+    std::optional<base::MadeDirectories> parents_;
 };
 
 int merge(const otf2::MergePlan& plan, const fs::path& report, const fs::path& directory, const fs::path& shown)

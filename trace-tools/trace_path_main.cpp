@@ -1,6 +1,7 @@
 // trace-path: the critical path of an MPI program, where it is out of balance, and what made others wait.
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/options.hpp"
 #include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/reader.hpp"
@@ -29,7 +30,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     std::set<otf2::PathKey> keys;
     for (const auto& [key, ns] : path.ns) keys.insert(key);
     for (const auto& [key, cost] : path.delay) keys.insert(key);
-    std::filesystem::create_directories(out);
+    const base::MadeDirectories made{out};
     base::CsvWriter table{out / "path.csv",
                           {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds"},
                           base::CsvWriter::Appear::whole};

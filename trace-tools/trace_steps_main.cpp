@@ -1,6 +1,7 @@
 // trace-steps: which region of a trace repeats as a training's step does, and what its visits are made of.
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/options.hpp"
 #include "base/words.hpp"
 #include "trace-tools/otf2/confined.hpp"
@@ -111,7 +112,7 @@ int find_steps(const std::string& anchor, const std::filesystem::path& out, cons
         std::fprintf(stderr, "trace-steps: no visit of region %s ends\n", name.c_str());
         return base::exit_promise_not_kept;
     }
-    std::filesystem::create_directories(out);
+    const base::MadeDirectories made{out};
     write_steps(out / "steps.csv", table);
     print(name, table);
     base::flush_stdout();

@@ -1,6 +1,7 @@
 // trace-waits: who waited for whom in MPI, and how efficient that leaves the run.
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/options.hpp"
 #include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/reader.hpp"
@@ -72,7 +73,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
     const otf2::Archive& archive = reader.archive();
     const std::uint32_t step = step_region(reader, named);
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
-    std::filesystem::create_directories(out);
+    const base::MadeDirectories made{out};
     constexpr auto whole = base::CsvWriter::Appear::whole;
     base::CsvWriter waits{
         out / "waits.csv", {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}, whole};

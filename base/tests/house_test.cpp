@@ -56,6 +56,22 @@ TEST_CASE("a part is kept only if something was made of it")
     }
 }
 
+TEST_CASE("directories that were made for nothing are taken away, others stay")
+{
+    const testing::Scratch scratch;
+    for (const bool used : {false, true}) {
+        {
+            const MadeDirectories made{scratch / "a/b/c/"};
+            CHECK(std::filesystem::is_directory(scratch / "a/b/c"));
+            const MadeDirectories there_already{scratch / "a/b"};
+            if (used) std::ofstream{scratch / "a/b/file"} << "rows";
+        }
+        CHECK(std::filesystem::exists(scratch / "a/b") == used);
+        CHECK_FALSE(std::filesystem::exists(scratch / "a/b/c"));
+    }
+    CHECK(std::filesystem::exists(scratch.path()));
+}
+
 TEST_CASE("a whole file replaces the old one or leaves it")
 {
     const testing::Scratch scratch;

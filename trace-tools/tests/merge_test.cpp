@@ -402,7 +402,7 @@ TEST_CASE("a disk that is full while archives are merged leaves none")
     const std::string noise = record("noise");
     const testing::Outcome outcome =
         testing::run({"bash", "-c", "trap '' XFSZ; ulimit -f 1000; exec " CROSSTALK_BIN "/trace-merge \"$@\"", "bash",
-                      train, noise, "-o", scratch / "merged"});
+                      train, noise, "-o", scratch / "merged/here"});
     CHECK(outcome.status == 1);
     CHECK(says(outcome.err, "trace-merge: " + train + ", location main: cannot write events: "));
     CHECK_FALSE(fs::exists(scratch / "merged"));
