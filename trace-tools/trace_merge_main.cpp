@@ -94,11 +94,14 @@ try {
     options.add("clock-offset", clock_offset,
                 "training's clock - noise's clock, such as 1.5s or -20ms; only where they are not the same clock",
                 "TIME");
-    options.epilogue(
-        "The noise's processes are called 'noise on HOST' and come first; their rates are metrics of the node. Numbers "
-        "of processes and locations are new, all other ones are the training's. Markers, snapshots and thumbnails of "
-        "the archives are not taken over. Noise that does not overlap the training is told and merged all the same: "
-        "where it lies is what the time line shows.");
+    options.section(
+        {.title = "What the merged archive has",
+         .text =
+             "The training's processes and, before them, the noise's, called 'noise on HOST', whose rates are metrics "
+             "of the node. Numbers of processes and locations are new, all other ones are the training's. Markers, "
+             "snapshots and thumbnails of the archives are not taken over. Noise that does not overlap the "
+             "training is told and merged all the same: where it lies is what the time line shows.",
+         .entries = {}});
     options.example("trace-merge run1/train/trace/traces.otf2 run1/noise/*/trace/traces.otf2 -o run1/merged");
     options.example(
         "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");

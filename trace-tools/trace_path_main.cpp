@@ -58,14 +58,20 @@ try {
     std::string anchor;
     std::string out;
     base::Options options{"trace-path", "critical path and root causes of waiting, from an OTF2 archive"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
     options.add("out,o", out, "where path.csv goes; must be given", "DIR");
+    options.section(
+        {.title = "Columns of path.csv",
+         .text = "",
+         .entries = {
+             {"region, rank", "where the time was spent; '(outside of regions)' is where a rank was in none"},
+             {"seconds", "on the critical path; they add up to the time from the first event to the last"},
+             {"imbalance_seconds", "what the region has on the path beyond its mean over the ranks"},
+             {"delay_cost_seconds", "how long others waited because of it"},
+         }});
     options.epilogue(
-        "path.csv: region,rank,seconds,imbalance_seconds,delay_cost_seconds. seconds add up to the time "
-        "from the first event to the last; imbalance is what a region has on the path beyond its mean "
-        "over the ranks; delay cost is how long others waited because of it. '(outside of regions)' is "
-        "time of a location in which it was in none. Where the archive has many locations, its events are put aside in "
-        "the directory for temporary files (TMPDIR): about half its size.");
+        "Where the archive has many locations, its events are put aside in the directory for temporary files "
+        "(TMPDIR): about half its size.");
     options.example("trace-path train/trace/traces.otf2 -o path");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the table goes");

@@ -127,7 +127,7 @@ try {
     std::string out;
     std::string step_region;
     base::Options options{"trace-steps", "which region of a trace is the step of its loop, and the step's phases"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
     options.add("out,o", out, "where steps.csv goes; must be given", "DIR");
     options.add("step-region", step_region, "steps are the visits of this region; if not given, one is looked for",
                 "NAME");
@@ -141,9 +141,15 @@ try {
              "within a factor of 4) and for at least half of the time from the first event to the last. Of several "
              "equally far outside the one with the most time. A rank is judged by its first location with events.",
          .entries = {}});
-    options.epilogue(
-        "steps.csv: rank,step,begin_ns,end_ns, then a column for each phase (a region directly inside the step) and "
-        "other_ns; times on the node's own clock. Exit code 3 if nothing repeats.");
+    options.section({.title = "Columns of steps.csv",
+                     .text = "",
+                     .entries = {
+                         {"rank, step", "the step's number, from its attribute 'step' or counted from 0"},
+                         {"begin_ns, end_ns", "on the node's own clock"},
+                         {"..._ns", "the time in each phase, a region directly inside the step"},
+                         {"other_ns", "what is left of the step"},
+                     }});
+    options.epilogue("Exit code 3 if nothing repeats.");
     options.example("trace-steps train/trace/traces.otf2 -o steps");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the table goes");

@@ -108,17 +108,28 @@ try {
     std::string out;
     std::string step_region;
     base::Options options{"trace-waits", "wait states of an MPI program, from its OTF2 archive"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
     options.add("out,o", out, "where waits.csv, phases.csv and pop.csv go; must be given", "DIR");
     options.add("step-region", step_region,
                 "steps are the visits of this region; if not given, of the one that trace-steps finds", "NAME");
+    options.section(
+        {.title = "Tables",
+         .text = "",
+         .entries = {
+             {"waits.csv",
+              "what was waited for: pattern (by Cube's names, such as mpi_latesender), communicator, region "
+              "(the MPI call), rank, step (-1 outside of steps), seconds, count (of calls)"},
+             {"phases.csv",
+              "what the time of each step went into: region, rank, step, seconds; time in each region "
+              "directly inside a step, and in the step's own region outside of those: they add up to "
+              "the step"},
+             {"pop.csv",
+              "POP's efficiencies, 1 is best: metric, rank ('all' for the run), value; only the header if no "
+              "rank was in MPI"},
+         }});
     options.epilogue(
-        "waits.csv: pattern,communicator,region,rank,step,seconds,count; patterns by Cube's names. step "
-        "is -1 outside of steps. phases.csv: region,rank,step,seconds: time in each region directly inside a step, and "
-        "in the step's own region outside of those; they add up to the step. pop.csv: metric,rank,value; only the "
-        "header if no rank was in MPI. Where the "
-        "archive has many locations, its events are put aside in the directory for temporary files (TMPDIR): about "
-        "half its size.");
+        "Where the archive has many locations, its events are put aside in the directory for temporary files "
+        "(TMPDIR): about half its size.");
     options.example("trace-waits train/trace/traces.otf2 -o waits");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the tables go");
