@@ -2,10 +2,12 @@
 
 #include "base/error.hpp"
 
-#include <fstream>
-#include <sstream>
+#include <array>
+#include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace base {
@@ -26,6 +28,19 @@ ClaimedPart::~ClaimedPart()
 {
     std::error_code ignored;
     if (!kept_) fs::remove_all(path_, ignored);
+}
+
+MadeDirectories::MadeDirectories(const fs::path& path)
+{
+    for (fs::path missing = path; !missing.empty() && !fs::exists(missing); missing = missing.parent_path())
+        made_.push_back(missing);
+    if (!made_.empty()) fs::create_directories(path);
+}
+
+MadeDirectories::~MadeDirectories()
+{
+    std::error_code not_empty;
+    for (const fs::path& directory : made_) fs::remove(directory, not_empty);
 }
 
 void write_whole(const fs::path& path, std::string_view content)
@@ -51,14 +66,53 @@ void write_whole(const fs::path& path, std::string_view content)
     }
 }
 
+namespace {
+
+struct Opened {
+    int number;
+    ~Opened() { ::close(number); }
+};
+
+// Until there is something to read, or no writer any more.
+void await_bytes(int file, int patience_ms)
+{
+    pollfd awaited{.fd = file, .events = POLLIN, .revents = 0};
+    static_cast<void>(::poll(&awaited, 1, patience_ms));
+}
+
+}  // namespace
+
 std::string read_whole(const fs::path& path)
 {
-    std::ifstream file{path, std::ios::binary};
-    std::ostringstream text;
-    if (!file || fs::is_directory(path)) fail("cannot read ", path.string());
-    if (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf()))
+    constexpr std::size_t most_bytes = std::size_t{4} << 30U;
+    constexpr int patience_ms = 1'000;
+    const Opened file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};  // or a pipe without a writer holds us
+    struct stat found {};
+    if (file.number < 0 || ::fstat(file.number, &found) < 0 || S_ISDIR(found.st_mode))
         fail("cannot read ", path.string());
-    return text.str();
+    const bool pipe = S_ISFIFO(found.st_mode);
+    if (!pipe && !S_ISREG(found.st_mode)) fail(path.string(), " is no regular file");
+
+    std::string content;
+    std::array<char, 64 << 10U> bytes;
+    bool writer_may_come = pipe;
+    while (true) {
+        const ssize_t got = ::read(file.number, bytes.data(), bytes.size());
+        if (got > 0) {
+            content.append(bytes.data(), static_cast<std::size_t>(got));
+            if (content.size() > most_bytes) fail(path.string(), " is longer than 4 GiB");
+        } else if (got < 0 && errno == EAGAIN) {
+            await_bytes(file.number, -1);
+        } else if (got == 0 && content.empty() && std::exchange(writer_may_come, false)) {
+            await_bytes(file.number, patience_ms);
+        } else if (got == 0) {
+            break;
+        } else if (errno != EINTR) {
+            fail("cannot read ", path.string());
+        }
+    }
+    if (pipe && content.empty()) fail("nobody writes into the pipe ", path.string());
+    return content;
 }
 
 }  // namespace base

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace base {
 
@@ -26,10 +27,25 @@ class ClaimedPart {
     bool kept_ = false;
 };
 
+// A directory and those above it that were missing. Of these, those that are empty in the end are taken away again: a
+// failure leaves nothing behind.
+class MadeDirectories {
+ public:
+    // Nothing to make for an empty path. Throws std::filesystem::filesystem_error.
+    explicit MadeDirectories(const std::filesystem::path& path);
+    ~MadeDirectories();
+    MadeDirectories(const MadeDirectories&) = delete;
+    MadeDirectories& operator=(const MadeDirectories&) = delete;
+
+ private:
+    std::vector<std::filesystem::path> made_;  // the innermost first
+};
+
 // Writes beside the file and renames. Throws std::system_error; the old file stays if anything fails.
 void write_whole(const std::filesystem::path& path, std::string_view content);
 
-// Throws Error if it cannot be read.
+// A file, or a pipe until its writer ends, such as a shell's <(..). Throws Error if it cannot be read, is a device,
+// which need not end, a pipe that nobody writes into, or longer than 4 GiB.
 std::string read_whole(const std::filesystem::path& path);
 
 }  // namespace base

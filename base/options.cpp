@@ -191,7 +191,7 @@ std::string Options::help() const
         if (section.in_help) print_section(text, section);
     if (!manual_.examples.empty()) text << "\nExamples:\n";
     for (const std::string& line : manual_.examples) text << "  " << line << "\n";
-    if (!manual_.epilogue.empty()) text << "\n" << manual_.epilogue << "\n";
+    if (!manual_.epilogue.empty()) text << "\n" << wrapped(manual_.epilogue, 0, line_length);
     return text.str();
 }
 

@@ -102,15 +102,25 @@ try {
     options.add("out,o", out, "the profile to write; must not be there yet", "FILE");
     options.add("against", against, "compare the archive with this profile of the same run, Score-P's for example",
                 "FILE");
-    options.add_switch("without-derived", without_derived,
-                       "of two archives: leave out the slowdown, a derived metric, which pycubexr cannot read");
+    options.add_switch(
+        "without-derived", without_derived,
+        "of two archives: leave out the slowdown, a derived metric: pycubexr refuses files that have one");
+    options.section(
+        {.title = "Metrics",
+         .text = "",
+         .entries = {
+             {"visits, time, min_time, max_time",
+              "of each call path on each location; what is outside of all regions is "
+              "the root's"},
+             {"mpi_latesender, mpi_wait_nxn, ...", "of MPI programs: wait states by Cube's names, parts of time"},
+             {"critical_path, critical_path_imbalance, delay", "of MPI programs: as trace-path tells them"},
+             {"quiet_..., noisy_..., difference_...", "of two archives: each metric of both, and noisy - quiet"},
+             {"slowdown", "of two archives: noisy / quiet time, whatever is selected in Cube"},
+         }});
     options.epilogue(
-        "Metrics: visits, time (sec), min_time, max_time; of MPI programs also wait states by Cube's names "
-        "(mpi_latesender, mpi_wait_nxn, ...; parts of time), critical_path, critical_path_imbalance and delay. What "
-        "is outside of all regions is the root's. Of two archives each metric is there as quiet_..., noisy_... and "
-        "difference_... (noisy - quiet), and slowdown is noisy / quiet time, whatever is selected in Cube; call "
-        "paths are matched by the names of their regions, locations by rank and thread name, and both runs should have "
-        "done the same work. --against ends with exit code 3 if visits differ, or times by more than 1e-5.");
+        "Of two archives, whose runs should have done the same work, call paths are matched by the names of their "
+        "regions, locations by rank and thread name. --against ends with exit code 3 if visits differ, or times by "
+        "more than 1e-5 of the larger one.");
     options.example("trace-cube train/trace/traces.otf2 -o train.cubex");
     options.example("trace-cube quiet/train/trace/traces.otf2 noisy/train/trace/traces.otf2 -o slowdown.cubex");
     options.example("trace-cube scorep/traces.otf2 --against scorep/profile.cubex");

@@ -34,10 +34,18 @@ try {
     bool json = false;
     int threads = std::min<int>(static_cast<int>(base::allowed_cpus().size()), 8);
     base::Options options{"trace-info", "what is in an OTF2 archive, and is it sound?"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
     options.add_switch("check", check, "tell only what is wrong or odd; exit code 1 if the archive is not sound");
     options.add_switch("json", json, "tell all as JSON");
-    options.add("threads", threads, "that read events", "N");
+    options.add("threads", threads, "how many threads read events", "N");
+    options.section(
+        {.title = "What is told",
+         .text =
+             "Of each region inclusive and exclusive time (without the regions inside). Of each metric the least, "
+             "mean and most value, or of one that accumulates, such as bytes read so far, its growth: last - first "
+             "value of each location, summed, and that a second. Problems are what makes an archive unsound "
+             "(events that are missing, in the wrong order, or refer to nothing), oddities what is only worth a word.",
+         .entries = {}});
     options.example("trace-info train/trace/traces.otf2");
     options.example("trace-info --check --json X.otf2 | jq .problems");
     if (!options.parse(argc, argv)) return base::exit_fine;

@@ -1,11 +1,13 @@
 // trace-merge: a training and the noise beside it on one time line, for Vampir and every other reader of OTF2.
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/options.hpp"
 #include "trace-tools/merge/markers.hpp"
 #include "trace-tools/merge/merge.hpp"
 #include "trace-tools/otf2/confined.hpp"
 
 #include <cstdio>
+#include <optional>
 
 namespace {
 
@@ -37,7 +39,7 @@ class Unfinished {
         path_ += ".tmp";
         if (fs::exists(fs::symlink_status(whole_)))
             base::fail_usage(whole_.string(), " is already there; give another --out, or move it away");
-        if (!whole_.parent_path().empty()) fs::create_directories(whole_.parent_path());
+        parents_.emplace(whole_.parent_path());
         if (!fs::create_directory(path_))
             base::fail_usage(path_.string(),
                              " is already there, of a merge that was killed, and may be removed, or that still runs");
@@ -61,6 +63,7 @@ class Unfinished {
  private:
     fs::path whole_;
     fs::path path_;
+    std::optional<base::MadeDirectories> parents_;
 };
 
 int merge(const otf2::MergePlan& plan, const fs::path& report, const fs::path& directory, const fs::path& shown)
@@ -89,12 +92,16 @@ try {
     options.add("report", report,
                 "a report of interference on these: effects that are significant or unsafe become markers", "DIR");
     options.add("clock-offset", clock_offset,
-                "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
-    options.epilogue(
-        "The noise's processes are called 'noise on HOST' and come first; their rates are metrics of the node. Numbers "
-        "of processes and locations are new, all other ones are the training's. Markers, snapshots and thumbnails of "
-        "the archives are not taken over. Noise that does not overlap the training is told and merged all the same: "
-        "where it lies is what the time line shows.");
+                "training's clock - noise's clock, such as 1.5s or -20ms; only where they are not the same clock",
+                "TIME");
+    options.section(
+        {.title = "What the merged archive has",
+         .text =
+             "The training's processes and, before them, the noise's, called 'noise on HOST', whose rates are metrics "
+             "of the node. Numbers of processes and locations are new, all other ones are the training's. Markers, "
+             "snapshots and thumbnails of the archives are not taken over. Noise that does not overlap the "
+             "training is told and merged all the same: where it lies is what the time line shows.",
+         .entries = {}});
     options.example("trace-merge run1/train/trace/traces.otf2 run1/noise/*/trace/traces.otf2 -o run1/merged");
     options.example(
         "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");

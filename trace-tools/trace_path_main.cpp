@@ -1,6 +1,7 @@
 // trace-path: the critical path of an MPI program, where it is out of balance, and what made others wait.
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/options.hpp"
 #include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/reader.hpp"
@@ -29,7 +30,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     std::set<otf2::PathKey> keys;
     for (const auto& [key, ns] : path.ns) keys.insert(key);
     for (const auto& [key, cost] : path.delay) keys.insert(key);
-    std::filesystem::create_directories(out);
+    const base::MadeDirectories made{out};
     base::CsvWriter table{out / "path.csv",
                           {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds"},
                           base::CsvWriter::Appear::whole};
@@ -57,16 +58,22 @@ try {
     std::string anchor;
     std::string out;
     base::Options options{"trace-path", "critical path and root causes of waiting, from an OTF2 archive"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
     options.add("out,o", out, "where path.csv goes; must be given", "DIR");
+    options.section(
+        {.title = "Columns of path.csv",
+         .text = "",
+         .entries = {
+             {"region, rank", "where the time was spent; '(outside of regions)' is where a rank was in none"},
+             {"seconds", "on the critical path; they add up to the time from the first event to the last"},
+             {"imbalance_seconds", "what the region has on the path beyond its mean over the ranks"},
+             {"delay_cost_seconds", "how long others waited because of it"},
+         }});
     options.epilogue(
-        "path.csv: region,rank,seconds,imbalance_seconds,delay_cost_seconds. seconds add up to the time "
-        "from the first event to the last; imbalance is what a region has on the path beyond its mean "
-        "over the ranks; delay cost is how long others waited because of it. '(outside of regions)' is "
-        "time of a location in which it was in none. Between the threads of a process the path goes where regions of "
-        "the program's own have OTF2's roles for it: from TASK_CREATE to the TASK of another thread, from that to the "
-        "TASK_WAIT that it ends in. Where the archive has many locations, its events are put aside in "
-        "the directory for temporary files (TMPDIR): about half its size.");
+        "Between the threads of a process the path goes where regions of the program's own have OTF2's roles for it: "
+        "from TASK_CREATE to the TASK of another thread, from that to the TASK_WAIT that it ends in. Where the archive "
+        "has many locations, its events are put aside in the directory for temporary files (TMPDIR): about half its "
+        "size.");
     options.example("trace-path train/trace/traces.otf2 -o path");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the table goes");

@@ -1,6 +1,7 @@
 // trace-steps: which region of a trace repeats as a training's step does, and what its visits are made of.
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/options.hpp"
 #include "base/words.hpp"
 #include "trace-tools/otf2/confined.hpp"
@@ -78,16 +79,21 @@ void print(const std::string& region, const otf2::StepTable& table)
     std::printf("%-28s %12.3f %12.3f %8.2f\n", "step", step.mean_ms, step.median_ms, 100.0);
 }
 
-// ": main, solve, .."
-std::string candidates(const otf2::Archive& archive)
+std::string what_to_do(const std::string& anchor, const otf2::Archive& archive)
 {
     constexpr std::size_t most = 8;
     std::vector<std::string> names;
     for (const otf2::Region& region : archive.regions)
         if (otf2::could_be_a_step(region)) names.push_back(region.name);
+    if (names.empty())
+        return anchor +
+               " has no regions of the program's own, only those of MPI or another library: --step-region may name a "
+               "call that is made once a step; trace-info shows how often each is made";
     const bool more = names.size() > most;
     if (more) names.resize(most);
-    return names.empty() ? "" : ": " + base::join_words(names, ", ") + (more ? ", .." : "");
+    return base::join("no region of ", anchor,
+                      " repeats as a step does (--help says how that is); --step-region names one: ",
+                      base::join_words(names, ", "), more ? ", .." : "");
 }
 
 int find_steps(const std::string& anchor, const std::filesystem::path& out, const std::string& named)
@@ -96,10 +102,7 @@ int find_steps(const std::string& anchor, const std::filesystem::path& out, cons
     const otf2::Archive& archive = reader.archive();
     const auto region = named.empty() ? otf2::find_step_region(reader) : otf2::step_region_named(archive, named);
     if (!region) {
-        std::fprintf(stderr,
-                     "trace-steps: no region of %s repeats as a step does (--help says how that is); --step-region "
-                     "names one%s\n",
-                     anchor.c_str(), candidates(archive).c_str());
+        std::fprintf(stderr, "trace-steps: %s\n", base::printable(what_to_do(anchor, archive)).c_str());
         return base::exit_promise_not_kept;
     }
     const otf2::StepTable table = otf2::read_steps(reader, *region);
@@ -109,7 +112,7 @@ int find_steps(const std::string& anchor, const std::filesystem::path& out, cons
         std::fprintf(stderr, "trace-steps: no visit of region %s ends\n", name.c_str());
         return base::exit_promise_not_kept;
     }
-    std::filesystem::create_directories(out);
+    const base::MadeDirectories made{out};
     write_steps(out / "steps.csv", table);
     print(name, table);
     base::flush_stdout();
@@ -124,7 +127,7 @@ try {
     std::string out;
     std::string step_region;
     base::Options options{"trace-steps", "which region of a trace is the step of its loop, and the step's phases"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
     options.add("out,o", out, "where steps.csv goes; must be given", "DIR");
     options.add("step-region", step_region, "steps are the visits of this region; if not given, one is looked for",
                 "NAME");
@@ -138,9 +141,15 @@ try {
              "within a factor of 4) and for at least half of the time from the first event to the last. Of several "
              "equally far outside the one with the most time. A rank is judged by its first location with events.",
          .entries = {}});
-    options.epilogue(
-        "steps.csv: rank,step,begin_ns,end_ns, then a column for each phase (a region directly inside the step) and "
-        "other_ns; times on the node's own clock. Exit code 3 if nothing repeats.");
+    options.section({.title = "Columns of steps.csv",
+                     .text = "",
+                     .entries = {
+                         {"rank, step", "the step's number, from its attribute 'step' or counted from 0"},
+                         {"begin_ns, end_ns", "on the node's own clock"},
+                         {"..._ns", "the time in each phase, a region directly inside the step"},
+                         {"other_ns", "what is left of the step"},
+                     }});
+    options.epilogue("Exit code 3 if nothing repeats.");
     options.example("trace-steps train/trace/traces.otf2 -o steps");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the table goes");

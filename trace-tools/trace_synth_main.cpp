@@ -37,9 +37,9 @@ try {
                 "where the archive traces.otf2 goes, with waits.csv and path.csv: the truth; must be given", "DIR");
     options.section(
         {.title = "Statements",
-         .text =
-             "One a line; # begins a comment. A rank takes part in those that name it, in their order. Times are in "
-             "ns, us, ms, s, min or h, 1ms..2ms is drawn anew each time; ranks are 3, 1,3 or 0-7.",
+         .text = "One a line, also the } of a region; # begins a comment. A rank takes part in those that name it, in "
+                 "their order. Times are in "
+                 "ns, us, ms, s, min or h, 1ms..2ms is drawn anew each time; ranks are 3, 1,3 or 0-7.",
          .entries = {
              {"ranks 4", "the first statement; 1 if there is none"},
              {"seed 7", "of the lengths that are ranges"},
@@ -60,6 +60,7 @@ try {
              {"MPI_Wait grad", "on all ranks that have started it"},
              {"MPI_Wait news on 1", "on some of them"},
          }});
+    options.example("trace-synth <(printf 'ranks 2\\nwork 1ms, 3ms on 1\\nMPI_Barrier 1us\\n') -o late");
     options.example("trace-synth late.spec -o late && trace-info late/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the archive goes");

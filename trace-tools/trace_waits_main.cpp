@@ -1,6 +1,7 @@
 // trace-waits: who waited for whom in MPI, and how efficient that leaves the run.
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/options.hpp"
 #include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/reader.hpp"
@@ -29,16 +30,17 @@ std::uint32_t step_region(otf2::Reader& reader, const std::string& named)
     return otf2::find_step_region(reader).value_or(otf2::nowhere);
 }
 
-void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay& replay,
-                        const std::vector<std::int64_t>& ranks)
+void write_pop(const std::filesystem::path& file, const otf2::MpiReplay& replay, const std::vector<std::int64_t>& ranks,
+               const std::optional<otf2::Efficiencies>& found)
 {
     base::CsvWriter pop{file, {"metric", "rank", "value"}, base::CsvWriter::Appear::whole};
-    const otf2::Efficiencies found = otf2::efficiencies(replay.times());
-    pop.row("parallel_efficiency", "all", found.parallel());
-    pop.row("load_balance", "all", found.load_balance);
-    pop.row("communication_efficiency", "all", found.communication());
-    pop.row("serialisation_efficiency", "all", found.serialisation);
-    pop.row("transfer_efficiency", "all", found.transfer);
+    if (found) {
+        pop.row("parallel_efficiency", "all", found->parallel());
+        pop.row("load_balance", "all", found->load_balance);
+        pop.row("communication_efficiency", "all", found->communication());
+        pop.row("serialisation_efficiency", "all", found->serialisation);
+        pop.row("transfer_efficiency", "all", found->transfer);
+    }
     std::size_t location = 0;
     for (const otf2::MpiTimes& times : replay.times()) {
         const std::int64_t rank = ranks[location++];
@@ -49,8 +51,20 @@ void write_efficiencies(const std::filesystem::path& file, const otf2::MpiReplay
         pop.row("wait_time_mpi_s", rank, seconds(times.waiting_ns));
     }
     pop.finish();
-    std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n", found.parallel(),
-                found.load_balance, found.serialisation, found.transfer);
+}
+
+void print(const std::map<otf2::Pattern, otf2::WaitSum>& waits, const std::optional<otf2::Efficiencies>& found)
+{
+    if (!found) {
+        std::printf("no MPI in this archive: no wait states and no efficiencies\n");
+        return;
+    }
+    for (const auto& [pattern, sum] : waits)
+        std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(sum.ns),
+                    static_cast<unsigned long long>(sum.count));
+    if (waits.empty()) std::printf("no MPI call waited for another rank\n");
+    std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n",
+                found->parallel(), found->load_balance, found->serialisation, found->transfer);
 }
 
 int analyse(const std::string& anchor, const std::filesystem::path& out, const std::string& named)
@@ -59,7 +73,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
     const otf2::Archive& archive = reader.archive();
     const std::uint32_t step = step_region(reader, named);
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
-    std::filesystem::create_directories(out);
+    const base::MadeDirectories made{out};
     constexpr auto whole = base::CsvWriter::Appear::whole;
     base::CsvWriter waits{
         out / "waits.csv", {"pattern", "communicator", "region", "rank", "step", "seconds", "count"}, whole};
@@ -77,11 +91,9 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
     };
     otf2::MpiReplay replay{reader, {.step_region = step, .phases = write_phase}, write_wait};
     otf2::replay_archive(reader, replay, "trace-waits");
-    for (const auto& [pattern, total] : totals)
-        std::printf("%-24s %14.9f s in %llu calls\n", otf2::cube_name(pattern), seconds(total.ns),
-                    static_cast<unsigned long long>(total.count));
-    if (totals.empty()) std::printf("no MPI call waited for another rank\n");
-    write_efficiencies(out / "pop.csv", replay, ranks);
+    const std::optional<otf2::Efficiencies> found = otf2::efficiencies(replay.times());
+    print(totals, found);
+    write_pop(out / "pop.csv", replay, ranks, found);
     waits.finish();
     phases.finish();
     base::flush_stdout();
@@ -96,16 +108,28 @@ try {
     std::string out;
     std::string step_region;
     base::Options options{"trace-waits", "wait states of an MPI program, from its OTF2 archive"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file");
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
     options.add("out,o", out, "where waits.csv, phases.csv and pop.csv go; must be given", "DIR");
     options.add("step-region", step_region,
                 "steps are the visits of this region; if not given, of the one that trace-steps finds", "NAME");
+    options.section(
+        {.title = "Tables",
+         .text = "",
+         .entries = {
+             {"waits.csv",
+              "what was waited for: pattern (by Cube's names, such as mpi_latesender), communicator, region "
+              "(the MPI call), rank, step (-1 outside of steps), seconds, count (of calls)"},
+             {"phases.csv",
+              "what the time of each step went into: region, rank, step, seconds; time in each region "
+              "directly inside a step, and in the step's own region outside of those: they add up to "
+              "the step"},
+             {"pop.csv",
+              "POP's efficiencies, 1 is best: metric, rank ('all' for the run), value; only the header if no "
+              "rank was in MPI"},
+         }});
     options.epilogue(
-        "waits.csv: pattern,communicator,region,rank,step,seconds,count; patterns by Cube's names. step "
-        "is -1 outside of steps. phases.csv: region,rank,step,seconds: time in each region directly inside a step, and "
-        "in the step's own region outside of those; they add up to the step. pop.csv: metric,rank,value. Where the "
-        "archive has many locations, its events are put aside in the directory for temporary files (TMPDIR): about "
-        "half its size.");
+        "Where the archive has many locations, its events are put aside in the directory for temporary files "
+        "(TMPDIR): about half its size.");
     options.example("trace-waits train/trace/traces.otf2 -o waits");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the tables go");

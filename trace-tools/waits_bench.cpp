@@ -195,7 +195,7 @@ Found replay(const std::filesystem::path& anchor, bool critical_path)
         }};
     reader.read(replay);
     replay.finish();
-    found.efficiency = otf2::efficiencies(replay.times()).parallel();
+    found.efficiency = otf2::efficiencies(replay.times()).value().parallel();
     if (critical_path)
         for (const auto& [key, ns] : replay.critical_path().ns) found.path_ns += ns;
     return found;

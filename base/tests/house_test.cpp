@@ -13,7 +13,9 @@
 #include <csignal>
 #include <fstream>
 #include <numeric>
+#include <thread>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +56,22 @@ TEST_CASE("a part is kept only if something was made of it")
     }
 }
 
+TEST_CASE("directories that were made for nothing are taken away, others stay")
+{
+    const testing::Scratch scratch;
+    for (const bool used : {false, true}) {
+        {
+            const MadeDirectories made{scratch / "a/b/c/"};
+            CHECK(std::filesystem::is_directory(scratch / "a/b/c"));
+            const MadeDirectories there_already{scratch / "a/b"};
+            if (used) std::ofstream{scratch / "a/b/file"} << "rows";
+        }
+        CHECK(std::filesystem::exists(scratch / "a/b") == used);
+        CHECK_FALSE(std::filesystem::exists(scratch / "a/b/c"));
+    }
+    CHECK(std::filesystem::exists(scratch.path()));
+}
+
 TEST_CASE("a whole file replaces the old one or leaves it")
 {
     const testing::Scratch scratch;
@@ -64,6 +82,18 @@ TEST_CASE("a whole file replaces the old one or leaves it")
     CHECK_THROWS_AS(read_whole(scratch / "missing"), Error);
     CHECK_THROWS_AS(read_whole(scratch.path()), Error);
     CHECK(std::distance(std::filesystem::directory_iterator{scratch.path()}, {}) == 1);
+}
+
+TEST_CASE("a pipe is read until its writer ends, and what never ends is refused")
+{
+    const testing::Scratch scratch;
+    const std::string pipe = scratch / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH_AS(read_whole(pipe), ("nobody writes into the pipe " + pipe).c_str(), Error);
+    CHECK_THROWS_WITH_AS(read_whole("/dev/zero"), "/dev/zero is no regular file", Error);
+    const std::string content(1'000'000, 'x');
+    std::jthread writer{[&] { std::ofstream{pipe} << content; }};
+    CHECK(read_whole(pipe) == content);
 }
 
 TEST_CASE("the run record says who where when and how")

@@ -128,3 +128,10 @@ TEST_CASE_FIXTURE(Fixture, "help names every option with its default")
     CHECK(help.find("--duration") != std::string::npos);
     CHECK(help.find("(default 60s)") != std::string::npos);
 }
+
+TEST_CASE_FIXTURE(Fixture, "the end of help is wrapped as the rest is")
+{
+    options.epilogue("Noise is " + std::string(85, 'n') + " and ends " + std::string(80, 'e') + ".");
+    CHECK(
+        options.help().ends_with("\nNoise is " + std::string(85, 'n') + " and\nends " + std::string(80, 'e') + ".\n"));
+}

@@ -106,13 +106,18 @@ Json metrics(const Archive& archive, const Profile& profile)
     for (std::size_t i = 0; i < archive.metrics.size(); ++i) {
         const double scale = archive.metrics[i].scale;
         const MetricProfile& found = profile.metrics()[i];
-        const bool some = found.values > 0;
+        const bool accumulates = archive.metrics[i].mode == MetricMode::accumulated_start;
+        const auto value = [&](bool meant, double one) {
+            return found.values > 0 && meant ? number(one * scale) : Json{};
+        };
         all.push_back({{"name", archive.metrics[i].name},
                        {"unit", archive.metrics[i].unit},
                        {"values", found.values},
-                       {"least", some ? number(found.least * scale) : Json{}},
-                       {"mean", some ? number(found.sum * scale / static_cast<double>(found.values)) : Json{}},
-                       {"most", some ? number(found.most * scale) : Json{}}});
+                       {"least", value(!accumulates, found.least)},
+                       {"mean", value(!accumulates, found.sum / static_cast<double>(found.values))},
+                       {"most", value(!accumulates, found.most)},
+                       {"growth", value(accumulates, found.growth)},
+                       {"growth_per_s", value(accumulates, found.growth_per_s())}});
     }
     return all;
 }

@@ -4,6 +4,7 @@
 #include "trace-tools/info/summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <iomanip>
 #include <numeric>
@@ -134,15 +135,20 @@ void print_metrics(std::ostream& out, const Archive& archive, const Profile& pro
 {
     if (archive.metrics.empty()) return;
     out << "\nMetrics\n";
-    std::vector<std::vector<std::string>> rows{{"metric", "unit", "values", "least", "mean", "most"}};
+    std::vector<std::vector<std::string>> rows{
+        {"metric", "unit", "values", "least", "mean", "most", "growth", "growth/s"}};
     for (std::size_t i = 0; i < archive.metrics.size(); ++i) {
         const MetricProfile& metric = profile.metrics()[i];
         const double scale = archive.metrics[i].scale;
-        const bool some = metric.values > 0;
+        const bool accumulates = archive.metrics[i].mode == MetricMode::accumulated_start;
+        const auto cell = [&](bool meant, double value) {
+            return metric.values > 0 && meant && std::isfinite(value) ? base::join(value * scale) : "-";
+        };
         rows.push_back({shown(archive.metrics[i].name), shown(archive.metrics[i].unit), std::to_string(metric.values),
-                        some ? base::join(metric.least * scale) : "-",
-                        some ? base::join(metric.sum * scale / static_cast<double>(metric.values)) : "-",
-                        some ? base::join(metric.most * scale) : "-"});
+                        cell(!accumulates, metric.least),
+                        cell(!accumulates, metric.sum / static_cast<double>(metric.values)),
+                        cell(!accumulates, metric.most), cell(accumulates, metric.growth),
+                        cell(accumulates, metric.growth_per_s())});
     }
     print_table(out, rows);
 }

@@ -17,6 +17,7 @@ using EventCallbacks = Handle<OTF2_EvtReaderCallbacks, OTF2_EvtReaderCallbacks_D
 struct Copy {
     OTF2_EvtWriter* writer;
     const IoParadigms& io_paradigms;
+    const Resolution& resolution;
     CopiedEvents found;
     OTF2_ErrorCode failure = OTF2_SUCCESS;
 
@@ -43,7 +44,8 @@ struct Event<write> {
                                   OTF2_AttributeList* attributes, Arguments... arguments)
     {
         Copy& copy = *static_cast<Copy*>(user);
-        return copy.wrote(write(copy.writer, attributes, time, arguments...), time);
+        const OTF2_TimeStamp now = copy.resolution(time);
+        return copy.wrote(write(copy.writer, attributes, now, arguments...), now);
     }
 };
 
@@ -57,6 +59,13 @@ OTF2_CallbackCode copy_metric(OTF2_LocationRef location, OTF2_TimeStamp time, st
         return OTF2_CALLBACK_ERROR;
     }
     return Event<OTF2_EvtWriter_Metric>::copy(location, time, position, user, attributes, metric, count, types, values);
+}
+
+OTF2_CallbackCode copy_buffer_flush(OTF2_LocationRef location, OTF2_TimeStamp time, std::uint64_t position, void* user,
+                                    OTF2_AttributeList* attributes, OTF2_TimeStamp end)
+{
+    return Event<OTF2_EvtWriter_BufferFlush>::copy(location, time, position, user, attributes,
+                                                   static_cast<Copy*>(user)->resolution(end));
 }
 
 OTF2_CallbackCode copy_io_delete_file(OTF2_LocationRef location, OTF2_TimeStamp time, std::uint64_t position,
@@ -79,7 +88,6 @@ EventCallbacks callbacks()
 {
     EventCallbacks all{check(OTF2_EvtReaderCallbacks_New(), "read events")};
     OTF2_EvtReaderCallbacks* set = all.get();
-    COPIED(BufferFlush)
     COPIED(MeasurementOnOff)
     COPIED(Enter)
     COPIED(Leave)
@@ -157,6 +165,7 @@ EventCallbacks callbacks()
     COPIED(CommCreate)
     COPIED(CommDestroy)
     OTF2_EvtReaderCallbacks_SetMetricCallback(set, copy_metric);
+    OTF2_EvtReaderCallbacks_SetBufferFlushCallback(set, copy_buffer_flush);
     OTF2_EvtReaderCallbacks_SetIoDeleteFileCallback(set, copy_io_delete_file);
     OTF2_EvtReaderCallbacks_SetUnknownCallback(set, count_unknown);
     return all;
@@ -167,12 +176,12 @@ EventCallbacks callbacks()
 }  // namespace
 
 CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWriter* writer,
-                         const IoParadigms& io_paradigms, std::uint64_t most_events,
+                         const IoParadigms& io_paradigms, const Resolution& resolution, std::uint64_t most_events,
                          const std::function<void(std::uint64_t)>& progress)
 {
     static const EventCallbacks copying = callbacks();
     constexpr std::uint64_t at_once = 100'000;
-    Copy copy{writer, io_paradigms, {}};
+    Copy copy{writer, io_paradigms, resolution, {}};
     check(OTF2_Reader_RegisterEvtCallbacks(reader, events, copying.get(), &copy), "read events");
     last_error();  // of long ago
     for (std::uint64_t some = at_once; some == at_once;) {

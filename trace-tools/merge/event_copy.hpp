@@ -1,6 +1,6 @@
 // The events of a location as they stand in its file, under the location's own numbers and on its own clock, written
-// into another archive: what they refer to and when they were is for that archive's local definitions to say.
-// Includes OTF2: for the sources of this room.
+// into another archive in that one's ticks: what they refer to and when they were is for that archive's local
+// definitions to say. Includes OTF2: for the sources of this room.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -12,10 +12,24 @@
 
 namespace otf2 {
 
+// Ticks of a second, as they are read and as they are written.
+struct Resolution {
+    std::uint64_t read = 1;
+    std::uint64_t written = 1;
+
+    // Rounded down: what came later is not earlier then.
+    std::uint64_t operator()(std::uint64_t tick) const
+    {
+        if (read == written) return tick;
+        __extension__ using Product = unsigned __int128;
+        return static_cast<std::uint64_t>(Product{tick} * written / read);
+    }
+};
+
 struct CopiedEvents {
     std::uint64_t events = 0;
     std::uint64_t unknown = 0;         // of kinds that this OTF2 does not know: left out
-    std::uint64_t first = UINT64_MAX;  // tick
+    std::uint64_t first = UINT64_MAX;  // tick, as written
     std::uint64_t last = 0;
     std::set<OTF2_MetricRef> metrics;
 };
@@ -26,7 +40,7 @@ using IoParadigms = std::array<OTF2_IoParadigmRef, UINT8_MAX + 1>;
 // Reads until the end of `events`, whose local definitions have not been read. Throws Error for events that cannot be
 // read or written, and for more than `most_events`. progress: called now and then with the number of events since.
 CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWriter* writer,
-                         const IoParadigms& io_paradigms, std::uint64_t most_events,
+                         const IoParadigms& io_paradigms, const Resolution& resolution, std::uint64_t most_events,
                          const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace otf2

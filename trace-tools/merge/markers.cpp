@@ -282,9 +282,8 @@ void write(const fs::path& anchor, const std::string& group, const std::vector<M
                                             static_cast<OTF2_TimeStamp>(marker.end_ns - marker.begin_ns),
                                             marker.category, marker.scope, marker.scope_number, marker.text.c_str()),
               "write markers");
-    last_error();  // of long ago
-    check(OTF2_Reader_CloseMarkerWriter(reader.get(), writer), "write markers");
-    check(last_error(), "write markers");
+    check_written([&] { check(OTF2_Reader_CloseMarkerWriter(reader.get(), writer), "write markers"); },
+                  "write markers");
 }
 
 }  // namespace

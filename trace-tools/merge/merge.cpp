@@ -159,10 +159,7 @@ class Output {
 
     void close()
     {
-        last_error();  // of long ago
-        const OTF2_ErrorCode code = OTF2_Archive_Close(archive_.release());
-        check(code, "close the archive");
-        check(last_error(), "close the archive");
+        check_written([&] { check(OTF2_Archive_Close(archive_.release()), "close the archive"); }, "close the archive");
     }
 
  private:
@@ -184,9 +181,11 @@ class Merge {
     Merged run()
     {
         for (std::size_t i = 1; i < inputs_.size(); ++i) take_in_noise(inputs_[i]);
+        if (clock_offset_ns_.value_or(0) != 0 && !clocks_differ_)
+            base::fail_usage("--clock-offset: training and noise were recorded on the same clock; leave it out");
         copy_all_events();
         write_all_local_definitions();
-        write_global_definitions();
+        check_written([&] { write_global_definitions(); }, "write definitions");
         describe();
         output_.close();
         for (const Input& input : inputs_) tell_what_is_left_out(input);
@@ -206,10 +205,8 @@ class Merge {
                              " is noise of noisegen: the training's archive comes first, then the noise's");
         for (const fs::path& noise : plan.noise) inputs.emplace_back(noise, inputs.size());
         for (const Input& input : inputs)
-            if (input.definitions.clock.ticks_per_s != inputs.front().definitions.clock.ticks_per_s)
-                base::fail(input.anchor.string(), " counts ", input.definitions.clock.ticks_per_s,
-                           " ticks a second and ", inputs.front().anchor.string(), " ",
-                           inputs.front().definitions.clock.ticks_per_s, ": they were not recorded on one clock");
+            if (input.definitions.clock.ticks_per_s == 0)
+                base::fail(input.anchor.string(), " does not tell how many ticks of its clock are a second");
         return inputs;
     }
 
@@ -233,6 +230,7 @@ class Merge {
     {
         for (const Location& location : noise.archive.locations) {
             const Beside training_there = beside(training(), noise, location, clock_offset_ns_.has_value());
+            if (!training_there.same_clock) clocks_differ_ = true;
             const std::uint32_t node = noise.node_of(location);
             if (node == nowhere) continue;
             const std::uint32_t same = training().node_named(noise.archive.nodes[node].name, *training_there.location);
@@ -284,13 +282,12 @@ class Merge {
         OTF2_EvtReader* events = has_events(input, location) ? OTF2_Reader_GetEvtReader(reader, location.id) : nullptr;
         if (events != nullptr) {
             const std::uint64_t most = 2 * std::min(location.events, UINT64_MAX / 4) + some_more;
-            copied = copy_events(reader, events, writer, io_paradigms(input), most, progress);
+            copied = copy_events(reader, events, writer, io_paradigms(input), resolution(input), most, progress);
             check(OTF2_Reader_CloseEvtReader(reader, events), "read events");
         }
         definitions_.set_events(number, copied.events);
-        last_error();  // of long ago
-        check(OTF2_Archive_CloseEvtWriter(output_.get(), writer), "write events");
-        check(last_error(), "write events");
+        check_written([&] { check(OTF2_Archive_CloseEvtWriter(output_.get(), writer), "write events"); },
+                      "write events");
         ++merged_.locations;
         return copied;
     } catch (const base::Error& error) {
@@ -303,6 +300,11 @@ class Merge {
         for (std::size_t old = 0; old < now.size(); ++old)
             now[old] = static_cast<OTF2_IoParadigmRef>(definitions_.number(input.number, Space::io_paradigm, old));
         return now;
+    }
+
+    Resolution resolution(const Input& input) const
+    {
+        return {.read = input.definitions.clock.ticks_per_s, .written = training().definitions.clock.ticks_per_s};
     }
 
     bool has_events(const Input& input, const Location& location) const
@@ -334,8 +336,9 @@ class Merge {
                     local.clock_offsets = offsets_of_noise(input, location);
                 renumber(input, location, input.copied[i], changed, local);
                 note_times(input, input.copied[i], local);
-                write_local_definitions(output_.get(), definitions_.number(input.number, Space::location, location.id),
-                                        local);
+                const std::uint64_t number = definitions_.number(input.number, Space::location, location.id);
+                check_written([&] { write_local_definitions(output_.get(), number, local); },
+                              "write local definitions");
             }
         }
         check(OTF2_Archive_CloseDefFiles(output_.get()), "write local definitions");
@@ -461,6 +464,7 @@ class Merge {
 
     std::vector<Input> inputs_;
     std::optional<std::int64_t> clock_offset_ns_;
+    bool clocks_differ_ = false;  // of some noise from the training's
     MergedDefinitions definitions_;
     std::vector<Span> spans_;  // by input
     Output output_;

@@ -24,10 +24,10 @@ struct Merged {
 };
 
 // Writes directory/traces.otf2. Noise processes are called "noise on HOST", their metrics are the node's, and the
-// events of both keep the time stamps of their own clocks, with the training's clock offsets. Memory does not grow with
-// the number of events. Throws Error for archives that are not whole, and where noise and training are not known to
-// share a clock (by the property crosstalk::clock_identity, else by the stated offset, host by host); UsageError if the
-// training is noise of noisegen.
+// events of both keep the time stamps of their own clocks, in the training's ticks and with its clock offsets. Memory
+// does not grow with the number of events. Throws Error for archives that are not whole, and where noise and training
+// are not known to share a clock (by the property crosstalk::clock_identity, else by the stated offset, host by host);
+// UsageError if the training is noise of noisegen, and for an offset between what is known to share a clock.
 Merged merge_traces(const MergePlan& plan, const std::filesystem::path& directory);
 
 }  // namespace otf2

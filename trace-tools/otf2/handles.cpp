@@ -9,9 +9,15 @@ namespace {
 
 thread_local OTF2_ErrorCode last_code = OTF2_SUCCESS;
 
+// OTF2 tells of a disk that is full once, and then of all that fails for it.
+bool is_the_disk(OTF2_ErrorCode code)
+{
+    return code == OTF2_ERROR_ENOSPC || code == OTF2_ERROR_EDQUOT || code == OTF2_ERROR_EFBIG || code == OTF2_ERROR_EIO;
+}
+
 OTF2_ErrorCode remember(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code, const char*, std::va_list)
 {
-    last_code = code;
+    if (!is_the_disk(last_code)) last_code = code;
     return code;
 }
 
@@ -25,6 +31,7 @@ void keep_otf2_quiet()
 
 const char* describe(OTF2_ErrorCode code)
 {
+    if (is_the_disk(last_code)) code = last_code;
     const char* text = code == OTF2_SUCCESS ? nullptr : OTF2_Error_GetDescription(code);
     return text != nullptr ? text : "OTF2 does not tell why";
 }

@@ -50,4 +50,13 @@ Object* check(Object* object, const Parts&... parts)
     return object;
 }
 
+// For calls that say nothing of what they could not write: OTF2 tells its error handler only.
+template <class Work, class... Parts>
+void check_written(const Work& work, const Parts&... parts)
+{
+    last_error();  // of long ago
+    work();
+    check(last_error(), parts...);
+}
+
 }  // namespace otf2

@@ -385,13 +385,7 @@ void Recorder::State::write_global(const std::vector<ProcessRecord>& records, co
 // In steps: before a rank comes to one in which OTF2 waits for the others, all have done the one before it.
 void Recorder::State::write()
 {
-    const auto step = [this](const auto& work) {
-        together(*team, [&] {
-            last_error();  // of long ago
-            work();
-            check(last_error(), "write the trace");
-        });
-    };
+    const auto step = [this](const auto& work) { together(*team, [&] { check_written(work, "write the trace"); }); };
     step([&] { check_events(); });
     step([&] { close_events(); });
     step([&] { check(OTF2_Archive_CloseEvtFiles(archive.get()), "write events"); });

@@ -4,7 +4,7 @@
 
 namespace otf2 {
 
-Efficiencies efficiencies(const std::vector<MpiTimes>& times)
+std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times)
 {
     double computed = 0.0;
     double most_computed = 0.0;
@@ -22,10 +22,11 @@ Efficiencies efficiencies(const std::vector<MpiTimes>& times)
         most_run = std::max(most_run, run);
         ++ranks;
     }
+    if (ranks == 0.0) return {};
     const auto share = [](double part, double whole) { return whole > 0.0 ? part / whole : 1.0; };
-    return {.load_balance = share(computed / std::max(ranks, 1.0), most_computed),
-            .serialisation = share(most_computed, most_without_transfer),
-            .transfer = share(most_without_transfer, most_run)};
+    return Efficiencies{.load_balance = share(computed / ranks, most_computed),
+                        .serialisation = share(most_computed, most_without_transfer),
+                        .transfer = share(most_without_transfer, most_run)};
 }
 
 }  // namespace otf2

@@ -4,6 +4,7 @@
 
 #include "trace-tools/patterns/mpi_replay.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace otf2 {
@@ -16,7 +17,7 @@ struct Efficiencies {
     double parallel() const { return load_balance * communication(); }
 };
 
-// Of the locations that were in MPI; 1 where there is nothing to tell.
-Efficiencies efficiencies(const std::vector<MpiTimes>& times);
+// Of the locations that were in MPI; empty if none was.
+std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times);
 
 }  // namespace otf2

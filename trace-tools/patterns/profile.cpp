@@ -4,6 +4,7 @@
 #include "base/saturating.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace otf2 {
 
@@ -25,6 +26,12 @@ void Spread::add(const Spread& other)
     most = std::max(most, other.most);
 }
 
+double MetricProfile::growth_per_s() const
+{
+    const std::int64_t length_ns = base::saturated_difference(last_ns, first_ns);
+    return length_ns > 0 ? growth / (static_cast<double>(length_ns) / 1e9) : std::nan("");
+}
+
 bool Profile::Stack::holds(std::uint32_t region) const
 {
     const auto end = visits.begin() + static_cast<std::ptrdiff_t>(std::min(visits.size(), searched_levels));
@@ -38,7 +45,8 @@ Profile::Profile(const Archive& archive)
       metrics_(archive.metrics.size()),
       locations_(archive.locations.size()),
       communicators_(archive.communicators.size()),
-      stacks_(archive.locations.size())
+      stacks_(archive.locations.size()),
+      counters_(archive.locations.size())
 {
 }
 
@@ -103,6 +111,12 @@ void Profile::metric(const At& at, std::uint32_t metric, const MetricValue& valu
     profile.most = profile.values == 0 ? number : std::max(profile.most, number);
     profile.sum += number;
     ++profile.values;
+    if (archive_.metrics[metric].mode != MetricMode::accumulated_start) return;
+    profile.first_ns = std::min(profile.first_ns, at.time_ns);
+    profile.last_ns = std::max(profile.last_ns, at.time_ns);
+    double& last = counters_[at.location].last.try_emplace(metric, number).first->second;
+    profile.growth += number - last;
+    last = number;
 }
 
 void Profile::collective_end(const At& at, const CollectiveRecord& record)
@@ -142,6 +156,9 @@ void Profile::add(const Profile& other)
         ours.most = ours.values == 0 ? theirs.most : std::max(ours.most, theirs.most);
         ours.sum += theirs.sum;
         ours.values += theirs.values;
+        ours.first_ns = std::min(ours.first_ns, theirs.first_ns);
+        ours.last_ns = std::max(ours.last_ns, theirs.last_ns);
+        ours.growth += theirs.growth;
     }
     for (std::size_t i = 0; i < locations_.size(); ++i)
         if (other.locations_[i].events > 0) locations_[i] = other.locations_[i];

@@ -33,6 +33,12 @@ struct alignas(cache_line_bytes) MetricProfile {
     double least = 0.0;
     double most = 0.0;
     double sum = 0.0;
+    std::int64_t first_ns = INT64_MAX;  // of one that accumulates, as the following
+    std::int64_t last_ns = INT64_MIN;
+    double growth = 0.0;  // last value - first value of each location, summed
+
+    // NaN if it was told at one time only.
+    double growth_per_s() const;
 };
 
 struct alignas(cache_line_bytes) LocationProfile {
@@ -96,6 +102,10 @@ class Profile : public Visitor {
         bool holds(std::uint32_t region) const;
     };
 
+    struct alignas(cache_line_bytes) Counters {
+        std::unordered_map<std::uint32_t, double> last;  // by metric, of those that accumulate
+    };
+
     LocationProfile& event(const At& at);
     void close(Stack& stack, std::int64_t end_ns);
 
@@ -104,7 +114,8 @@ class Profile : public Visitor {
     std::vector<MetricProfile> metrics_;
     std::vector<LocationProfile> locations_;
     std::vector<CommunicatorProfile> communicators_;
-    std::vector<Stack> stacks_;  // by location
+    std::vector<Stack> stacks_;       // by location
+    std::vector<Counters> counters_;  // likewise
 };
 
 }  // namespace otf2

@@ -2,6 +2,7 @@
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/random.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 #include "trace-tools/synth/thread_team.hpp"
@@ -451,6 +452,7 @@ void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::file
 
 SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& directory)
 {
+    const base::MadeDirectories parents{unfinished(directory).parent_path()};
     Synthesis synthesis{spec, directory};
     try {
         SynthTruth truth = synthesis.run();

@@ -242,6 +242,69 @@ TEST_CASE("archives of unknown clocks are refused unless their difference is sta
           "995000000 " + reader.archive().processes[0].name + "/schedule: enter memory.stream level=rate=4GiB/s");
 }
 
+TEST_CASE("an offset between noise and training on one clock is refused")
+{
+    const testing::Scratch scratch;
+    const std::string train = write_training(scratch);
+    const std::string noise = write_noise(scratch / "noise");
+    const testing::Outcome refused = merge({train, noise}, scratch / "merged", {"--clock-offset", "1s"});
+    CHECK(refused.status == 2);
+    CHECK(refused.err ==
+          "trace-merge: --clock-offset: training and noise were recorded on the same clock; leave it out\n");
+    CHECK_FALSE(fs::exists(scratch / "merged"));
+
+    const std::string elsewhere = write_noise(scratch / "elsewhere", "another boot");
+    CHECK(merge({train, noise, elsewhere}, scratch / "merged", {"--clock-offset", "1s"}).status == 0);
+}
+
+namespace {
+
+// A visit from 1.5 s to 1.8 s with a flush of 0.1 s inside.
+fs::path write_visit(const fs::path& directory, const std::string& whose, std::uint64_t ticks_per_s)
+{
+    otf2::RawArchive archive{directory};
+    const std::uint64_t tenth = ticks_per_s / 10;
+    archive.enter(0, 15 * tenth, 0);
+    otf2::check(OTF2_EvtWriter_BufferFlush(archive.events(0), nullptr, 16 * tenth, 17 * tenth), "write an event");
+    archive.leave(0, 18 * tenth, 0);
+    archive.end_events();
+    archive.clock(15 * tenth, 3 * tenth, ticks_per_s);
+    archive.node(0, "node");
+    archive.process(0, whose, 0);
+    archive.location(0, "main", 0);
+    archive.region(0, whose + " visit");
+    archive.finish();
+    return archive.anchor();
+}
+
+}  // namespace
+
+TEST_CASE("noise that counts other ticks is on the training's time line")
+{
+    const testing::Scratch scratch;
+    const fs::path train = write_visit(scratch / "train", "training", 1'000'000'000);
+    const fs::path noise = write_visit(scratch / "noise", "noise", 1'000);
+    const auto merged = [&](const fs::path& first, const fs::path& second, const fs::path& out) {
+        const testing::Outcome outcome = merge({first, second}, out, {"--clock-offset", "0s"});
+        CHECK(outcome.err == "");
+        REQUIRE(outcome.status == 0);
+        otf2::Reader reader{out / "traces.otf2"};
+        otf2::Listing listing{reader.archive(), true};
+        reader.read(listing);
+        return listing.lines;
+    };
+    CHECK(merged(train, noise, scratch / "fine") ==
+          std::vector<std::string>{
+              "1500000000 noise on node/main: enter noise visit", "1500000000 training/main: enter training visit",
+              "1600000000 noise on node/main: flush", "1600000000 training/main: flush",
+              "1800000000 noise on node/main: leave noise visit", "1800000000 training/main: leave training visit"});
+    CHECK(merged(noise, train, scratch / "coarse").size() == 6);
+    if (!has_otf2_print()) return;
+    const std::string flushes = testing::run({"otf2-print", scratch / "coarse/traces.otf2"}).out;
+    CHECK(says(flushes, "Stop Time: 1700"));
+    CHECK_FALSE(says(flushes, "Stop Time: 17000"));
+}
+
 TEST_CASE("noise where the training belongs is refused, but a merged archive takes more noise")
 {
     const testing::Scratch scratch;
@@ -339,11 +402,31 @@ TEST_CASE("a disk that is full while archives are merged leaves none")
     const std::string noise = record("noise");
     const testing::Outcome outcome =
         testing::run({"bash", "-c", "trap '' XFSZ; ulimit -f 1000; exec " CROSSTALK_BIN "/trace-merge \"$@\"", "bash",
-                      train, noise, "-o", scratch / "merged"});
+                      train, noise, "-o", scratch / "merged/here"});
     CHECK(outcome.status == 1);
     CHECK(says(outcome.err, "trace-merge: " + train + ", location main: cannot write events: "));
     CHECK_FALSE(fs::exists(scratch / "merged"));
     CHECK_FALSE(fs::exists(scratch / "merged.tmp"));
+}
+
+TEST_CASE("a disk that is full when definitions are merged is told")
+{
+    const testing::Scratch scratch;
+    const std::string noise = write_noise(scratch / "noise");
+    otf2::Recorder recorder{scratch / "train"};
+    otf2::LocationRecorder& main = recorder.location("main");
+    for (int i = 0; i < 1'000; ++i) {
+        const otf2::RegionRef region = recorder.region(base::join(std::string(200, 'x'), i));
+        main.enter(region);
+        main.leave(region);
+    }
+    recorder.finish();
+    const testing::Outcome outcome =
+        testing::run({"bash", "-c", "trap '' XFSZ; ulimit -f 100; exec " CROSSTALK_BIN "/trace-merge \"$@\"", "bash",
+                      scratch / "train/traces.otf2", noise, "-o", scratch / "merged"});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err == "trace-merge: cannot write definitions: File is too large\n");
+    CHECK_FALSE(fs::exists(scratch / "merged"));
 }
 
 namespace {

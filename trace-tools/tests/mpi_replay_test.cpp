@@ -404,6 +404,18 @@ MPI_Barrier 1ms
                 table(run.found / "path.csv", {"region", "rank"}, "imbalance_seconds"));
 }
 
+TEST_CASE("an archive without MPI has no efficiencies")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "ranks 2\nrepeat 3 step {\nwork 1ms, 2ms on 1\n}\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"}).status == 0);
+    const testing::Outcome outcome =
+        testing::run({CROSSTALK_BIN "/trace-waits", scratch / "made/traces.otf2", "-o", scratch / "found"});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out == "no MPI in this archive: no wait states and no efficiencies\n");
+    CHECK(base::CsvTable{scratch / "found/pop.csv"}.rows() == 0);
+}
+
 TEST_CASE("a Score-P archive has the late senders that Scalasca finds")
 {
     const fs::path anchor = fs::path{CROSSTALK_SOURCE} / "../shared/traces/casita-4_mpi_ls_barr/traces.otf2";
@@ -416,8 +428,8 @@ TEST_CASE("a Score-P archive has the late senders that Scalasca finds")
     double length = 0.0;
     for (const auto& [key, seconds] : path(run.found)) length += seconds;
     CHECK(std::abs(length - 20.085424627) <= 1e-6);  // last event - first event, by otf2-print
-    // All waiting has a cause: foo, on rank 0 and on those that waited for it, but for rank 0's first event, which is
-    // 47 ms after the first of all and made three others wait.
+    // All waiting has a cause: foo, on rank 0 and on those that waited for it, but for rank 0's first event, which
+    // is 47 ms after the first of all and made three others wait.
     double delay_cost = 0.0;
     for (const char* region : {"foo", "(outside of regions)", "late_sender", "barrier", "main"})
         delay_cost += sum(run.found / "path.csv", "delay_cost_seconds", "region", region);
@@ -576,8 +588,8 @@ TEST_CASE("the path goes from a thread that waits to the thread that works for i
         const auto there = found.find({region, rank});
         return there == found.end() ? 0.0 : there->second;
     };
-    // Twice, up to the end on rank 0's main thread: the late one computes up to its second bucket, 55 ms, 5 ms go into
-    // the exchange, 1 ms into the news of it.
+    // Twice, up to the end on rank 0's main thread: the late one computes up to its second bucket, 55 ms, 5 ms go
+    // into the exchange, 1 ms into the news of it.
     CHECK(share("forward", "1") == doctest::Approx(0.020));
     CHECK(share("delay", "1") == doctest::Approx(0.040));
     CHECK(share("backward", "1") == doctest::Approx(0.050));

@@ -82,9 +82,9 @@ class RawArchive {
         return found->second;
     }
 
-    void clock(std::uint64_t begin, std::uint64_t length)
+    void clock(std::uint64_t begin, std::uint64_t length, std::uint64_t ticks_per_s = 1'000'000'000)
     {
-        check(OTF2_GlobalDefWriter_WriteClockProperties(definitions_, 1'000'000'000, begin, length,
+        check(OTF2_GlobalDefWriter_WriteClockProperties(definitions_, ticks_per_s, begin, length,
                                                         OTF2_UNDEFINED_TIMESTAMP),
               "define");
     }

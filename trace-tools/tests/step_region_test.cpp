@@ -251,6 +251,21 @@ TEST_CASE("where nothing repeats trace-steps says so and takes the region that i
     CHECK(base::CsvTable{scratch / "steps/steps.csv"}.rows() == 15);
 }
 
+TEST_CASE("of an archive that has MPI calls only trace-steps says what to do")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "spec"} << "ranks 2\nMPI_Barrier 1ms\nMPI_Barrier 1ms\nMPI_Barrier 1ms\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"}).status == 0);
+    const std::string anchor = scratch / "made/traces.otf2";
+    const testing::Outcome nothing = trace_steps(scratch, anchor);
+    CHECK(nothing.status == 3);
+    CHECK(nothing.err ==
+          "trace-steps: " + anchor +
+              " has no regions of the program's own, only those of MPI or another library: --step-region may name a "
+              "call that is made once a step; trace-info shows how often each is made\n");
+    CHECK(trace_steps(scratch, anchor, "MPI_Barrier").status == 0);
+}
+
 TEST_CASE("a step that never ends is none and a phase that is never left ends with its step")
 {
     const testing::Scratch scratch;

@@ -161,6 +161,34 @@ TEST_CASE("trace-info --json tells all that the text tells, whatever the threads
     CHECK(testing::run({program, "--threads", "0", scratch / "trace/traces.otf2"}).status == 2);
 }
 
+TEST_CASE("of counters that accumulate their growth is told")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace"};
+    const otf2::MetricRef read = recorder.metric("read", "B", otf2::Type::uint64, otf2::MetricMode::accumulated_start);
+    const otf2::MetricRef once =
+        recorder.metric("told once", "B", otf2::Type::uint64, otf2::MetricMode::accumulated_start);
+    for (const char* name : {"one", "two"}) {
+        otf2::LocationRecorder& location = recorder.location(name);
+        for (const std::int64_t time_s : {1, 2, 5})
+            location.metric(read, static_cast<std::uint64_t>(1000 * time_s), time_s * 1'000'000'000);
+    }
+    recorder.location("one").metric(once, std::uint64_t{7}, 6'000'000'000);
+    recorder.finish();
+
+    const std::string anchor = scratch / "trace/traces.otf2";
+    CHECK(has_line(testing::run({program, anchor}).out, {"read", "B", "6", "-", "-", "-", "8000", "2000"}));
+    for (const char* threads : {"1", "2"}) {
+        const testing::Outcome outcome = testing::run({program, "--json", "--threads", threads, anchor});
+        const nlohmann::json metrics = nlohmann::json::parse(outcome.out)["metrics"];
+        CHECK(metrics[0]["growth"] == 8000.0);
+        CHECK(metrics[0]["growth_per_s"] == 2000.0);
+        CHECK(metrics[0]["mean"].is_null());
+        CHECK(metrics[1]["growth"] == 0.0);
+        CHECK(metrics[1]["growth_per_s"].is_null());
+    }
+}
+
 TEST_CASE("trace-info says in one line why it cannot read")
 {
     const testing::Scratch scratch;
