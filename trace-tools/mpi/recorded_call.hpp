@@ -67,8 +67,8 @@ class RecordedCall {
     std::int64_t begin_ns() const { return std::max(begin_ns_, location_.last_ns()); }
     std::int64_t end_ns()  // the time of the first call
     {
-        if (!end_ns_) end_ns_ = base::now_ns();
-        return *end_ns_;
+        if (end_ns_ == 0) end_ns_ = base::now_ns();
+        return end_ns_;
     }
 
  private:
@@ -81,7 +81,7 @@ class RecordedCall {
     LocationRecorder& location_;
     RegionRef region_;
     std::int64_t begin_ns_;
-    std::optional<std::int64_t> end_ns_;
+    std::int64_t end_ns_ = 0;  // 0: has not ended
 };
 
 // A call of which nothing but its region is recorded.
