@@ -3,6 +3,7 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -32,6 +33,10 @@ void flush_stdout()
 int report_failure(const char* program) noexcept
 try {
     throw;
+} catch (const Interrupted& by) {
+    std::signal(by.signal, SIG_DFL);
+    std::raise(by.signal);
+    return exit_failed;
 } catch (const UsageError& error) {
     return print(program, error.what(), exit_usage);
 } catch (const Unavailable& error) {

@@ -33,6 +33,11 @@ struct Unavailable : Error {
     using Error::Error;
 };
 
+// A signal asks for the end: no failure to tell of, and the program ends by that signal once it has cleaned up.
+struct Interrupted {
+    int signal = 0;
+};
+
 template <class... Parts>
 std::string join(const Parts&... parts)
 {

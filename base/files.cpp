@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include <fcntl.h>
@@ -92,6 +93,10 @@ std::string read_whole(const fs::path& path)
         fail("cannot read ", path.string());
     const bool pipe = S_ISFIFO(found.st_mode);
     if (!pipe && !S_ISREG(found.st_mode)) fail(path.string(), " is no regular file");
+    const auto refuse_beyond = [&](std::uint64_t bytes) {
+        if (bytes > most_bytes) fail(path.string(), " is longer than 4 GiB");
+    };
+    refuse_beyond(static_cast<std::uint64_t>(found.st_size));
 
     std::string content;
     std::array<char, 64 << 10U> bytes;
@@ -100,7 +105,7 @@ std::string read_whole(const fs::path& path)
         const ssize_t got = ::read(file.number, bytes.data(), bytes.size());
         if (got > 0) {
             content.append(bytes.data(), static_cast<std::size_t>(got));
-            if (content.size() > most_bytes) fail(path.string(), " is longer than 4 GiB");
+            refuse_beyond(content.size());
         } else if (got < 0 && errno == EAGAIN) {
             await_bytes(file.number, -1);
         } else if (got == 0 && content.empty() && std::exchange(writer_may_come, false)) {

@@ -1,5 +1,7 @@
 #include "base/stop.hpp"
 
+#include "base/error.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -75,6 +77,11 @@ int stop_signal()
 {
     const int signal = asked.load();
     return signal > 0 ? signal : 0;
+}
+
+void end_if_stopped()
+{
+    if (const int signal = stop_signal()) throw Interrupted{signal};
 }
 
 void request_stop()

@@ -18,5 +18,6 @@ bool stop_requested();
 int stop_descriptor();
 int stop_signal();  // the signal that asked, 0 if none
 void request_stop();
+void end_if_stopped();  // throws Interrupted if a signal asked
 
 }  // namespace base

@@ -171,7 +171,11 @@ void Instruments::all_to_all_ends()
 
 void Instruments::coordination_begins()
 {
-    exchanges_->enter(coordination_);
+    const PhaseClock::Whereabouts now = clock_->whereabouts();
+    if (now.phase == Phase::none)
+        exchanges_->enter(coordination_);  // before the first step, after the last, or between two
+    else
+        exchanges_->enter(coordination_, {{step_, now.step}});
 }
 
 void Instruments::coordination_ends()

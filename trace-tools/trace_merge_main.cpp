@@ -70,11 +70,12 @@ int merge(const otf2::MergePlan& plan, const fs::path& report, const fs::path& d
 {
     const otf2::Merged merged = otf2::merge_traces(plan, directory);
     for (const std::string& note : merged.notes) std::fprintf(stderr, "trace-merge: %s\n", note.c_str());
+    const std::size_t markers =
+        report.empty() ? 0 : otf2::write_markers(directory / "traces.otf2", report, merged.noise_processes);
     std::printf("%s: %zu locations, %llu events, %.3f s\n", (shown / "traces.otf2").c_str(), merged.locations,
                 static_cast<unsigned long long>(merged.events), merged.length_s);
-    if (!report.empty())
-        std::printf("%zu markers of effects in %s\n",
-                    otf2::write_markers(directory / "traces.otf2", report, merged.noise_processes), report.c_str());
+    if (!report.empty()) std::printf("%zu markers of effects in %s\n", markers, report.c_str());
+    base::flush_stdout();
     return base::exit_fine;
 }
 

@@ -13,9 +13,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <set>
+#include <utility>
 
 namespace {
+
+struct Row {
+    double seconds = 0.0;
+    double imbalance_s = 0.0;
+    double delay_cost_s = 0.0;
+};
 
 int analyse(const std::string& anchor, const std::filesystem::path& out)
 {
@@ -27,25 +33,25 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
     const otf2::CriticalPath path = replay.critical_path();
     const std::map<otf2::PathKey, double> imbalance = otf2::critical_path_imbalance(path, replay);
 
-    std::set<otf2::PathKey> keys;
-    for (const auto& [key, ns] : path.ns) keys.insert(key);
-    for (const auto& [key, cost] : path.delay) keys.insert(key);
+    // A rank's threads together.
+    std::map<std::pair<std::uint32_t, std::int64_t>, Row> rows;
+    double length_s = 0.0;
+    for (const auto& [key, ns] : path.ns) {
+        Row& row = rows[{key.where, ranks[key.location]}];
+        row.seconds += static_cast<double>(ns) / 1e9;
+        row.imbalance_s += imbalance.at(key);
+        length_s += static_cast<double>(ns) / 1e9;
+    }
+    for (const auto& [key, seconds] : path.delay) rows[{key.where, ranks[key.location]}].delay_cost_s += seconds;
     const base::MadeDirectories made{out};
     base::CsvWriter table{out / "path.csv",
                           {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds"},
                           base::CsvWriter::Appear::whole};
-    double length = 0.0;
-    for (const otf2::PathKey& key : keys) {
-        const auto piece = path.ns.find(key);
-        const auto cost = path.delay.find(key);
-        const double seconds = piece == path.ns.end() ? 0.0 : static_cast<double>(piece->second) / 1e9;
-        const double excess = seconds > 0.0 ? imbalance.at(key) : 0.0;
-        table.row(key.where == otf2::nowhere ? "(outside of regions)" : archive.regions[key.where].name,
-                  ranks[key.location], seconds, excess, cost == path.delay.end() ? 0.0 : cost->second);
-        length += seconds;
-    }
+    for (const auto& [key, row] : rows)
+        table.row(key.first == otf2::nowhere ? "(outside of regions)" : archive.regions[key.first].name, key.second,
+                  row.seconds, row.imbalance_s, row.delay_cost_s);
     table.finish();
-    std::printf("critical path %.9f s; from the first event to the last %.9f s\n", length,
+    std::printf("critical path %.9f s; from the first event to the last %.9f s\n", length_s,
                 static_cast<double>(path.length_ns) / 1e9);
     base::flush_stdout();
     return base::exit_fine;
@@ -60,18 +66,22 @@ try {
     base::Options options{"trace-path", "critical path and root causes of waiting, from an OTF2 archive"};
     options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
     options.add("out,o", out, "where path.csv goes; must be given", "DIR");
-    options.section(
-        {.title = "Columns of path.csv",
-         .text = "",
-         .entries = {
-             {"region, rank", "where the time was spent; '(outside of regions)' is where a rank was in none"},
-             {"seconds", "on the critical path; they add up to the time from the first event to the last"},
-             {"imbalance_seconds", "what the region has on the path beyond its mean over the ranks"},
-             {"delay_cost_seconds", "how long others waited because of it"},
-         }});
+    options.section({.title = "Columns of path.csv",
+                     .text = "",
+                     .entries = {
+                         {"region, rank",
+                          "where the time was spent, by all threads of the rank; '(outside of regions)' is where a "
+                          "thread was in none"},
+                         {"seconds", "on the critical path; they add up to the time from the first event to the last"},
+                         {"imbalance_seconds", "what the region has on the path beyond its mean over the ranks"},
+                         {"delay_cost_seconds", "how long others waited because of it"},
+                     }});
     options.epilogue(
         "Between the threads of a process the path goes where regions of the program's own have OTF2's roles for it: "
-        "from TASK_CREATE to the TASK of another thread, from that to the TASK_WAIT that it ends in. Where the archive "
+        "from TASK_CREATE to the TASK of another thread, from that to the TASK_WAIT that it ends in. Where threads "
+        "meet "
+        "in rounds by the clock, as those of ddl-train's strategy cycle do, who was late is lost among the rounds. "
+        "Where the archive "
         "has many locations, its events are put aside in the directory for temporary files (TMPDIR): about half its "
         "size.");
     options.example("trace-path train/trace/traces.otf2 -o path");

@@ -1,6 +1,7 @@
 // trace-synth: archives whose wait states and critical path are known, from a small program of all ranks.
 #include "base/error.hpp"
 #include "base/options.hpp"
+#include "base/stop.hpp"
 #include "trace-tools/synth/spec.hpp"
 #include "trace-tools/synth/synthesis.hpp"
 
@@ -39,7 +40,7 @@ try {
         {.title = "Statements",
          .text = "One a line, also the } of a region; # begins a comment. A rank takes part in those that name it, in "
                  "their order. Times are in "
-                 "ns, us, ms, s, min or h, 1ms..2ms is drawn anew each time; ranks are 3, 1,3 or 0-7.",
+                 "ns, us, ms, s, min (or m) or h, 1ms..2ms is drawn anew each time; ranks are 3, 1,3 or 0-7.",
          .entries = {
              {"ranks 4", "the first statement; 1 if there is none"},
              {"seed 7", "of the lengths that are ranges"},
@@ -51,7 +52,8 @@ try {
              {"backward 20ms, 25ms on 1,3", "by rank: the last part that names it counts"},
              {"MPI_Allreduce 1ms bytes=4MiB",
               "ends 1 ms after the last rank came; also Allgather, Alltoall, Reduce_scatter, Barrier"},
-             {"MPI_Reduce 1ms root=2 comm=row", "the root waits for the others; also Gather"},
+             {"MPI_Reduce 1ms root=1 comm=row",
+              "the root, a rank of that communicator, waits for the others; also Gather"},
              {"MPI_Bcast 1ms root=2", "the others wait for the root; also Scatter"},
              {"MPI_Send 0>1 1ms tag=7",
               "and the MPI_Recv on rank 1, both on 'world'; MPI_Ssend waits for the receiver"},
@@ -65,6 +67,7 @@ try {
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the archive goes");
 
+    base::stop_on_signals();
     const otf2::SynthSpec spec = otf2::read_synth_spec(file);
     allow_open_files(spec.ranks);
     const otf2::SynthTruth truth = otf2::synthesize(spec, out);

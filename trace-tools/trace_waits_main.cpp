@@ -127,6 +127,28 @@ try {
               "POP's efficiencies, 1 is best: metric, rank ('all' for the run), value; only the header if no "
               "rank was in MPI"},
          }});
+    options.section(
+        {.title = "Patterns that Cube has no name for",
+         .text = "Of a program whose communication has a thread of its own they are that thread's; what of it the "
+                 "others wait for is time in regions of theirs.",
+         .entries = {
+             {"mpi_icollective_exposed", "time in calls that wait or test for a non-blocking collective"},
+             {"mpi_icollective_wait", "the part of it in which some rank had not yet started the collective"},
+         }});
+    options.section(
+        {.title = "Metrics of pop.csv",
+         .text = "Of the thread of each rank that calls MPI: what other threads compute meanwhile does not count.",
+         .entries = {
+             {"run_s, mpi_s", "from the first event to the last; in MPI calls"},
+             {"computation_s", "run_s - mpi_s"},
+             {"wait_time_mpi_s", "in MPI calls until another rank came"},
+             {"load_balance", "mean / longest computation"},
+             {"serialisation_efficiency",
+              "longest computation / longest time outside of transfer, which is mpi_s - wait_time_mpi_s"},
+             {"transfer_efficiency", "longest time outside of transfer / longest run"},
+             {"communication_efficiency", "serialisation x transfer: longest computation / longest run"},
+             {"parallel_efficiency", "load balance x communication: mean computation / longest run"},
+         }});
     options.epilogue(
         "Where the archive has many locations, its events are put aside in the directory for temporary files "
         "(TMPDIR): about half its size.");

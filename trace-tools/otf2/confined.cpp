@@ -1,15 +1,19 @@
 #include "trace-tools/otf2/confined.hpp"
 
 #include "base/error.hpp"
+#include "base/stop.hpp"
 
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +48,7 @@ void limit(__rlimit_resource_t resource, rlim_t most)
     try {
         base::check_errno(::prctl(PR_SET_PDEATHSIG, SIGKILL), "watch the parent process");
         if (::getppid() != parent) std::_Exit(code);
+        std::signal(SIGPIPE, SIG_DFL);
         limit(RLIMIT_CORE, 0);
         if (!sanitized) limit(RLIMIT_DATA, limits.memory_bytes);
         double whole_s = 0.0;
@@ -56,6 +61,19 @@ void limit(__rlimit_resource_t resource, rlim_t most)
         code = base::report_failure(program);
     }
     std::exit(code);
+}
+
+// Hands on to the child the signal that asks for the end, whoever of both it was sent to.
+void await_end(pid_t child)
+{
+    const int ended = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+    if (ended < 0) return;
+    std::array<pollfd, 2> either{{{.fd = ended, .events = POLLIN, .revents = 0},
+                                  {.fd = base::stop_descriptor(), .events = POLLIN, .revents = 0}}};
+    while (::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
+    }
+    if (const int signal = base::stop_signal()) ::kill(child, signal);
+    ::close(ended);
 }
 
 }  // namespace
@@ -73,9 +91,11 @@ int confined(const char* program, const Limits& limits, const std::function<int(
 {
     std::cout.flush();
     std::cerr.flush();
+    base::stop_on_signals();
     const pid_t parent = ::getpid();
     const pid_t child = base::check_errno(::fork(), "start a process");
     if (child == 0) run_child(program, limits, parent, work);
+    await_end(child);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0)
         if (errno != EINTR) base::check_errno(-1, "wait for the reading process");
@@ -93,16 +113,16 @@ int confined(const char* program, const Limits& limits, const std::function<int(
         case SIGSEGV:
             base::fail("OTF2's library crashed while it read (", ::strsignal(signal), "): damaged");
         default:
-            std::raise(signal);  // whoever ended the child meant the program: Ctrl-C, a closed pipe
-            return base::exit_failed;
+            throw base::Interrupted{signal};  // whoever ended the child meant the program: Ctrl-C, a closed pipe
     }
 }
 
 // The timer counts the CPU time of all threads and sends SIGPROF, which ends the process.
 void getting_on()
 {
-    if (until_stuck.it_value.tv_sec > 0 || until_stuck.it_value.tv_usec > 0)
-        ::setitimer(ITIMER_PROF, &until_stuck, nullptr);
+    if (until_stuck.it_value.tv_sec == 0 && until_stuck.it_value.tv_usec == 0) return;
+    base::end_if_stopped();
+    ::setitimer(ITIMER_PROF, &until_stuck, nullptr);
 }
 
 }  // namespace otf2

@@ -18,10 +18,13 @@ struct Limits {
 Limits limits_for(std::filesystem::path anchor);
 
 // Forks; the child runs the work, reports an exception as `program` and ends with the code the work returns, which is
-// handed on. Throws Error, one clear line, if a signal ends the child. To be called while there is one thread.
+// handed on. SIGINT, SIGTERM and SIGHUP end the work where it next makes headway, by base::Interrupted; so does
+// confined() then. Throws Error, one clear line, if another signal ends the child. To be called while there is one
+// thread.
 int confined(const char* program, const Limits& limits, const std::function<int()>& work);
 
-// The work makes headway: gives it another stuck_s. From any thread; nothing outside of confined().
+// The work makes headway: gives it another stuck_s, and ends it if a signal asked for that. From any thread; nothing
+// outside of confined().
 void getting_on();
 
 }  // namespace otf2

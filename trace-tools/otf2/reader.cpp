@@ -197,7 +197,11 @@ class PlainFiles {
 std::vector<std::string> names_of(const Archive& archive, const std::vector<std::size_t>& locations)
 {
     std::vector<std::string> names;
-    for (const std::size_t location : locations) names.push_back(archive.locations[location].name);
+    for (const std::size_t number : locations) {
+        const Location& location = archive.locations[number];
+        const bool known = location.process < archive.processes.size();
+        names.push_back((known ? archive.processes[location.process].name + " / " : "") + location.name);
+    }
     return names;
 }
 

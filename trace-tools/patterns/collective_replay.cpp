@@ -115,9 +115,8 @@ void CollectiveReplay::follow(Instance& instance, Flow flow, std::uint32_t commu
 std::optional<Arrival> CollectiveReplay::inside(std::uint32_t communicator, std::uint32_t rank)
 {
     const std::vector<std::uint32_t>& members = state_.members(communicator);
-    if (rank >= members.size() || !state_.is_location(members[rank])) return std::nullopt;
-    if (!state_.places[members[rank]].in_collective) return std::nullopt;
-    return state_.arrival(members[rank]);
+    const std::uint32_t location = rank < members.size() ? state_.in_collective(members[rank]) : nowhere;
+    return location == nowhere ? std::nullopt : std::optional{state_.arrival(location)};
 }
 
 // Of those that have not ended theirs the one that came last.
@@ -126,9 +125,8 @@ Arrival CollectiveReplay::last_inside(const Instance& instance, std::uint32_t co
     const std::vector<std::uint32_t>& members = state_.members(communicator);
     std::uint32_t last = nowhere;
     for (std::size_t rank = 0; rank < members.size(); ++rank) {
-        const std::uint32_t location = members[rank];
-        if (!state_.is_location(location) || instance.calls[rank].location != nowhere) continue;
-        if (!state_.places[location].in_collective) continue;
+        const std::uint32_t location = state_.in_collective(members[rank]);
+        if (location == nowhere || instance.calls[rank].location != nowhere) continue;
         if (last == nowhere || state_.places[location].call_ns > state_.places[last].call_ns) last = location;
     }
     return last == nowhere ? Arrival{} : state_.arrival(last);
@@ -214,10 +212,10 @@ void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, con
     state_.count(Pattern::icollective_exposed, record.communicator, call, now_ns - from_ns);
     place.exposed_ns = now_ns;
     const std::int64_t until_ns = std::min(instance.awaited->ns, now_ns);
-    state_.count(Pattern::icollective_wait, record.communicator, call,
-                 until_ns - std::max(call.begin_ns, place.waited_ns));
+    const std::int64_t waited_ns = until_ns - state_.may_wait_from(location);
+    state_.count(Pattern::icollective_wait, record.communicator, call, waited_ns);
+    if (waited_ns > 0) state_.wait_for(location, *instance.awaited);
     place.waited_ns = std::max(place.waited_ns, until_ns);
-    if (until_ns > call.begin_ns) state_.wait_for(location, *instance.awaited);
     instance.calls[*rank] = call;
     if (++instance.ended == instance.calls.size()) drop_done(all);
 }

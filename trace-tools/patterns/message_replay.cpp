@@ -15,24 +15,28 @@ void MessageReplay::send(std::uint32_t location, const MessageRecord& message)
     const std::vector<std::uint32_t>& members = state_.members(message.communicator);
     if (message.peer < members.size()) sent->receiver_location = members[message.peer];
     sent->sender = state_.arrival(location);
-    sent_.emplace(Channel{message.communicator, *rank, message.peer, message.tag}, sent);
+    sent_[{message.communicator, *rank, message.peer, message.tag}].push_back(sent);
+    ++not_received_;
     ends_[location].sends.push_back(sent);
 }
 
 void MessageReplay::receive(std::uint32_t location, const MessageRecord& message)
 {
-    std::uint32_t overtaken = overtaken_by_next(location);
+    const std::uint32_t overtaken = overtaken_by_next(location);
     const auto rank = state_.rank_of(message.communicator, location);
     if (!rank) return;
     const Channel channel{message.communicator, message.peer, *rank, message.tag};
-    auto [mine, end] = sent_.equal_range(channel);
-    if (mine == end) {
+    const auto there = sent_.find(channel);
+    if (there == sent_.end()) {
         ++unmatched_receives_;
         return;
     }
-    for (; overtaken > 0 && std::next(mine) != end; --overtaken) ++mine;
-    const std::shared_ptr<Send> send = std::move(mine->second);
-    sent_.erase(mine);
+    std::deque<std::shared_ptr<Send>>& sends = there->second;
+    const auto mine = sends.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(overtaken, sends.size() - 1));
+    const std::shared_ptr<Send> send = std::move(*mine);
+    sends.erase(mine);
+    if (sends.empty()) sent_.erase(there);
+    --not_received_;
 
     Ends& ends = ends_[location];
     ends.receives = true;
@@ -67,9 +71,10 @@ void MessageReplay::end_call(std::uint32_t location, std::int64_t now_ns)
 
 void MessageReplay::end_receives(Ends& ends, const MpiCall& call)
 {
-    const std::int64_t waited_ns = std::min(ends.last_sender.ns, call.end_ns) - call.begin_ns;
-    state_.count(Pattern::late_sender, ends.communicator, call, waited_ns);
+    const std::int64_t until_ns = std::min(ends.last_sender.ns, call.end_ns);
+    state_.count(Pattern::late_sender, ends.communicator, call, until_ns - state_.may_wait_from(call.location));
     state_.wait_for(call.location, ends.last_sender);
+    state_.places[call.location].waited_ns = std::max(state_.places[call.location].waited_ns, until_ns);
     ends.last_sender = {};
 }
 

@@ -6,6 +6,7 @@
 #include "trace-tools/patterns/replay_state.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,7 +29,7 @@ class MessageReplay {
     void end_call(std::uint32_t location, std::int64_t now_ns);  // in which they were
 
     std::uint64_t unmatched_receives() const { return unmatched_receives_; }
-    std::uint64_t never_received() const { return sent_.size(); }
+    std::uint64_t never_received() const { return not_received_; }
 
  private:
     struct Send {
@@ -57,10 +58,11 @@ class MessageReplay {
     void count_late_receiver(const Send& send);
 
     ReplayState& state_;
-    std::vector<Ends> ends_;                              // by location
-    std::vector<std::vector<std::uint32_t>> overtaken_;   // by location and receive
-    std::vector<std::size_t> received_;                   // by location
-    std::multimap<Channel, std::shared_ptr<Send>> sent_;  // not received; in their order
+    std::vector<Ends> ends_;                                     // by location
+    std::vector<std::vector<std::uint32_t>> overtaken_;          // by location and receive
+    std::vector<std::size_t> received_;                          // by location
+    std::map<Channel, std::deque<std::shared_ptr<Send>>> sent_;  // not received; in their order
+    std::uint64_t not_received_ = 0;
     std::uint64_t unmatched_receives_ = 0;
 };
 

@@ -54,7 +54,6 @@ struct Stay {
     std::int64_t steps = 0;    // visits of the step's region
     TimeSums exclusive;
     std::int64_t mpi_ns = 0;
-    std::size_t wait_depth = 0;  // of open regions, that which waits for tasks counted; 0: none does
 
     // Of the step that it is in:
     std::size_t step_depth = 0;  // of open regions, the step's counted
@@ -104,7 +103,10 @@ struct MpiReplay::State {
         if (replay.places[at.location].in_mpi == 0) {
             const std::uint32_t where = stay.where();
             stay.exclusive.add(where, at.time_ns - stay.last_ns);
-            if (stay.wait_depth == 0) replay.causes.work_until(at.location, at.time_ns, where);
+            if (replay.causes.followed() && !stay.open.empty() && kinds[stay.open.back().region] == Kind::task_wait)
+                tasks.end_wait(at.location, at.time_ns, where);
+            else
+                replay.causes.work_until(at.location, at.time_ns, where);
         }
         stay.last_ns = at.time_ns;
         return stay;
@@ -140,7 +142,7 @@ struct MpiReplay::State {
         if (kinds[open.region] == Kind::mpi)
             end_call(at.location, at.time_ns);
         else if (replay.causes.followed() && replay.places[at.location].in_mpi == 0)
-            leave_task(at, open);
+            leave_task(at, kinds[open.region]);
         const bool in_step = replay.places[at.location].step >= 0;
         if (options.phases && in_step && stay.open[stay.step_depth - 1].region == with_phases) {
             if (stay.open.size() == stay.step_depth + 1) stay.phases.add(open.where, at.time_ns - stay.phase_ns);
@@ -152,33 +154,20 @@ struct MpiReplay::State {
 
     void enter_task(const At& at, Kind kind, std::int64_t idle_since_ns)
     {
-        Stay& stay = stays[at.location];
-        if (kind == Kind::task) {
-            const std::size_t around = stay.open.size() - 1;
+        const Stay& stay = stays[at.location];
+        const std::size_t around = stay.open.size() - 1;
+        if (kind == Kind::work && around == 0)
+            tasks.begin_other(at.location, idle_since_ns);
+        else if (kind == Kind::task)
             tasks.begin(at.location, idle_since_ns, around == 0 ? nowhere : stay.open[around - 1].where);
-        } else if (kind == Kind::task_wait && stay.wait_depth == 0) {
+        else if (kind == Kind::task_wait)
             tasks.create(at.location);  // who waits has said before what for
-            stay.wait_depth = stay.open.size();
-        }
     }
 
-    void leave_task(const At& at, const OpenRegion& open)
+    void leave_task(const At& at, Kind kind)
     {
-        Stay& stay = stays[at.location];
-        if (kinds[open.region] == Kind::task) tasks.end(at.location);
-        if (kinds[open.region] == Kind::task_create) tasks.create(at.location);
-        if (stay.wait_depth < stay.open.size()) return;
-        tasks.end_wait(at.location, at.time_ns, open.where);
-        stay.wait_depth = 0;
-    }
-
-    // Who calls MPI does not wait for tasks.
-    void stop_waiting(const At& at)
-    {
-        Stay& stay = stays[at.location];
-        if (stay.wait_depth == 0) return;
-        replay.causes.work_until(at.location, at.time_ns, stay.open[stay.wait_depth - 1].where);
-        stay.wait_depth = 0;
+        if (kind == Kind::task) tasks.end(at.location);
+        if (kind == Kind::task_create) tasks.create(at.location);
     }
 
     void tell_phases(const At& at, std::uint32_t step)
@@ -196,7 +185,7 @@ struct MpiReplay::State {
     {
         Place& place = replay.places[location];
         if (--place.in_mpi > 0) return;
-        place.in_collective = false;
+        replay.end_collective(location);
         messages.end_call(location, now_ns);
         replay.causes.end_call(location, now_ns, place.call);
         stays[location].exclusive.add(place.call, now_ns - place.call_ns);
@@ -231,7 +220,6 @@ void MpiReplay::enter(const At& at, std::uint32_t region, const EventAttributes&
     if (kind == Kind::mpi && place.in_mpi++ == 0) {
         place.call = stay.where();
         place.call_ns = at.time_ns;
-        state.stop_waiting(at);
     }
     if (place.in_mpi == 0 && state.replay.causes.followed()) state.enter_task(at, kind, idle_since_ns);
 }
@@ -248,8 +236,7 @@ void MpiReplay::leave(const At& at, std::uint32_t region, const EventAttributes&
 
 void MpiReplay::collective_begin(const At& at)
 {
-    Place& place = state_->replay.places[at.location];
-    place.in_collective = place.in_mpi > 0;
+    if (state_->replay.places[at.location].in_mpi > 0) state_->replay.begin_collective(at.location);
 }
 
 void MpiReplay::collective_end(const At& at, const CollectiveRecord& record)

@@ -6,7 +6,8 @@ ReplayState::ReplayState(const Archive& of, bool follow_causes, WaitSums::Sink s
     : archive{of},
       places(of.locations.size()),
       causes{of.locations.size(), follow_causes},
-      waits{of.locations.size(), std::move(sink)}
+      waits{of.locations.size(), std::move(sink)},
+      in_collective_(std::max(of.locations.size(), of.processes.size()), nowhere)
 {
     for (const Communicator& communicator : archive.communicators) {
         std::unordered_map<std::uint32_t, std::uint32_t>& ranks = ranks_.emplace_back();

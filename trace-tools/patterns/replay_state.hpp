@@ -5,6 +5,7 @@
 #include "trace-tools/patterns/causes.hpp"
 #include "trace-tools/patterns/wait_states.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -26,11 +27,10 @@ struct Place {
     int in_mpi = 0;  // MPI calls that are open
     std::uint32_t call = 0;
     std::int64_t call_ns = 0;     // since when
-    bool in_collective = false;   // a blocking one
     std::int64_t step = -1;       // -1: in none
     std::int64_t waiting_ns = 0;  // in wait states
     std::int64_t exposed_ns = 0;  // up to here its calls for non-blocking collectives are counted
-    std::int64_t waited_ns = 0;   // and what of them was waiting
+    std::int64_t waited_ns = 0;   // up to here its waiting is counted
 };
 
 struct ReplayState {
@@ -57,15 +57,36 @@ struct ReplayState {
 
     MpiCall call(std::uint32_t location, std::int64_t now_ns) const;
     Arrival arrival(std::uint32_t location) { return causes.arrival(location, places[location].call_ns); }
+    // Since when the call at hand may wait: of several operations in one call each has what those before have left.
+    std::int64_t may_wait_from(std::uint32_t location) const
+    {
+        return std::max(places[location].call_ns, places[location].waited_ns);
+    }
     void wait_for(std::uint32_t location, const Arrival& other)
     {
-        causes.wait_for(location, places[location].call_ns, other);
+        const std::int64_t from_ns = may_wait_from(location);
+        const bool waited = from_ns > places[location].call_ns;
+        if (!waited || other.ns > from_ns) causes.wait_for(location, from_ns, other);
+    }
+
+    // A blocking one. Of a process's threads the one that came last.
+    void begin_collective(std::uint32_t location) { in_collective_[process_of(location)] = location; }
+    void end_collective(std::uint32_t location)
+    {
+        std::uint32_t& inside = in_collective_[process_of(location)];
+        if (inside == location) inside = nowhere;
+    }
+    // The thread of the member's process that is in a collective; nowhere: none is.
+    std::uint32_t in_collective(std::uint32_t member) const
+    {
+        return is_location(member) ? in_collective_[process_of(member)] : nowhere;
     }
 
     void count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t ns);
 
  private:
     std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> ranks_;  // by communicator: process or location
+    std::vector<std::uint32_t> in_collective_;                             // by process or location
 };
 
 }  // namespace otf2

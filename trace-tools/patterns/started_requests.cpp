@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ext/pb_ds/assoc_container.hpp>
+#include <ext/pb_ds/tree_policy.hpp>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -27,7 +30,7 @@ class Receives {
  public:
     void post(std::uint64_t request) { open_[request] = posted_++; }
 
-    // Counts for each receive, by its number, those that it was ahead of.
+    // Counts, for receives that completed up to here, by their number, those that they were ahead of.
     void complete(const MessageRecord& message, std::vector<std::uint32_t>& overtaken)
     {
         Receive mine{.posted = posted_++, .number = received_++};  // a blocking one
@@ -37,15 +40,23 @@ class Receives {
             mine.posted = request->second;
             open_.erase(request);
         }
-        std::vector<Receive>& done = done_[{message.communicator, message.peer, message.tag}];
-        auto place = done.end();
-        for (; place != done.begin() && std::prev(place)->posted > mine.posted; --place) {
-            const std::size_t ahead = std::prev(place)->number;
-            if (overtaken.size() <= ahead) overtaken.resize(ahead + 1);
-            ++overtaken[ahead];
+        done_[{message.communicator, message.peer, message.tag}].push_back(mine);
+        if (open_.empty()) count(overtaken);
+    }
+
+    void count(std::vector<std::uint32_t>& overtaken)
+    {
+        for (const auto& [channel, receives] : done_) {
+            Ordered later;
+            for (auto receive = receives.rbegin(); receive != receives.rend(); ++receive) {
+                const std::size_t ahead_of = later.order_of_key(receive->posted);
+                later.insert(receive->posted);
+                if (ahead_of == 0) continue;
+                if (overtaken.size() <= receive->number) overtaken.resize(receive->number + 1);
+                overtaken[receive->number] = static_cast<std::uint32_t>(ahead_of);
+            }
         }
-        done.insert(place, mine);
-        if (open_.empty()) done_.clear();
+        done_.clear();
     }
 
  private:
@@ -54,9 +65,12 @@ class Receives {
         std::size_t number = 0;
     };
     using Channel = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+    // A set that counts how many are less.
+    using Ordered = __gnu_pbds::tree<std::size_t, __gnu_pbds::null_type, std::less<>, __gnu_pbds::rb_tree_tag,
+                                     __gnu_pbds::tree_order_statistics_node_update>;
 
     std::unordered_map<std::uint64_t, std::size_t> open_;  // by request: which one posted
-    std::map<Channel, std::vector<Receive>> done_;         // in the order of posting
+    std::map<Channel, std::vector<Receive>> done_;         // in the order of completion
     std::size_t posted_ = 0;
     std::size_t received_ = 0;
 };
@@ -70,7 +84,11 @@ class Starts : public Visitor {
     {
     }
 
-    StartedRequests take() { return std::move(started_); }
+    StartedRequests take()
+    {
+        leave_location();
+        return std::move(started_);
+    }
 
     void collective_request(const At& at, std::uint64_t request) override
     {
@@ -104,9 +122,15 @@ class Starts : public Visitor {
     // One location after the other.
     Open& of(const At& at)
     {
-        if (at.location != location_) open_ = {};
+        if (at.location != location_) leave_location();
         location_ = at.location;
         return open_;
+    }
+
+    void leave_location()
+    {
+        if (location_ != nowhere) open_.receives.count(started_.receives_overtaken[location_]);
+        open_ = {};
     }
 
     StartedRequests started_;

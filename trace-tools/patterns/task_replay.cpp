@@ -19,8 +19,28 @@ void TaskReplay::create(std::uint32_t location)
 void TaskReplay::begin(std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where)
 {
     Process* const process = process_of(location);
-    if (process == nullptr || process->creator == nowhere || process->creator == location) return;
-    const Lead created = process->created.location != nowhere ? process->created : state_.causes.lead(process->creator);
+    if (process == nullptr) return;
+    if (process->created.location == nowhere)
+        begin_last_of(process->creator, location, idle_since_ns, where);
+    else
+        take_up(process->created, location, idle_since_ns, where);
+}
+
+void TaskReplay::begin_other(std::uint32_t location, std::int64_t idle_since_ns)
+{
+    if (Process* const process = process_of(location))
+        begin_last_of(process->creator, location, idle_since_ns, nowhere);
+}
+
+void TaskReplay::begin_last_of(std::uint32_t creator, std::uint32_t location, std::int64_t idle_since_ns,
+                               std::uint32_t where)
+{
+    if (creator != nowhere && creator != location) take_up(state_.causes.lead(creator), location, idle_since_ns, where);
+}
+
+void TaskReplay::take_up(const Lead& created, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where)
+{
+    if (created.location == location) return;
     const bool idle = created.ns > idle_since_ns;
     state_.causes.take_up(location, created, idle ? std::optional{where} : std::nullopt);
 }

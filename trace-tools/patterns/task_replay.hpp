@@ -18,8 +18,10 @@ class TaskReplay {
     // The location did nothing in `where` since `idle_since_ns`. A task that no region creates is created by the last
     // event of who creates others.
     void begin(std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where);
+    // Of whatever else a thread does after nothing: created likewise.
+    void begin_other(std::uint32_t location, std::int64_t idle_since_ns);
     void end(std::uint32_t location);
-    // The location was in the region that waits, all of it told of here.
+    // The location was in the region that waits, and in none inside, since its last event.
     void end_wait(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
  private:
@@ -31,6 +33,8 @@ class TaskReplay {
         Lead done;
     };
 
+    void begin_last_of(std::uint32_t creator, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where);
+    void take_up(const Lead& created, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where);
     Process* process_of(std::uint32_t location);  // null where an archive does not tell
 
     ReplayState& state_;

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
+#include "base/stop.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 #include "trace-tools/synth/thread_team.hpp"
 
@@ -161,8 +162,10 @@ class Synthesis {
 
     void carry_out(const std::vector<Statement>& statements)
     {
-        for (const Statement& statement : statements)
+        for (const Statement& statement : statements) {
+            base::end_if_stopped();
             std::visit([this](const auto& what) { carry_out(what); }, statement.what);
+        }
     }
 
     void carry_out(const Work& work)

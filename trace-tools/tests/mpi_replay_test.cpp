@@ -10,9 +10,11 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -602,6 +604,122 @@ TEST_CASE("the path goes from a thread that waits to the thread that works for i
     // Rank 0 waits 20 ms for the first bucket and 10 ms more for the second, each time for the delay alone.
     CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_icollective_wait") == doctest::Approx(0.060));
     CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "delay") == doctest::Approx(0.060));
+}
+
+TEST_CASE("threads that wait for tasks and do some themselves have a path as long as the run")
+{
+    // By thread, in ms: + enters and - leaves a region that creates a task, is one, waits or does nothing of that.
+    using Thread = std::vector<std::pair<int, std::string>>;
+    const auto check_path = [](const std::vector<Thread>& threads, const Seconds& pieces) {
+        Analysed run;
+        std::int64_t first_ns = INT64_MAX;
+        std::int64_t last_ns = 0;
+        {
+            otf2::Recorder recorder{run.made};
+            const std::map<std::string, otf2::RegionRef> regions{
+                {"create", recorder.region("create", otf2::RegionRole::task_create)},
+                {"task", recorder.region("task", otf2::RegionRole::task)},
+                {"wait", recorder.region("wait", otf2::RegionRole::task_wait)},
+                {"work", recorder.region("work")}};
+            for (std::size_t number = 0; number < threads.size(); ++number) {
+                otf2::LocationRecorder& location = recorder.location("thread " + std::to_string(number));
+                for (const auto& [ms, event] : threads[number]) {
+                    const otf2::RegionRef region = regions.at(event.substr(1));
+                    const std::int64_t at_ns = ms * std::int64_t{1'000'000};
+                    event.front() == '+' ? location.enter(region, at_ns) : location.leave(region, at_ns);
+                    first_ns = std::min(first_ns, at_ns);
+                    last_ns = std::max(last_ns, at_ns);
+                }
+            }
+            recorder.finish();
+        }
+        analyse(run, run.made / "traces.otf2");
+        const Seconds found = table(run.found / "path.csv", {"region"});
+        double length_s = 0.0;
+        for (const auto& [region, seconds] : found) length_s += seconds;
+        CHECK(length_s == doctest::Approx(static_cast<double>(last_ns - first_ns) / 1e9).epsilon(1e-12));
+        for (const auto& [region, seconds] : pieces) CHECK(found.at(region) == doctest::Approx(seconds));
+    };
+    check_path({{{0, "+work"}, {10, "+wait"}, {20, "+work"}, {80, "-work"}, {90, "-wait"}, {100, "-work"}}},
+               {{{"work"}, 0.080}, {{"wait"}, 0.020}});
+    check_path({{{0, "+work"}, {20, "+create"}, {21, "-create"}, {40, "-work"}},
+                {{0, "+work"}, {10, "+wait"}, {30, "+task"}, {50, "-task"}, {60, "-wait"}, {70, "-work"}}},
+               {});
+    // The checkpoint that another thread goes on writing is a matter of who had it written.
+    check_path({{{0, "+work"}, {5, "+create"}, {6, "-create"}, {10, "+wait"}, {20, "-wait"}, {50, "-work"}},
+                {{6, "+task"}, {19, "-task"}},
+                {{50, "+work"}, {90, "-work"}}},
+               {{{"work"}, 0.075}, {{"task"}, 0.013}});
+
+    std::mt19937 random{7};  // NOLINT: the same each time
+    const auto up_to = [&](int most) { return std::uniform_int_distribution{0, most}(random); };
+    const std::array<std::string, 4> names{"create", "task", "wait", "work"};
+    for (int round = 0; round < 20; ++round) {
+        std::vector<Thread> threads(static_cast<std::size_t>(2 + up_to(1)));
+        for (Thread& thread : threads) {
+            std::vector<std::string> open;
+            int ms = up_to(4);
+            for (int event = 0; event < 30 || !open.empty(); ++event, ms += up_to(8)) {
+                if (!open.empty() && (event >= 30 || up_to(1) == 1)) {
+                    thread.emplace_back(ms, "-" + open.back());
+                    open.pop_back();
+                } else {
+                    open.push_back(names.at(static_cast<std::size_t>(up_to(3))));
+                    thread.emplace_back(ms, "+" + open.back());
+                }
+            }
+        }
+        check_path(threads, {});
+    }
+}
+
+TEST_CASE("of several operations that one call waits for each has what those before have left")
+{
+    Analysed run;
+    otf2::ThreadMeeting meeting{2};
+    constexpr std::int64_t ms = 1'000'000;
+    otf2::on_each_rank(meeting, [&](int rank) {
+        otf2::Recorder recorder{run.made, std::make_unique<otf2::ThreadTeam>(rank, meeting, [end = 0]() mutable {
+                                    return otf2::ClockSample{.at_ns = 100 * ms * end++};
+                                })};
+        otf2::LocationRecorder& main = recorder.location("main");
+        otf2::LocationRecorder& helper = recorder.location("helper");
+        recorder.speaks_mpi(main);
+        const otf2::CommunicatorRef world = recorder.communicator(otf2::world_communicator, {0, 1});
+        const auto mpi = [&](const char* name) {
+            return recorder.region(name, otf2::RegionRole::all_to_all, otf2::Paradigm::mpi);
+        };
+        const otf2::CollectiveEnd sum{.operation = otf2::Operation::allreduce, .communicator = world};
+        const std::int64_t late = rank == 1 ? 40 * ms : 0;
+        main.enter(recorder.region("work"), 0);
+        main.leave(recorder.region("work"), late);
+        main.enter(mpi("MPI_Iallreduce"), late);
+        for (const std::uint64_t request : {1, 2, 3}) main.collective_request(late, request);
+        if (rank == 1) main.send_request(late, {.peer = 0, .communicator = world, .tag = 1, .bytes = 8}, 4);
+        if (rank == 0) main.receive_request(late, 4);
+        main.leave(mpi("MPI_Iallreduce"), late);
+        main.enter(mpi("MPI_Waitall"), late);
+        for (const std::uint64_t request : {2, 1, 3}) main.collective_complete(41 * ms, sum, request);
+        if (rank == 1) main.send_complete(41 * ms, 4);
+        if (rank == 0) main.receive_complete(41 * ms, {.peer = 1, .communicator = world, .tag = 1, .bytes = 8}, 4);
+        main.leave(mpi("MPI_Waitall"), 41 * ms);
+        // Another thread than the one that stands for the rank meets the other rank's.
+        const std::int64_t later = rank == 1 ? 60 * ms : 50 * ms;
+        helper.enter(recorder.region("work"), 41 * ms);
+        helper.leave(recorder.region("work"), later);
+        helper.enter(mpi("MPI_Allreduce"), later);
+        helper.collective_begin(later);
+        helper.collective_end(61 * ms, sum);
+        helper.leave(mpi("MPI_Allreduce"), 61 * ms);
+        recorder.finish();
+    });
+    analyse(run, run.made / "traces.otf2");
+    CHECK(run.complaints.empty());
+    CHECK(waits(run.found).at({"mpi_icollective_wait", "MPI_Waitall", "0", "-1", "1"}) == doctest::Approx(0.040));
+    CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_latesender") == 0.0);
+    CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_wait_nxn") == doctest::Approx(0.010));
+    CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "rank", "1") == doctest::Approx(0.050));
+    CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "rank", "0") == 0.0);
 }
 
 TEST_CASE("a thread that tells of steps without being in them has no phases, and its waits have steps")

@@ -446,7 +446,8 @@ TEST_CASE("a location whose events are missing is a problem and the others are r
     reader.read(profile);
     CHECK(profile.locations()[0].events == 0);
     CHECK(profile.locations()[1].events == 2000);
-    CHECK(reader.problems() == std::vector<std::string>{"no events of one", "2000 events are there, 4000 are defined"});
+    CHECK(reader.problems() ==
+          std::vector<std::string>{"no events of trace-tests / one", "2000 events are there, 4000 are defined"});
 }
 
 TEST_CASE("definitions without any events give one clear line")

@@ -109,7 +109,7 @@ TEST_CASE("trace-info --check tells each problem once and exits with 1, without 
     CHECK(outcome.status == 1);
     CHECK(outcome.err == "");
     CHECK(outcome.out ==
-          "problem: no events of one\n"
+          "problem: no events of trace-tests / one\n"
           "problem: 1 events are there, 2 are defined\n"
           "problem: two (4294967296): 1 regions never left; taken as left at the last event\n"
           "not sound\n");
