@@ -2,12 +2,18 @@
 #include "trace-tools/otf2/confined.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/testing.hpp"
 
 #include <doctest/doctest.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
@@ -56,4 +62,28 @@ TEST_CASE("confined work that gets on may take any time")
         std::_Exit(7);
     };
     CHECK(otf2::confined("test", little, slow) == 7);
+}
+
+TEST_CASE("a signal that asks for the end lets the work clean up, and ends the program")
+{
+    const testing::Scratch scratch;
+    const pid_t program = ::fork();  // its own process: it is asked to end once and for all
+    if (program == 0) {
+        const auto work = [&]() -> int {
+            const base::ClaimedPart unfinished{scratch.path(), "unfinished"};
+            ::kill(::getppid(), SIGTERM);
+            while (true) otf2::getting_on();
+        };
+        try {
+            otf2::confined("test", {}, work);
+        } catch (...) {
+            base::report_failure("test");
+        }
+        ::_exit(base::exit_failed);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(program, &status, 0) == program);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == SIGTERM);
+    CHECK(!std::filesystem::exists(scratch / "unfinished"));
 }
