@@ -19,6 +19,8 @@ struct DesignedRun {
     StepTable steps;
     std::vector<std::vector<Chip>> chips;  // [rank]: the job's chip table on the clock of the rank's node
     Experiment plan;
+    std::vector<std::vector<Stretch>> stopped;  // [rank]: when control.pause held its processes stopped, same clock
+    bool computes_while_stopped = false;        // as on a GPU: a pause then costs less than its length
 
     // Measures of the job's steps that are no phases (see decomposition.hpp): steps x names, in ms.
     Eigen::MatrixXd extra_ms;

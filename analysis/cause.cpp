@@ -28,6 +28,7 @@ std::string plain(const std::string& phase)
                                                           {"update", "updating the parameters"},
                                                           {"checkpoint", "writing checkpoints"},
                                                           {"control_delay", "the control delay"},
+                                                          {"control_settle", "the barriers of the control delay"},
                                                           {"other", "work between the phases"}};
     const auto found = words.find(phase);
     return found == words.end() ? phase : found->second;

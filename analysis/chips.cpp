@@ -1,5 +1,6 @@
 #include "analysis/chips.hpp"
 
+#include "analysis/roles.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -89,8 +90,7 @@ std::vector<int> blocks_as_planned(std::span<const Chip> chips)
 
 bool is_control(const Treatment& treatment)
 {
-    return treatment.on.size() == 1 &&
-           (treatment.on.front().stressor == "placebo" || treatment.on.front().stressor == "control.delay");
+    return treatment.on.size() == 1 && role_of(treatment.on.front().stressor) != Role::treatment;
 }
 
 // Quiet, single factors by name, combinations, controls: the order of every table.

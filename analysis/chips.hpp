@@ -24,6 +24,12 @@ struct Chip {
     std::vector<Assigned> on;  // sorted by factor; empty: quiet
 };
 
+// Some of the node's time.
+struct Stretch {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
 // How the order of chips was made. Only randomised orders justify a re-randomisation test.
 enum class Design { sequence, rotation, factorial };
 

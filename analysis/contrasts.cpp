@@ -1,5 +1,7 @@
 #include "analysis/contrasts.hpp"
 
+#include "analysis/roles.hpp"
+
 #include <algorithm>
 #include <optional>
 
@@ -65,12 +67,23 @@ Contrast average(const Experiment& plan, const Assigned& factor)
     return contrast;
 }
 
+// What a factor by itself is compared with: a delay with its sham, everything else with quiet.
+std::size_t baseline(const Experiment& plan, const Assigned& factor)
+{
+    if (role_of(factor.stressor) != Role::delay) return 0;
+    const auto sham = std::find_if(plan.treatments.begin(), plan.treatments.end(), [](const Treatment& treatment) {
+        return treatment.on.size() == 1 && role_of(treatment.on.front().stressor) == Role::sham;
+    });
+    return sham == plan.treatments.end() ? 0 : static_cast<std::size_t>(sham - plan.treatments.begin());
+}
+
 Contrast alone(const Experiment& plan, const Assigned& factor, std::size_t treatment)
 {
+    const std::size_t without = baseline(plan, factor);
     Contrast contrast = empty(plan, factor.factor, factor.level, factor.stressor, Kind::alone);
     add(contrast, treatment, 1.0);
-    add(contrast, 0, -1.0);
-    contrast.exchangeable.emplace_back(treatment, 0);
+    add(contrast, without, -1.0);
+    contrast.exchangeable.emplace_back(treatment, without);
     return contrast;
 }
 

@@ -1,5 +1,7 @@
 #include "analysis/exposure.hpp"
 
+#include "analysis/roles.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -43,8 +45,8 @@ std::string text(LeftOut reason)
             return "not covered by noise";
         case LeftOut::guard:
             return "guard";
-        case LeftOut::half_delayed:
-            return "straddles the control delay";
+        case LeftOut::control_border:
+            return "at a border of a control's slot";
         case LeftOut::outlier:
             return "outlier";
         case LeftOut::block_incomplete:
@@ -66,18 +68,35 @@ double covered(const Overlaps& overlaps)
     return sum;
 }
 
-bool is_control_delay(const Treatment& treatment)
+bool acts_on_whole_steps(const Treatment& treatment)
 {
     return std::any_of(treatment.on.begin(), treatment.on.end(),
-                       [](const Assigned& on) { return on.stressor == "control.delay"; });
+                       [](const Assigned& on) { return acts_on_whole_steps(role_of(on.stressor)); });
 }
 
-bool half_delayed(const Overlaps& overlaps, const Experiment& plan)
+// `touched`: the step did what such a control asks for.
+bool at_control_border(const Overlaps& overlaps, const Experiment& plan, bool touched)
 {
-    double delayed = 0.0;
-    for (const Overlap& overlap : overlaps)
-        if (is_control_delay(plan.treatments[plan.treatment_of[overlap.chip]])) delayed += overlap.share;
-    return delayed > 0.0 && delayed < whole;
+    bool wholly = false;
+    bool partly = false;
+    std::map<std::size_t, double> shares;  // by treatment
+    for (const Overlap& overlap : overlaps) shares[plan.treatment_of[overlap.chip]] += overlap.share;
+    for (const auto& [treatment, share] : shares)
+        if (acts_on_whole_steps(plan.treatments[treatment])) (share >= whole ? wholly : partly) = true;
+    return partly || (touched && !wholly);
+}
+
+// By step: did any rank settle for a control?
+std::vector<bool> touched_by_a_control(const StepTable& steps)
+{
+    std::vector<bool> touched(steps.numbers.size(), false);
+    const auto phase = std::find(steps.phases.begin(), steps.phases.end(), "control_settle");
+    if (phase == steps.phases.end()) return touched;
+    const auto column = static_cast<Eigen::Index>(phase - steps.phases.begin());
+    for (const RankSteps& rank : steps.ranks)
+        for (std::size_t i = 0; i < touched.size(); ++i)
+            if (rank.phase_ms(static_cast<Eigen::Index>(i), column) > 0.0) touched[i] = true;
+    return touched;
 }
 
 bool in_guard(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const Chip> chips, base::Nanoseconds guard)
@@ -86,11 +105,11 @@ bool in_guard(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const C
 }
 
 LeftOut judge(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const Chip> chips, const Experiment& plan,
-              const ExposureRules& rules)
+              const ExposureRules& rules, bool touched)
 {
     if (covered(overlaps) < whole) return LeftOut::not_covered;
     if (in_guard(begin_ns, overlaps, chips, rules.guard)) return LeftOut::guard;
-    if (half_delayed(overlaps, plan)) return LeftOut::half_delayed;
+    if (at_control_border(overlaps, plan, touched)) return LeftOut::control_border;
     return LeftOut::no;
 }
 
@@ -120,6 +139,7 @@ Exposures expose(const StepTable& steps, std::span<const std::vector<Chip>> chip
     const std::size_t count = steps.numbers.size();
     Exposures exposures;
     exposures.left_out.assign(count, LeftOut::no);
+    const std::vector<bool> touched = touched_by_a_control(steps);
     for (std::size_t r = 0; r < steps.ranks.size(); ++r) {
         const RankSteps& rank = steps.ranks[r];
         std::vector<Overlaps>& overlaps = exposures.ranks.emplace_back(count);
@@ -127,7 +147,7 @@ Exposures expose(const StepTable& steps, std::span<const std::vector<Chip>> chip
             overlaps[i] = exposure(rank.begin_ns[i], rank.end_ns[i], chips[r]);
             const LeftOut reason = steps.numbers[i] < rules.warm_up_steps
                                        ? LeftOut::warm_up
-                                       : judge(rank.begin_ns[i], overlaps[i], chips[r], plan, rules);
+                                       : judge(rank.begin_ns[i], overlaps[i], chips[r], plan, rules, touched[i]);
             if (exposures.left_out[i] == LeftOut::no) exposures.left_out[i] = reason;
         }
     }

@@ -31,7 +31,7 @@ double exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Chip
 bool wholly_under(const Overlaps& overlaps, const Experiment& plan, std::size_t treatment);
 
 // Why a step takes no part in the estimate.
-enum class LeftOut { no, warm_up, not_covered, guard, half_delayed, outlier, block_incomplete };
+enum class LeftOut { no, warm_up, not_covered, guard, control_border, outlier, block_incomplete };
 std::string text(LeftOut reason);  // empty for no
 
 struct ExposureRules {
@@ -48,8 +48,8 @@ struct Exposures {
 
 // chips[r]: the job's chip table with times on the clock of rank r's node.
 // A step that straddles a chip is kept (dropping it would select against long steps), with two exceptions: where chips
-// do not cover it, and where it straddles a border of a chip of control.delay: that delay falls on whole steps, those
-// that begin inside the chip, so a share of time says nothing about it.
+// do not cover it, and where it straddles a border of a chip of control.delay or control.sham, or did what they ask for
+// outside of such a chip (phase control_settle): they act on whole steps, so a share of time says nothing about them.
 Exposures expose(const StepTable& steps, std::span<const std::vector<Chip>> chips, const Experiment& plan,
                  const ExposureRules& rules);
 

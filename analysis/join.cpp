@@ -48,6 +48,15 @@ std::size_t common_chips(const std::vector<Noise>& noise)
     return count;
 }
 
+std::vector<Stretch> on_clock(std::vector<Stretch> stretches, std::int64_t offset_ns)
+{
+    for (Stretch& stretch : stretches) {
+        stretch.begin_ns += offset_ns;
+        stretch.end_ns += offset_ns;
+    }
+    return stretches;
+}
+
 std::vector<Chip> on_clock(std::vector<Chip> chips, std::size_t count, std::int64_t offset_ns)
 {
     chips.resize(count);
@@ -92,7 +101,9 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
         }
         joined.run.steps.ranks.push_back(training.steps.ranks[r]);
         const bool aligned = same_clock(beside->clock, training.clock[r]);
-        joined.run.chips.push_back(on_clock(beside->chips, count, aligned ? 0 : clock_offset_ns.value_or(0)));
+        const std::int64_t offset_ns = aligned ? 0 : clock_offset_ns.value_or(0);
+        joined.run.chips.push_back(on_clock(beside->chips, count, offset_ns));
+        joined.run.stopped.push_back(on_clock(beside->stopped, offset_ns));
     }
     if (joined.run.steps.ranks.empty())
         base::fail("training and noise were recorded on two different clocks (", shown(training.clock.front()), " and ",
@@ -100,6 +111,7 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
     if (clock_offset_ns)
         joined.notes.push_back(base::join("clocks were aligned by a stated offset of ", *clock_offset_ns, " ns"));
 
+    joined.run.computes_while_stopped = training.computes_while_stopped;
     joined.run.steps.phases = training.steps.phases;
     joined.run.steps.numbers = training.steps.numbers;
     copy_extras(training, joined.run.steps.ranks.size(), joined.run);

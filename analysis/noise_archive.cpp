@@ -1,5 +1,6 @@
 #include "analysis/noise_archive.hpp"
 
+#include "analysis/roles.hpp"
 #include "analysis/trial_reading.hpp"
 #include "base/error.hpp"
 #include "trace-tools/otf2/reader.hpp"
@@ -46,12 +47,19 @@ class ScheduleReader : public otf2::Visitor {
         } else if (location.starts_with("cpu ") && !open_[at.location].empty()) {
             const Open last = open_[at.location].back();
             open_[at.location].pop_back();
-            if (last.region == region) achieved[archive_.regions[region].name].push_back({last.begin_ns, at.time_ns});
+            if (last.region != region) return;
+            const std::string& name = archive_.regions[region].name;
+            const bool within_its_phase = !open_[at.location].empty();
+            if (within_its_phase && name == "training stopped")
+                stopped.push_back({last.begin_ns, at.time_ns});
+            else
+                achieved[name].push_back({last.begin_ns, at.time_ns});
         }
     }
 
     std::vector<Chip> chips;
     std::map<std::string, std::vector<Stretch>> achieved;
+    std::vector<Stretch> stopped;
 
  private:
     struct Open {
@@ -129,6 +137,7 @@ Noise read_noise(const std::filesystem::path& path)
     std::erase_if(noise.chips, [](const Chip& chip) { return chip.end_ns <= chip.begin_ns; });
     if (noise.chips.empty()) base::fail(path.string(), " holds no chips: no noise was scheduled");
     for (auto& [region, stretches] : visitor.achieved) noise.achieved[region] = merged(std::move(stretches));
+    noise.stopped = merged(std::move(visitor.stopped));
     return noise;
 }
 
@@ -138,7 +147,8 @@ std::map<std::string, double> achieved_share(const Noise& noise)
     std::map<std::string, double> achieved_ns;
     for (const Chip& chip : noise.chips) {
         for (const Assigned& on : chip.on) {
-            if (on.stressor == "placebo" || on.stressor == "control.delay") continue;
+            const Role role = role_of(on.stressor);
+            if (role == Role::placebo || acts_on_whole_steps(role)) continue;
             assigned_ns[on.factor] += static_cast<double>(chip.end_ns - chip.begin_ns);
             const auto found = noise.achieved.find(on.factor);
             if (found != noise.achieved.end())

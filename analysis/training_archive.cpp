@@ -17,8 +17,9 @@ namespace analysis {
 namespace {
 
 // Disjoint regions inside `step`, in the order of a step; the rest of it is `other`.
-constexpr std::array<const char*, 8> phase_names{"load",          "to_device", "forward",    "backward",
-                                                 "wait_exchange", "update",    "checkpoint", "control_delay"};
+constexpr std::array<const char*, 9> phase_names{"load",       "to_device",     "forward",
+                                                 "backward",   "wait_exchange", "update",
+                                                 "checkpoint", "control_delay", "control_settle"};
 constexpr std::size_t no_phase = phase_names.size();
 
 struct RecordedStep {
@@ -283,6 +284,7 @@ Training read_training(const std::filesystem::path& path)
 
     Training training;
     training.archive = path;
+    training.computes_while_stopped = archive.property("crosstalk::computes_while_stopped").value_or("") == "yes";
     std::vector<const RecordedRank*> ranks;
     std::vector<int> numbers_of_ranks;
     for (const auto& [process, rank] : visitor.ranks()) {

@@ -18,6 +18,8 @@ struct Training {
     std::vector<std::string> clock;  // [rank]: identity of its node's clock, empty if the archive does not say
     std::vector<std::string> host;   // [rank], empty if the archive does not say
 
+    bool computes_while_stopped = false;  // it says so: its computing goes on while its processes are stopped
+
     // Measures of the job's steps beside its phases, in ms, steps x names; empty if no buckets were recorded. The first
     // three add up to the step.
     //   critical_compute  from the step's begin (mean over ranks) until the last bucket of the last rank was ready

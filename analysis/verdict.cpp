@@ -2,6 +2,7 @@
 
 #include "analysis/advice.hpp"
 #include "analysis/cause.hpp"
+#include "analysis/roles.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -23,13 +24,20 @@ std::string percent(double value)
     return text;
 }
 
-const Effect* control_effect(const Analysis& analysis, const std::string& stressor)
+const Effect* control_effect(const Analysis& analysis, Role role)
 {
     for (const Effect& effect : analysis.effects)
-        if (effect.stressor == stressor && effect.phase == "step" && effect.rank == all_ranks &&
+        if (role_of(effect.stressor) == role && effect.phase == "step" && effect.rank == all_ranks &&
             effect.kind == Kind::alone)
             return &effect;
     return nullptr;
+}
+
+std::optional<Control> measured(const Analysis& analysis, Role role, double confidence)
+{
+    const Effect* effect = control_effect(analysis, role);
+    if (effect == nullptr) return std::nullopt;
+    return Control{.percent = effect->percent, .interval = effect->percent.interval(confidence)};
 }
 
 void distrust(Verdict& verdict, const std::string& reason)
@@ -55,28 +63,55 @@ void check_control(Verdict& verdict, const std::string& name, Control& control, 
 
 void check_placebo(Verdict& verdict, const Analysis& analysis)
 {
-    const Effect* effect = control_effect(analysis, "placebo");
-    if (effect == nullptr)
+    verdict.placebo = measured(analysis, Role::placebo, verdict.confidence);
+    if (!verdict.placebo)
         return distrust(verdict, "no placebo in the schedule: nothing shows that doing nothing measures as nothing");
-    verdict.placebo = Control{effect->percent, effect->percent.interval(verdict.confidence), 0.0};
     check_control(verdict, "placebo", *verdict.placebo, "zero");
+}
+
+// A control whose truth was recorded.
+void check_against_truth(Verdict& verdict, const std::string& name, Control& control,
+                         const std::optional<double>& truth, const std::string& what_it_is, const std::string& if_not)
+{
+    control.connected = truth.has_value();
+    if (!truth) {
+        control.holds = false;
+        return distrust(verdict, base::join("the ", name, " was not connected: ", if_not));
+    }
+    control.true_percent = *truth;
+    if (control.judged) check_control(verdict, name, control, base::join(what_it_is, " of ", percent(*truth)));
 }
 
 void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
 {
-    const Effect* effect = control_effect(analysis, "control.delay");
-    if (effect == nullptr)
+    verdict.delay = measured(analysis, Role::delay, verdict.confidence);
+    verdict.sham = measured(analysis, Role::sham, verdict.confidence);
+    if (!verdict.delay) return;
+    if (!verdict.sham)
+        distrust(verdict, "control.delay has no control.sham beside it: what its barriers cost counts as delay");
+    check_against_truth(verdict, "control delay", *verdict.delay, true_delay_percent(run, analysis),
+                        "the recorded delay", "the training recorded no delay while it was asked to");
+}
+
+void check_pause(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
+{
+    verdict.pause = measured(analysis, Role::pause, verdict.confidence);
+    if (!verdict.pause) return;
+    verdict.pause->judged = !run.computes_while_stopped;
+    check_against_truth(verdict, "control pause", *verdict.pause, true_pause_percent(run, analysis),
+                        "the recorded stopped time", "no process of the training was stopped");
+}
+
+void check_positive_control(Verdict& verdict)
+{
+    if (verdict.delay || (verdict.pause && verdict.pause->judged)) return;
+    if (verdict.pause)
         return distrust(verdict,
-                        "no control delay in the schedule: nothing shows that a known slowdown would be found");
-    verdict.delay = Control{effect->percent, effect->percent.interval(verdict.confidence), 0.0};
-    const std::optional<double> truth = true_delay_percent(run, analysis);
-    if (!truth) {
-        verdict.delay->holds = false;
-        return distrust(verdict,
-                        "the control delay was not connected: the training recorded no delay while it was asked to");
-    }
-    verdict.delay->true_percent = *truth;
-    check_control(verdict, "control delay", *verdict.delay, "the recorded delay of " + percent(*truth));
+                        "the control pause shows nothing of a training that computes while it is stopped (as on a "
+                        "GPU), and there is no control.delay in the schedule");
+    distrust(verdict,
+             "neither control.delay nor control.pause in the schedule: nothing shows that a known slowdown would be "
+             "found");
 }
 
 FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, const Effect& effect,
@@ -124,34 +159,70 @@ double minutes_missing(const Mean& percent, double confidence, double budget_per
     return (blocks - have) * block_minutes;
 }
 
+namespace {
+
+// The treatment that is nothing but a factor of that role.
+std::optional<std::size_t> treatment_of(const Experiment& plan, Role role)
+{
+    for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
+        const std::vector<Assigned>& on = plan.treatments[t].on;
+        if (on.size() == 1 && role_of(on.front().stressor) == role) return t;
+    }
+    return std::nullopt;
+}
+
+// Used steps of a rank that lie wholly under the treatment.
+std::vector<std::size_t> steps_under(const DesignedRun& run, const Analysis& analysis, std::size_t rank,
+                                     std::size_t treatment)
+{
+    std::vector<std::size_t> steps;
+    for (std::size_t i = 0; i < run.steps.numbers.size(); ++i)
+        if (analysis.exposures.left_out[i] == LeftOut::no &&
+            wholly_under(analysis.exposures.ranks[rank][i], run.plan, treatment))
+            steps.push_back(i);
+    return steps;
+}
+
+double overlap_ms(std::int64_t begin_ns, std::int64_t end_ns, const std::vector<Stretch>& stretches)
+{
+    std::int64_t sum = 0;
+    auto stretch = std::partition_point(stretches.begin(), stretches.end(),
+                                        [&](const Stretch& s) { return s.end_ns <= begin_ns; });
+    for (; stretch != stretches.end() && stretch->begin_ns < end_ns; ++stretch)
+        sum += std::min(end_ns, stretch->end_ns) - std::max(begin_ns, stretch->begin_ns);
+    return static_cast<double>(sum) * 1e-6;
+}
+
+}  // namespace
+
 std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis& analysis)
 {
     const auto phase = std::find(run.steps.phases.begin(), run.steps.phases.end(), "control_delay");
-    const auto treatment = std::find_if(run.plan.treatments.begin(), run.plan.treatments.end(), [](const Treatment& t) {
-        return t.on.size() == 1 && t.on.front().stressor == "control.delay";
-    });
-    if (phase == run.steps.phases.end() || treatment == run.plan.treatments.end()) return std::nullopt;
+    const std::optional<std::size_t> delayed = treatment_of(run.plan, Role::delay);
+    if (phase == run.steps.phases.end() || !delayed) return std::nullopt;
     const auto column = static_cast<Eigen::Index>(phase - run.steps.phases.begin());
-    const auto delayed = static_cast<std::size_t>(treatment - run.plan.treatments.begin());
-    Mean on;
-    Mean off;
-    double on_steps = 0.0;
-    double off_steps = 0.0;
-    for (std::size_t i = 0; i < run.steps.numbers.size(); ++i) {
-        if (analysis.exposures.left_out[i] != LeftOut::no) continue;
-        const double ms = run.steps.ranks.front().phase_ms(static_cast<Eigen::Index>(i), column);
-        if (wholly_under(analysis.exposures.ranks.front()[i], run.plan, delayed)) {
-            on.value += ms;
-            on_steps += 1.0;
-        } else if (wholly_under(analysis.exposures.ranks.front()[i], run.plan, 0)) {
-            off.value += ms;
-            off_steps += 1.0;
+    const std::vector<std::size_t> steps = steps_under(run, analysis, 0, *delayed);
+    double sum_ms = 0.0;
+    for (const std::size_t i : steps) sum_ms += run.steps.ranks.front().phase_ms(static_cast<Eigen::Index>(i), column);
+    if (sum_ms == 0.0) return std::nullopt;
+    return 100.0 * sum_ms / static_cast<double>(steps.size()) / analysis.quiet_step_ms;
+}
+
+std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis& analysis)
+{
+    const std::optional<std::size_t> paused = treatment_of(run.plan, Role::pause);
+    if (!paused) return std::nullopt;
+    double sum_ms = 0.0;
+    double steps = 0.0;
+    for (std::size_t r = 0; r < run.stopped.size(); ++r) {
+        const RankSteps& rank = run.steps.ranks[r];
+        for (const std::size_t i : steps_under(run, analysis, r, *paused)) {
+            sum_ms += overlap_ms(rank.begin_ns[i], rank.end_ns[i], run.stopped[r]);
+            steps += 1.0;
         }
     }
-    if (on_steps == 0.0 || off_steps == 0.0) return std::nullopt;
-    const double truth = 100.0 * (on.value / on_steps - off.value / off_steps) / analysis.quiet_step_ms;
-    if (truth < 0.01) return std::nullopt;  // two empty barriers differ by less: nobody was asked to wait
-    return truth;
+    if (sum_ms == 0.0) return std::nullopt;
+    return 100.0 * sum_ms / steps / analysis.quiet_step_ms;
 }
 
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
@@ -172,9 +243,11 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     }
     check_placebo(verdict, analysis);
     check_delay(verdict, run, analysis);
+    check_pause(verdict, run, analysis);
+    check_positive_control(verdict);
     for (const Effect& effect : analysis.effects) {
         if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
-        if (effect.stressor == "placebo" || effect.stressor == "control.delay") continue;
+        if (role_of(effect.stressor) != Role::treatment) continue;
         if (effect.kind == judged_kind(analysis.effects, effect))
             verdict.factors.push_back(judge_factor(run, analysis, effect, verdict));
     }

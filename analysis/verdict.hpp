@@ -13,7 +13,9 @@ struct Control {
     Mean percent;
     Interval interval;  // at the confidence of the report
     double true_percent = 0.0;
-    bool holds = true;  // false: a reason for distrust
+    bool holds = true;      // false: a reason for distrust
+    bool connected = true;  // false: the training did nothing of it, so there is no truth
+    bool judged = true;     // false: shown only
 };
 
 struct FactorVerdict {
@@ -46,7 +48,9 @@ struct Verdict {
     double confidence = 0.95;
     double quiet_step_ms = 0.0;
     std::optional<Control> placebo;
-    std::optional<Control> delay;
+    std::optional<Control> delay;        // against the sham
+    std::optional<Control> sham;         // against quiet: what the control costs; has no truth and is not judged
+    std::optional<Control> pause;        // not judged where the training computes while it is stopped
     std::vector<FactorVerdict> factors;  // each level; controls left out
 };
 
@@ -62,9 +66,12 @@ std::string judge(const Interval& interval, double budget_percent);
 // where it is. 0 if it does already; at most minutes_missing_limit.
 double minutes_missing(const Mean& percent, double confidence, double budget_percent, double block_minutes);
 
-// What the control delay truly was: mean of region control_delay on rank 0 in used steps wholly under control.delay,
-// less that in quiet steps, in percent of the quiet mean step. Empty if the region was never recorded or never took
-// time.
+// What the control delay truly was: mean of region control_delay on rank 0 in used steps wholly under control.delay, in
+// percent of the quiet mean step. Empty if the region was never recorded.
 std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis& analysis);
+
+// What the control pause truly was: mean stopped time in used steps wholly under control.pause, over ranks, in percent
+// of the quiet mean step. Empty if nothing was stopped.
+std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis& analysis);
 
 }  // namespace analysis

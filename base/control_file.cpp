@@ -2,11 +2,13 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/processes.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>
 #include <climits>
 #include <ctime>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -25,9 +27,25 @@ constexpr std::size_t page_bytes = 4096;
 
 const std::vector<std::string>& words()  // in the order of TrainingPhase
 {
-    static const std::vector<std::string> all{"none",          "load",   "to_device",  "forward",       "backward",
-                                              "wait_exchange", "update", "checkpoint", "control_delay", "other"};
+    static const std::vector<std::string> all{"none",          "load",           "to_device", "forward",
+                                              "backward",      "wait_exchange",  "update",    "checkpoint",
+                                              "control_delay", "control_settle", "other"};
     return all;
+}
+
+constexpr unsigned pid_bits = 22;  // the kernel's PID_MAX_LIMIT
+
+pid_t pid_of(std::uint64_t entry)
+{
+    return static_cast<pid_t>(entry & ((std::uint64_t{1} << pid_bits) - 1));
+}
+
+bool is_alive(std::uint64_t entry)
+{
+    const pid_t pid = pid_of(entry);
+    if (pid == 0) return false;
+    const std::map<pid_t, Process> found = processes({pid});
+    return !found.empty() && found.begin()->second.started == entry >> pid_bits;
 }
 
 }  // namespace
@@ -45,6 +63,12 @@ TrainingPhase parse_training_phase(const std::string& word)
     if (found == real.end())
         fail_usage("'", word, "' is no phase of a training (", join_words(real, ", "), ")", did_you_mean(word, real));
     return static_cast<TrainingPhase>(found - real.begin() + 1);
+}
+
+ControlRequest request(const ControlPage& page, std::int64_t now_ns)
+{
+    if (page.on_until_ns.load(std::memory_order_acquire) <= now_ns) return ControlRequest::none;
+    return static_cast<ControlRequest>(page.request.load(std::memory_order_relaxed));
 }
 
 void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns)
@@ -65,6 +89,31 @@ TrainingPhase sleep_on_phase(ControlPage& page, TrainingPhase seen, std::int64_t
     const timespec patience{rest / second_ns, rest % second_ns};
     ::syscall(SYS_futex, &page.phase, FUTEX_WAIT, static_cast<std::uint32_t>(seen), &patience, nullptr, 0);
     return static_cast<TrainingPhase>(page.phase.load(std::memory_order_acquire));
+}
+
+std::set<pid_t> training_processes(const ControlPage& page)
+{
+    std::set<pid_t> alive;
+    for (const auto& slot : page.processes)
+        if (const std::uint64_t entry = slot.load(); is_alive(entry)) alive.insert(pid_of(entry));
+    return alive;
+}
+
+TrainingProcess::TrainingProcess(ControlPage& page)
+{
+    const pid_t me = ::getpid();
+    const std::uint64_t entry = processes({me}).at(me).started << pid_bits | static_cast<std::uint64_t>(me);
+    for (auto& slot : page.processes) {
+        std::uint64_t taken = slot.load();
+        if (is_alive(taken) || !slot.compare_exchange_strong(taken, entry)) continue;
+        slot_ = &slot;
+        return;
+    }
+}
+
+TrainingProcess::~TrainingProcess()
+{
+    if (slot_ != nullptr) slot_->store(0);
 }
 
 ControlFile ControlFile::open(const std::filesystem::path& run, const std::string& host)

@@ -1,4 +1,5 @@
-// The built-in positive control: a delay of known length, asked for through the control file, the same for all ranks.
+// The built-in positive control: a delay of known length, asked for through the control file, the same for all ranks;
+// and its sham, the same barriers and the same rest without a delay.
 #pragma once
 
 #include "base/control_file.hpp"
@@ -7,18 +8,22 @@
 
 namespace ddl {
 
+// Steps outside of the slots of control.delay and control.sham are untouched: what rank 0 finds asked at the begin of
+// a step reaches the other ranks with the news of that step, and all do it in the next.
 class ControlDelay {
  public:
     // page: this node's, null on all but its first rank. Rank 0's decides for the job.
     ControlDelay(base::Nanoseconds delay, base::ControlPage* page, Transport& transport);
 
-    // At the begin of every step: barrier, a short rest to settle, wait, barrier. Rank 0 waits, and only while its page
-    // asks; its phase control_delay is the true delay. That of the others is the time between the barriers.
-    void wait(PhaseClock& clock);
+    // At the begin of every step: what rank 0 wants all ranks to do in the next one, none on other ranks. A step that
+    // would not end before its slot does is left alone, judged by the last step's time (0: not known yet).
+    base::ControlRequest wish(std::int64_t last_step_ns);
+
+    // In a step that rank 0 wished it for: barrier, a short rest, on rank 0 the delay if it is one, barrier. The delay
+    // is rank 0's phase control_delay, everything else control_settle.
+    void obey(base::ControlRequest agreed, PhaseClock& clock);
 
  private:
-    void delay_if_asked();
-
     std::int64_t delay_ns_;
     base::ControlPage* page_;
     Transport& transport_;

@@ -26,8 +26,8 @@ InjectedDelay parse_injected_delay(const std::string& whole)
         else
             base::fail_usage("--delay ", whole, ": '", words[i], "' is neither every=N nor busy");
     }
-    if (delay.phase == Phase::control_delay)
-        base::fail_usage("--delay ", whole, ": control_delay is the phase of --control-delay");
+    if (delay.phase == Phase::control_delay || delay.phase == Phase::control_settle)
+        base::fail_usage("--delay ", whole, ": ", text(delay.phase), " is a phase of --control-delay");
     if (delay.rank < 0) base::fail_usage("--delay ", whole, ": ranks count from 0");
     if (delay.time.count() <= 0) base::fail_usage("--delay ", whole, ": a delay takes longer than nothing");
     if (delay.every < 1) base::fail_usage("--delay ", whole, ": every=1 is every step");

@@ -20,7 +20,7 @@ std::size_t column(Phase phase)
 // Of what the transport thread does; so a trace tells whose work a step waited for.
 otf2::RegionRole role_of(Phase phase)
 {
-    const bool waits = phase == Phase::wait_exchange || phase == Phase::control_delay;
+    const bool waits = phase == Phase::wait_exchange || phase == Phase::control_settle;
     return waits ? otf2::RegionRole::task_wait : otf2::RegionRole::function;
 }
 

@@ -16,9 +16,9 @@ namespace ddl {
 using Phase = base::TrainingPhase;
 
 // In the order of the columns of steps.csv.
-constexpr std::array phases{Phase::load,       Phase::to_device,     Phase::forward,
-                            Phase::backward,   Phase::wait_exchange, Phase::update,
-                            Phase::checkpoint, Phase::control_delay, Phase::other};
+constexpr std::array phases{Phase::load,           Phase::to_device, Phase::forward,    Phase::backward,
+                            Phase::wait_exchange,  Phase::update,    Phase::checkpoint, Phase::control_delay,
+                            Phase::control_settle, Phase::other};
 
 using base::text;
 

@@ -162,7 +162,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
         "go on after the newest sound checkpoint of that run, or after that checkpoint; auto: of the run --out, "
         "whose part is kept as train.1, from the beginning if there is none",
         "DIR|auto");
-    options.add("control-delay", plan.control_delay, "delay a step by so long while the control file asks for it");
+    options.add("control-delay", plan.control_delay,
+                "delay a step by so long while noisegen's control.delay asks for it");
     options.add("delay", delays,
                 "RANK:PHASE:TIME[:every=N][:busy]: delay that rank in that phase of each (Nth) step, asleep or busy",
                 "DELAY");

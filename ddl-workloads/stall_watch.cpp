@@ -20,7 +20,7 @@ constexpr base::Nanoseconds grace{2'000'000'000};  // ranks notice a stall withi
 
 bool waits_for_others(Phase phase)
 {
-    return phase == Phase::wait_exchange || phase == Phase::control_delay || phase == Phase::other ||
+    return phase == Phase::wait_exchange || phase == Phase::control_settle || phase == Phase::other ||
            phase == Phase::none;
 }
 

@@ -1,6 +1,7 @@
 // What tracing costs a step of the real program on two ranks. Phases and buckets (L0): traced runs against untraced
 // ones, in turns, of a model that computes by the clock, for a real one's runs differ by more than that cost. Operators
-// (L2, L3): within one run, every third step, which records them, against the step after it, which does not.
+// (L2, L3): within one run, every third step, which records them, against the step after it, which does not. And what a
+// control that is armed, but not asked, adds: nothing.
 #include "base/error.hpp"
 #include "base/options.hpp"
 #include "base/paired.hpp"
@@ -52,6 +53,15 @@ void phases_and_buckets()
               << " ms; ratio " << found.ratio.text() << " (at most 1.005)" << std::endl;
 }
 
+void armed_control(const Words& work)
+{
+    constexpr std::size_t pairs = 15;
+    const auto step = [&](const Words& control) { return [&work, control] { return median_step(work + control); }; };
+    const base::Paired found = base::measure_in_pairs(pairs, step({"--control-delay", "4ms"}), step({}));
+    std::cout << work[1] << ", --control-delay, not asked: a step takes " << found.first.text() << " ms, without "
+              << found.second.text() << " ms; ratio " << found.ratio.text() << " (0.995 to 1.005)" << std::endl;
+}
+
 void operators(const std::string& name, const Words& work, const std::string& level, double at_most)
 {
     const std::vector<double> ms =
@@ -75,9 +85,17 @@ void operators(const std::string& name, const Words& work, const std::string& le
 int main(int argc, char** argv)
 try {
     base::Options options{"step-bench", "what tracing adds to steps, by instrumentation level"};
+    std::string only = "all";
+    options.add_choice("only", only, {"all", "phases", "control", "operators"}, "what to measure");
     if (!options.parse(argc, argv)) return 0;
-    phases_and_buckets();
+    const auto wanted = [&](const char* part) { return only == "all" || only == part; };
+    if (wanted("phases")) phases_and_buckets();
+    if (wanted("control"))
+        armed_control(
+            {"--model", "emulated[compute=15ms,gradients=1MiB]", "--data", "synthetic[samples=640]", "--steps", "400"});
 #ifdef CROSSTALK_DDL_TORCH
+    if (wanted("control")) armed_control({"--model", "mlp", "--data", "synthetic[samples=640]", "--steps", "1500"});
+    if (!wanted("operators")) return 0;
     const std::vector<std::pair<std::string, Words>> works{
         {"ResNet-18, width 32, batch 8",
          {"--model", "resnet18[width=32]", "--data", "synthetic[samples=1280]", "--batch", "8"}},

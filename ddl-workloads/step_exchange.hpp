@@ -21,6 +21,7 @@ struct StepNews {
     StepTimes last = {};              // of the last complete step
     double loss = 0.0;                // of this rank's batch in that step, if the model has one
     CheckpointNews checkpoint = {};
+    base::ControlRequest control = base::ControlRequest::none;  // rank 0's: what all ranks do in the next step
 };
 
 // The strongest wish of any rank.

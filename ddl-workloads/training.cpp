@@ -70,8 +70,9 @@ void Training::prepare_parts()
     if (!earlier_.empty()) first_step_ = CheckpointReader{earlier_}.meta().step;
 
     const base::LocalRank local = base::local_rank();
-    if (local.rank == 0) control_.emplace(base::ControlFile::open(plan_.out, base::host_name()));
-    base::ControlPage* const page = control_ ? &control_->page() : nullptr;
+    control_.emplace(base::ControlFile::open(plan_.out, base::host_name()));
+    named_.emplace(control_->page());
+    base::ControlPage* const page = local.rank == 0 ? &control_->page() : nullptr;
     instruments_ = std::make_unique<Instruments>(
         InstrumentPlan{.trace = plan_.trace ? directory_ / "trace" : std::filesystem::path{},
                        .trace_memory = static_cast<std::uint64_t>(plan_.trace_memory.count),
@@ -93,6 +94,9 @@ void Training::prepare_parts()
                 .threads = plan_.threads,
                 .transport = &transport_,
                 .details = &instruments_->details()});
+    if (instruments_->recorder().on())
+        instruments_->recorder().property("crosstalk::computes_while_stopped",
+                                          model_->computes_while_stopped() ? "yes" : "no");
     inject_delays();
     if (plan_.control_delay.count() > 0) control_delay_.emplace(plan_.control_delay, page, transport_);
     exchange_.emplace(transport_);
@@ -231,11 +235,12 @@ void Training::take_step(std::uint64_t step)
     clock.begin_step(step);
     news_.wish = ends_->wish(accuracy_);
     if (checkpointer_) news_.checkpoint = checkpointer_->news();
+    if (control_delay_) news_.control = control_delay_->wish(news_.last.end_ns - news_.last.begin_ns);
     const std::vector<StepNews> news = exchange_->next(news_);
     if (checkpointer_) checkpointer_->hear(checkpoint_news(news));
     ends_->hear(news);
     write_rows(news);
-    if (control_delay_) control_delay_->wait(clock);
+    if (control_delay_ && !news.empty()) control_delay_->obey(news.front().control, clock);
 
     for (int i = 1; i <= plan_.accumulate; ++i) pass(i == plan_.accumulate);
     std::optional<double> gradient_norm;

@@ -90,6 +90,7 @@ class Training {
     nlohmann::ordered_json started_;
 
     std::optional<base::ControlFile> control_;
+    std::optional<base::TrainingProcess> named_;
     std::unique_ptr<Instruments> instruments_;
     std::unique_ptr<Loader> loader_;
     std::unique_ptr<Model> model_;

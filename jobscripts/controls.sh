@@ -12,10 +12,10 @@ controls.sh: how often the intervals of known effects contain the truth on this 
   controls.sh [option...]
 
   --runs N          runs of each victim                                              [10]
-  --victim VICTIM   emulated, resnet18 or both                                       [both]
+  --victim VICTIM   emulated (computing leaves the CPU idle), gemm (it does not), resnet18 or all    [all]
   --duration TIME   of each run's training, in seconds                               [120s]
   --delay SHARE     of the control delay, in percent of a quiet step                 [5%]
-  --schedule S      what noise does besides, as local.sh has it                      [auto]
+  --schedule S      what noise does besides, as local.sh has it   [a rotation with all controls]
   --work DIR        the runs' directories; a run that is complete is not repeated    [build/controls]
   --out DIR         VICTIM.csv (a row a run) and summary.txt                         [results/controls]
 
@@ -26,7 +26,8 @@ TEXT
 say() { echo "controls.sh: $*" >&2; }
 fail() { say "$2"; exit "$1"; }
 
-runs=10 victim=both duration=120s delay=5% schedule=auto work=build/controls out=results/controls
+runs=10 victim=all duration=120s delay=5% work=build/controls out=results/controls
+schedule='rotation(memory.stream, network.exchange, io.write, placebo, control.delay, control.sham, control.pause; chip=auto)'
 while (($# > 0)); do
     case $1 in
         --help | -h) help; exit 0 ;;
@@ -40,14 +41,15 @@ while (($# > 0)); do
 done
 [[ $runs =~ ^[1-9][0-9]{0,3}$ ]] || fail 2 "--runs: '$runs' is not a number of runs"
 case $victim in
-    both) victims=(emulated resnet18) ;;
-    emulated | resnet18) victims=("$victim") ;;
-    *) fail 2 "no victim '$victim': emulated, resnet18 or both" ;;
+    all) victims=(emulated gemm resnet18) ;;
+    emulated | gemm | resnet18) victims=("$victim") ;;
+    *) fail 2 "no victim '$victim': emulated, gemm, resnet18 or all" ;;
 esac
 
 # What each victim is.
-declare -A model=([emulated]='emulated[compute=80ms,gradients=16MiB]' [resnet18]='resnet18[width=32]')
-declare -A data=([emulated]=synthetic [resnet18]=digits)
+declare -A model=([emulated]='emulated[compute=80ms,gradients=16MiB]'
+    [gemm]='emulated[compute=80ms,gradients=16MiB,device=gemm]' [resnet18]='resnet18[width=32]')
+declare -A data=([emulated]=synthetic [gemm]=synthetic [resnet18]=digits)
 
 complete() { grep -qs '"exit_code": 0' "$1/status.json"; }
 
@@ -69,13 +71,17 @@ row_of() {
             controls = object($0, "controls")
             placebo = object(controls, "placebo")
             delay = object(controls, "delay")
+            pause = object(controls, "pause")
+            if (value(pause, "judged") != "true") pause = ""
             match($0, "\"quiet_step_ms\":[^,}]*")
             step = substr($0, RSTART + 16, RLENGTH - 16)
             match($0, "\"trustworthy\":[^,}]*")
             trustworthy = substr($0, RSTART + 14, RLENGTH - 14)
             print victim "," run "," step "," value(placebo, "effect_percent") "," value(placebo, "low_percent") "," \
                 value(placebo, "high_percent") "," value(delay, "effect_percent") "," value(delay, "low_percent") "," \
-                value(delay, "high_percent") "," value(delay, "true_percent") "," trustworthy
+                value(delay, "high_percent") "," value(delay, "true_percent") "," trustworthy "," \
+                value(pause, "effect_percent") "," value(pause, "low_percent") "," value(pause, "high_percent") "," \
+                value(pause, "true_percent")
         }'
 }
 
@@ -108,6 +114,12 @@ summary_of() {
             off = $7 - $10; truth += $10
             delay += off; delay2 += off * off; delay_half += ($9 - $8) / 2; delay_inside += ($8 <= $10 && $9 >= $10)
         }
+        # A pause is judged only where computing stops with the process.
+        NR > 1 && $15 > 0 {
+            ++paused
+            off = $12 - $15; stopped += $15
+            pause += off; pause2 += off * off; pause_half += ($14 - $13) / 2; pause_inside += ($13 <= $15 && $14 >= $15)
+        }
         END {
             if (n == 0) { print victim ": no run is complete"; exit }
             printf "%s: %d runs, quiet step %.1f ms, %d of them trustworthy\n", victim, n, step / n, trusted
@@ -115,7 +127,12 @@ summary_of() {
             if (connected)
                 printf "  control delay, true value %.3f %% (mean): inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", \
                     truth / connected, delay_inside, connected, delay_half / connected
-            pooled("measured minus true", delay, delay2, connected)
+            pooled("delay measured minus true", delay, delay2, connected)
+            if (paused) {
+                printf "  control pause, true value %.3f %% (mean): inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", \
+                    stopped / paused, pause_inside, paused, pause_half / paused
+                pooled("pause measured minus true", pause, pause2, paused)
+            }
             if (placebos)
                 printf "  placebo: 0 inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", \
                     placebo_inside, placebos, placebo_half / placebos
@@ -144,7 +161,7 @@ done
 
 for victim in "${victims[@]}"; do
     {
-        echo "victim,run,quiet_step_ms,placebo_percent,placebo_low_percent,placebo_high_percent,delay_percent,delay_low_percent,delay_high_percent,delay_true_percent,trustworthy"
+        echo "victim,run,quiet_step_ms,placebo_percent,placebo_low_percent,placebo_high_percent,delay_percent,delay_low_percent,delay_high_percent,delay_true_percent,trustworthy,pause_percent,pause_low_percent,pause_high_percent,pause_true_percent"
         for ((run = 1; run <= runs; ++run)); do row_of "$victim" "$run" "$work/$victim.$run"; done
     } >"$out/$victim.csv"
 done

@@ -19,10 +19,10 @@ local.sh: a training and its noise side by side on this machine, without Slurm
   --batch N              samples of one rank and step       [4]
   --ranks N              ranks of the training              [2]
   --duration SECONDS     length of the training             [150]
-  --schedule SCHEDULE    what noise does, as noisegen has it, or `auto`: every stressor, placebo and control delay as a
+  --schedule SCHEDULE    what noise does, as noisegen has it, or `auto`: every stressor, placebo and controls as a
                          rotation, or as a factorial where each stressor can have a core of its own    [auto]
   --control-delay DELAY  length of the known delay: a time, or a share of a quiet step, which a short training finds
-                         out first; 0 for none, and the report then says that it is not trustworthy    [5%]
+                         out first; 0: the training is stopped for known times instead (control.pause)    [5%]
   --seed N               of the schedule                    [1]
   --budget PERCENT       what the training may lose         [1%]
   --train-cpus LIST      CPUs of the training               [cores not in --noise-cpus; without it every other core]
@@ -112,7 +112,7 @@ if [[ $schedule == auto ]]; then
     design=rotation
     ((noise_cores < 3)) || design=factorial
     controls=placebo
-    [[ $control_delay == 0 ]] || controls+=', control.delay'
+    if [[ $control_delay == 0 ]]; then controls+=', control.pause'; else controls+=', control.delay, control.sham'; fi
     schedule="$design(memory.stream, network.exchange, io.write, $controls; chip=auto)"
 fi
 say "training on CPUs $train_cpus, noise on $noise_cpus: $schedule"

@@ -1,16 +1,18 @@
 // noisegen: reproducible stress on the CPUs a job leaves idle.
 #include "base/options.hpp"
+#include "base/processes.hpp"
 #include "base/run_record.hpp"
 #include "base/stop.hpp"
 #include "noisegen/chip_table.hpp"
 #include "noisegen/commands.hpp"
+#include "noisegen/guardian.hpp"
 #include "noisegen/limits_file.hpp"
 #include "noisegen/manual.hpp"
 #include "noisegen/runner.hpp"
-#include "noisegen/scratch_guardian.hpp"
 #include "noisegen/shelf.hpp"
 
 #include <iostream>
+#include <set>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -34,6 +36,17 @@ void add_where(base::Options& options, noisegen::Request& request, std::vector<s
     options.add("memory", request.memory, "NUMA nodes that memory comes from; local: that of the noise CPU", "LIST");
     options.add_choice("sched", request.scheduling, {"other", "batch", "idle"},
                        "scheduling class of the noise threads, sched(7)");
+}
+
+std::set<pid_t> parse_victims(const std::vector<std::string>& words)
+{
+    std::set<pid_t> victims;
+    for (const std::string& word : words) {
+        const auto pid = base::parse<int>(word);
+        if (pid < 1 || base::processes({pid}).empty()) base::fail_usage("--victim: there is no process ", word);
+        victims.insert(pid);
+    }
+    return victims;
 }
 
 // Without a word about CPUs one is taken for each stressor: what that needs, the run will need.
@@ -73,6 +86,7 @@ try {
     std::string limits;
     std::string follow;
     std::vector<std::string> avoid;
+    std::vector<std::string> victims;
     noisegen::Request request;
     bool list = false;
     bool dry_run = false;
@@ -95,7 +109,10 @@ try {
     options.group("Records");
     options.add("out", out, "the run's directory; records go to OUT/noise/<host>.<rank>/", "DIR");
     options.add("control", control,
-                "the training's run directory, if it is not OUT: for control.delay, follow and chip=auto", "DIR");
+                "the training's run directory, if it is not OUT: for control.*, follow and chip=auto", "DIR");
+    options.add("victim", victims,
+                "processes that control.pause stops, with their descendants, instead of those in the control file",
+                "PID");
     options.add_switch("json", request.json, "print the record of the run (noise.json) in the end");
     noisegen::add_manual(options);
     if (!options.parse(argc, argv)) return base::exit_fine;
@@ -121,6 +138,7 @@ try {
     if (out.empty()) base::fail_usage("lacks --out, the directory for its records");
     request.out = out;
     request.limits_file = limits;
+    request.victims = parse_victims(victims);
     request.control_run = control.empty() ? out : control;
     request.record = base::run_record("noisegen", argc, argv);
 

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/processes.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>
@@ -44,35 +45,6 @@ bool overlap(const base::CpuSet& a, const base::CpuSet& b)
 bool within(const base::CpuSet& a, const base::CpuSet& b)
 {
     return std::includes(b.begin(), b.end(), a.begin(), a.end());
-}
-
-struct Process {
-    pid_t parent = 0;
-    std::string name;
-};
-
-// All processes that can be seen; one that ends meanwhile is left out.
-std::map<pid_t, Process> processes()
-{
-    std::map<pid_t, Process> all;
-    std::error_code code;
-    for (const auto& entry : fs::directory_iterator{proc, code}) {
-        const std::string word = entry.path().filename().string();
-        if (word.find_first_not_of("0123456789") != std::string::npos) continue;
-        std::ifstream file{entry.path() / "stat"};
-        std::string text;
-        if (!std::getline(file, text)) continue;
-        // "12 (a name) S 1 ...": the name may hold anything, so its end is the last parenthesis.
-        const std::size_t open = text.find('(');
-        const std::size_t close = text.rfind(')');
-        if (open == std::string::npos || close == std::string::npos) continue;
-        std::istringstream rest{text.substr(close + 1)};
-        char state = 0;
-        pid_t parent = 0;
-        if (!(rest >> state >> parent) || state == 'Z') continue;
-        all[base::parse<int>(word)] = {parent, text.substr(open + 1, close - open - 1)};
-    }
-    return all;
 }
 
 // Of all threads together: a library may have bound them one by one.
@@ -152,17 +124,11 @@ std::vector<Neighbour> neighbours(const Avoid& avoid, const base::CpuSet& allowe
     const char* job = std::getenv("SLURM_JOB_ID");
     if (avoid.processes.empty() && job == nullptr) return {};
 
-    const std::map<pid_t, Process> all = processes();
-    std::set<pid_t> family;  // this process and its ancestors
-    for (pid_t pid = ::getpid(); all.contains(pid) && family.insert(pid).second;) pid = all.at(pid).parent;
+    const std::map<pid_t, base::Process> all = base::processes();
+    const std::set<pid_t> family = base::with_ancestors(::getpid(), all);
     std::set<pid_t> parents;
     for (const auto& [pid, process] : all) parents.insert(process.parent);
-    std::set<pid_t> asked{avoid.processes.begin(), avoid.processes.end()};
-    for (bool grown = true; grown;) {  // children may have smaller numbers than their parents
-        grown = false;
-        for (const auto& [pid, process] : all)
-            if (asked.contains(process.parent)) grown = asked.insert(pid).second || grown;
-    }
+    const std::set<pid_t> asked = base::with_descendants({avoid.processes.begin(), avoid.processes.end()}, all);
 
     const std::string me = program_of(::getpid());
     std::vector<Neighbour> found;

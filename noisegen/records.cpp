@@ -7,10 +7,17 @@
 
 namespace noisegen {
 
+namespace {
+
+const std::vector<std::string> stretch_columns{"phase", "factor", "level", "cpu", "begin_ns", "end_ns"};
+
+}  // namespace
+
 Records::Records(const std::filesystem::path& part, const Schedule& schedule, std::uint64_t seed,
                  const std::vector<int>& cpus)
     : schedule_{schedule},
       cpus_{cpus},
+      part_{part},
       host_{base::host_name()},
       phases_{part / "noise.csv",
               {"phase", "block", "chip", "factor", "stressor", "level", "cpu", "host", "begin_ns", "end_ns",
@@ -34,6 +41,7 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
       requested_duty_{recorder_.metric("requested duty", "share", otf2::Type::real, otf2::MetricMode::absolute_last)},
       quiet_{recorder_.region("quiet")},
       on_{recorder_.region("on")},
+      stopped_{recorder_.region("training stopped")},
       no_level_{recorder_.text("")},
       no_stressor_{recorder_.text("quiet")}
 {
@@ -45,8 +53,7 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
         recorder_.property("crosstalk::factors", base::join_words(schedule.factors(), ","));
     const auto follows = [](const Dose& dose) { return !dose.intensity.follow.empty(); };
     if (std::any_of(schedule.doses.begin(), schedule.doses.end(), follows))
-        followed_csv_.emplace(part / "followed.csv",
-                              std::vector<std::string>{"phase", "factor", "level", "cpu", "begin_ns", "end_ns"});
+        followed_csv_.emplace(part / "followed.csv", stretch_columns);
     for (const Dose& dose : schedule.doses) {
         regions_.push_back(recorder_.region(dose.factor));
         levels_.push_back(recorder_.text(dose.level));
@@ -108,6 +115,17 @@ void Records::followed(std::size_t cpu_index, const PhaseDone& so_far, bool on, 
     const std::lock_guard lock{mutex_};
     followed_csv_->row(so_far.chip->phase, factor(so_far), schedule_.doses[*so_far.dose].level, cpus_[cpu_index],
                        on_since_ns_[cpu_index], at_ns);
+}
+
+void Records::stopped(std::size_t cpu_index, const PhaseDone& so_far, std::int64_t from_ns, std::int64_t until_ns)
+{
+    enter(cpu_index, so_far);
+    locations_[cpu_index]->enter(stopped_, from_ns);
+    locations_[cpu_index]->leave(stopped_, until_ns);
+    const std::lock_guard lock{mutex_};
+    if (!pauses_csv_) pauses_csv_.emplace(part_ / "pauses.csv", stretch_columns);
+    pauses_csv_->row(so_far.chip->phase, factor(so_far), schedule_.doses[*so_far.dose].level, cpus_[cpu_index], from_ns,
+                     until_ns);
 }
 
 void Records::phase(std::size_t cpu_index, const PhaseDone& done)

@@ -22,6 +22,8 @@ class Records {
     void level(std::size_t cpu_index, const PhaseDone& so_far, const Level& level);
     // A dose that follows the training goes on, or off: a region within that of the phase, and then a row.
     void followed(std::size_t cpu_index, const PhaseDone& so_far, bool on, std::int64_t at_ns);
+    // The training was held stopped: a region within that of the phase, and a row.
+    void stopped(std::size_t cpu_index, const PhaseDone& so_far, std::int64_t from_ns, std::int64_t until_ns);
     // A row, and the end of a region on the CPU's location.
     void phase(std::size_t cpu_index, const PhaseDone& done);
 
@@ -36,11 +38,13 @@ class Records {
 
     const Schedule& schedule_;
     const std::vector<int>& cpus_;
+    std::filesystem::path part_;
     std::string host_;
     std::mutex mutex_;  // of the CSVs
     base::CsvWriter phases_;
     base::CsvWriter levels_csv_;
     std::optional<base::CsvWriter> followed_csv_;  // if a dose follows the training
+    std::optional<base::CsvWriter> pauses_csv_;    // once the training was stopped
     otf2::Recorder recorder_;
     otf2::AttributeRef block_;
     otf2::AttributeRef chip_;
@@ -53,6 +57,7 @@ class Records {
     otf2::MetricRef requested_duty_;
     otf2::RegionRef quiet_;
     otf2::RegionRef on_;
+    otf2::RegionRef stopped_;
     otf2::TextRef no_level_;
     otf2::TextRef no_stressor_;
     std::vector<otf2::RegionRef> regions_;  // by dose

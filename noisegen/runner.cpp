@@ -448,6 +448,7 @@ int run(Request request)
               {.cpus = cpus,
                .runs = runs,
                .control_run = request.control_run,
+               .victims = request.victims,
                .job = job,
                .seed = request.seed,
                .scheduling = request.scheduling,
@@ -472,6 +473,9 @@ int run(Request request)
         [&](std::size_t cpu, const PhaseDone& so_far, const Level& level) { records.level(cpu, so_far, level); },
         [&](std::size_t cpu, const PhaseDone& so_far, bool on, std::int64_t at) {
             records.followed(cpu, so_far, on, at);
+        },
+        [&](std::size_t cpu, const PhaseDone& so_far, std::int64_t from, std::int64_t until) {
+            records.stopped(cpu, so_far, from, until);
         });
     const std::string reason = supervise(request, table, start_ns, team, watch);
     const std::int64_t ended_ns = std::min(base::now_ns(), start_ns + table.back().end.count());

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <set>
 
 namespace noisegen {
 
@@ -26,6 +27,7 @@ struct Request {
     std::filesystem::path limits_file;  // for rate=60%; empty: the default
     std::filesystem::path out;          // the run's directory
     std::filesystem::path control_run;  // the run whose control file asks the training and tells its steps
+    std::set<pid_t> victims = {};       // processes that control.pause stops; none: those in the control file
     bool json = false;                  // print the whole record in the end, instead of a line for each dose
     nlohmann::ordered_json record;      // base::run_record()
 };

@@ -81,6 +81,7 @@ class Builder {
 
     Schedule finish(decltype(Schedule::order) order)
     {
+        if (schedule_.design != Schedule::Design::sequence) check_controls();
         schedule_.order = std::move(order);
         return std::move(schedule_);
     }
@@ -111,6 +112,19 @@ class Builder {
             levels.emplace_back(with_levels + "=" + value, std::move(options));
         }
         return levels;
+    }
+
+    void check_controls() const
+    {
+        const auto has = [this](const char* name) {
+            return std::any_of(schedule_.stressors.begin(), schedule_.stressors.end(),
+                               [name](const Configured& stressor) { return stressor.card->name == name; });
+        };
+        if (has("control.delay") != has("control.sham"))
+            base::fail_usage(
+                "control.delay and control.sham go together: the delay is measured against the same "
+                "barriers without a delay; '",
+                schedule_.text, "' has one of them only");
     }
 
     std::size_t dose(const std::string& label, const std::string& level, const StressorCard& card,

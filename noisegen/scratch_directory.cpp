@@ -116,7 +116,7 @@ ScratchDirectory::ScratchDirectory(const fs::path& directory) : directory_{direc
     try {
         remove_stale(parent_, directory_);
         make();
-        guardian_ = std::make_unique<ScratchGuardian>(parent_, name_, tree_);
+        guardian_ = std::make_unique<Guardian>(Guardian::Duty::scratch, name_, std::vector<int>{parent_, tree_});
     } catch (...) {
         if (tree_ >= 0) remove_tree(parent_, name_, tree_, mark);
         if (tree_ >= 0) ::close(tree_);

@@ -5,7 +5,7 @@
 // maker and the guardian hold a lock (flock) on it: who gets the lock knows that both are dead.
 #pragma once
 
-#include "noisegen/scratch_guardian.hpp"
+#include "noisegen/guardian.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -53,7 +53,7 @@ class ScratchDirectory {
     std::string name_;
     int parent_ = -1;
     int tree_ = -1;
-    std::unique_ptr<ScratchGuardian> guardian_;
+    std::unique_ptr<Guardian> guardian_;
 };
 
 }  // namespace noisegen

@@ -25,6 +25,8 @@ extern const StressorCard metadata_create;
 extern const StressorCard metadata_stat;
 extern const StressorCard metadata_unlink;
 extern const StressorCard control_delay;
+extern const StressorCard control_pause;
+extern const StressorCard control_sham;
 
 const base::Shelf<StressorCard>& stressors()
 {
@@ -35,7 +37,7 @@ const base::Shelf<StressorCard>& stressors()
          &memory_stream,  &memory_random,    &memory_chase,      &capacity_hog,   &network_exchange,
          &network_stream, &network_alltoall, &network_allreduce, &network_incast, &io_write,
          &io_read,        &io_random,        &io_checkpoint,     &io_smallfiles,  &metadata_create,
-         &metadata_stat,  &metadata_unlink,  &control_delay}};
+         &metadata_stat,  &metadata_unlink,  &control_delay,     &control_pause,  &control_sham}};
     return shelf;
 }
 

@@ -9,8 +9,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace noisegen {
 
@@ -18,11 +21,14 @@ namespace noisegen {
 struct Work {
     std::uint64_t bytes = 0;
     std::uint64_t operations = 0;
-    std::int64_t rest_until_ns = 0;  // CLOCK_MONOTONIC: nothing to do before then, the team sleeps; 0: go on
+    std::int64_t rest_until_ns = 0;     // CLOCK_MONOTONIC: nothing to do before then, the team sleeps; 0: go on
+    std::int64_t stopped_from_ns = 0;   // it held the training stopped from then (CLOCK_MONOTONIC)
+    std::int64_t stopped_until_ns = 0;  // until then; 0: it did not
 };
 
 // What a stressor is told when its chip begins, or with a duty each of its bursts.
 struct Turn {
+    std::int64_t begin_ns = 0;      // CLOCK_MONOTONIC: when the chip should have begun
     std::int64_t deadline_ns = 0;   // CLOCK_MONOTONIC: the turn is over then
     double bytes_per_s = 0.0;       // asked of this instance; 0: no byte rate was asked for
     double operations_per_s = 0.0;  // the same for operations
@@ -59,6 +65,7 @@ struct Place {
     std::size_t index = 0;              // this CPU's place among those that run the stressor in this process
     std::size_t count = 1;              // how many do
     std::filesystem::path control_run;  // the run whose control file asks the training; empty if none was given
+    std::set<pid_t> victims = {};       // processes to stop instead of those in the control file
     base::JobRank job;
     Shared* shared = nullptr;  // what the card's `share` made
     bool at_once = false;      // nothing is measured or held exactly: what takes long may be done while it stresses

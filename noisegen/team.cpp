@@ -22,12 +22,12 @@ namespace {
 constexpr std::int64_t judged_after_ns = 1'000'000'000;
 constexpr std::int64_t level_ns = 100'000'000;
 
-// Signals go to the main thread.
+// Signals go to the main thread. A pipe that nobody reads is an error of the call that writes.
 void leave_signals_alone()
 {
     sigset_t signals;
     sigemptyset(&signals);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
@@ -116,6 +116,7 @@ Team::Team(const Schedule& schedule, Setup setup)
                           .index = 0,
                           .count = setup_.runs[i].size(),
                           .control_run = setup_.control_run,
+                          .victims = setup_.victims,
                           .job = setup_.job,
                           .shared = nullptr,
                           .at_once = setup_.at_once};
@@ -149,13 +150,14 @@ Team::~Team()
 }
 
 void Team::start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase, OnLevel on_level,
-                 OnFollowed on_followed)
+                 OnFollowed on_followed, OnStopped on_stopped)
 {
     table_ = std::move(table);
     start_ns_ = start_ns;
     on_phase_ = std::move(on_phase);
     on_level_ = std::move(on_level);
     on_followed_ = std::move(on_followed);
+    on_stopped_ = std::move(on_stopped);
     started_ = true;
     go_.set_value(true);
 }
@@ -216,6 +218,7 @@ void Team::work(Worker& worker)
                                                             .index = static_cast<std::size_t>(place - cpus.begin()),
                                                             .count = cpus.size(),
                                                             .control_run = setup_.control_run,
+                                                            .victims = setup_.victims,
                                                             .job = setup_.job,
                                                             .shared = shared_[i].get(),
                                                             .at_once = setup_.at_once}));
@@ -375,7 +378,10 @@ class Team::Stress {
 
     void stress(std::int64_t began_ns, std::int64_t until_ns)
     {
-        Turn turn{.deadline_ns = until_ns, .bytes_per_s = 0.0, .operations_per_s = 0.0};
+        Turn turn{.begin_ns = team_.start_ns_ + done_.chip->begin.count(),
+                  .deadline_ns = until_ns,
+                  .bytes_per_s = 0.0,
+                  .operations_per_s = 0.0};
         if (intensity_.rate) (of_ == base::Rate::Of::bytes ? turn.bytes_per_s : turn.operations_per_s) = asked_per_s();
         stressor_.begin(turn);
         busy_since_ns_ = began_ns;
@@ -388,6 +394,8 @@ class Team::Stress {
             if (held_.control) held_.control->before(now);
             const Work work = stressor_.step();
             add(window_.work, work);
+            if (work.stopped_until_ns != 0 && team_.on_stopped_)
+                team_.on_stopped_(worker_.index, done_, work.stopped_from_ns, work.stopped_until_ns);
             worker_.bytes.fetch_add(work.bytes, std::memory_order_relaxed);
             const std::int64_t after = base::now_ns();
             if (after >= next_window()) end_window(after);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -108,6 +109,7 @@ class Team {
         std::vector<int> cpus;               // one thread each
         std::vector<std::vector<int>> runs;  // by stressor: its CPUs (divide())
         std::filesystem::path control_run;
+        std::set<pid_t> victims = {};  // Place::victims
         base::JobRank job;
         std::uint64_t seed = 1;            // of random arrivals
         std::string scheduling = "other";  // class of the noise threads, set_scheduling_class()
@@ -130,8 +132,11 @@ class Team {
     // Called by them when a dose that follows the training goes on or off, with the phase so far, and at what time.
     using OnFollowed = std::function<void(std::size_t, const PhaseDone&, bool, std::int64_t)>;
 
+    // Called by them when a step held the training stopped, with the phase so far, from when and until when.
+    using OnStopped = std::function<void(std::size_t, const PhaseDone&, std::int64_t, std::int64_t)>;
+
     void start(std::vector<Chip> table, std::int64_t start_ns, OnPhase on_phase, OnLevel on_level = {},
-               OnFollowed on_followed = {});
+               OnFollowed on_followed = {}, OnStopped on_stopped = {});
 
     // Waits until there is something to tell (done, failed, newly short), the descriptor can be read, or the time has
     // come.
@@ -184,6 +189,7 @@ class Team {
     OnPhase on_phase_;
     OnLevel on_level_;
     OnFollowed on_followed_;
+    OnStopped on_stopped_;
     std::optional<base::ControlFile> control_;  // if a dose follows the training
     int news_ = -1;                             // an event
     std::atomic<std::size_t> working_;

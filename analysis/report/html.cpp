@@ -123,6 +123,18 @@ std::string control_tile(const std::string& name, const std::optional<Control>& 
                 meaning + " Interval " + range(control->interval) + ".");
 }
 
+std::string truth_of(const std::optional<Control>& control)
+{
+    return control && control->connected ? percent(control->true_percent) : "unknown";
+}
+
+std::string cost_of_sham(const Verdict& verdict)
+{
+    if (!verdict.sham) return "";
+    return " The barriers around it cost " + signed_percent(verdict.sham->percent.value) +
+           " in its own slots and its sham's, and nothing elsewhere.";
+}
+
 std::size_t count_of(const Analysis& analysis, LeftOut reason)
 {
     const auto found = analysis.counts.find(reason);
@@ -141,13 +153,19 @@ std::string trust_section(const Report& report)
 {
     const Verdict& verdict = report.verdict;
     const Analysis& analysis = report.analysis;
-    const bool connected = verdict.delay && verdict.delay->true_percent > 0.0;
     std::string html = "<section><h2>Why it can" + std::string{verdict.trustworthy ? "" : "not"} +
                        " be trusted</h2>\n<div class=\"tiles\">\n";
     html += control_tile("Placebo: noise that does nothing", verdict.placebo, "nothing", "Must measure as nothing.");
-    html += control_tile("Control: a delay of known length", verdict.delay,
-                         connected ? percent(verdict.delay->true_percent) : "unknown",
-                         "Asked of the training, and recorded by it. Must measure as what it was.");
+    if (verdict.delay || !verdict.pause)
+        html +=
+            control_tile("Control: a delay of known length", verdict.delay, truth_of(verdict.delay),
+                         "Asked of the training, and recorded by it. Must measure, against its sham, as what it was." +
+                             cost_of_sham(verdict));
+    if (verdict.pause)
+        html += control_tile("Control: pauses of known length", verdict.pause, truth_of(verdict.pause),
+                             verdict.pause->judged
+                                 ? "All processes of the training stopped. Must measure as what was stopped."
+                                 : "Not judged: the training computes while its processes are stopped, as on a GPU.");
     html += tile(verdict.covered, "Noise covered the training",
                  fixed(100.0 * analysis.covered_share, 1) + " % after its warm-up",
                  "By the noise's own record, on the clock of each node.");

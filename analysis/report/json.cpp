@@ -19,7 +19,7 @@ Json control_json(const std::optional<Control>& control, bool with_truth)
     json["effect_percent"] = control->percent.value;
     json["low_percent"] = control->interval.low;
     json["high_percent"] = control->interval.high;
-    if (with_truth) json["true_percent"] = control->true_percent;
+    if (with_truth) json["true_percent"] = control->connected ? Json(control->true_percent) : Json(nullptr);
     return json;
 }
 
@@ -93,6 +93,9 @@ Json verdict_json(const Report& report)
     json["quiet_step_ms"] = verdict.quiet_step_ms;
     json["controls"]["placebo"] = control_json(verdict.placebo, false);
     json["controls"]["delay"] = control_json(verdict.delay, true);
+    json["controls"]["sham"] = control_json(verdict.sham, false);
+    json["controls"]["pause"] = control_json(verdict.pause, true);
+    if (verdict.pause) json["controls"]["pause"]["judged"] = verdict.pause->judged;
     json["factors"] = factors_json(report);
     json["confidence_percent"] = 100.0 * verdict.confidence;
     json["covered"] = verdict.covered;

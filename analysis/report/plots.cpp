@@ -2,6 +2,7 @@
 
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/palette.hpp"
+#include "analysis/roles.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/gnuplot.hpp"
@@ -174,6 +175,15 @@ void write_timeline_script(const std::filesystem::path& folder, const Report& re
     base::write_whole(folder / "timeline.gp", gp.str());
 }
 
+// NaN for what has none.
+double truth_of(const Verdict& verdict, Role role)
+{
+    if (role == Role::placebo) return 0.0;
+    const std::optional<Control>& control = role == Role::delay ? verdict.delay : verdict.pause;
+    const bool has_truth = (role == Role::delay || role == Role::pause) && control && control->connected;
+    return has_truth ? control->true_percent : NAN;
+}
+
 void write_effects_plot(const std::filesystem::path& folder, const Report& report,
                         const std::vector<std::string>& factors)
 {
@@ -186,8 +196,7 @@ void write_effects_plot(const std::filesystem::path& folder, const Report& repor
     for (std::size_t e = 0; e < effects.size(); ++e) {
         const Effect& effect = *effects[e];
         const Interval interval = effect.percent.interval(report.verdict.confidence);
-        const bool is_delay = effect.stressor == "control.delay" && report.verdict.delay;
-        const double truth = effect.stressor == "placebo" ? 0.0 : is_delay ? report.verdict.delay->true_percent : NAN;
+        const double truth = truth_of(report.verdict, role_of(effect.stressor));
         data.row(effects.size() - e, fixed(effect.percent.value, 5), fixed(interval.low, 5), fixed(interval.high, 5),
                  std::isnan(truth) ? std::string{"NaN"} : fixed(truth, 5),
                  "0x" + colour(number_of(factors, effect.factor)).substr(1));

@@ -30,6 +30,11 @@ void print_control(std::ostream& out, const char* name, const std::optional<Cont
         out << "not in the schedule\n";
 }
 
+std::string truth_of(const std::optional<Control>& control)
+{
+    return control && control->connected ? percent(control->true_percent) : "unknown";
+}
+
 }  // namespace
 
 void print(std::ostream& out, const Report& report)
@@ -43,9 +48,14 @@ void print(std::ostream& out, const Report& report)
         << " % of the training after warm-up\n";
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
     print_control(out, "placebo        ", verdict.placebo, "nothing");
-    print_control(
-        out, "control delay  ", verdict.delay,
-        verdict.delay && verdict.delay->true_percent > 0.0 ? percent(verdict.delay->true_percent) : "unknown");
+    if (verdict.delay || !verdict.pause) print_control(out, "control delay  ", verdict.delay, truth_of(verdict.delay));
+    if (verdict.pause)
+        print_control(out, "control pause  ", verdict.pause,
+                      truth_of(verdict.pause) + (verdict.pause->judged ? "" : " (not judged)"));
+    if (verdict.sham)
+        out << "  control sham   " << signed_percent(verdict.sham->percent.value) << " ("
+            << range(verdict.sham->interval)
+            << "): the cost of the delay's barriers, in its slots and the sham's only\n";
     if (!report.run.plan.randomised())
         out << "  the order of the noise was not random: a rhythm of the machine could pass for an effect\n";
 

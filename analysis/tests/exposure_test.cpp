@@ -13,6 +13,7 @@ namespace {
 
 const Assigned memory{"memory", "", "memory.stream"};
 const Assigned delay{"delay", "", "control.delay"};
+const Assigned sham{"sham", "", "control.sham"};
 
 analysis::StepTable steps_at(std::vector<std::int64_t> begins, std::int64_t length)
 {
@@ -70,8 +71,24 @@ TEST_CASE("a step that straddles the control delay is left out because the delay
     const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
     const analysis::Exposures exposures = analysis::expose(
         steps_at({50, 90, 150, 190, 250}, 20), std::vector<std::vector<Chip>>{chips}, plan, {.warm_up_steps = 0});
-    const std::vector<LeftOut> expected{LeftOut::no, LeftOut::half_delayed, LeftOut::no, LeftOut::half_delayed,
+    const std::vector<LeftOut> expected{LeftOut::no, LeftOut::control_border, LeftOut::no, LeftOut::control_border,
                                         LeftOut::no};
+    CHECK(exposures.left_out == expected);
+}
+
+TEST_CASE("a step between the slots of two controls is left out, and one that a control touched outside of its slot")
+{
+    const std::vector<Chip> chips{
+        {0, 0, 100, {delay}}, {0, 100, 200, {sham}}, {0, 200, 300, {memory}}, {0, 300, 400, {}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    analysis::StepTable steps = steps_at({50, 90, 150, 210, 250, 350}, 20);
+    steps.phases = {"backward", "control_settle"};
+    steps.ranks[0].phase_ms = Eigen::MatrixXd::Zero(6, 2);
+    steps.ranks[0].phase_ms.col(1) << 2.0, 2.0, 2.0, 0.0, 2.0, 0.0;  // the fifth obeyed too late
+    const analysis::Exposures exposures =
+        analysis::expose(steps, std::vector<std::vector<Chip>>{chips}, plan, {.warm_up_steps = 0});
+    const std::vector<LeftOut> expected{LeftOut::no, LeftOut::control_border, LeftOut::no,
+                                        LeftOut::no, LeftOut::control_border, LeftOut::no};
     CHECK(exposures.left_out == expected);
 }
 

@@ -58,6 +58,9 @@ TEST_CASE("a run directory gives a report with the true answers")
     CHECK(delay["true_percent"].get<double>() == doctest::Approx(5.0).epsilon(0.05));
     CHECK(delay["low_percent"].get<double>() < delay["true_percent"].get<double>());
     CHECK(delay["high_percent"].get<double>() > delay["true_percent"].get<double>());
+    const nlohmann::json& sham = verdict["controls"]["sham"];
+    CHECK(sham["effect_percent"].get<double>() == doctest::Approx(4.0).epsilon(0.1));
+    CHECK(verdict["controls"]["pause"].is_null());
     const nlohmann::json& mem = verdict["factors"]["mem"];
     CHECK(mem["verdict"] == "unsafe");
     CHECK(mem["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.05));
@@ -78,8 +81,8 @@ TEST_CASE("the tables have the columns that were promised")
     REQUIRE(effects.columns().size() >= promised.size());
     CHECK(std::equal(promised.begin(), promised.end(), effects.columns().begin()));
     const base::CsvTable exposure{scratch / "run/report/exposure.csv"};
-    const std::vector<std::string> expected{"rank",   "step", "block",         "used",
-                                            "reason", "mem",  "control.delay", "placebo"};
+    const std::vector<std::string> expected{"rank", "step",          "block",        "used",   "reason",
+                                            "mem",  "control.delay", "control.sham", "placebo"};
     CHECK(exposure.columns() == expected);
     CHECK(exposure.text(0, "reason") == "warm-up");
 

@@ -26,7 +26,8 @@ struct SyntheticNoise {
 struct SyntheticRun {
     std::vector<SyntheticNoise> noise{{"mem", "memory.stream", "backward", 10.0, -1},
                                       {"placebo", "placebo", "", 0.0, -1},
-                                      {"control.delay", "control.delay", "control_delay", 5.0, -1}};
+                                      {"control.delay", "control.delay", "control_delay", 5.0, -1},
+                                      {"control.sham", "control.sham", "", 0.0, -1}};
     int ranks = 2;
     double step_ms = 20.0;
     double deviation = 0.01;
@@ -34,9 +35,11 @@ struct SyntheticRun {
     double run_s = 12.0;
     double noise_from_s = 0.5;  // when the chip table begins
     double noise_until_s = 1e9;
-    bool connected = true;      // the training obeys the control delay
-    double achieved = 1.0;      // share of each chip in which the noise really runs
-    std::string noise_clock{};  // identity to give to the noise; empty: the training's
+    bool connected = true;        // the training obeys the control delay and its sham
+    double settle_percent = 4.0;  // of the quiet step: what their barriers cost
+    double pause_percent = 0.0;   // of the slots of control.pause: the training is stopped for so much of them
+    double achieved = 1.0;        // share of each chip in which the noise really runs
+    std::string noise_clock{};    // identity to give to the noise; empty: the training's
     std::string design = "rotation";
     std::string interaction_phase{};  // is slowed further while several noises are on at once
     double interaction_percent = 0.0;
@@ -57,7 +60,7 @@ struct PlannedChip {
 
 inline bool is_control(const SyntheticNoise& noise)
 {
-    return noise.stressor == "placebo" || noise.stressor == "control.delay";
+    return noise.stressor == "placebo" || noise.stressor.starts_with("control.");
 }
 
 // What the chips of a block hold, before their order is drawn: each noise alone, or all combinations of noises and each
@@ -144,8 +147,13 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
                     if (on->phase == slowed && (on->rank < 0 || on->rank == rank)) percent += on->percent;
                 return percent / 100.0;
             };
-            const std::int64_t delay = run.connected ? ns(extra("control_delay", 0)) : 0;
-            if (run.connected) phase("control_delay", time, time + delay);
+            const bool settles = run.connected && std::any_of(all_on.begin(), all_on.end(), [](const auto* on) {
+                                     return on->stressor == "control.delay" || on->stressor == "control.sham";
+                                 });
+            const std::int64_t settled = settles ? ns(run.settle_percent / 100.0) : 0;
+            const std::int64_t delay = run.connected ? settled + ns(extra("control_delay", 0)) : 0;
+            if (settles) phase("control_settle", time, time + (mine == 0 ? settled : delay));
+            if (mine == 0 && delay > settled) phase("control_delay", time + settled, time + delay);
             std::vector<std::int64_t> loaded;
             std::vector<std::int64_t> ready;
             for (int rank = 0; rank < run.ranks; ++rank) {

@@ -37,36 +37,61 @@ TEST_CASE("the minutes missing shrink the half width to the margin")
 
 namespace {
 
-// One rank, chips of ten steps: quiet, placebo, mem and delay, of the given lengths in ms.
+// One rank, chips of ten steps of the given lengths in ms.
+struct Lengths {
+    double placebo = 100.0;
+    double mem = 110.0;
+    double sham = 103.0;  // its barriers cost three
+    double delayed = 108.0;
+    double recorded_delay = 5.0;  // in the steps of control.delay
+    double paused = 0.0;          // 0: no control.pause in the schedule
+    double stopped = 0.0;         // of its steps, the process is stopped
+    bool with_delay = true;
+    bool with_sham = true;
+    bool computes_while_stopped = false;
+};
+
 struct Made {
     analysis::DesignedRun run;
     analysis::Analysis analysis;
 };
 
-Made made(double placebo_ms, double mem_ms, double delayed_ms, double recorded_delay_ms, bool with_controls = true)
+std::vector<std::pair<std::vector<analysis::Assigned>, double>> treatments_of(const Lengths& lengths)
 {
     std::vector<std::pair<std::vector<analysis::Assigned>, double>> treatments{
-        {{}, 100.0}, {{{"mem", "", "memory.stream"}}, mem_ms}};
-    if (with_controls) {
-        treatments.push_back({{{"placebo", "", "placebo"}}, placebo_ms});
-        treatments.push_back({{{"delay", "", "control.delay"}}, delayed_ms});
-    }
+        {{}, 100.0}, {{{"mem", "", "memory.stream"}}, lengths.mem}};
+    if (lengths.placebo > 0.0) treatments.push_back({{{"placebo", "", "placebo"}}, lengths.placebo});
+    if (lengths.with_delay) treatments.push_back({{{"delay", "", "control.delay"}}, lengths.delayed});
+    if (lengths.with_sham) treatments.push_back({{{"sham", "", "control.sham"}}, lengths.sham});
+    if (lengths.paused > 0.0) treatments.push_back({{{"pause", "", "control.pause"}}, lengths.paused});
+    return treatments;
+}
+
+Made made(const Lengths& lengths)
+{
+    const auto treatments = treatments_of(lengths);
     std::vector<analysis::Chip> chips;
     Made result;
+    result.run.computes_while_stopped = lengths.computes_while_stopped;
     analysis::RankSteps& rank = result.run.steps.ranks.emplace_back();
+    std::vector<analysis::Stretch>& stopped = result.run.stopped.emplace_back();
     result.run.steps.phases = {"backward", "control_delay"};
     std::vector<double> delays;
     std::int64_t time = 0;
     for (int block = 0; block < 8; ++block)
         for (std::size_t t = 0; t < treatments.size(); ++t) {
             const auto& [on, ms] = treatments[(t + static_cast<std::size_t>(block)) % treatments.size()];
+            const std::string stressor = on.empty() ? "" : on[0].stressor;
             const std::int64_t begin = time;
             for (int i = 0; i < 10; ++i) {
                 result.run.steps.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
                 rank.begin_ns.push_back(time);
+                if (stressor == "control.pause" && lengths.stopped > 0.0)
+                    stopped.push_back(
+                        {time + 10'000'000, time + 10'000'000 + static_cast<std::int64_t>(lengths.stopped * 1e6)});
                 time += static_cast<std::int64_t>((ms + 0.1 * (block % 3) + 0.01 * i) * 1e6);
                 rank.end_ns.push_back(time);
-                delays.push_back(!on.empty() && on[0].stressor == "control.delay" ? recorded_delay_ms : 0.0);
+                delays.push_back(stressor == "control.delay" ? lengths.recorded_delay : 0.0);
             }
             chips.push_back({block, begin, time, on});
         }
@@ -97,7 +122,7 @@ bool says(const analysis::Verdict& verdict, const std::string& word)
 
 TEST_CASE("a run whose controls hold is trustworthy")
 {
-    const analysis::Verdict verdict = verdict_of(made(100.0, 110.0, 105.0, 5.0));
+    const analysis::Verdict verdict = verdict_of(made({}));
     CHECK(verdict.trustworthy);
     CHECK(verdict.covered);
     REQUIRE(verdict.delay);
@@ -110,39 +135,89 @@ TEST_CASE("a run whose controls hold is trustworthy")
 
 TEST_CASE("a placebo with an effect is distrusted")
 {
-    const analysis::Verdict verdict = verdict_of(made(102.0, 110.0, 105.0, 5.0));
+    const analysis::Verdict verdict = verdict_of(made({.placebo = 102.0}));
     CHECK_FALSE(verdict.trustworthy);
     CHECK(says(verdict, "the placebo came out as 2.00 %"));
 }
 
 TEST_CASE("a delay that measures as something else is distrusted")
 {
-    const analysis::Verdict verdict = verdict_of(made(100.0, 110.0, 103.0, 5.0));
+    const analysis::Verdict verdict = verdict_of(made({.delayed = 106.0}));
     CHECK_FALSE(verdict.trustworthy);
     CHECK(says(verdict, "the control delay came out as"));
 }
 
 TEST_CASE("a control that the training never heard of is not connected")
 {
-    const analysis::Verdict verdict = verdict_of(made(100.0, 110.0, 100.0, 0.0));
+    const analysis::Verdict verdict = verdict_of(made({.sham = 100.0, .delayed = 100.0, .recorded_delay = 0.0}));
     CHECK_FALSE(verdict.trustworthy);
     CHECK(says(verdict, "not connected"));
 }
 
 TEST_CASE("a schedule without controls proves nothing")
 {
-    const analysis::Verdict verdict = verdict_of(made(0.0, 110.0, 0.0, 0.0, false));
+    const analysis::Verdict verdict = verdict_of(made({.placebo = 0.0, .with_delay = false, .with_sham = false}));
     CHECK_FALSE(verdict.trustworthy);
     CHECK(says(verdict, "no placebo"));
-    CHECK(says(verdict, "no control delay"));
+    CHECK(says(verdict, "neither control.delay nor control.pause"));
     CHECK(verdict.covered);
 }
 
 TEST_CASE("a broken promise of the noise is distrusted")
 {
-    const analysis::Verdict verdict =
-        verdict_of(made(100.0, 110.0, 105.0, 5.0), {"no noise process on the node of rank 1"});
+    const analysis::Verdict verdict = verdict_of(made({}), {"no noise process on the node of rank 1"});
     CHECK_FALSE(verdict.trustworthy);
     CHECK_FALSE(verdict.covered);
     CHECK(says(verdict, "rank 1"));
+}
+
+TEST_CASE("the delay is measured against the sham, and what the barriers cost is told by itself")
+{
+    const analysis::Verdict verdict = verdict_of(made({}));
+    REQUIRE(verdict.delay);
+    REQUIRE(verdict.sham);
+    CHECK(verdict.delay->percent.value == doctest::Approx(5.0).epsilon(0.01));
+    CHECK(verdict.sham->percent.value == doctest::Approx(3.0).epsilon(0.01));
+}
+
+TEST_CASE("a delay without a sham counts its barriers and is distrusted")
+{
+    const analysis::Verdict verdict = verdict_of(made({.with_sham = false}));
+    CHECK_FALSE(verdict.trustworthy);
+    CHECK(says(verdict, "no control.sham"));
+    CHECK(verdict.delay->percent.value == doctest::Approx(8.0).epsilon(0.01));
+}
+
+TEST_CASE("a pause that costs what was stopped is enough of a positive control")
+{
+    const analysis::Verdict verdict =
+        verdict_of(made({.paused = 104.0, .stopped = 4.0, .with_delay = false, .with_sham = false}));
+    CHECK(verdict.trustworthy);
+    REQUIRE(verdict.pause);
+    CHECK(verdict.pause->true_percent == doctest::Approx(4.0).epsilon(0.01));
+}
+
+TEST_CASE("a pause that measures as something else than what was stopped is distrusted")
+{
+    const analysis::Verdict verdict = verdict_of(made({.paused = 101.0, .stopped = 4.0}));
+    CHECK_FALSE(verdict.trustworthy);
+    CHECK(says(verdict, "the control pause came out as 1.0"));
+}
+
+TEST_CASE("a pause that stopped nothing is not connected")
+{
+    const analysis::Verdict verdict = verdict_of(made({.paused = 100.0}));
+    CHECK_FALSE(verdict.trustworthy);
+    CHECK(says(verdict, "no process of the training was stopped"));
+}
+
+TEST_CASE("a pause is not judged where the training computes while it is stopped, and is no positive control there")
+{
+    const Lengths on_a_gpu{.paused = 100.0, .stopped = 4.0, .computes_while_stopped = true};
+    const analysis::Verdict with_delay = verdict_of(made(on_a_gpu));
+    CHECK(with_delay.trustworthy);
+    CHECK_FALSE(with_delay.pause->judged);
+    Lengths without_delay = on_a_gpu;
+    without_delay.with_delay = without_delay.with_sham = false;
+    CHECK(says(verdict_of(made(without_delay)), "computes while it is stopped"));
 }

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <thread>
 
+#include <unistd.h>
+
 using namespace base;
 
 TEST_CASE("both sides see the same page whoever comes first")
@@ -71,4 +73,38 @@ TEST_CASE("a symlink is not followed")
     std::filesystem::create_symlink(scratch / "precious", scratch / "control" / "node1");
     CHECK_THROWS_AS(ControlFile::open(scratch.path(), "node1"), std::system_error);
     CHECK(std::filesystem::file_size(scratch / "precious") == 0);
+}
+
+TEST_CASE("a training's processes stand in the page while they live")
+{
+    const testing::Scratch scratch;
+    ControlFile noise = ControlFile::open(scratch.path(), "node1");
+    CHECK(training_processes(noise.page()).empty());
+    {
+        ControlFile training = ControlFile::open(scratch.path(), "node1");
+        const TrainingProcess me{training.page()};
+        CHECK(training_processes(noise.page()) == std::set{::getpid()});
+    }
+    CHECK(training_processes(noise.page()).empty());
+}
+
+TEST_CASE("a process that only has the number of a killed one is not taken for it, and its place is used again")
+{
+    const testing::Scratch scratch;
+    ControlFile control = ControlFile::open(scratch.path(), "node1");
+    for (auto& entry : control.page().processes) entry = static_cast<std::uint64_t>(::getpid());  // began at boot
+    CHECK(training_processes(control.page()).empty());
+    const TrainingProcess me{control.page()};
+    CHECK(training_processes(control.page()) == std::set{::getpid()});
+}
+
+TEST_CASE("what is asked of a step ends with its time")
+{
+    const testing::Scratch scratch;
+    ControlFile control = ControlFile::open(scratch.path(), "node1");
+    CHECK(request(control.page(), 5) == ControlRequest::none);
+    control.page().request = static_cast<std::uint32_t>(ControlRequest::sham);
+    control.page().on_until_ns = 10;
+    CHECK(request(control.page(), 9) == ControlRequest::sham);
+    CHECK(request(control.page(), 10) == ControlRequest::none);
 }

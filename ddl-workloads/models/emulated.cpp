@@ -31,6 +31,8 @@ class Computer {
  public:
     virtual ~Computer() = default;
     virtual void compute(const Part& part) = 0;
+    // Is it over at a time of the clock, whatever the process had of it?
+    virtual bool goes_by_the_clock() const { return true; }
 };
 
 class Sleeper : public Computer {
@@ -59,6 +61,7 @@ class Worker : public Computer {
         owed_ns_ += static_cast<double>(part.to_ns - part.from_ns);
         for (; owed_ns_ >= ns_per_piece_; owed_ns_ -= ns_per_piece_) work_->piece();
     }
+    bool goes_by_the_clock() const override { return false; }
 
  private:
     std::unique_ptr<EmulatedWork> work_;
@@ -129,6 +132,8 @@ class Emulated : public BucketModel {
     {
         computer_->compute({.begun_ns = base::now_ns(), .from_ns = 0, .to_ns = now().forward_ns});
     }
+
+    bool computes_while_stopped() const override { return computer_->goes_by_the_clock(); }
 
  private:
     void complete(const Bucket& bucket) override

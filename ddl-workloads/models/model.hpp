@@ -110,6 +110,9 @@ class Model {
     // of a divided model guess together; a batch may be empty.
     virtual std::int64_t count_correct(const Batch&) { return 0; }
 
+    // Does its computing go on while the process is stopped (SIGSTOP), as on a GPU?
+    virtual bool computes_while_stopped() const { return false; }
+
     // For the run record: versions, threads that are really in effect.
     virtual nlohmann::ordered_json describe() const { return nlohmann::ordered_json::object(); }
 };

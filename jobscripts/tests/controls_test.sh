@@ -14,7 +14,8 @@ verdict() {
   "quiet_step_ms": 80.0,
   "controls": {
     "placebo": {"effect_percent": 0.1, "low_percent": -0.1, "high_percent": 0.3},
-    "delay": {"effect_percent": $2, "low_percent": $3, "high_percent": $4, "true_percent": $5}
+    "delay": {"effect_percent": $2, "low_percent": $3, "high_percent": $4, "true_percent": $5},
+    "pause": {"effect_percent": $2, "low_percent": $3, "high_percent": $4, "true_percent": 4.85, "judged": true}
   }
 }
 JSON
@@ -28,7 +29,8 @@ check "it ends well" test "$status" = 0
 check "runs are counted" grep -q "emulated: 3 runs.* 2 of them trustworthy" "$scratch/out"
 check "the one without a control is counted apart" grep -q "not connected in 1 of 3" "$scratch/out"
 check "the truth is that of the others" grep -q "true value 5.000 .* in 1 of 2, half width 0.175" "$scratch/out"
-check "a mean over runs is one over the others" grep -q "measured minus true, pooled: -0.050" "$scratch/out"
+check "a mean over runs is one over the others" grep -q "delay measured minus true, pooled: -0.050" "$scratch/out"
+check "pauses are counted by their own truth" grep -q "control pause, true value 4.850 .* in 1 of 3, half width 0.183" "$scratch/out"
 check "the placebo counts in all of them" grep -q "placebo: 0 inside the 95 % interval in 3 of 3" "$scratch/out"
 
 verdict 1 0.0 -0.2 0.2 0.0 false

@@ -222,7 +222,7 @@ TEST_CASE("a thread is put into a scheduling class and the others are not")
 
 TEST_CASE("in a rotation every stressor runs on all noise CPUs")
 {
-    const auto schedule = parse_schedule("rotation(memory.stream, io.write, placebo, control.delay)");
+    const auto schedule = parse_schedule("rotation(memory.stream, io.write, placebo, control.delay, control.sham)");
     const auto runs = divide(schedule, three_cores);
     CHECK(runs[0] == std::vector<int>{2, 3, 4, 66, 67, 68});
     CHECK(runs[1] == runs[0]);

@@ -102,11 +102,20 @@ TEST_CASE("levels of another option make a stressor each")
     CHECK(schedule.stressors.size() == 2);
 }
 
+TEST_CASE("a delay and its sham go together in a design")
+{
+    CHECK_THROWS_WITH_AS(parse_schedule("rotation(memory.stream, placebo, control.delay; chip=1s)"),
+                         doctest::Contains("control.delay and control.sham go together"), base::UsageError);
+    CHECK_THROWS_AS(parse_schedule("factorial(memory.stream, control.sham; chip=1s)"), base::UsageError);
+    CHECK_NOTHROW(parse_schedule("control.delay 1s; quiet 1s"));
+}
+
 TEST_CASE("a factorial holds all combinations and controls alone")
 {
-    const Schedule schedule = parse_schedule("factorial(memory.stream, io.write, placebo, control.delay; chip=1s)");
+    const Schedule schedule =
+        parse_schedule("factorial(memory.stream, io.write, placebo, control.delay, control.sham; chip=1s)");
     const auto& treatments = std::get<Blocks>(schedule.order).treatments;
-    CHECK(treatments.size() == 6);
+    CHECK(treatments.size() == 7);
     CHECK(count_quiet(treatments) == 1);
     CHECK(std::count(treatments.begin(), treatments.end(), Treatment{0, 1}) == 1);
     CHECK(std::count(treatments.begin(), treatments.end(), Treatment{2}) == 1);

@@ -1,6 +1,7 @@
-#include "noisegen/scratch_guardian.hpp"
+#include "noisegen/guardian.hpp"
 
 #include "base/error.hpp"
+#include "noisegen/pause_guardian.hpp"
 #include "noisegen/remove_tree.hpp"
 #include "noisegen/scratch_directory.hpp"
 
@@ -20,11 +21,9 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::string_view hidden_mode = "--guard-scratch";
+constexpr std::string_view scratch_mode = "--guard-scratch";
+constexpr std::string_view pause_mode = "--guard-pause";
 bool can_guard = false;
-
-// What the guardian gets, as these descriptors.
-enum : int { guarded_pipe = 3, guarded_parent = 4, guarded_tree = 5, first_foreign = 6 };
 
 // A copy with a number that none of the guardian's descriptors has.
 int copy_out_of_the_way(int file)
@@ -54,18 +53,18 @@ struct SpawnSettings {
 
     void hand_over(int file, int as)
     {
-        copies[as - guarded_pipe] = copy_out_of_the_way(file);
-        posix_spawn_file_actions_adddup2(&files, copies[as - guarded_pipe], as);
+        copies.push_back(copy_out_of_the_way(file));
+        posix_spawn_file_actions_adddup2(&files, copies.back(), as);
     }
 
     posix_spawn_file_actions_t files{};
     posix_spawnattr_t attributes{};
-    std::array<int, 3> copies{-1, -1, -1};
+    std::vector<int> copies;
 };
 
 }  // namespace
 
-ScratchGuardian::ScratchGuardian(int parent, const std::string& name, int tree)
+Guardian::Guardian(Duty duty, const std::string& word, const std::vector<int>& files)
 {
     if (!can_guard) return;
     std::array<int, 2> ends{};
@@ -76,23 +75,23 @@ ScratchGuardian::ScratchGuardian(int parent, const std::string& name, int tree)
         SpawnSettings settings;
         settings.hand_over(ends[0], guarded_pipe);
         ::close(ends[0]);
-        settings.hand_over(parent, guarded_parent);
-        settings.hand_over(tree, guarded_tree);
+        int as = guarded_first;
+        for (const int file : files) settings.hand_over(file, as++);
         // Whoever reads noisegen's output must not wait for the guardian.
         for (const int file : {0, 1, 2})
             posix_spawn_file_actions_addopen(&settings.files, file, "/dev/null", O_RDWR, 0);
         std::string program = "noisegen";
-        std::string mode{hidden_mode};
-        std::string tree_name = name;
-        std::array<char*, 4> words{program.data(), mode.data(), tree_name.data(), nullptr};
+        std::string mode{duty == Duty::scratch ? scratch_mode : pause_mode};
+        std::string last = word;
+        std::array<char*, 4> words{program.data(), mode.data(), last.data(), nullptr};
         code = posix_spawn(&process_, "/proc/self/exe", &settings.files, &settings.attributes, words.data(), environ);
     }
     if (code == 0) return;
     ::close(pipe_);
-    throw std::system_error{code, std::generic_category(), "cannot start the guardian of the scratch directory"};
+    throw std::system_error{code, std::generic_category(), "cannot start the guardian of noisegen"};
 }
 
-ScratchGuardian::~ScratchGuardian()
+Guardian::~Guardian()
 {
     if (pipe_ < 0) return;
     ::close(pipe_);
@@ -103,16 +102,20 @@ ScratchGuardian::~ScratchGuardian()
 bool asked_to_guard(int argc, char** argv)
 {
     can_guard = true;
-    return argc == 3 && argv[1] == hidden_mode;
+    return argc == 3 && (argv[1] == scratch_mode || argv[1] == pause_mode);
 }
 
 int guard(char** argv)
 {
     ::syscall(SYS_close_range, first_foreign, ~0U, 0U);
+    if (argv[1] == pause_mode) {
+        end_pauses(guarded_pipe);
+        return 0;
+    }
     char nothing = 0;
     while (::read(guarded_pipe, &nothing, 1) < 0 && errno == EINTR) {
     }
-    remove_tree(guarded_parent, argv[2], guarded_tree, ScratchDirectory::mark);
+    remove_tree(guarded_first, argv[2], guarded_second, ScratchDirectory::mark);
     return 0;
 }
 

@@ -1,0 +1,81 @@
+#include "base/processes.hpp"
+
+#include "base/units.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include <sys/stat.h>
+
+namespace base {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path proc{"/proc"};
+
+std::optional<Process> process(const fs::path& directory)
+{
+    std::ifstream file{directory / "stat"};
+    std::string text;
+    if (!std::getline(file, text)) return {};
+    // "12 (a name) S 1 ...": the name may hold anything, so its end is the last parenthesis.
+    const std::size_t open = text.find('(');
+    const std::size_t close = text.rfind(')');
+    if (open == std::string::npos || close == std::string::npos) return {};
+    std::istringstream rest{text.substr(close + 1)};
+    Process found;
+    found.name = text.substr(open + 1, close - open - 1);
+    if (!(rest >> found.state >> found.parent) || found.state == 'Z') return {};
+    std::string skipped;
+    for (int field = 5; field < 22; ++field) rest >> skipped;
+    if (!(rest >> found.started)) return {};
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0) return {};
+    found.owner = status.st_uid;
+    return found;
+}
+
+}  // namespace
+
+std::map<pid_t, Process> processes()
+{
+    std::map<pid_t, Process> all;
+    std::error_code code;
+    for (const auto& entry : fs::directory_iterator{proc, code}) {
+        const std::string word = entry.path().filename().string();
+        if (word.find_first_not_of("0123456789") != std::string::npos) continue;
+        if (std::optional<Process> found = process(entry.path())) all[parse<int>(word)] = std::move(*found);
+    }
+    return all;
+}
+
+std::map<pid_t, Process> processes(const std::set<pid_t>& only)
+{
+    std::map<pid_t, Process> all;
+    for (const pid_t pid : only)
+        if (std::optional<Process> found = process(proc / std::to_string(pid))) all[pid] = std::move(*found);
+    return all;
+}
+
+std::set<pid_t> with_descendants(std::set<pid_t> roots, const std::map<pid_t, Process>& all)
+{
+    for (bool grown = true; grown;) {  // children may have smaller numbers than their parents
+        grown = false;
+        for (const auto& [pid, process] : all)
+            if (roots.contains(process.parent)) grown = roots.insert(pid).second || grown;
+    }
+    return roots;
+}
+
+std::set<pid_t> with_ancestors(pid_t pid, const std::map<pid_t, Process>& all)
+{
+    std::set<pid_t> family;
+    while (all.contains(pid) && family.insert(pid).second) pid = all.at(pid).parent;
+    return family;
+}
+
+}  // namespace base

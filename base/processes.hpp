@@ -1,0 +1,33 @@
+// The processes of this machine that can be seen, from /proc.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include <sys/types.h>
+
+namespace base {
+
+struct Process {
+    pid_t parent = 0;
+    std::string name;
+    char state = '?';           // as /proc/PID/stat shows it: R, S, D, T (stopped), ..
+    std::uint64_t started = 0;  // clock ticks since boot: tells a process from a later one with the same number
+    std::uint32_t owner = 0;    // its effective user
+};
+
+// All but zombies; one that ends meanwhile is left out.
+std::map<pid_t, Process> processes();
+
+// None if it has ended, is a zombie, or is hidden.
+std::map<pid_t, Process> processes(const std::set<pid_t>& only);
+
+// These and their children, grandchildren and so on among `all`.
+std::set<pid_t> with_descendants(std::set<pid_t> roots, const std::map<pid_t, Process>& all);
+
+// A process and its ancestors among `all`.
+std::set<pid_t> with_ancestors(pid_t pid, const std::map<pid_t, Process>& all);
+
+}  // namespace base

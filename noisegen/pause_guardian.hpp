@@ -1,0 +1,31 @@
+// What noisegen says to the guardian of its pauses, and what that does with it: stopped processes go on, in time, even
+// if noisegen was killed or stopped itself.
+#pragma once
+
+#include <cstdint>
+
+#include <sys/types.h>
+
+namespace noisegen {
+
+// One message; shorter than PIPE_BUF, so it comes whole.
+struct PauseNews {
+    enum class Kind : std::int32_t {
+        forget,  // no process is meant any more
+        add,     // `pid` is one of those that will be stopped
+        begin,   // they are about to be stopped, until `until_ns` (CLOCK_MONOTONIC) at the latest
+        end,     // they go on
+    };
+    Kind kind = Kind::forget;
+    pid_t pid = 0;
+    std::int64_t until_ns = 0;
+};
+
+// So much later than announced a pause is ended by the guardian.
+constexpr std::int64_t pause_grace_ns = 20'000'000;
+
+// Reads news until the pipe closes. Ends a pause (SIGCONT) that noisegen did not end: at its time and the grace, or
+// when the pipe closes.
+void end_pauses(int pipe);
+
+}  // namespace noisegen

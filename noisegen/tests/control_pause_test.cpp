@@ -1,0 +1,163 @@
+// control.pause: stops the processes of a training for known times, and never for longer.
+#include "base/control_file.hpp"
+#include "base/csv.hpp"
+#include "base/processes.hpp"
+#include "noisegen/tests/child.hpp"
+#include "noisegen/tests/program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <sstream>
+
+#include <unistd.h>
+
+using namespace noisegen::testing;
+using testing::Child;
+using testing::eventually;
+using testing::has_rows;
+using testing::Outcome;
+using testing::Scratch;
+
+namespace {
+
+// Looks at the clock all the time; on SIGTERM it prints when it could not for more than 3 ms: begin and end, in ns.
+const std::vector<std::string> watcher{"python3", "-c",
+                                       "import signal, sys, time\n"
+                                       "gaps = []\n"
+                                       "def end(*_):\n"
+                                       "    print('\\n'.join(f'{a} {b}' for a, b in gaps)); sys.exit(0)\n"
+                                       "signal.signal(signal.SIGTERM, end)\n"
+                                       "last = time.monotonic_ns()\n"
+                                       "print('ready', flush=True)\n"
+                                       "while True:\n"
+                                       "    now = time.monotonic_ns()\n"
+                                       "    if now - last > 3_000_000: gaps.append((last, now))\n"
+                                       "    last = now\n"};
+
+std::vector<std::pair<std::int64_t, std::int64_t>> gaps_of(Child& victim)
+{
+    victim.signal(SIGTERM);
+    REQUIRE(victim.wait() == 0);
+    std::istringstream lines{victim.output()};
+    std::string ready;
+    lines >> ready;
+    std::vector<std::pair<std::int64_t, std::int64_t>> gaps;
+    for (std::int64_t begin = 0, end = 0; lines >> begin >> end;) gaps.emplace_back(begin, end);
+    return gaps;
+}
+
+bool is_stopped(pid_t pid)
+{
+    const std::map<pid_t, base::Process> found = base::processes({pid});
+    return !found.empty() && found.at(pid).state == 'T';
+}
+
+std::vector<std::string> pausing(const Scratch& scratch, pid_t victim, const std::string& schedule)
+{
+    std::vector<std::string> words = long_run(scratch, schedule);
+    words.insert(words.end(), {"--victim", std::to_string(victim), "--share"});
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("a pause stops the victim for the time that is recorded")
+{
+    const Scratch scratch;
+    Child victim{watcher};
+    REQUIRE(eventually([&] { return victim.output().starts_with("ready"); }));
+    Child noise{pausing(scratch, victim.pid(), "control.pause[stop=10ms,every=100ms] 500ms; quiet 100ms")};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 2); }));
+    noise.signal(SIGTERM);
+    CHECK(noise.wait() == 0);
+
+    const auto gaps = gaps_of(victim);
+    const base::CsvTable pauses{part(scratch) / "pauses.csv"};
+    REQUIRE(pauses.rows() >= 5);
+    for (std::size_t row = 0; row < pauses.rows(); ++row) {
+        const auto begin = pauses.get<std::int64_t>(row, "begin_ns");
+        const auto end = pauses.get<std::int64_t>(row, "end_ns");
+        CHECK(end - begin >= 10'000'000);
+        // A stop is noticed at once, so that the victim saw the clock last at most a moment after.
+        const bool seen = std::any_of(gaps.begin(), gaps.end(), [&](const auto& gap) {
+            return gap.first < begin + 2'000'000 && gap.second > end;
+        });
+        CHECK(seen);
+    }
+    CHECK(record(part(scratch))["stressors"][0]["how"] == "stopped 1 process");
+}
+
+TEST_CASE("a victim goes on if noisegen is killed in a pause, and if it is stopped itself")
+{
+    for (const int signal : {SIGKILL, SIGSTOP}) {
+        const Scratch scratch;
+        Child victim{watcher};
+        Child noise{pausing(scratch, victim.pid(), "control.pause[stop=50ms,every=100ms] 10s")};
+        REQUIRE(eventually([&] { return is_stopped(victim.pid()); }));
+        noise.signal(signal);
+        CHECK(eventually([&] { return !is_stopped(victim.pid()); }));
+        if (signal == SIGSTOP) noise.signal(SIGCONT);
+    }
+}
+
+TEST_CASE("a pause stops the processes in the control file and their children")
+{
+    const Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    Child shell{{"sh", "-c", "sleep 60 & wait"}};
+    const auto sleeper = [&] {
+        for (const auto& [pid, process] : base::processes())
+            if (process.parent == shell.pid()) return pid;
+        return 0;
+    };
+    REQUIRE(eventually([&] { return sleeper() != 0; }));
+    const std::uint64_t started = base::processes({shell.pid()}).at(shell.pid()).started;
+    control.page().processes[3] = started << 22U | static_cast<std::uint64_t>(shell.pid());
+    Child noise{long_run(scratch, "control.pause[stop=40ms,every=80ms] 10s")};
+    CHECK(eventually([&] { return is_stopped(shell.pid()) && is_stopped(sleeper()); }));
+    noise.signal(SIGTERM);
+    CHECK(noise.wait() == 0);
+    CHECK_FALSE(is_stopped(sleeper()));
+    ::kill(sleeper(), SIGKILL);
+}
+
+TEST_CASE("processes of others, and those that noisegen descends from, are not stopped")
+{
+    const Scratch scratch;
+    const auto refused = [&](pid_t victim, const std::string& why) {
+        const Outcome outcome = run_noisegen({"--schedule", "control.pause 1s", "--duration", "2s", "--cpus", cpu(),
+                                              "--share", "--out", scratch / "run", "--victim", std::to_string(victim)});
+        INFO(outcome.err);
+        CHECK(outcome.status != 0);
+        CHECK(outcome.err.find(why) != std::string::npos);
+    };
+    refused(::getpid(), "cannot be stopped");
+    if (::geteuid() != 0) return refused(1, "belongs to another user");
+    Child other{{"setpriv", "--reuid=65534", "--clear-groups", "sleep", "60"}};
+    REQUIRE(eventually([&] {
+        const auto found = base::processes({other.pid()});
+        return !found.empty() && found.at(other.pid()).owner == 65534;
+    }));
+    refused(other.pid(), "belongs to another user");
+    CHECK_FALSE(is_stopped(other.pid()));
+}
+
+TEST_CASE("without any process to stop it says so")
+{
+    const Scratch scratch;
+    const Outcome outcome = run_noisegen({"--schedule", "control.pause 100ms; quiet 100ms", "--duration", "200ms",
+                                          "--cpus", cpu(), "--out", scratch / "run"});
+    CHECK(outcome.status == 0);
+    CHECK(record(part(scratch))["stressors"][0]["how"].get<std::string>().find("stopped no process") == 0);
+}
+
+TEST_CASE("pauses that would be no pauses are refused")
+{
+    for (const std::string options : {"stop=0s", "stop=1s", "stop=10ms,every=15ms"}) {
+        const Outcome outcome = run_noisegen({"--schedule", "control.pause[" + options + "] 1s", "--dry-run"});
+        CHECK(outcome.status == 2);
+        CHECK(outcome.err.find("control.pause[") != std::string::npos);
+    }
+}
