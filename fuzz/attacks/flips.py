@@ -68,6 +68,6 @@ def _difference(truth, said):
         now = said["factors"][name]
         if now["verdict"] != was["verdict"]:
             return f"{name} is {now['verdict']} instead of {was['verdict']}"
-        if not was["low_percent"] <= now["effect_percent"] <= was["high_percent"]:
-            return f"{name} costs {now['effect_percent']} instead of {was['effect_percent']}"
+        if now["low_percent"] > was["high_percent"] or now["high_percent"] < was["low_percent"]:
+            return f"{name} costs {now['effect_percent']} %, the interval leaves out all of what it was before"
     return None
