@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <new>
 
 namespace otf2 {
 
@@ -24,6 +25,8 @@ auto reading(const std::filesystem::path& anchor, const Work& work)
         return work();
     } catch (const base::Error& error) {
         base::fail("cannot read trace ", anchor.string(), ": ", error.what());
+    } catch (const std::bad_alloc&) {
+        base::fail("cannot read trace ", anchor.string(), ": it takes more memory than its size allows: damaged");
     }
 }
 
@@ -218,6 +221,7 @@ std::string names_text(std::vector<std::string> names)
 
 Reader::Reader(std::filesystem::path anchor, ReadOptions options) : anchor_{std::move(anchor)}, options_{options}
 {
+    now_reading(anchor_);
     reading(anchor_, [&] {
         const ReaderHandle reader = open(anchor_);
         const PlainFiles files{anchor_, reader.get()};
@@ -411,6 +415,7 @@ try {
 
 void Reader::read(Visitor& visitor)
 {
+    now_reading(anchor_);
     if (event_chunk_bytes_ > options_.most_open_bytes / std::max<std::size_t>(archive_.locations.size(), 1) &&
         !options_.undo_clock_offsets)
         return merge(visitor);
@@ -436,6 +441,7 @@ void Reader::read_by_location(Visitor& visitor)
 
 void Reader::read_by_location(std::span<Visitor* const> visitors)
 {
+    now_reading(anchor_);
     const std::size_t locations = archive_.locations.size();
     std::vector<Prepared> prepared = std::exchange(prepared_, {});
     std::vector<Tally> tallies((locations + batch() - 1) / batch());
