@@ -1,10 +1,11 @@
 // interference: what noise cost a training, from traces to a verdict an operator can act on.
+#include "analysis/confined.hpp"
 #include "analysis/join.hpp"
 #include "analysis/report/comparison_report.hpp"
 #include "analysis/report/terminal.hpp"
 #include "analysis/report/write.hpp"
 #include "base/error.hpp"
-#include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/options.hpp"
 #include "base/run_record.hpp"
 #include "base/version.hpp"
@@ -66,38 +67,47 @@ void check(const Settings& settings)
 }
 
 // Two times the same run would look like two that agree.
-void check_different(const std::vector<std::string>& runs)
+void check_different(const std::vector<analysis::RunSteps>& quiet, const std::vector<analysis::RunSteps>& noisy)
 {
-    std::vector<fs::path> known;
-    for (const std::string& run : runs) {
-        const fs::path path = fs::weakly_canonical(run);
-        if (std::find(known.begin(), known.end(), path) != known.end())
-            base::fail_usage(run, " is named twice: the run is the unit, each counts once");
-        known.push_back(path);
-    }
+    std::vector<const analysis::RunSteps*> known;
+    for (const auto* set : {&quiet, &noisy})
+        for (const analysis::RunSteps& run : *set) {
+            for (const analysis::RunSteps* other : known)
+                if (analysis::same_run(run, *other))
+                    base::fail_usage(run.name, " and ", other->name,
+                                     " are the same run: the run is the unit, each counts once");
+            known.push_back(&run);
+        }
 }
 
-// The record beside an archive DIR/trace/traces.otf2: DIR/name. It only adds to the report, so a bad one is as good as
-// none.
-analysis::Record record_beside(const fs::path& archive, const std::string& what, const std::string& name)
+// The record beside an archive DIR/trace/traces.otf2: DIR/name. It only adds to the report, so a bad one is left out,
+// with a note.
+analysis::Record record_beside(const fs::path& archive, const std::string& what, const std::string& name,
+                               std::vector<std::string>& notes)
 {
-    analysis::Record record{what, archive, nullptr};
     for (const fs::path& folder : {archive.parent_path().parent_path(), archive.parent_path()}) {
         std::error_code ignored;
         if (!fs::is_regular_file(folder / name, ignored)) continue;
-        record.json = nlohmann::ordered_json::parse(base::read_whole(folder / name), nullptr, false);
-        if (record.json.is_discarded()) record.json = nullptr;
+        try {
+            return {what, archive, base::read_json(folder / name)};
+        } catch (const base::Error& error) {
+            notes.push_back(base::join("the record of the ", what, " is left out: ", error.what()));
+        } catch (const nlohmann::json::exception&) {
+            notes.push_back(
+                base::join("the record of the ", what, " is left out: ", (folder / name).string(), " is no JSON"));
+        }
         break;
     }
-    return record;
+    return {what, archive, nullptr};
 }
 
 int report(const fs::path& train, const std::vector<fs::path>& noises, const fs::path& out, const Settings& settings)
 {
-    if (fs::exists(out)) base::fail_usage(out.string(), " is already there; give another --out, or move it away");
     const analysis::Training training = analysis::read_training(train);
     std::vector<analysis::Noise> noise;
     for (const fs::path& archive : noises) noise.push_back(analysis::read_noise(archive));
+
+    otf2::reading_is_over();
 
     analysis::Report report;
     analysis::Joined joined = analysis::join(training, noise, settings.clock_offset_ns());
@@ -109,13 +119,26 @@ int report(const fs::path& train, const std::vector<fs::path>& noises, const fs:
     report.verdict = analysis::verdict(report.run, report.analysis, joined.promises_broken,
                                        {settings.budget.value, settings.confidence.fraction()});
     report.schedule = noise.front().schedule;
-    report.records.push_back(record_beside(train, "training", "run.json"));
-    for (const fs::path& archive : noises) report.records.push_back(record_beside(archive, "noise", "noise.json"));
+    report.records.push_back(record_beside(train, "training", "run.json", report.notes));
+    for (const fs::path& archive : noises)
+        report.records.push_back(record_beside(archive, "noise", "noise.json", report.notes));
     report.own_record = base::run_record("interference");
     analysis::write_report(out, report);
     analysis::print(std::cout, report);
     std::cout << "\nreport: " << (out / "index.html").string() << "\n";
+    base::flush_stdout();
     return report.verdict.covered ? base::exit_fine : base::exit_promise_not_kept;
+}
+
+// The same in a child process, which the archives cannot harm.
+int confined_report(const fs::path& train, const std::vector<fs::path>& noises, const fs::path& out,
+                    const Settings& settings)
+{
+    if (fs::exists(out)) base::fail_usage(out.string(), " is already there; give another --out, or move it away");
+    std::vector<fs::path> archives{train};
+    archives.insert(archives.end(), noises.begin(), noises.end());
+    return otf2::confined("interference", analysis::limits_for(archives),
+                          [&] { return report(train, noises, out, settings); });
 }
 
 int exposure(int argc, char** argv)
@@ -137,7 +160,7 @@ int exposure(int argc, char** argv)
     check(settings);
     if (train.empty() || noise.empty() || out.empty())
         base::fail_usage("exposure needs --train, --noise and --out (interference exposure --help)");
-    return report(train, {noise.begin(), noise.end()}, out, settings);
+    return confined_report(train, {noise.begin(), noise.end()}, out, settings);
 }
 
 int analyse(int argc, char** argv)
@@ -164,7 +187,26 @@ int analyse(int argc, char** argv)
             if (process.is_directory()) noise.push_back(process.path() / "trace/traces.otf2");
     if (noise.empty()) base::fail("there is no noise process in ", (run / "noise").string());
     std::sort(noise.begin(), noise.end());
-    return report(train, noise, out.empty() ? run / "report" : fs::path{out}, settings);
+    return confined_report(train, noise, out.empty() ? run / "report" : fs::path{out}, settings);
+}
+
+int compare(const std::vector<std::string>& quiet, const std::vector<std::string>& noisy, const fs::path& out,
+            const Settings& settings)
+{
+    std::vector<analysis::RunSteps> quiet_runs;
+    std::vector<analysis::RunSteps> noisy_runs;
+    for (const std::string& run : quiet) quiet_runs.push_back(analysis::read_run_steps(run));
+    for (const std::string& run : noisy) noisy_runs.push_back(analysis::read_run_steps(run));
+    otf2::reading_is_over();
+    check_different(quiet_runs, noisy_runs);
+    const analysis::ComparisonReport report{
+        analysis::compare(quiet_runs, noisy_runs, settings.warm_up, settings.confidence.fraction()), quiet, noisy,
+        settings.budget.value, base::run_record("interference")};
+    analysis::write_comparison(out, report);
+    analysis::print(std::cout, report);
+    std::cout << "\nreport: " << (out / "index.html").string() << "\n";
+    base::flush_stdout();
+    return base::exit_fine;
 }
 
 int compare(int argc, char** argv)
@@ -182,21 +224,12 @@ int compare(int argc, char** argv)
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("compare needs --out (interference compare --help)");
     check(settings);
-    std::vector<std::string> all = quiet;
-    all.insert(all.end(), noisy.begin(), noisy.end());
-    check_different(all);
     if (fs::exists(out)) base::fail_usage(out, " is already there; give another --out, or move it away");
-    std::vector<analysis::RunSteps> quiet_runs;
-    std::vector<analysis::RunSteps> noisy_runs;
-    for (const std::string& run : quiet) quiet_runs.push_back(analysis::read_run_steps(run));
-    for (const std::string& run : noisy) noisy_runs.push_back(analysis::read_run_steps(run));
-    const analysis::ComparisonReport report{
-        analysis::compare(quiet_runs, noisy_runs, settings.warm_up, settings.confidence.fraction()), quiet, noisy,
-        settings.budget.value, base::run_record("interference")};
-    analysis::write_comparison(out, report);
-    analysis::print(std::cout, report);
-    std::cout << "\nreport: " << (fs::path{out} / "index.html").string() << "\n";
-    return base::exit_fine;
+    std::vector<fs::path> files;
+    for (const auto* set : {&quiet, &noisy})
+        for (const std::string& run : *set) files.push_back(analysis::steps_file(run));
+    return otf2::confined("interference", analysis::limits_for(files),
+                          [&] { return compare(quiet, noisy, out, settings); });
 }
 
 constexpr const char* usage =

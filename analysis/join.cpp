@@ -10,6 +10,7 @@ namespace analysis {
 namespace {
 
 constexpr double least_achieved = 0.9;  // of the time in which a factor was assigned
+constexpr double most_disturbed = 0.1;  // of the time in which no noise was assigned
 
 std::string shown(const std::string& name)
 {
@@ -77,12 +78,17 @@ void copy_extras(const Training& training, std::size_t kept_ranks, DesignedRun& 
 
 void check_achieved(const std::vector<Noise>& noise, Joined& joined)
 {
-    for (const Noise& process : noise)
+    for (const Noise& process : noise) {
+        if (const double share = disturbed_share(process); share > most_disturbed)
+            joined.promises_broken.push_back(base::join("noise ran on ", shown(process.host), " in ",
+                                                        std::lround(100.0 * share),
+                                                        " % of the time in which none was assigned"));
         for (const auto& [factor, share] : achieved_share(process))
             if (share < least_achieved)
                 joined.promises_broken.push_back(base::join("the noise '", factor, "' on ", shown(process.host),
                                                             " really ran in only ", std::lround(100.0 * share),
                                                             " % of the time in which it was assigned"));
+    }
 }
 
 }  // namespace

@@ -1,11 +1,16 @@
 #include "analysis/noise_archive.hpp"
 
 #include "analysis/roles.hpp"
-#include "analysis/trial_reading.hpp"
 #include "base/error.hpp"
+#include "base/saturating.hpp"
+#include "base/words.hpp"
+#include "trace-tools/otf2/fan_out.hpp"
 #include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/soundness.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 
 namespace analysis {
 
@@ -18,6 +23,7 @@ class ScheduleReader : public otf2::Visitor {
           block_{archive.find_attribute("block")},
           level_{archive.find_attribute("level")},
           stressor_{archive.find_attribute("stressor")},
+          position_{archive.find_attribute("chip")},
           open_(archive.locations.size())
     {
     }
@@ -27,7 +33,10 @@ class ScheduleReader : public otf2::Visitor {
         const std::string& location = archive_.locations[at.location].name;
         const std::string& name = archive_.regions[region].name;
         if (location == "schedule") {
-            if (depth_++ == 0) chips.push_back({number(attributes, block_), at.time_ns, at.time_ns, {}});
+            if (depth_++ == 0) {
+                chips.push_back({number(attributes, block_), at.time_ns, at.time_ns, {}});
+                positions.push_back(number(attributes, position_));
+            }
             if (name != "quiet")
                 chips.back().on.push_back({name, text(attributes, level_), text(attributes, stressor_)});
         } else if (location.starts_with("cpu ")) {
@@ -58,6 +67,7 @@ class ScheduleReader : public otf2::Visitor {
     }
 
     std::vector<Chip> chips;
+    std::vector<std::int64_t> positions;  // of each in its block
     std::map<std::string, std::vector<Stretch>> achieved;
     std::vector<Stretch> stopped;
 
@@ -80,9 +90,45 @@ class ScheduleReader : public otf2::Visitor {
     std::optional<std::uint32_t> block_;
     std::optional<std::uint32_t> level_;
     std::optional<std::uint32_t> stressor_;
+    std::optional<std::uint32_t> position_;
     int depth_ = 0;
     std::vector<std::vector<Open>> open_;
 };
+
+// Slots follow each other without gaps. Those of a rotation or a factorial are all of one length, those of a sequence
+// wherever they have the same place in it; only the last one may be cut short by the end of the run.
+void refuse_other_than_designed(const std::vector<Chip>& chips, const std::vector<std::int64_t>& positions,
+                                Design design, const std::string& archive)
+{
+    constexpr std::int64_t rounding_ns = 1000;
+    std::map<std::int64_t, std::size_t> first_of;  // position: number of a slot
+    for (std::size_t i = 0; i < chips.size(); ++i) {
+        const auto refuse = [&](const auto&... why) { base::fail(archive, ": slot ", i, " of the schedule ", why...); };
+        const std::int64_t length_ns = base::saturated_difference(chips[i].end_ns, chips[i].begin_ns);
+        if (length_ns <= 0) refuse("ends before it begins");
+        const std::int64_t gap_ns = i == 0 ? 0 : base::saturated_difference(chips[i].begin_ns, chips[i - 1].end_ns);
+        if (gap_ns < -rounding_ns || gap_ns > rounding_ns) refuse("does not begin where slot ", i - 1, " ends");
+        const std::size_t like = first_of.try_emplace(design == Design::sequence ? positions[i] : 0, i).first->second;
+        const std::int64_t longer_ns = length_ns - (chips[like].end_ns - chips[like].begin_ns);
+        const bool cut_short = i + 1 == chips.size() && longer_ns < 0;
+        if (std::abs(longer_ns) > rounding_ns && !cut_short)
+            refuse("is ", length_ns, " ns long, slot ", like, " ", length_ns - longer_ns,
+                   " ns: they were designed to be of one length");
+    }
+}
+
+// The names that noisegen gave to its factors, where the archive says them.
+void refuse_unknown_factors(const std::vector<Chip>& chips, const otf2::Archive& archive, const std::string& path)
+{
+    const std::optional<std::string> listed = archive.property("crosstalk::factors");
+    if (!listed) return;
+    const std::vector<std::string> known = base::split(*listed, ',');
+    for (const Chip& chip : chips)
+        for (const Assigned& on : chip.on)
+            if (std::find(known.begin(), known.end(), on.factor) == known.end())
+                base::fail(path, ": its schedule assigns '", on.factor, "', which is none of its factors (", *listed,
+                           ")");
+}
 
 std::vector<Stretch> merged(std::vector<Stretch> stretches)
 {
@@ -113,16 +159,17 @@ std::int64_t overlap_ns(const Chip& chip, const std::vector<Stretch>& stretches)
 Noise read_noise(const std::filesystem::path& path)
 {
     constexpr otf2::ReadOptions own_clock{.undo_clock_offsets = true};
-    try_reading(path, own_clock);
     otf2::Reader reader{path, own_clock};
     const otf2::Archive& archive = reader.archive();
     const auto schedule = std::find_if(archive.locations.begin(), archive.locations.end(),
                                        [](const otf2::Location& location) { return location.name == "schedule"; });
     if (schedule == archive.locations.end())
         base::fail(path.string(), " has no location 'schedule': it is no archive of noisegen");
+    otf2::Soundness soundness{archive};
     ScheduleReader visitor{archive};
-    reader.read_by_location(visitor);
-    if (!reader.problems().empty()) base::fail(path.string(), " is not whole: ", reader.problems().front());
+    otf2::FanOut both{&soundness, &visitor};
+    reader.read_by_location(both);
+    otf2::refuse_unsound(reader, soundness);
 
     Noise noise;
     noise.archive = path;
@@ -134,23 +181,38 @@ Noise read_noise(const std::filesystem::path& path)
     noise.schedule = archive.property("crosstalk::schedule").value_or("");
     noise.seed = archive.property("crosstalk::seed").value_or("");
     noise.chips = std::move(visitor.chips);
-    std::erase_if(noise.chips, [](const Chip& chip) { return chip.end_ns <= chip.begin_ns; });
+    refuse_other_than_designed(noise.chips, visitor.positions, noise.design, path.string());
+    refuse_unknown_factors(noise.chips, archive, path.string());
     if (noise.chips.empty()) base::fail(path.string(), " holds no chips: no noise was scheduled");
     for (auto& [region, stretches] : visitor.achieved) noise.achieved[region] = merged(std::move(stretches));
     noise.stopped = merged(std::move(visitor.stopped));
     return noise;
 }
 
+namespace {
+
+bool makes_noise(const Assigned& on)
+{
+    return role_of(on.stressor) == Role::treatment;
+}
+
+bool assigns_noise(const Chip& chip)
+{
+    return std::any_of(chip.on.begin(), chip.on.end(), makes_noise);
+}
+
+}  // namespace
+
 std::map<std::string, double> achieved_share(const Noise& noise)
 {
+    const Assigned quiet{.factor = "quiet", .level = "", .stressor = "placebo"};
     std::map<std::string, double> assigned_ns;
     std::map<std::string, double> achieved_ns;
     for (const Chip& chip : noise.chips) {
-        for (const Assigned& on : chip.on) {
-            const Role role = role_of(on.stressor);
-            if (role == Role::placebo || acts_on_whole_steps(role)) continue;
-            assigned_ns[on.factor] += static_cast<double>(chip.end_ns - chip.begin_ns);
+        for (const Assigned& on : chip.on.empty() ? std::vector{quiet} : chip.on) {
             const auto found = noise.achieved.find(on.factor);
+            if (found == noise.achieved.end() && !makes_noise(on)) continue;
+            assigned_ns[on.factor] += static_cast<double>(chip.end_ns - chip.begin_ns);
             if (found != noise.achieved.end())
                 achieved_ns[on.factor] += static_cast<double>(overlap_ns(chip, found->second));
         }
@@ -158,6 +220,26 @@ std::map<std::string, double> achieved_share(const Noise& noise)
     std::map<std::string, double> shares;
     for (const auto& [factor, assigned] : assigned_ns) shares[factor] = achieved_ns[factor] / assigned;
     return shares;
+}
+
+double disturbed_share(const Noise& noise)
+{
+    std::vector<Stretch> any;
+    std::set<std::string> factors;
+    for (const Chip& chip : noise.chips)
+        for (const Assigned& on : chip.on)
+            if (makes_noise(on) && factors.insert(on.factor).second)
+                if (const auto found = noise.achieved.find(on.factor); found != noise.achieved.end())
+                    any.insert(any.end(), found->second.begin(), found->second.end());
+    const std::vector<Stretch> stretches = merged(std::move(any));
+    double quiet_ns = 0.0;
+    double disturbed_ns = 0.0;
+    for (const Chip& chip : noise.chips) {
+        if (assigns_noise(chip)) continue;
+        quiet_ns += static_cast<double>(chip.end_ns - chip.begin_ns);
+        disturbed_ns += static_cast<double>(overlap_ns(chip, stretches));
+    }
+    return quiet_ns > 0.0 ? disturbed_ns / quiet_ns : 0.0;
 }
 
 }  // namespace analysis

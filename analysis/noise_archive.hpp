@@ -26,11 +26,15 @@ struct Noise {
     std::vector<Stretch> stopped;  // when control.pause held the training's processes stopped, in order and disjoint
 };
 
-// Throws Error for a missing or cut-off archive, and for one without a location "schedule" that holds chips.
+// Throws Error for a missing or unsound archive, for one without a location "schedule" that holds chips, and for chips
+// that overlap, leave gaps or are not as long as designed.
 Noise read_noise(const std::filesystem::path& archive);
 
-// Share of the time in which each factor was assigned that some thread of the process really made that noise. Factors
-// that make none (placebo, control.delay, control.sham) are left out.
+// Share of the time in which each factor was assigned that some thread of the process was really in it. Quiet, placebo
+// and controls, which make no noise, are judged alike where threads recorded them.
 std::map<std::string, double> achieved_share(const Noise& noise);
+
+// Share of the time in which no noise was assigned (quiet, placebo, controls) that some thread made noise all the same.
+double disturbed_share(const Noise& noise);
 
 }  // namespace analysis

@@ -1,6 +1,7 @@
 #include "analysis/rerandomise.hpp"
 
 #include "base/random.hpp"
+#include "base/stop.hpp"
 
 #include <algorithm>
 
@@ -152,6 +153,7 @@ Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::sp
     const Eigen::ArrayXd assigned = statistic([](Eigen::Index) { return Eigen::Index{0}; });
     Eigen::ArrayXd as_large = Eigen::ArrayXd::Ones(measures.cols());  // the order as drawn is one of the possible
     for (int draw = 0; draw < draws.count; ++draw) {
+        base::end_if_stopped();
         const Eigen::ArrayXd drawn = statistic([&](Eigen::Index orders) {
             return static_cast<Eigen::Index>(base::draw_below(random, static_cast<std::uint64_t>(orders)));
         });

@@ -11,14 +11,22 @@
 namespace analysis {
 
 struct RunSteps {
-    std::string name;                   // as the user named it
+    std::string name;  // as the user named it
+    // When the first steps of the lowest rank began and ended on its node's clock: no two runs agree to the ns.
+    std::vector<std::int64_t> identity;
     std::vector<std::string> names;     // "step", then phases
     std::vector<std::int64_t> numbers;  // of steps that every rank completed, ascending
     Eigen::MatrixXd ms;                 // steps x names, means over ranks
 };
 
-// run: a run directory (its train/trace/traces.otf2, else its train/steps.csv), an archive, or a steps.csv. Throws
-// Error if there are no steps to be read.
+// What read_run_steps() reads of a run directory (train/trace/traces.otf2, else train/steps.csv), an archive or a
+// steps.csv. Throws Error if there is none.
+std::filesystem::path steps_file(const std::filesystem::path& run);
+
+// Throws Error if there are no steps to be read, or in a steps.csv one whose times cannot be: line and column.
 RunSteps read_run_steps(const std::filesystem::path& run);
+
+// However they are named or copied.
+bool same_run(const RunSteps& a, const RunSteps& b);
 
 }  // namespace analysis

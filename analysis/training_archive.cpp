@@ -1,8 +1,9 @@
 #include "analysis/training_archive.hpp"
 
-#include "analysis/trial_reading.hpp"
 #include "base/error.hpp"
+#include "trace-tools/otf2/fan_out.hpp"
 #include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/soundness.hpp"
 
 #include <algorithm>
 #include <array>
@@ -275,12 +276,13 @@ void add_bucket_measures(Training& training, const std::vector<const RecordedRan
 Training read_training(const std::filesystem::path& path)
 {
     constexpr otf2::ReadOptions own_clock{.undo_clock_offsets = true};
-    try_reading(path, own_clock);
     otf2::Reader reader{path, own_clock};
     const otf2::Archive& archive = reader.archive();
+    otf2::Soundness soundness{archive};
     StepReader visitor{archive};
-    reader.read_by_location(visitor);
-    if (!reader.problems().empty()) base::fail(path.string(), " is not whole: ", reader.problems().front());
+    otf2::FanOut both{&soundness, &visitor};
+    reader.read_by_location(both);
+    otf2::refuse_unsound(reader, soundness);
 
     Training training;
     training.archive = path;

@@ -34,7 +34,7 @@ struct Training {
     std::vector<std::string> extra_names;
 };
 
-// Throws Error for a missing or cut-off archive, and for one without complete regions `step` that say their number.
+// Throws Error for a missing or unsound archive, and for one without complete regions `step` that say their number.
 Training read_training(const std::filesystem::path& archive);
 
 }  // namespace analysis

@@ -155,13 +155,18 @@ const std::string& CsvTable::text(std::size_t row, const std::string& column) co
     return cells_.at(row).at(found->second);
 }
 
+std::string CsvTable::place(std::size_t row, const std::string& column) const
+{
+    return join(path_.string(), " line ", lines_.at(row), " column ", column);
+}
+
 template <class T>
 T CsvTable::get(std::size_t row, const std::string& column) const
 {
     try {
         return parse<T>(text(row, column));
     } catch (const UsageError& error) {
-        fail(path_.string(), " line ", lines_.at(row), " column ", column, ": ", error.what());
+        fail(place(row, column), ": ", error.what());
     }
 }
 

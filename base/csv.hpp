@@ -65,6 +65,9 @@ class CsvTable {
     bool has(const std::string& column) const { return index_.contains(column); }
     bool cut_off() const { return cut_off_; }
 
+    // "steps.csv line 7 column end_ns", for an error.
+    std::string place(std::size_t row, const std::string& column) const;
+
     // Throws Error that names file, line and column.
     const std::string& text(std::size_t row, const std::string& column) const;
     template <class T>

@@ -13,16 +13,23 @@ namespace base {
 
 namespace {
 
+constexpr std::size_t longest_line = 400;  // two paths and a sentence; what is quoted may be a whole file
+
+std::string shown(std::string_view text)
+{
+    return shortened(printable(text), longest_line);
+}
+
 int print(const char* program, std::string message, int code) noexcept
 {
     std::replace(message.begin(), message.end(), '\n', ' ');
-    std::fprintf(stderr, "%s: %s\n", program, printable(message).c_str());
+    std::fprintf(stderr, "%s: %s\n", program, shown(message).c_str());
     return code;
 }
 
 }  // namespace
 
-Error::Error(const std::string& text) : std::runtime_error{printable(text)} {}
+Error::Error(const std::string& text) : std::runtime_error{shown(text)} {}
 
 void flush_stdout()
 {
@@ -45,6 +52,12 @@ try {
     return print(program, "out of memory", exit_failed);
 } catch (const std::filesystem::filesystem_error& error) {
     return print(program, join("cannot use ", error.path1().string(), ": ", error.code().message()), exit_failed);
+} catch (const std::system_error& error) {
+    // Of ours each says what failed; the standard library's threads and locks do not.
+    const bool bare =
+        error.what() == error.code().message() && error.code() == std::errc::resource_unavailable_try_again;
+    return print(program, bare ? "cannot start a thread (ulimit -u, pids.max of the cgroup)" : error.what(),
+                 exit_failed);
 } catch (const std::exception& error) {
     return print(program, error.what(), exit_failed);
 } catch (...) {

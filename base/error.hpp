@@ -18,7 +18,7 @@ enum ExitCode : int {
     exit_unavailable = 77       // not possible on this machine
 };
 
-// What it says can be shown: one line, with what users wrote but no terminal should be sent escaped (printable()).
+// What it says can be shown: one line of at most 400 bytes, escaped (printable()), without its middle (shortened()).
 struct Error : std::runtime_error {
     explicit Error(const std::string& text);
 };

@@ -1,6 +1,7 @@
 #include "base/files.hpp"
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 
 #include <array>
 #include <cstdint>
@@ -15,6 +16,15 @@ namespace base {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+[[noreturn]] void refuse_taken(const fs::path& path)
+{
+    fail_usage(path.string(), " is already there; give another --out, or move it away");
+}
+
+}  // namespace
+
 ClaimedPart::ClaimedPart(const fs::path& run, const fs::path& part) : path_{run / part}
 {
     std::error_code code;
@@ -22,13 +32,43 @@ ClaimedPart::ClaimedPart(const fs::path& run, const fs::path& part) : path_{run 
     if (code) fail("cannot create ", path_.parent_path().string(), ": ", code.message());
     const bool created = fs::create_directory(path_, code);
     if (code) fail("cannot create ", path_.string(), ": ", code.message());
-    if (!created) fail_usage(path_.string(), " is already there; give another --out, or move it away");
+    if (!created) refuse_taken(path_);
 }
 
 ClaimedPart::~ClaimedPart()
 {
     std::error_code ignored;
     if (!kept_) fs::remove_all(path_, ignored);
+}
+
+WholeDirectory::WholeDirectory(const fs::path& wanted)
+    : wanted_{fs::absolute(wanted / "").lexically_normal().parent_path()},
+      beside_{wanted_.string() + ".tmp" + std::to_string(::getpid())}
+{
+    if (fs::exists(fs::symlink_status(wanted_))) refuse_taken(wanted);
+    std::error_code code;
+    fs::create_directories(wanted_.parent_path(), code);
+    fs::remove_all(beside_, code);  // of a dead process that had our number
+    fs::create_directory(beside_, code);
+    if (code) fail("cannot create ", wanted_.string(), ": ", code.message());
+}
+
+WholeDirectory::~WholeDirectory()
+{
+    std::error_code ignored;
+    if (!beside_.empty()) fs::remove_all(beside_, ignored);
+}
+
+void WholeDirectory::finish()
+{
+    const auto rename = [&](unsigned flags) {
+        return ::renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, wanted_.c_str(), flags);
+    };
+    int code = rename(RENAME_NOREPLACE);
+    if (code < 0 && errno == EINVAL) code = rename(0);  // not on every file system; only an empty directory is replaced
+    if (code < 0 && (errno == EEXIST || errno == ENOTEMPTY)) refuse_taken(wanted_);
+    check_errno(code, "create ", wanted_.string());
+    beside_.clear();
 }
 
 MadeDirectories::MadeDirectories(const fs::path& path)
@@ -67,6 +107,13 @@ void write_whole(const fs::path& path, std::string_view content)
     }
 }
 
+void refuse_irregular(const fs::path& path)
+{
+    std::error_code missing;
+    const fs::file_status found = fs::status(path, missing);
+    if (fs::exists(found) && !fs::is_regular_file(found)) fail(path.string(), " is no regular file");
+}
+
 namespace {
 
 struct Opened {
@@ -83,9 +130,8 @@ void await_bytes(int file, int patience_ms)
 
 }  // namespace
 
-std::string read_whole(const fs::path& path)
+std::string read_whole(const fs::path& path, std::uint64_t most_bytes)
 {
-    constexpr std::size_t most_bytes = std::size_t{4} << 30U;
     constexpr int patience_ms = 1'000;
     const Opened file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};  // or a pipe without a writer holds us
     struct stat found {};
@@ -94,7 +140,8 @@ std::string read_whole(const fs::path& path)
     const bool pipe = S_ISFIFO(found.st_mode);
     if (!pipe && !S_ISREG(found.st_mode)) fail(path.string(), " is no regular file");
     const auto refuse_beyond = [&](std::uint64_t bytes) {
-        if (bytes > most_bytes) fail(path.string(), " is longer than 4 GiB");
+        if (bytes > most_bytes)
+            fail(path.string(), " is longer than ", format(Bytes{static_cast<std::int64_t>(most_bytes)}));
     };
     refuse_beyond(static_cast<std::uint64_t>(found.st_size));
 

@@ -1,6 +1,7 @@
 // Output that is never half there: finished files appear by rename, a run's parts are claimed once.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -27,6 +28,24 @@ class ClaimedPart {
     bool kept_ = false;
 };
 
+// A directory that appears by rename, once it is whole. Until then it lies beside that name, and a program that fails
+// takes it away again; what a killed one leaves there is in nobody's way.
+class WholeDirectory {
+ public:
+    // Creates the directories above, too. Throws UsageError if the name is taken.
+    explicit WholeDirectory(const std::filesystem::path& wanted);
+    ~WholeDirectory();
+    WholeDirectory(const WholeDirectory&) = delete;
+    WholeDirectory& operator=(const WholeDirectory&) = delete;
+
+    const std::filesystem::path& path() const { return beside_; }  // where to write until then
+    void finish();                                                 // throws UsageError if the name was taken meanwhile
+
+ private:
+    std::filesystem::path wanted_;
+    std::filesystem::path beside_;
+};
+
 // A directory and those above it that were missing. Of these, those that are empty in the end are taken away again: a
 // failure leaves nothing behind.
 class MadeDirectories {
@@ -44,8 +63,12 @@ class MadeDirectories {
 // Writes beside the file and renames. Throws std::system_error; the old file stays if anything fails.
 void write_whole(const std::filesystem::path& path, std::string_view content);
 
+// Throws Error if the path is there, but as no regular file: a library that opens a pipe without a writer waits for
+// ever.
+void refuse_irregular(const std::filesystem::path& path);
+
 // A file, or a pipe until its writer ends, such as a shell's <(..). Throws Error if it cannot be read, is a device,
-// which need not end, a pipe that nobody writes into, or longer than 4 GiB.
-std::string read_whole(const std::filesystem::path& path);
+// which need not end, a pipe that nobody writes into, or longer than most_bytes.
+std::string read_whole(const std::filesystem::path& path, std::uint64_t most_bytes = std::uint64_t{4} << 30U);
 
 }  // namespace base

@@ -34,8 +34,8 @@ bool run_gnuplot(const std::string& program, const std::filesystem::path& folder
                        std::filesystem::exists(folder / (name + ".svg"), ignored);
     if (!drawn)
         std::cerr << program << ": no " << name
-                  << ".svg: " << (code == 0 ? "gnuplot failed on " : "gnuplot is not there; ")
-                  << (folder / script).string() << (code == 0 ? "" : " is ready for it") << "\n";
+                  << ".svg: " << (code == 0 ? "gnuplot failed on " : "gnuplot is not there; ") << script
+                  << (code == 0 ? "" : " is ready for it") << "\n";
     return drawn;
 }
 

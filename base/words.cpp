@@ -1,5 +1,7 @@
 #include "base/words.hpp"
 
+#include "base/error.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <numeric>
@@ -97,6 +99,20 @@ std::string printable(std::string_view text)
         text.remove_prefix(std::max<std::size_t>(1, length));
     }
     return shown;
+}
+
+std::string shortened(std::string_view text, std::size_t most)
+{
+    constexpr std::string_view left_out = " ... ";
+    if (text.size() <= most) return std::string{text};
+    const auto inside_character = [&](std::size_t at) {
+        return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;
+    };
+    std::size_t begin = most * 2 / 3;
+    while (begin > 0 && inside_character(begin)) --begin;
+    std::size_t end = text.size() - (most - most * 2 / 3 - left_out.size());
+    while (end < text.size() && inside_character(end)) ++end;
+    return base::join(text.substr(0, begin), left_out, text.substr(end));
 }
 
 std::string join_words(std::span<const std::string> words, std::string_view separator)

@@ -19,6 +19,9 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t lengt
 // What a terminal can be shown in one line: control characters and what is no UTF-8 as \n or \x1b.
 std::string printable(std::string_view text);
 
+// A text that is longer than `most` bytes without its middle: "begin ... end". Characters stay whole.
+std::string shortened(std::string_view text, std::size_t most);
+
 std::string join_words(std::span<const std::string> words, std::string_view separator);
 
 // The known word nearest to the wrong one, or empty if none is near enough (Levenshtein distance <= a third of its

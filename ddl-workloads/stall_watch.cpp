@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -35,7 +36,7 @@ std::vector<StalledRank> words_in(const fs::path& directory, int ranks)
     for (int rank = 0; rank < ranks; ++rank) {
         const fs::path word = word_of(directory, rank);
         if (!fs::exists(word)) continue;
-        const auto json = nlohmann::json::parse(base::read_whole(word));
+        const auto json = base::read_json(word);
         all.push_back({.rank = rank, .waits = json.at("waits"), .where = json.at("where")});
     }
     return all;

@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/run_record.hpp"
 
 #include <nlohmann/json.hpp>
@@ -29,7 +30,7 @@ std::string to_json(const JobPlan& plan)
 
 JobPlan from_json(const fs::path& path)
 try {
-    const auto json = nlohmann::json::parse(base::read_whole(path));
+    const auto json = base::read_json(path);
     return {json.at("schedule").get<std::string>(), json.at("seed").get<std::uint64_t>(),
             base::Nanoseconds{json.at("duration_ns").get<std::int64_t>()},
             base::Nanoseconds{json.at("chip_ns").get<std::int64_t>()},

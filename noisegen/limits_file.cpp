@@ -4,6 +4,7 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/run_record.hpp"
 #include "noisegen/shelf.hpp"
 
@@ -100,7 +101,7 @@ void check_same_node(const fs::path& file, const Json& json)
 
 std::vector<StressorLimit> entries_from(const fs::path& file, const std::string& text)
 try {
-    const Json json = Json::parse(text);
+    const Json json = base::parse_json(text, file.string());
     if (json.at("format") != base::format_version) base::fail("it has another format");
     check_same_node(file, json);
     std::vector<StressorLimit> entries;

@@ -4,6 +4,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -30,7 +31,7 @@ std::optional<Finished> finished(const fs::path& part)
 try {
     const fs::path path = part / "noise.json";
     if (!fs::exists(path)) return {};
-    const auto json = nlohmann::json::parse(base::read_whole(path));
+    const auto json = base::read_json(path);
     if (!json.at("exit").contains("code")) return {};
     Finished found{.part = part,
                    .clock = json.at("clock_identity").get<std::string>(),

@@ -150,14 +150,14 @@ void print(std::ostream& out, const ComparisonReport& report)
 
 void write_comparison(const std::filesystem::path& wanted, const ComparisonReport& report)
 {
-    base::ClaimedPart claimed = claim_folder(wanted);
-    const std::filesystem::path& folder = claimed.path();
+    base::WholeDirectory directory{wanted};
+    const std::filesystem::path& folder = directory.path();
     write_tables(folder, report);
     const Plot plot = draw_aligned(folder);
     base::write_whole(folder / "run.json", json_text(report.own_record));
     base::write_whole(folder / "index.html", html_of(report, folder, plot));
     base::write_whole(folder / "verdict.json", json_text(json_of(report)));
-    claimed.keep();
+    directory.finish();
 }
 
 }  // namespace analysis

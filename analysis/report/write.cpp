@@ -4,14 +4,10 @@
 #include "analysis/report/html.hpp"
 #include "analysis/report/json.hpp"
 #include "analysis/report/plots.hpp"
+#include "base/files.hpp"
+#include "base/stop.hpp"
 
 namespace analysis {
-
-base::ClaimedPart claim_folder(const std::filesystem::path& folder)
-{
-    const std::filesystem::path whole = std::filesystem::absolute(folder / "").lexically_normal().parent_path();
-    return {whole.parent_path(), whole.filename()};
-}
 
 std::string json_text(const nlohmann::ordered_json& json)
 {
@@ -20,15 +16,16 @@ std::string json_text(const nlohmann::ordered_json& json)
 
 void write_report(const std::filesystem::path& wanted, const Report& report)
 {
-    base::ClaimedPart claimed = claim_folder(wanted);
-    const std::filesystem::path& folder = claimed.path();
+    base::WholeDirectory directory{wanted};
+    const std::filesystem::path& folder = directory.path();
     write_effects(folder / "effects.csv", report);
     write_exposure(folder / "exposure.csv", report);
     base::write_whole(folder / "run.json", json_text(report.own_record));
     const std::vector<Plot> plots = draw_plots(folder, report);
+    base::end_if_stopped();
     base::write_whole(folder / "index.html", html(report, plots, folder));
     base::write_whole(folder / "verdict.json", json_text(verdict_json(report)));
-    claimed.keep();
+    directory.finish();
 }
 
 }  // namespace analysis

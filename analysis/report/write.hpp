@@ -2,20 +2,16 @@
 #pragma once
 
 #include "analysis/report/report.hpp"
-#include "base/files.hpp"
 
 #include <filesystem>
 
 namespace analysis {
 
-// verdict.json, effects.csv, exposure.csv, run.json, plots, index.html. The folder is made here, and gone again if
-// anything fails; throws UsageError if it is there already.
+// verdict.json, effects.csv, exposure.csv, run.json, plots, index.html. The folder appears when all of it is there;
+// throws UsageError if it is there already.
 void write_report(const std::filesystem::path& folder, const Report& report);
 
 // As a file; bytes that are no UTF-8 (names from archives) are replaced.
 std::string json_text(const nlohmann::ordered_json& json);
-
-// Makes a report's folder, parents included. Throws UsageError if it is there already.
-base::ClaimedPart claim_folder(const std::filesystem::path& folder);
 
 }  // namespace analysis

@@ -3,6 +3,7 @@
 
 #include "analysis/tests/thread_team.hpp"
 #include "base/random.hpp"
+#include "base/words.hpp"
 #include "trace-tools/otf2/recorder.hpp"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct SyntheticRun {
     bool connected = true;        // the training obeys the control delay and its sham
     double settle_percent = 4.0;  // of the quiet step: what their barriers cost
     double pause_percent = 0.0;   // of the slots of control.pause: the training is stopped for so much of them
-    double achieved = 1.0;        // share of each chip in which the noise really runs
+    double achieved = 1.0;        // share of each chip in which the noise really runs; above 1, on into the next
     std::string noise_clock{};    // identity to give to the noise; empty: the training's
     std::string design = "rotation";
     std::string interaction_phase{};  // is slowed further while several noises are on at once
@@ -188,6 +189,10 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
     recorder.property("crosstalk::design", run.design);
     recorder.property("crosstalk::schedule", run.design + "(synthetic)");
     recorder.property("crosstalk::seed", std::to_string(run.seed));
+    std::vector<std::string> factors;
+    for (const SyntheticNoise& noise : run.noise)
+        if (std::find(factors.begin(), factors.end(), noise.label) == factors.end()) factors.push_back(noise.label);
+    recorder.property("crosstalk::factors", base::join_words(factors, ","));
     if (!run.noise_clock.empty()) recorder.process_property("crosstalk::clock_identity", run.noise_clock);
     const otf2::AttributeRef block = recorder.attribute("block", otf2::Type::uint64);
     const otf2::AttributeRef number = recorder.attribute("chip", otf2::Type::uint64);
@@ -195,10 +200,13 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
     const otf2::AttributeRef stressor = recorder.attribute("stressor", otf2::Type::text);
     otf2::LocationRecorder& schedule = recorder.location("schedule");
     // In a rotation the noises take turns on one CPU, in a factorial each has one of its own.
+    const bool own_cpus = run.design == "factorial" || run.achieved > 1.0;
     std::vector<otf2::LocationRecorder*> cpus;
-    for (std::size_t n = 0; n < (run.design == "factorial" ? run.noise.size() : 1); ++n)
+    for (std::size_t n = 0; n < (own_cpus ? run.noise.size() : 1); ++n)
         cpus.push_back(&recorder.location("cpu " + std::to_string(3 + n)));
-    for (const detail::PlannedChip& chip : detail::plan(run)) {
+    const std::vector<detail::PlannedChip> chips = detail::plan(run);
+    for (std::size_t c = 0; c < chips.size(); ++c) {
+        const detail::PlannedChip& chip = chips[c];
         std::vector<SyntheticNoise> on;
         for (const int n : chip.on) on.push_back(run.noise[static_cast<std::size_t>(n)]);
         if (on.empty()) on.push_back({"quiet", "quiet", "", 0.0, -1});
@@ -213,9 +221,12 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
         const auto ran_ns = static_cast<std::int64_t>(run.achieved * static_cast<double>(chip.end_ns - chip.begin_ns));
         for (const int n : chip.on) {
             const SyntheticNoise& noise = run.noise[static_cast<std::size_t>(n)];
-            otf2::LocationRecorder& cpu = run.design == "factorial" ? *cpus[static_cast<std::size_t>(n)] : *cpus[0];
+            otf2::LocationRecorder& cpu = own_cpus ? *cpus[static_cast<std::size_t>(n)] : *cpus[0];
+            const bool last =
+                c + 1 == chips.size() || std::count(chips[c + 1].on.begin(), chips[c + 1].on.end(), n) > 0;
+            const std::int64_t end_ns = chip.begin_ns + ran_ns;
             cpu.enter(recorder.region(noise.label), chip.begin_ns);
-            cpu.leave(recorder.region(noise.label), chip.begin_ns + ran_ns);
+            cpu.leave(recorder.region(noise.label), last ? std::min(end_ns, chip.end_ns) : end_ns);
         }
     }
     recorder.finish();

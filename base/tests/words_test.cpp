@@ -32,3 +32,24 @@ TEST_CASE("an error says one line whatever it quotes")
     const base::UsageError error{"no stressor 'a\r\nb'"};
     CHECK(std::string{error.what()} == "no stressor 'a\\x0d\\nb'");
 }
+
+TEST_CASE("an error that quotes a whole file stays short and keeps its begin and its end")
+{
+    const std::string said = base::Error{"line 7 column a: '" + std::string(10'000'000, 'x') + "' is no number"}.what();
+    CHECK(said.size() <= 400);
+    CHECK(said.starts_with("line 7 column a: 'xxx"));
+    CHECK(said.ends_with("xxx' is no number"));
+}
+
+TEST_CASE("a shortened text has no half characters")
+{
+    CHECK(base::shortened("short", 5) == "short");
+    CHECK(base::shortened("0123456789abcdefghij", 15) == "0123456789 ... ");
+    std::string euros;
+    for (int i = 0; i < 100; ++i) euros += "\xe2\x82\xac";
+    for (std::size_t most = 40; most < 60; ++most) {
+        const std::string shown = base::shortened(euros, most);
+        CHECK(shown.size() <= most);
+        CHECK(printable(shown) == shown);
+    }
+}

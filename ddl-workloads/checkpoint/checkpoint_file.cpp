@@ -2,6 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/version.hpp"
 #include "ddl-workloads/checkpoint/hdf5_output.hpp"
 #include "ddl-workloads/checksums.hpp"
@@ -227,6 +228,7 @@ void write_tensors(const fs::path& path, const CheckpointMeta& meta, std::int64_
 
 bool has_checked_structures(const fs::path& path)
 {
+    base::refuse_irregular(path);
     std::array<char, signature.size() + 1> head{};
     std::ifstream file{path, std::ios::binary};
     if (!file) base::fail("cannot open ", path.string());

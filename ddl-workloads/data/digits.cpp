@@ -2,6 +2,7 @@
 #include "ddl-workloads/data/digits.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/upscale.hpp"
@@ -91,6 +92,7 @@ fs::path find_digits()
 
 std::vector<Digit> read_digits(const fs::path& file)
 {
+    base::refuse_irregular(file);
     const Gzip input{::gzopen(file.c_str(), "rb")};
     if (!input) base::unavailable("cannot open ", file.string(), "; ", how_to_get);
     std::vector<Digit> digits;

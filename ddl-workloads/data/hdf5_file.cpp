@@ -1,5 +1,7 @@
 #include "ddl-workloads/data/hdf5_file.hpp"
 
+#include "base/files.hpp"
+#include "base/json.hpp"
 #include "ddl-workloads/data/shape_json.hpp"
 
 #include <algorithm>
@@ -34,6 +36,7 @@ Space in_memory(const Rows& rows, hsize_t count)
 File open_file(const fs::path& path)
 {
     if (fs::is_directory(path)) base::fail(path.string(), " is a folder, no HDF5 file");
+    base::refuse_irregular(path);
     ::close(base::check_errno(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open ", path.string()));
     File file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
     if (!file.valid()) base::fail(path.string(), " is no HDF5 file, or cut off (HDF5: ", why(), ")");
@@ -129,7 +132,7 @@ std::optional<SampleShape> kept_shape(const File& file, const fs::path& path)
         H5Sget_simple_extent_npoints(space.get()) != 1 || H5Aread(attribute.get(), type.get(), text.data()) < 0)
         base::fail(path.string(), ": its attribute ", shape_attribute, " is no text");
     try {
-        return shape_from_json(nlohmann::ordered_json::parse(text));
+        return shape_from_json(base::parse_json(text, path.string()));
     } catch (const nlohmann::json::exception& error) {
         base::fail(path.string(), ", attribute ", shape_attribute, ": ", error.what());
     }

@@ -1,5 +1,7 @@
 #include "ddl-workloads/data/input_file.hpp"
 
+#include "base/files.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -35,9 +37,7 @@ bool lives_in_memory(int file)
 
 InputFile::InputFile(std::filesystem::path path, Access access) : path_{std::move(path)}, access_{access}
 {
-    std::error_code code;
-    if (std::filesystem::exists(path_, code) && !std::filesystem::is_regular_file(path_, code))
-        base::fail(path_.string(), " is no regular file");
+    base::refuse_irregular(path_);
     const int direct = access_ == Access::direct ? O_DIRECT : 0;
     file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | direct);
     if (file_ < 0 && errno == EINVAL && direct != 0)

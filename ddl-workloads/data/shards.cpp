@@ -1,6 +1,7 @@
 // The format `shards`: a folder of record files, each record followed by its CRC-32 (zlib's, 4 bytes, little-endian),
 // and an index.json that says what the samples are and which files there are.
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "ddl-workloads/checksums.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/input_file.hpp"
@@ -78,7 +79,7 @@ template <class Read>
 auto from_index(const fs::path& file, const Read& read)
 {
     try {
-        const auto index = nlohmann::ordered_json::parse(base::read_whole(file));
+        const auto index = base::read_json(file);
         if (index.at("format") != format_name || index.at("version") != 1)
             base::fail(file.string(), " is no index of shards, or of a later version");
         return read(index);

@@ -2,6 +2,7 @@
 // really read and gradients are really exchanged. The victim whose truth is known, and the proxy for a GPU node.
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/saturating.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/models/bucket_model.hpp"
 #include "ddl-workloads/models/emulated_work.hpp"
@@ -177,19 +178,30 @@ std::vector<double> ready_shares(const base::Settings& settings, int buckets)
     return shares;
 }
 
+StepCompute replayed_step(const base::CsvTable& csv, std::size_t row)
+{
+    const StepCompute step{csv.get<std::int64_t>(row, "forward_ns"), csv.get<std::int64_t>(row, "backward_ns")};
+    if (step.forward_ns < 0 || step.backward_ns < 0)
+        base::fail_usage("emulated[replay]: ", csv.place(row, step.forward_ns < 0 ? "forward_ns" : "backward_ns"),
+                         ": a negative time");
+    if (!csv.has("begin_ns") || !csv.has("end_ns")) return step;
+    const std::int64_t length_ns =
+        base::saturated_difference(csv.get<std::int64_t>(row, "end_ns"), csv.get<std::int64_t>(row, "begin_ns"));
+    if (base::saturated_sum(step.forward_ns, step.backward_ns) > length_ns)
+        base::fail_usage("emulated[replay]: ", csv.place(row, "end_ns"),
+                         ": forward and backward take longer than their step");
+    return step;
+}
+
 // What the rank's steps took in an earlier run; those of its rank 0 if it had fewer ranks.
 std::vector<StepCompute> replayed(const std::string& file, int rank)
 {
     const base::CsvTable csv{file};
     std::map<int, std::vector<StepCompute>> steps;
     for (std::size_t row = 0; row < csv.rows(); ++row)
-        steps[csv.get<int>(row, "rank")].push_back(
-            {csv.get<std::int64_t>(row, "forward_ns"), csv.get<std::int64_t>(row, "backward_ns")});
+        steps[csv.get<int>(row, "rank")].push_back(replayed_step(csv, row));
     std::vector<StepCompute>& mine = steps[steps.contains(rank) ? rank : 0];
     if (mine.empty()) base::fail_usage("emulated[replay]: ", file, " has no steps of rank ", rank, " or 0");
-    for (const StepCompute& step : mine)
-        if (step.forward_ns < 0 || step.backward_ns < 0)
-            base::fail_usage("emulated[replay]: ", file, " has a step with a negative time");
     return std::move(mine);
 }
 

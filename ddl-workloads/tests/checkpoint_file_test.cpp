@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 namespace {
 
@@ -201,6 +202,9 @@ TEST_CASE("damage is told by the file's name and the tensor's")
     CHECK(contains(complaint(scratch / "foreign"), "checkpoint.h5 is no checkpoint of ddl-train"));
     base::write_whole(scratch / "foreign/checkpoint.h5", "");
     CHECK(contains(complaint(scratch / "foreign"), "checkpoint.h5 is no checkpoint of ddl-train"));
+    fs::create_directories(scratch / "pipe");
+    REQUIRE(::mkfifo((scratch / "pipe/checkpoint.h5").c_str(), 0600) == 0);
+    CHECK(contains(complaint(scratch / "pipe"), "checkpoint.h5 is no regular file"));
     for (const bool checked : {false, true}) {
         const ddl::hdf5::Properties access{H5Pcreate(H5P_FILE_ACCESS)};
         if (checked) H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST);

@@ -14,6 +14,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include <sys/stat.h>
+
 namespace {
 
 using Record = std::vector<std::uint8_t>;
@@ -250,6 +252,16 @@ TEST_CASE("a real digit is grey and keeps its ink when enlarged")
     double enlarged = 0.0;
     for (const std::uint8_t pixel : pixels) enlarged += pixel / 255.0 / static_cast<double>(pixels.size());
     CHECK(enlarged == doctest::Approx(ink).epsilon(0.05));
+}
+
+TEST_CASE("a pipe in the place of a data set is refused and not waited for")
+{
+    const testing::Scratch scratch;
+    const std::string pipe = scratch / "pipe.h5";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH_AS(ddl::read_digits(pipe), (pipe + " is no regular file").c_str(), base::Error);
+    CHECK_THROWS_WITH_AS(ddl::data_set("hdf5[path=" + pipe + "]", scratch.path()),
+                         (pipe + " is no regular file").c_str(), base::Error);
 }
 
 TEST_CASE("a damaged digits file is refused with file and line")

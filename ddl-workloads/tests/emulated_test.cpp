@@ -117,6 +117,8 @@ TEST_CASE("an earlier run's steps are emulated one after the other and again")
     CHECK_THROWS_AS(emulated({{"replay", scratch / "none.csv"}}), base::UsageError);
     std::ofstream{scratch / "wrong.csv"} << "rank,step,forward_ns,backward_ns\n0,0,-1,1\n";
     CHECK_THROWS_AS(emulated({{"replay", scratch / "wrong.csv"}}), base::UsageError);
+    std::ofstream{scratch / "long.csv"} << "rank,step,begin_ns,end_ns,forward_ns,backward_ns\n0,0,0,100,60,60\n";
+    CHECK_THROWS_AS(emulated({{"replay", scratch / "long.csv"}}), base::UsageError);
     CHECK_THROWS(emulated({{"replay", scratch / "missing.csv"}}));
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/csv.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/reader.hpp"
@@ -90,15 +91,15 @@ struct Judgement {
     std::map<std::array<std::string, 3>, std::string> verdicts;  // safe, unsafe, undecided; by factor, level and kind
 };
 
-void add_verdicts(Judgement& judged, const nlohmann::json& factors)
+void add_verdicts(Judgement& judged, const nlohmann::ordered_json& factors)
 {
-    const auto add = [&](const std::string& factor, const nlohmann::json& one) {
+    const auto add = [&](const std::string& factor, const nlohmann::ordered_json& one) {
         judged.verdicts[{factor, one.value("level", ""), one.value("kind", "alone")}] = one.at("verdict");
     };
     for (const auto& [factor, one] : factors.items()) {
         add(factor, one);
         if (one.contains("levels"))
-            for (const nlohmann::json& level : one.at("levels")) add(factor, level);
+            for (const nlohmann::ordered_json& level : one.at("levels")) add(factor, level);
     }
 }
 
@@ -106,13 +107,13 @@ Judgement judgement(const fs::path& report)
 {
     const fs::path file = report / "verdict.json";
     try {
-        const auto json = nlohmann::json::parse(base::read_whole(file));
+        const auto json = base::read_json(file);
         Judgement judged;
         judged.budget_percent = json.at("budget_percent").get<double>();
         if (!json.at("trustworthy").get<bool>())
             judged.why_not_trustworthy =
                 "not trustworthy: " + base::join_words(json.at("reasons").get<std::vector<std::string>>(), "; ");
-        add_verdicts(judged, json.value("factors", nlohmann::json::object()));
+        add_verdicts(judged, json.value("factors", nlohmann::ordered_json::object()));
         return judged;
     } catch (const nlohmann::json::exception&) {
         base::fail(file.string(), " is no verdict of interference");

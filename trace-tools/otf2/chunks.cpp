@@ -4,6 +4,7 @@
 #include "trace-tools/otf2/handles.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace otf2 {
 
@@ -20,7 +21,10 @@ EventMemory::EventMemory(std::uint64_t bytes) : chunks_{bytes / event_chunk_byte
     if (chunks_ == 0)
         base::fail("memory of ", base::format(base::Bytes{static_cast<std::int64_t>(bytes)}),
                    " holds no events: at least ", base::format(base::Bytes{event_chunk_bytes}), " a location");
-    bytes_.reset(new char[chunks_ * event_chunk_bytes]);
+    bytes_.reset(new (std::nothrow) char[chunks_ * event_chunk_bytes]);
+    if (!bytes_)
+        base::fail("this machine has no ", base::format(base::Bytes{static_cast<std::int64_t>(bytes)}),
+                   " of memory for the trace's events");
     std::memset(bytes_.get(), 0, chunks_ * event_chunk_bytes);  // no page fault between two events
     free_.reserve(chunks_);
     for (std::size_t chunk = 0; chunk < chunks_; ++chunk) free_.push_back(bytes_.get() + chunk * event_chunk_bytes);

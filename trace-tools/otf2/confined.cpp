@@ -3,14 +3,17 @@
 #include "base/error.hpp"
 #include "base/stop.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -36,10 +39,34 @@ constexpr bool sanitized = false;
 
 itimerval until_stuck{};
 
+// Shared by parent and child.
+constexpr std::size_t longest_path = 4096;
+char* being_read = nullptr;
+
+void share_what_is_read()
+{
+    if (being_read == nullptr) {
+        void* page = ::mmap(nullptr, longest_path, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (page == MAP_FAILED) base::check_errno(-1, "share memory with the reading process");
+        being_read = static_cast<char*>(page);
+    }
+    *being_read = '\0';
+}
+
+template <class... Parts>
+[[noreturn]] void fail_reading(const Parts&... parts)
+{
+    if (*being_read == '\0') base::fail(parts...);
+    base::fail("cannot read trace ", being_read, ": ", parts...);
+}
+
+// Only the soft limit, which reading_is_over() lifts.
 void limit(__rlimit_resource_t resource, rlim_t most)
 {
-    const rlimit both{.rlim_cur = most, .rlim_max = most};
-    base::check_errno(::setrlimit(resource, &both), "limit the reading process");
+    rlimit found{};
+    base::check_errno(::getrlimit(resource, &found), "learn the limits of the reading process");
+    found.rlim_cur = std::min(most, found.rlim_max);
+    base::check_errno(::setrlimit(resource, &found), "limit the reading process");
 }
 
 [[noreturn]] void run_child(const char* program, const Limits& limits, pid_t parent, const std::function<int()>& work)
@@ -92,6 +119,7 @@ int confined(const char* program, const Limits& limits, const std::function<int(
     std::cout.flush();
     std::cerr.flush();
     base::stop_on_signals();
+    share_what_is_read();
     const pid_t parent = ::getpid();
     const pid_t child = base::check_errno(::fork(), "start a process");
     if (child == 0) run_child(program, limits, parent, work);
@@ -103,15 +131,15 @@ int confined(const char* program, const Limits& limits, const std::function<int(
     const int signal = WTERMSIG(status);
     switch (signal) {
         case SIGPROF:
-            base::fail("reading made no headway for ", limits.stuck_s, " s of CPU time: damaged");
+            fail_reading("reading made no headway for ", limits.stuck_s, " s of CPU time: damaged");
         case SIGKILL:
-            base::fail("the reading process was killed, perhaps for its memory");
+            fail_reading("the reading process was killed, perhaps for its memory");
         case SIGABRT:
         case SIGBUS:
         case SIGFPE:
         case SIGILL:
         case SIGSEGV:
-            base::fail("OTF2's library crashed while it read (", ::strsignal(signal), "): damaged");
+            fail_reading("OTF2's library crashed while it read (", ::strsignal(signal), "): damaged");
         default:
             throw base::Interrupted{signal};  // whoever ended the child meant the program: Ctrl-C, a closed pipe
     }
@@ -123,6 +151,22 @@ void getting_on()
     if (until_stuck.it_value.tv_sec == 0 && until_stuck.it_value.tv_usec == 0) return;
     base::end_if_stopped();
     ::setitimer(ITIMER_PROF, &until_stuck, nullptr);
+}
+
+void now_reading(const std::filesystem::path& anchor)
+{
+    if (being_read != nullptr) std::snprintf(being_read, longest_path, "%s", anchor.c_str());
+}
+
+void reading_is_over()
+{
+    if (being_read != nullptr) *being_read = '\0';
+    until_stuck = {};
+    base::check_errno(::setitimer(ITIMER_PROF, &until_stuck, nullptr), "stop the reading process's timer");
+    rlimit memory{};
+    base::check_errno(::getrlimit(RLIMIT_DATA, &memory), "learn the limits of the reading process");
+    memory.rlim_cur = memory.rlim_max;
+    base::check_errno(::setrlimit(RLIMIT_DATA, &memory), "lift the limits of the reading process");
 }
 
 }  // namespace otf2

@@ -19,12 +19,19 @@ Limits limits_for(std::filesystem::path anchor);
 
 // Forks; the child runs the work, reports an exception as `program` and ends with the code the work returns, which is
 // handed on. SIGINT, SIGTERM and SIGHUP end the work where it next makes headway, by base::Interrupted; so does
-// confined() then. Throws Error, one clear line, if another signal ends the child. To be called while there is one
-// thread.
+// confined() then. Throws Error, one clear line, if another signal ends the child; the line names the archive that it
+// read then. To be called while there is one thread.
 int confined(const char* program, const Limits& limits, const std::function<int()>& work);
 
 // The work makes headway: gives it another stuck_s, and ends it if a signal asked for that. From any thread; nothing
 // outside of confined().
 void getting_on();
+
+// From now on this archive is read: whatever ends the child is its fault.
+void now_reading(const std::filesystem::path& anchor);
+
+// All that came from outside is read: the rest of the work has the memory that the program was started with, and all
+// the time it takes.
+void reading_is_over();
 
 }  // namespace otf2

@@ -1,0 +1,87 @@
+// What is read whole, and what is refused before it takes all memory or waits for ever.
+#include "base/files.hpp"
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+TEST_CASE("a file that is longer than it may be is refused before it is read")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "long", "");
+    fs::resize_file(scratch / "long", std::uintmax_t{3} << 30U);
+    CHECK_THROWS_WITH_AS(base::read_json(scratch / "long"),
+                         ((scratch / "long").string() + " is longer than 16MiB").c_str(), base::Error);
+}
+
+TEST_CASE("a directory appears whole or not at all")
+{
+    const testing::Scratch scratch;
+    const fs::path wanted = scratch / "a/report";
+    {
+        base::WholeDirectory directory{wanted};
+        base::write_whole(directory.path() / "half", "");
+        CHECK_FALSE(fs::exists(wanted));
+    }
+    CHECK(fs::is_empty(scratch / "a"));
+
+    const fs::path left_over = wanted.string() + ".tmp" + std::to_string(::getpid());
+    fs::create_directory(left_over);
+    base::write_whole(left_over / "stale", "of a process that was killed");
+    base::WholeDirectory directory{wanted};
+    base::write_whole(directory.path() / "page", "whole");
+    directory.finish();
+    CHECK(base::read_whole(wanted / "page") == "whole");
+    CHECK_FALSE(fs::exists(wanted / "stale"));
+    CHECK_FALSE(fs::exists(left_over));
+    CHECK_THROWS_AS(base::WholeDirectory{wanted}, base::UsageError);
+}
+
+TEST_CASE("of two directories under one name the first that is whole stays")
+{
+    const testing::Scratch scratch;
+    base::WholeDirectory directory{scratch / "report/"};
+    base::write_whole(directory.path() / "page", "second");
+    fs::create_directory(scratch / "report");
+    base::write_whole(scratch / "report/page", "first");
+    CHECK_THROWS_AS(directory.finish(), base::UsageError);
+    CHECK(base::read_whole(scratch / "report/page") == "first");
+}
+
+TEST_CASE("JSON is bounded in depth and in the members of an object")
+{
+    const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+    CHECK(base::parse_json(nested(64), "text").dump() == nested(64));
+    CHECK_THROWS_WITH_AS(base::parse_json(nested(65), "text"), "text is nested deeper than 64 levels", base::Error);
+    CHECK_THROWS_AS(base::parse_json(std::string(100'000, '['), "text"), base::Error);
+
+    const auto with_members = [](int members) {
+        std::string text = "[{\"a\": {\"b\": 1}";
+        for (int i = 1; i < members; ++i) text += ", \"" + std::to_string(i) + "\": {\"c\": 1}";
+        return text + "}, {\"d\": 2}]";
+    };
+    CHECK(base::parse_json("[{\"x\": 1}, {\"x\": 2}]", "text").size() == 2);
+    CHECK_NOTHROW(base::parse_json(with_members(10'000), "text"));
+    CHECK_THROWS_WITH_AS(base::parse_json(with_members(10'001), "text"),
+                         "text has an object of more than 10000 members", base::Error);
+    CHECK_THROWS_AS(base::parse_json("{\"half\": ", "text"), nlohmann::json::parse_error);
+}
+
+TEST_CASE("a pipe, a device and a directory are no regular files; what is missing is for who opens it to say")
+{
+    const testing::Scratch scratch;
+    REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);
+    CHECK_THROWS_AS(base::refuse_irregular(scratch / "pipe"), base::Error);
+    CHECK_THROWS_AS(base::refuse_irregular("/dev/null"), base::Error);
+    CHECK_THROWS_AS(base::refuse_irregular(scratch.path()), base::Error);
+    CHECK_NOTHROW(base::refuse_irregular(scratch / "missing"));
+    base::write_whole(scratch / "file", "text");
+    CHECK_NOTHROW(base::refuse_irregular(scratch / "file"));
+}

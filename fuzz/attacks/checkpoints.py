@@ -1,0 +1,78 @@
+"""Damaged checkpoints: a training goes on after the newest sound one, with the same weights, or refuses in one line."""
+import json
+import os
+import shutil
+
+from context import damage
+
+NEEDS = ("ddl-train",)
+TRAINING = ("--model", "emulated[compute=100us,gradients=64kB,buckets=2]", "--data", "synthetic[samples=160]",
+            "--trace", "off", "--cpus", "0")
+ALONE = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def attempts(context, count):
+    original = truth = None
+    for number in context.numbers(count):
+        if original is None:
+            original = context.scratch / "trained"
+            _train(context, original, "--steps", 20, "--checkpoint-every", 5)
+            truth = _result(_train(context, context.scratch / "straight", "--steps", 30))["checksum"]
+        run = context.directory / "run"
+        shutil.copytree(original, run)
+        files = sorted(path for path in (run / "train/checkpoints").rglob("*") if path.is_file())
+        if number < len(PLANTED):
+            what = PLANTED[number](files[-1])
+        else:
+            rng = context.random
+            what = "damaged " + ", ".join(damage(file, rng) for file in rng.sample(files, rng.choice((1, 1, 2, len(files)))))
+        yield what, _resumed(context, run, truth)
+
+
+def _train(context, out, *more):
+    return context.run("ddl-train", *TRAINING, "--out", out, *more, env=ALONE, timeout=3 * context.patience)
+
+
+def _result(outcome):
+    if outcome.code != 0:
+        raise RuntimeError(f"the sound training fails: {outcome.err}")
+    return json.loads(outcome.out.splitlines()[-1])
+
+
+def _resumed(context, run, truth):
+    outcome = _train(context, context.directory / "resumed", "--steps", 30, "--resume", run)
+    # What it passed over is said, a line each, before the line that says why it ended.
+    if outcome.code == 0:
+        failure = context.judge(outcome)
+        if not failure and _result(outcome)["checksum"] != truth:
+            failure = f"other weights than those of a training without a break: {outcome.command}"
+        return failure
+    lines = [line for line in outcome.said if line.startswith("ddl-train: ")]
+    if outcome.code > 0 and not outcome.hung and lines == outcome.said and len(lines) <= 8:
+        return None
+    return context.judge(outcome) or f"{len(lines)} lines of error"
+
+
+def _pipe(file):
+    file.unlink()
+    os.mkfifo(file)
+    return f"{file.name} is a pipe"
+
+
+def _device(file):
+    file.unlink()
+    file.symlink_to("/dev/zero")
+    return f"{file.name} is a device"
+
+
+def _empty(file):
+    os.truncate(file, 0)
+    return f"{file.name} is empty"
+
+
+def _sparse(file):
+    os.truncate(file, 5 << 30)
+    return f"{file.name} has 5 GiB"
+
+
+PLANTED = (_pipe, _device, _empty, _sparse)

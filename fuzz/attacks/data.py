@@ -1,0 +1,81 @@
+"""Damaged data sets, and pipes and devices in their place: ddl-data says what is wrong, in one line."""
+import os
+import shutil
+
+from context import damage
+
+NEEDS = ("ddl-data",)
+FORMATS = ("hdf5", "mnist", "shards", "cifar10")
+
+
+def attempts(context, count):
+    originals = None
+    for number in context.numbers(count):
+        originals = originals or _originals(context)
+        kind = FORMATS[number % len(FORMATS)]
+        target = context.directory / originals[kind].name
+        if originals[kind].is_dir():
+            shutil.copytree(originals[kind], target)
+        else:
+            shutil.copy(originals[kind], target)
+        files = sorted(path for path in [target, *target.rglob("*")] if path.is_file())
+        if number // len(FORMATS) < len(PLANTED):
+            what = PLANTED[number // len(FORMATS)](files[0])
+        else:
+            what = "damaged " + damage(context.random.choice(files), context.random, context.random.choice((1, 1, 3)))
+        yield f"{kind}: {what}", _read(context, kind, target)
+
+
+def _originals(context):
+    made = {}
+    for kind in FORMATS:
+        target = context.scratch / "sets" / (f"{kind}.h5" if kind == "hdf5" else kind)
+        target.parent.mkdir(exist_ok=True)
+        outcome = context.run("ddl-data", "generate", "synthetic", "--samples", 60, "--to", kind, "--out", target)
+        if outcome.code != 0:
+            raise RuntimeError(f"ddl-data cannot make {kind}: {outcome.err}")
+        made[kind] = target
+    return made
+
+
+def _read(context, kind, path):
+    name = f"{kind}[path={path}]"
+    commands = (("info", "--check", path), ("info", name),
+                ("convert", name, "--to", "shards", "--out", context.directory / "converted"))
+    for command in commands:
+        outcome = context.run("ddl-data", *command)
+        failure = context.judge(outcome, quiet_codes=(1,) if "--check" in command and outcome.out else ())
+        if failure:
+            return failure
+    return None
+
+
+def _pipe(file):
+    file.unlink()
+    os.mkfifo(file)
+    return f"{file.name} is a pipe"
+
+
+def _device(file):
+    file.unlink()
+    file.symlink_to("/dev/zero")
+    return f"{file.name} is a device"
+
+
+def _empty(file):
+    os.truncate(file, 0)
+    return f"{file.name} is empty"
+
+
+def _sparse(file):
+    os.truncate(file, 5 << 30)
+    return f"{file.name} has 5 GiB"
+
+
+def _brackets(file):
+    file.write_text("[" * 100_000)
+    return f"{file.name} is 100,000 brackets"
+
+
+PLANTED = (_pipe, _device, _empty, _sparse, _brackets)
+
