@@ -50,9 +50,9 @@ struct Experiment {
     bool randomised() const { return design != Design::sequence; }
 };
 
-// Numbers treatments: quiet, single factors by name, combinations, controls. In a sequence each repetition is a block;
-// if it never repeats, a block ends as soon as it has seen every treatment. Throws Error if no chip is quiet, or
-// nothing else was assigned.
+// Numbers treatments: quiet, single factors by name and level (by its amount), combinations, controls. In a sequence
+// each repetition is a block; if it never repeats, a block ends as soon as it has seen every treatment. Throws Error if
+// no chip is quiet, or nothing else was assigned.
 Experiment experiment(Design design, std::span<const Chip> chips);
 
 }  // namespace analysis

@@ -1,7 +1,6 @@
 #include "analysis/verdict.hpp"
 
 #include "analysis/advice.hpp"
-#include "analysis/cause.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -91,13 +90,11 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.interval = effect.percent.interval(verdict.confidence);
     judged.p_holm = effect.p_holm;
     judged.verdict = judge(judged.interval, verdict.budget_percent);
-    judged.minutes_missing =
-        minutes_missing(effect.percent, verdict.confidence, verdict.budget_percent, analysis.block_minutes);
-    const Cause cause = cause_of(run, analysis, effect, verdict.confidence);
-    judged.cause = cause.sentence;
-    judged.phase = cause.phase;
-    judged.setting =
-        verdict.trustworthy ? advice(effect.stressor, judged.verdict) : "None: this run cannot be trusted, see above.";
+    if (judged.verdict == "undecided")
+        judged.forecast = forecast(effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes);
+    judged.cause = cause_of(run, analysis, effect, verdict.confidence);
+    judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause.mechanism, judged.verdict)
+                                         : "None: this run cannot be trusted, see above.";
     return judged;
 }
 
@@ -108,20 +105,6 @@ std::string judge(const Interval& interval, double budget_percent)
     if (interval.high < budget_percent) return "safe";
     if (interval.low > budget_percent) return "unsafe";
     return "undecided";
-}
-
-double minutes_missing(const Mean& percent, double confidence, double budget_percent, double block_minutes)
-{
-    if (judge(percent.interval(confidence), budget_percent) != "undecided") return 0.0;
-    const double margin = std::abs(budget_percent - percent.value);
-    const double have = percent.degrees_of_freedom + 1.0;
-    const double deviation = percent.standard_error * std::sqrt(have);
-    double blocks = have;
-    while (t_quantile(confidence, blocks - 1.0) * deviation / std::sqrt(blocks) >= margin) {
-        blocks = std::ceil(blocks * 1.02);
-        if ((blocks - have) * block_minutes >= minutes_missing_limit) return minutes_missing_limit;
-    }
-    return (blocks - have) * block_minutes;
 }
 
 std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis& analysis)
@@ -161,6 +144,8 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     verdict.budget_percent = rules.budget_percent;
     verdict.confidence = rules.confidence;
     verdict.quiet_step_ms = analysis.quiet_step_ms;
+    const RankSteps& rank = run.steps.ranks.front();
+    verdict.run_minutes = static_cast<double>(rank.end_ns.back() - rank.begin_ns.front()) / 60e9;
     for (const std::string& broken : promises_broken) {
         verdict.covered = false;
         distrust(verdict, broken);
