@@ -26,6 +26,7 @@ struct Request {
     std::filesystem::path limits_file;  // for rate=60%; empty: the default
     std::filesystem::path out;          // the run's directory
     std::filesystem::path control_run;  // the run whose control file asks the training and tells its steps
+    bool designed = false;              // refuse a schedule of which interference could make no report
     bool json = false;                  // print the whole record in the end, instead of a line for each dose
     nlohmann::ordered_json record;      // base::run_record()
 };
