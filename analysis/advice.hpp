@@ -1,11 +1,13 @@
-// What an operator can set for each kind of noise. Source: reference/slurm.md section 5.
+// What an operator can set against each kind of noise, given what it got in the way of.
 #pragma once
+
+#include "analysis/cause.hpp"
 
 #include <string>
 
 namespace analysis {
 
-// verdict: safe, unsafe, undecided.
-std::string advice(const std::string& stressor, const std::string& verdict);
+// verdict: safe, unsafe, undecided. Source of the settings: reference/slurm.md section 5.
+std::string advice(const std::string& stressor, Mechanism mechanism, const std::string& verdict);
 
 }  // namespace analysis

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace analysis {
 
@@ -48,14 +49,45 @@ double covered_share(const DesignedRun& run, const Exposures& exposures)
     return least;
 }
 
-// Mean length of the blocks that the estimate rests on.
-double block_minutes(const DesignedRun& run, const Fit& fit)
+double seconds(std::int64_t ns)
 {
-    double ns = 0.0;
-    for (const BlockMeans& kept : fit.blocks)
-        for (const Chip& chip : run.chips.front())
-            if (chip.block == kept.block) ns += static_cast<double>(chip.end_ns - chip.begin_ns);
-    return ns / 60e9 / static_cast<double>(fit.blocks.size());
+    return static_cast<double>(ns) / 1e9;
+}
+
+std::int64_t longest_block_ns(const DesignedRun& run)
+{
+    std::vector<std::int64_t> length(static_cast<std::size_t>(run.plan.blocks), 0);
+    for (std::size_t c = 0; c < run.plan.block_of.size(); ++c) {
+        const Chip& chip = run.chips.front()[c];
+        length[static_cast<std::size_t>(run.plan.block_of[c])] += chip.end_ns - chip.begin_ns;
+    }
+    return *std::max_element(length.begin(), length.end());
+}
+
+// Says which of training and noise was too short, and how long it has to be at least.
+[[noreturn]] void fail_for_blocks(const DesignedRun& run, std::size_t complete, std::int64_t warm_up_steps)
+{
+    const RankSteps& rank = run.steps.ranks.front();
+    const std::vector<Chip>& chips = run.chips.front();
+    const std::int64_t begin_ns = rank.begin_ns.front();
+    const auto warm = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(warm_up_steps, 0, static_cast<std::int64_t>(rank.begin_ns.size()) - 1));
+    // The block in which the warm-up ends does not count.
+    const std::int64_t blocks = rank.begin_ns[warm] > chips.front().begin_ns ? 3 : 2;
+    const std::int64_t block_ns = longest_block_ns(run);
+    const double wait = std::max(0.0, seconds(chips.front().begin_ns - begin_ns));
+    const double noise = seconds(chips.back().end_ns - chips.front().begin_ns);
+    const double training = seconds(rank.end_ns.back() - begin_ns);
+    const double needed = std::ceil(seconds(blocks * block_ns));
+    if (training < wait + needed)
+        base::fail("the training ended after ", run.steps.numbers.size(), " steps, ", std::lround(training),
+                   " s; the schedule needs at least ", std::ceil(wait + needed),
+                   " s for two blocks that hold every treatment");
+    if (noise < needed)
+        base::fail("noise ended after ", std::lround(noise), " s; its schedule needs at least ", needed,
+                   " s for two blocks that hold every treatment");
+    base::fail("of ", run.plan.blocks, " blocks ", complete, complete == 1 ? " holds" : " hold",
+               " steps under every treatment, and an interval needs two: take longer slots");
 }
 
 // The rate of outliers by treatment is their indicator's least-squares mean; a factor's excess over quiet is tested as
@@ -123,6 +155,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         series.measures.rightCols(run.extra_ms.cols()) = run.extra_ms;
     }
     const Fit job_fit = fit(result.exposures.job, block, series.measures, run.plan);
+    if (job_fit.blocks.size() < 2) fail_for_blocks(run, job_fit.blocks.size(), rules.exposure.warm_up_steps);
     for (Effect& effect : effects(series, block, job_fit, run.plan, rules.draws)) {
         const bool extra =
             std::find(run.extra_names.begin(), run.extra_names.end(), effect.phase) != run.extra_names.end();
@@ -130,7 +163,6 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     }
     for (Effect& effect : median_effects(series, block, run.plan)) result.extra_effects.push_back(std::move(effect));
     result.blocks = static_cast<int>(job_fit.blocks.size());
-    result.block_minutes = block_minutes(run, job_fit);
     result.dropped_blocks = job_fit.dropped;
     result.quiet_step_ms = job_fit.quiet_step_ms();
 

@@ -44,9 +44,8 @@ struct OutlierRate {
 struct Analysis {
     Exposures exposures;  // with outliers and steps of incomplete blocks left out
     Outliers outliers;
-    int blocks = 0;              // that hold every treatment
-    int dropped_blocks = 0;      // that lack one
-    double block_minutes = 0.0;  // mean length
+    int blocks = 0;          // that hold every treatment
+    int dropped_blocks = 0;  // that lack one
     double quiet_step_ms = 0.0;
     std::vector<Effect> effects;             // step and phases, job first, then each rank; p_holm set
     std::vector<Effect> extra_effects;       // of the extra measures, and of the median step; job only

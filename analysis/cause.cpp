@@ -34,66 +34,127 @@ std::string plain(const std::string& phase)
     return found == words.end() ? phase : found->second;
 }
 
-double extra(const Analysis& analysis, const Effect& step, const std::string& name)
+constexpr double significant = 0.05;
+
+bool slower(const Effect* effect, double confidence)
 {
-    const Effect* effect = find(analysis.extra_effects, step.factor, step.level, step.kind, name);
-    return effect == nullptr ? 0.0 : effect->percent.value;
+    return effect != nullptr && effect->percent.interval(confidence).low > 0.0;
 }
 
-const Effect* largest_phase(const DesignedRun& run, const Analysis& analysis, const Effect& step, int rank)
+// A part of the step as percent of the step; zero if it does not differ from that.
+double extra(const Analysis& analysis, const Effect& step, const std::string& name, double confidence)
+{
+    const Effect* effect = find(analysis.extra_effects, step.factor, step.level, step.kind, name);
+    return slower(effect, confidence) ? effect->percent.value : 0.0;
+}
+
+// Of the phases that got slower the one that did most; nullptr if none differs from zero.
+const Effect* largest_phase(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
 {
     const Effect* largest = nullptr;
     for (const std::string& phase : run.steps.phases) {
-        const Effect* effect = find(analysis.effects, step.factor, step.level, step.kind, phase, rank);
-        if (effect != nullptr && (largest == nullptr || effect->percent.value > largest->percent.value))
-            largest = effect;
+        const Effect* effect = find(analysis.effects, step.factor, step.level, step.kind, phase);
+        if (!slower(effect, confidence) || effect->p_holm > significant) continue;
+        if (largest == nullptr || effect->percent.value > largest->percent.value) largest = effect;
     }
     return largest;
+}
+
+// What a phase stands for. Waiting for the exchange is either: which, only buckets tell.
+Mechanism mechanism_of(const std::string& phase)
+{
+    static const std::map<std::string, Mechanism> known{
+        {"load", Mechanism::input},       {"to_device", Mechanism::input}, {"forward", Mechanism::compute},
+        {"backward", Mechanism::compute}, {"update", Mechanism::compute},  {"checkpoint", Mechanism::checkpoint}};
+    const auto found = known.find(phase);
+    return found == known.end() ? Mechanism::unknown : found->second;
 }
 
 // On which ranks own work got slower: those whose slowdown differs from zero and is at least half of the largest.
 std::string slow_ranks(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
 {
-    std::vector<std::pair<double, int>> slower;
+    std::vector<std::pair<double, int>> later;
     for (const RankSteps& rank : run.steps.ranks) {
         const Effect* ready =
             find(analysis.extra_effects, step.factor, step.level, step.kind, base::join("ready rank ", rank.rank));
-        if (ready != nullptr && ready->percent.interval(confidence).low > 0.0)
-            slower.emplace_back(ready->percent.value, rank.rank);
+        if (slower(ready, confidence)) later.emplace_back(ready->percent.value, rank.rank);
     }
     const std::size_t ranks = run.steps.ranks.size();
-    if (ranks == 1 || slower.empty()) return "";
-    const auto largest = *std::max_element(slower.begin(), slower.end());
-    std::erase_if(slower, [&](const auto& rank) { return rank.first < largest.first / 2.0; });
-    if (slower.size() == ranks) return ranks == 2 ? " on both ranks" : base::join(" on all ", ranks, " ranks");
-    if (slower.size() > 1) return base::join(" on ", slower.size(), " of ", ranks, " ranks");
+    if (ranks == 1 || later.empty()) return "";
+    const auto largest = *std::max_element(later.begin(), later.end());
+    std::erase_if(later, [&](const auto& rank) { return rank.first < largest.first / 2.0; });
+    if (later.size() == ranks) return ranks == 2 ? " on both ranks" : base::join(" on all ", ranks, " ranks");
+    if (later.size() > 1) return base::join(" on ", later.size(), " of ", ranks, " ranks");
     return base::join(" on rank ", largest.second, ", which the others then wait for");
+}
+
+// The split of the step by its buckets; the mechanism stays unknown if no part of it differs from zero.
+Cause split(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
+{
+    const double compute = extra(analysis, step, "critical_compute", confidence);
+    const double transfer = extra(analysis, step, "exposed_transfer", confidence);
+    const double after = extra(analysis, step, "after_exchange", confidence);
+    const double most = std::max({compute, transfer, after});
+    if (most <= 0.0) return {};
+    if (most == compute)
+        return {"", Mechanism::compute,
+                base::join("Own work before the exchange got slower", slow_ranks(run, analysis, step, confidence), " (",
+                           share(compute), "). ")};
+    if (most == after)
+        return {"", Mechanism::compute, base::join("Work after the exchange got slower (", share(after), "). ")};
+    const double shortest = extra(analysis, step, "transfer_min", confidence);
+    return {"", Mechanism::transfer,
+            base::join("Exchanging gradients took longer once all ranks were ready (", share(transfer),
+                       shortest > 0.0 ? "; shortest exchange of any rank " + share(shortest) : "", "). ")};
 }
 
 }  // namespace
 
+std::string text(Mechanism mechanism)
+{
+    switch (mechanism) {
+        case Mechanism::input:
+            return "input";
+        case Mechanism::compute:
+            return "compute";
+        case Mechanism::transfer:
+            return "transfer";
+        case Mechanism::checkpoint:
+            return "checkpoint";
+        case Mechanism::unknown:
+            break;
+    }
+    return "";
+}
+
 Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
 {
-    if (step.percent.interval(confidence).low <= 0.0) return {"", "No slowdown that differs from zero."};
-    const Effect* phase = largest_phase(run, analysis, step, all_ranks);
-    if (phase == nullptr) return {"", "The archive records no phases."};
-    const std::string most = base::join("The largest part is in ", plain(phase->phase), " (",
-                                        share(phase->percent.value), " of ", share(step.percent.value), ").");
-    if (run.extra_names.empty()) return {phase->phase, most};
-
-    const double compute = extra(analysis, step, "critical_compute");
-    const double transfer = extra(analysis, step, "exposed_transfer");
-    const double after = extra(analysis, step, "after_exchange");
-    std::string what;
-    if (compute >= transfer && compute >= after)
-        what = base::join("Own work before the exchange got slower", slow_ranks(run, analysis, step, confidence), " (",
-                          share(compute), "). ");
-    else if (transfer >= after)
-        what = base::join("Exchanging gradients took longer once all ranks were ready (", share(transfer),
-                          "; shortest exchange of any rank ", share(extra(analysis, step, "transfer_min")), "). ");
-    else
-        what = base::join("Work after the exchange got slower (", share(after), "). ");
-    return {phase->phase, what + most};
+    if (!slower(&step, confidence)) return {"", Mechanism::unknown, "No slowdown that differs from zero."};
+    if (step.p_holm > significant) {
+        char text[128];
+        std::snprintf(text, sizeof text,
+                      "Not named: it may be chance (p %.2f after correction for all noises and phases).", step.p_holm);
+        return {"", Mechanism::unknown, text};
+    }
+    Cause cause = run.extra_names.empty() ? Cause{} : split(run, analysis, step, confidence);
+    if (run.steps.phases == std::vector<std::string>{"other"}) {
+        cause.sentence += "The archive records no phases.";
+        return cause;
+    }
+    const Effect* phase = largest_phase(run, analysis, step, confidence);
+    if (phase == nullptr) {
+        cause.sentence += "No phase by itself differs from zero.";
+        return cause;
+    }
+    cause.phase = phase->phase;
+    cause.sentence += base::join("The largest part is in ", plain(phase->phase), " (", share(phase->percent.value),
+                                 " of ", share(step.percent.value), ").");
+    // Loading and checkpoints are own work, too, and the phase says of what kind.
+    const Mechanism of_phase = mechanism_of(phase->phase);
+    if (cause.mechanism == Mechanism::unknown ||
+        (cause.mechanism == Mechanism::compute && of_phase != Mechanism::unknown))
+        cause.mechanism = of_phase;
+    return cause;
 }
 
 }  // namespace analysis

@@ -2,10 +2,14 @@
 
 #include "analysis/roles.hpp"
 #include "base/error.hpp"
+#include "base/units.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace analysis {
 
@@ -15,6 +19,16 @@ Design parse_design(const std::string& text)
     if (text == "rotation") return Design::rotation;
     if (text == "factorial") return Design::factorial;
     base::fail("'", text, "' is no design of a schedule (sequence, rotation, factorial)");
+}
+
+std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Stretch> stretches)
+{
+    std::int64_t sum = 0;
+    auto stretch = std::partition_point(stretches.begin(), stretches.end(),
+                                        [&](const Stretch& s) { return s.end_ns <= begin_ns; });
+    for (; stretch != stretches.end() && stretch->begin_ns < end_ns; ++stretch)
+        sum += std::min(end_ns, stretch->end_ns) - std::max(begin_ns, stretch->begin_ns);
+    return sum;
 }
 
 std::string text(Design design)
@@ -93,11 +107,44 @@ bool is_control(const Treatment& treatment)
     return treatment.on.size() == 1 && role_of(treatment.on.front().stressor) != Role::treatment;
 }
 
+// "rate=4GiB/s": the option's name, and the amount in one unit of its kind; none for what is no amount.
+std::pair<std::string, std::optional<double>> amount_of(const std::string& level)
+{
+    const std::size_t equals = level.find('=');
+    if (equals == std::string::npos) return {level, {}};
+    const std::string value = level.substr(equals + 1);
+    const auto as = [&](auto kind, auto amount) -> std::optional<double> {
+        try {
+            return amount(base::parse<decltype(kind)>(value));
+        } catch (const base::UsageError&) {
+            return {};
+        }
+    };
+    std::optional<double> amount = as(base::Rate{}, [](base::Rate rate) { return rate.per_second; });
+    if (!amount) amount = as(base::Percent{}, [](base::Percent percent) { return percent.value; });
+    if (!amount) amount = as(base::Bytes{}, [](base::Bytes bytes) { return static_cast<double>(bytes.count); });
+    if (!amount) amount = as(base::Nanoseconds{}, [](base::Nanoseconds time) { return base::seconds(time); });
+    if (!amount) amount = as(double{}, [](double number) { return number; });
+    return {level.substr(0, equals), amount};
+}
+
+// By factor, then by level: 4GiB/s comes before 16GiB/s, and any amount before what is none.
+bool lower(const Assigned& a, const Assigned& b)
+{
+    const auto key = [](const Assigned& on) {
+        const auto [option, amount] = amount_of(on.level);
+        const bool none = !amount || !std::isfinite(*amount);
+        return std::tuple{on.factor, option, none, none ? 0.0 : *amount, on.level};
+    };
+    return key(a) < key(b);
+}
+
 // Quiet, single factors by name, combinations, controls: the order of every table.
 bool comes_before(const Treatment& a, const Treatment& b)
 {
-    const auto key = [](const Treatment& t) { return std::tuple{is_control(t), t.on.size(), t.name()}; };
-    return key(a) < key(b);
+    const auto key = [](const Treatment& t) { return std::tuple{is_control(t), t.on.size()}; };
+    if (key(a) != key(b)) return key(a) < key(b);
+    return std::lexicographical_compare(a.on.begin(), a.on.end(), b.on.begin(), b.on.end(), lower);
 }
 
 }  // namespace

@@ -30,6 +30,9 @@ struct Stretch {
     std::int64_t end_ns = 0;
 };
 
+// How much of the time lies in the stretches, which are in order and disjoint.
+std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Stretch> stretches);
+
 // How the order of chips was made. Only randomised orders justify a re-randomisation test.
 enum class Design { sequence, rotation, factorial };
 
@@ -56,9 +59,9 @@ struct Experiment {
     bool randomised() const { return design != Design::sequence; }
 };
 
-// Numbers treatments: quiet, single factors by name, combinations, controls. In a sequence each repetition is a block;
-// if it never repeats, a block ends as soon as it has seen every treatment. Throws Error if no chip is quiet, or
-// nothing else was assigned.
+// Numbers treatments: quiet, single factors by name and level (by its amount), combinations, controls. In a sequence
+// each repetition is a block; if it never repeats, a block ends as soon as it has seen every treatment. Throws Error if
+// no chip is quiet, or nothing else was assigned.
 Experiment experiment(Design design, std::span<const Chip> chips);
 
 }  // namespace analysis

@@ -48,8 +48,8 @@ Effect effect_of(const Contrast& contrast, const std::string& phase, int rank)
 void check_blocks(std::size_t complete, int planned)
 {
     if (complete < 2)
-        base::fail("only ", complete, " of ", planned,
-                   " blocks hold every treatment, and an interval needs two: run longer, or with shorter chips");
+        base::fail("of ", planned, " blocks ", complete, complete == 1 ? " holds" : " hold",
+                   " every treatment, and an interval needs two");
 }
 
 // Medians of the steps of a block that are wholly under each treatment; empty if a treatment has none.

@@ -2,6 +2,8 @@
 #include "analysis/confined.hpp"
 #include "analysis/join.hpp"
 #include "analysis/report/comparison_report.hpp"
+#include "analysis/report/identity.hpp"
+#include "analysis/report/limits.hpp"
 #include "analysis/report/terminal.hpp"
 #include "analysis/report/write.hpp"
 #include "base/error.hpp"
@@ -27,6 +29,8 @@ struct Settings {
     int draws = 9999;
     std::uint64_t seed = 1;
     std::string clock_offset;
+    std::string fail_on;
+    std::string again;
 
     std::optional<std::int64_t> clock_offset_ns() const;
 };
@@ -46,6 +50,33 @@ void add_settings(base::Options& options, Settings& settings)
     options.add("seed", settings.seed, "of the re-randomisation test");
     options.add("clock-offset", settings.clock_offset,
                 "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock");
+    options.add("fail-on", settings.fail_on, "exit code 1 for a report that is any of: unsafe, undecided, untrusted",
+                "LIST");
+    options.add("again", settings.again,
+                "command that makes such a run anew, for the report to show; {seconds} in it stands for its length; "
+                "without it the recorded command lines",
+                "TEXT");
+    options.epilogue(
+        "Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 wrong usage, 3 noise did not cover the training (this "
+        "goes "
+        "before --fail-on).");
+}
+
+const std::vector<std::string> failing{"unsafe", "undecided", "untrusted"};
+
+// What of --fail-on the report is; empty if nothing.
+std::string failure(const analysis::Verdict& verdict, const std::string& fail_on)
+{
+    const std::vector<std::string> words = base::split(fail_on, ',');
+    const auto asked = [&](const std::string& word) {
+        return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    if (!verdict.trustworthy && asked("untrusted")) return "the run cannot be trusted";
+    for (const char* judged : {"unsafe", "undecided"})
+        for (const analysis::FactorVerdict& factor : verdict.factors)
+            if (factor.verdict == judged && asked(judged))
+                return factor.factor + (factor.level.empty() ? "" : " " + factor.level) + " is " + judged;
+    return "";
 }
 
 std::optional<std::int64_t> Settings::clock_offset_ns() const
@@ -63,6 +94,10 @@ void check(const Settings& settings)
     if (settings.budget.value <= 0.0) base::fail_usage("--budget: must be more than 0%");
     if (settings.warm_up < 0) base::fail_usage("--warmup: a number of steps");
     if (settings.draws < 0 || settings.draws > 10'000'000) base::fail_usage("--draws: from 0 to ten million");
+    for (const std::string& word : base::split(settings.fail_on, ','))
+        if (std::find(failing.begin(), failing.end(), word) == failing.end())
+            base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, failing), " (there are ",
+                             base::join_words(failing, ", "), ")");
     static_cast<void>(settings.clock_offset_ns());
 }
 
@@ -115,19 +150,29 @@ int report(const fs::path& train, const std::vector<fs::path>& noises, const fs:
     report.notes = std::move(joined.notes);
     report.rules.exposure = {settings.warm_up, settings.guard};
     report.rules.draws = {settings.draws, settings.seed};
-    report.analysis = analysis::analyse(report.run, report.rules);
-    report.verdict = analysis::verdict(report.run, report.analysis, joined.promises_broken,
-                                       {settings.budget.value, settings.confidence.fraction()});
     report.schedule = noise.front().schedule;
+    report.seed = noise.front().seed;
+    report.hosts = training.host;
+    report.again = settings.again;
     report.records.push_back(record_beside(train, "training", "run.json", report.notes));
     for (const fs::path& archive : noises)
         report.records.push_back(record_beside(archive, "noise", "noise.json", report.notes));
+    analysis::drop_foreign_records(report, training, noise);
+    for (std::string& reason : analysis::noise_stood_still(report)) joined.promises_broken.push_back(std::move(reason));
+    report.analysis = analysis::analyse(report.run, report.rules);
+    report.verdict = analysis::verdict(report.run, report.analysis, joined.promises_broken,
+                                       {settings.budget.value, settings.confidence.fraction()});
+    report.limits = analysis::limits(report);
     report.own_record = base::run_record("interference");
     analysis::write_report(out, report);
     analysis::print(std::cout, report);
     std::cout << "\nreport: " << (out / "index.html").string() << "\n";
     base::flush_stdout();
-    return report.verdict.covered ? base::exit_fine : base::exit_promise_not_kept;
+    if (!report.verdict.covered) return base::exit_promise_not_kept;
+    const std::string met = failure(report.verdict, settings.fail_on);
+    if (met.empty()) return base::exit_fine;
+    std::cerr << "interference: " << base::printable(met) << " (--fail-on " << settings.fail_on << ")\n";
+    return base::exit_failed;
 }
 
 // The same in a child process, which the archives cannot harm.
@@ -155,7 +200,6 @@ int exposure(int argc, char** argv)
     options.example(
         "interference exposure --train run1/train/trace/traces.otf2 --noise run1/noise/*/trace/traces.otf2 --out "
         "report");
-    options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 noise did not cover the training.");
     if (!options.parse(argc, argv)) return base::exit_fine;
     check(settings);
     if (train.empty() || noise.empty() || out.empty())
@@ -174,7 +218,6 @@ int analyse(int argc, char** argv)
     options.add("out", out, "the report's directory instead of DIR/report; must not be there yet");
     add_settings(options, settings);
     options.example("interference analyse run1");
-    options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 noise did not cover the training.");
     if (!options.parse(argc, argv)) return base::exit_fine;
     check(settings);
     const fs::path run = directory;

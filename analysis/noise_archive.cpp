@@ -144,16 +144,6 @@ std::vector<Stretch> merged(std::vector<Stretch> stretches)
     return disjoint;
 }
 
-std::int64_t overlap_ns(const Chip& chip, const std::vector<Stretch>& stretches)
-{
-    std::int64_t sum = 0;
-    auto stretch = std::partition_point(stretches.begin(), stretches.end(),
-                                        [&](const Stretch& s) { return s.end_ns <= chip.begin_ns; });
-    for (; stretch != stretches.end() && stretch->begin_ns < chip.end_ns; ++stretch)
-        sum += std::min(chip.end_ns, stretch->end_ns) - std::max(chip.begin_ns, stretch->begin_ns);
-    return sum;
-}
-
 }  // namespace
 
 Noise read_noise(const std::filesystem::path& path)
@@ -214,7 +204,7 @@ std::map<std::string, double> achieved_share(const Noise& noise)
             if (found == noise.achieved.end() && !makes_noise(on)) continue;
             assigned_ns[on.factor] += static_cast<double>(chip.end_ns - chip.begin_ns);
             if (found != noise.achieved.end())
-                achieved_ns[on.factor] += static_cast<double>(overlap_ns(chip, found->second));
+                achieved_ns[on.factor] += static_cast<double>(overlap_ns(chip.begin_ns, chip.end_ns, found->second));
         }
     }
     std::map<std::string, double> shares;
@@ -237,7 +227,7 @@ double disturbed_share(const Noise& noise)
     for (const Chip& chip : noise.chips) {
         if (assigns_noise(chip)) continue;
         quiet_ns += static_cast<double>(chip.end_ns - chip.begin_ns);
-        disturbed_ns += static_cast<double>(overlap_ns(chip, stretches));
+        disturbed_ns += static_cast<double>(overlap_ns(chip.begin_ns, chip.end_ns, stretches));
     }
     return quiet_ns > 0.0 ? disturbed_ns / quiet_ns : 0.0;
 }

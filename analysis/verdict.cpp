@@ -1,7 +1,7 @@
 #include "analysis/verdict.hpp"
 
 #include "analysis/advice.hpp"
-#include "analysis/cause.hpp"
+#include "analysis/controls.hpp"
 #include "analysis/roles.hpp"
 #include "base/error.hpp"
 
@@ -126,13 +126,11 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.interval = effect.percent.interval(verdict.confidence);
     judged.p_holm = effect.p_holm;
     judged.verdict = judge(judged.interval, verdict.budget_percent);
-    judged.minutes_missing =
-        minutes_missing(effect.percent, verdict.confidence, verdict.budget_percent, analysis.block_minutes);
-    const Cause cause = cause_of(run, analysis, effect, verdict.confidence);
-    judged.cause = cause.sentence;
-    judged.phase = cause.phase;
-    judged.setting =
-        verdict.trustworthy ? advice(effect.stressor, judged.verdict) : "None: this run cannot be trusted, see above.";
+    if (judged.verdict == "undecided")
+        judged.forecast = forecast(effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes);
+    judged.cause = cause_of(run, analysis, effect, verdict.confidence);
+    judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause.mechanism, judged.verdict)
+                                         : "None: this run cannot be trusted, see above.";
     return judged;
 }
 
@@ -145,86 +143,6 @@ std::string judge(const Interval& interval, double budget_percent)
     return "undecided";
 }
 
-double minutes_missing(const Mean& percent, double confidence, double budget_percent, double block_minutes)
-{
-    if (judge(percent.interval(confidence), budget_percent) != "undecided") return 0.0;
-    const double margin = std::abs(budget_percent - percent.value);
-    const double have = percent.degrees_of_freedom + 1.0;
-    const double deviation = percent.standard_error * std::sqrt(have);
-    double blocks = have;
-    while (t_quantile(confidence, blocks - 1.0) * deviation / std::sqrt(blocks) >= margin) {
-        blocks = std::ceil(blocks * 1.02);
-        if ((blocks - have) * block_minutes >= minutes_missing_limit) return minutes_missing_limit;
-    }
-    return (blocks - have) * block_minutes;
-}
-
-namespace {
-
-// The treatment that is nothing but a factor of that role.
-std::optional<std::size_t> treatment_of(const Experiment& plan, Role role)
-{
-    for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
-        const std::vector<Assigned>& on = plan.treatments[t].on;
-        if (on.size() == 1 && role_of(on.front().stressor) == role) return t;
-    }
-    return std::nullopt;
-}
-
-// Used steps of a rank that lie wholly under the treatment.
-std::vector<std::size_t> steps_under(const DesignedRun& run, const Analysis& analysis, std::size_t rank,
-                                     std::size_t treatment)
-{
-    std::vector<std::size_t> steps;
-    for (std::size_t i = 0; i < run.steps.numbers.size(); ++i)
-        if (analysis.exposures.left_out[i] == LeftOut::no &&
-            wholly_under(analysis.exposures.ranks[rank][i], run.plan, treatment))
-            steps.push_back(i);
-    return steps;
-}
-
-double overlap_ms(std::int64_t begin_ns, std::int64_t end_ns, const std::vector<Stretch>& stretches)
-{
-    std::int64_t sum = 0;
-    auto stretch = std::partition_point(stretches.begin(), stretches.end(),
-                                        [&](const Stretch& s) { return s.end_ns <= begin_ns; });
-    for (; stretch != stretches.end() && stretch->begin_ns < end_ns; ++stretch)
-        sum += std::min(end_ns, stretch->end_ns) - std::max(begin_ns, stretch->begin_ns);
-    return static_cast<double>(sum) * 1e-6;
-}
-
-}  // namespace
-
-std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis& analysis)
-{
-    const auto phase = std::find(run.steps.phases.begin(), run.steps.phases.end(), "control_delay");
-    const std::optional<std::size_t> delayed = treatment_of(run.plan, Role::delay);
-    if (phase == run.steps.phases.end() || !delayed) return std::nullopt;
-    const auto column = static_cast<Eigen::Index>(phase - run.steps.phases.begin());
-    const std::vector<std::size_t> steps = steps_under(run, analysis, 0, *delayed);
-    double sum_ms = 0.0;
-    for (const std::size_t i : steps) sum_ms += run.steps.ranks.front().phase_ms(static_cast<Eigen::Index>(i), column);
-    if (sum_ms == 0.0) return std::nullopt;
-    return 100.0 * sum_ms / static_cast<double>(steps.size()) / analysis.quiet_step_ms;
-}
-
-std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis& analysis)
-{
-    const std::optional<std::size_t> paused = treatment_of(run.plan, Role::pause);
-    if (!paused) return std::nullopt;
-    double sum_ms = 0.0;
-    double steps = 0.0;
-    for (std::size_t r = 0; r < run.stopped.size(); ++r) {
-        const RankSteps& rank = run.steps.ranks[r];
-        for (const std::size_t i : steps_under(run, analysis, r, *paused)) {
-            sum_ms += overlap_ms(rank.begin_ns[i], rank.end_ns[i], run.stopped[r]);
-            steps += 1.0;
-        }
-    }
-    if (sum_ms == 0.0) return std::nullopt;
-    return 100.0 * sum_ms / steps / analysis.quiet_step_ms;
-}
-
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
                 const VerdictRules& rules)
 {
@@ -232,6 +150,8 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     verdict.budget_percent = rules.budget_percent;
     verdict.confidence = rules.confidence;
     verdict.quiet_step_ms = analysis.quiet_step_ms;
+    const RankSteps& rank = run.steps.ranks.front();
+    verdict.run_minutes = static_cast<double>(rank.end_ns.back() - rank.begin_ns.front()) / 60e9;
     for (const std::string& broken : promises_broken) {
         verdict.covered = false;
         distrust(verdict, broken);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "analysis/analyse.hpp"
+#include "analysis/cause.hpp"
+#include "analysis/forecast.hpp"
 
 #include <optional>
 #include <string>
@@ -27,13 +29,10 @@ struct FactorVerdict {
     double percent = 0.0;
     Interval interval;
     double p_holm = 1.0;
-    double minutes_missing = 0.0;  // of an undecided one; minutes_missing_limit: that many or more
-    std::string cause;             // a sentence
-    std::string phase;             // that carries most of the effect; empty if no effect was found
-    std::string setting;           // of Slurm or of the node, to act on
+    std::optional<Forecast> forecast;  // of an undecided one with enough blocks
+    Cause cause;
+    std::string setting;  // of Slurm or of the node, to act on
 };
-
-constexpr double minutes_missing_limit = 1440.0;
 
 struct VerdictRules {
     double budget_percent = 1.0;
@@ -42,11 +41,13 @@ struct VerdictRules {
 
 struct Verdict {
     bool trustworthy = true;
-    bool covered = true;               // noise was there when and where it had to be
+    bool covered = true;               // noise was on each node, during 90 % of the training's time after its
+                                       // warm-up, and really ran in 90 % of the time in which it was assigned
     std::vector<std::string> reasons;  // why not trustworthy
     double budget_percent = 1.0;
     double confidence = 0.95;
     double quiet_step_ms = 0.0;
+    double run_minutes = 0.0;  // length of the training
     std::optional<Control> placebo;
     std::optional<Control> delay;        // against the sham
     std::optional<Control> sham;         // against quiet: what the control costs; has no truth and is not judged
@@ -61,17 +62,5 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
 
 // "safe" if the interval ends below the budget, "unsafe" if it begins above it, else "undecided".
 std::string judge(const Interval& interval, double budget_percent);
-
-// Minutes until an interval as wide as these blocks promise would lie on one side of the budget, if the estimate stayed
-// where it is. 0 if it does already; at most minutes_missing_limit.
-double minutes_missing(const Mean& percent, double confidence, double budget_percent, double block_minutes);
-
-// What the control delay truly was: mean of region control_delay on rank 0 in used steps wholly under control.delay, in
-// percent of the quiet mean step. Empty if the region was never recorded.
-std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis& analysis);
-
-// What the control pause truly was: mean stopped time in used steps wholly under control.pause, over ranks, in percent
-// of the quiet mean step. Empty if nothing was stopped.
-std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis& analysis);
 
 }  // namespace analysis

@@ -1,8 +1,12 @@
 #include "base/gnuplot.hpp"
 
+#include "base/clock.hpp"
+
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include <fcntl.h>
@@ -13,7 +17,46 @@ extern char** environ;
 
 namespace base {
 
-bool run_gnuplot(const std::string& program, const std::filesystem::path& folder, const std::string& name)
+namespace {
+
+// Its wait status; none if it had to be killed because it took longer than `patience`.
+std::optional<int> wait_for(pid_t child, Nanoseconds patience)
+{
+    constexpr std::int64_t look_again_ns = 10'000'000;
+    const std::int64_t deadline = now_ns() + patience.count();
+    int status = -1;
+    while (true) {
+        const pid_t ended = ::waitpid(child, &status, WNOHANG);
+        if (ended == child || (ended < 0 && errno != EINTR)) return status;
+        if (now_ns() >= deadline) break;
+        sleep_until_ns(now_ns() + look_again_ns);
+    }
+    ::kill(child, SIGKILL);
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return std::nullopt;
+}
+
+std::string quoted(const std::string& text, bool as_format)
+{
+    std::string plain;
+    for (const char c : text) {
+        if (c == '\'')
+            plain += "''";
+        else if (c == '%' && as_format)
+            plain += "%%";
+        else if (static_cast<unsigned char>(c) < 0x20)
+            plain += ' ';
+        else
+            plain += c;
+    }
+    return "'" + plain + "'";
+}
+
+}  // namespace
+
+bool run_gnuplot(const std::string& program, const std::filesystem::path& folder, const std::string& name,
+                 Nanoseconds patience)
 {
     std::string gnuplot = "gnuplot";
     std::string script = name + ".gp";
@@ -25,32 +68,28 @@ bool run_gnuplot(const std::string& program, const std::filesystem::path& folder
     pid_t child = 0;
     const int code = posix_spawnp(&child, gnuplot.c_str(), &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
-    int status = -1;
-    if (code == 0)
-        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
+    const std::optional<int> status = code == 0 ? wait_for(child, patience) : std::nullopt;
+    const std::filesystem::path picture = folder / (name + ".svg");
     std::error_code ignored;
-    const bool drawn = code == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
-                       std::filesystem::exists(folder / (name + ".svg"), ignored);
-    if (!drawn)
-        std::cerr << program << ": no " << name
-                  << ".svg: " << (code == 0 ? "gnuplot failed on " : "gnuplot is not there; ") << script
-                  << (code == 0 ? "" : " is ready for it") << "\n";
-    return drawn;
+    if (status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0 && std::filesystem::exists(picture, ignored))
+        return true;
+    std::filesystem::remove(picture, ignored);  // half a picture is none
+    const std::string& plot = script;
+    const std::string why = code != 0 ? "gnuplot is not there; " + plot + " is ready for it"
+                            : status  ? "gnuplot failed on " + plot
+                                      : "gnuplot took longer than " + format(patience) + " on " + plot;
+    std::cerr << program << ": no " << name << ".svg: " << why << "\n";
+    return false;
 }
 
 std::string gnuplot_text(const std::string& text)
 {
-    std::string plain;
-    for (const char c : text) {
-        if (c == '\'')
-            plain += "''";
-        else if (static_cast<unsigned char>(c) < 0x20)
-            plain += ' ';
-        else
-            plain += c;
-    }
-    return "'" + plain + "'";
+    return quoted(text, false);
+}
+
+std::string gnuplot_tic(const std::string& text)
+{
+    return quoted(text, true);
 }
 
 }  // namespace base

@@ -26,6 +26,31 @@ std::string cpu_model()
     return "unknown";
 }
 
+std::string first_line(const char* path)
+{
+    std::ifstream file{path};
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+// The kernel knows that it is a guest from the processor (x86) or from the firmware's tables (others); who made the
+// virtual machine stands in the latter. Empty on bare metal, as far as can be seen.
+std::string virtual_machine()
+{
+    const std::string maker = first_line("/sys/class/dmi/id/sys_vendor");
+    const std::string product = first_line("/sys/class/dmi/id/product_name");
+    bool guest = !first_line("/sys/hypervisor/type").empty();
+    std::ifstream cpus{"/proc/cpuinfo"};
+    for (std::string line; !guest && std::getline(cpus, line);)
+        guest = line.starts_with("flags") && (line + " ").find(" hypervisor ") != std::string::npos;
+    for (const char* word : {"QEMU", "KVM", "VMware", "VirtualBox", "Virtual Machine", "Amazon EC2", "Xen"})
+        if ((maker + " " + product).find(word) != std::string::npos && product.find(".metal") == std::string::npos)
+            guest = true;
+    if (!guest) return "";
+    return maker.empty() ? "unknown maker" : maker;
+}
+
 std::string kernel()
 {
     utsname name{};
@@ -69,6 +94,7 @@ nlohmann::ordered_json with_command_line(const std::string& program, const std::
     record["realtime_minus_monotonic_ns"] = offset;
     record["kernel"] = kernel();
     record["cpu_model"] = cpu_model();
+    record["virtual_machine"] = virtual_machine();
     record["cpus_online"] = std::thread::hardware_concurrency();
     record["cpus_allowed"] = format_cpus(allowed_cpus());
     const JobRank job = job_rank();

@@ -9,7 +9,8 @@ namespace base {
 
 constexpr int format_version = 1;  // of the CSVs and JSONs that stand beside a run record
 
-// host, clock identity, MONOTONIC-REALTIME difference, kernel, CPU model, CPUs, Slurm job, MPI environment, versions,
+// host, clock identity, MONOTONIC-REALTIME difference, kernel, CPU model, CPUs, who makes the virtual
+// machine (empty without one), Slurm job, MPI environment, versions,
 // command line, git revision, start (REALTIME and MONOTONIC). Programs add their own members.
 nlohmann::ordered_json run_record(const std::string& program, int argc, char** argv);
 

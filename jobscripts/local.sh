@@ -42,6 +42,7 @@ fail() { say "$2"; exit "$1"; }
 out='' model='resnet18[width=32]' data=digits strategy=ddp batch=4 ranks=2 duration=150 schedule=auto control_delay=5%
 seed=1 budget=1% given_train_cpus='' given_noise_cpus=''
 more=()
+given=("$@")
 while (($# > 0)); do
     case $1 in
         --help | -h) help; exit 0 ;;
@@ -125,14 +126,39 @@ training_options=(--model "$model" --data "$data" --strategy "$strategy" --batch
 noise_options=(--schedule "$schedule" --seed "$seed" "${noise_place[@]}")
 
 # Nobody should wait for a training only to read that the schedule is malformed.
-noisegen "${noise_options[@]}" --duration "${duration}s" --dry-run >"$out/log/chips.txt" || exit $?
+noisegen "${noise_options[@]}" --duration "${duration}s" --designed --dry-run >"$out/log/chips.txt" || exit $?
 
-# finish CODE REASON: the status file says how it went.
+# finish CODE REASON: the status file says how it went, and what the report says.
 finish() {
     ((${1} == 0)) || say "$2"
-    printf '{"job": "local", "nodes": 1, "exit_code": %d, "reason": "%s"}\n' "$1" "$2" >"$out/.status.json"
+    local summary=', "covered": null'
+    if [[ -f $out/report/summary.json ]]; then
+        summary=$(sed 's/^{/, /; s/}$//' "$out/report/summary.json")
+    elif (($1 == 3)); then
+        summary=', "covered": false'
+    fi
+    printf '{"job": "local", "nodes": 1, "exit_code": %d, "reason": "%s"%s, "analysis_exit_code": %s}\n' \
+        "$1" "$2" "$summary" "${analysis_status:-null}" >"$out/.status.json"
     mv "$out/.status.json" "$out/status.json"
     exit "$1"
+}
+
+# This command with another length and directory; interference puts the length in.
+again() {
+    local words='' word skip=no end=no
+    for word in "${given[@]}"; do
+        if [[ $skip == yes ]]; then
+            skip=no
+        elif [[ $end == no && ($word == --out || $word == --duration) ]]; then
+            skip=yes
+        else
+            [[ $end == yes || $word != -- ]] || words+=' --duration {seconds} --out NEW_DIR'
+            [[ $word != -- ]] || end=yes
+            words+=" $(printf %q "$word")"
+        fi
+    done
+    [[ $end == yes ]] || words+=' --duration {seconds} --out NEW_DIR'
+    echo "jobscripts/local.sh$words"
 }
 
 # The median step of a short training without noise, in ns: sets quiet_step_ns.
@@ -213,9 +239,10 @@ if ((noise_status != 0 && noise_status != 3)); then
 fi
 # The proof is the analysis's: what both recorded, on the same clock.
 analysis_status=0
-guard_run interference analyse "$out" --budget "$budget" || analysis_status=$?
+guard_run interference analyse "$out" --budget "$budget" --again "$(again)" || analysis_status=$?
 case $analysis_status in
     0) finish 0 "noise covered the training" ;;
     3) finish 3 "noise did not cover the training" ;;
-    *) finish 1 "the analysis failed ($analysis_status)" ;;
 esac
+[[ $noise_ended_early == no ]] || finish 3 "noise did not cover the training, and there is no report"
+finish 1 "there is no report: interference ended with $analysis_status"

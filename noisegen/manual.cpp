@@ -23,7 +23,8 @@ base::Section schedules()
                  "steps of the training. A factor may have levels: a=memory.stream[rate=4GiB/s|8GiB/s]"},
                 {"factorial(A, B; chip=1s)", "blocks of all on/off combinations; each stressor has CPUs of its own"},
                 {"random(A=25%, quiet=75%; slot=1s)", "a draw per slot"},
-                {"ramp(A; rate=0..16GiB/s; steps=8; hold=5s)", "one rate after the other"},
+                {"ramp(A; rate=0..16GiB/s; steps=8; hold=5s)",
+                 "one rate after the other, again and again; it needs rate=0.. and two rounds for a report"},
             }};
 }
 

@@ -5,6 +5,7 @@
 #include "base/stop.hpp"
 #include "noisegen/chip_table.hpp"
 #include "noisegen/commands.hpp"
+#include "noisegen/designed.hpp"
 #include "noisegen/guardian.hpp"
 #include "noisegen/limits_file.hpp"
 #include "noisegen/manual.hpp"
@@ -62,11 +63,15 @@ std::vector<std::vector<int>> place(noisegen::Request& request, bool known)
 
 void show(noisegen::Request& request)
 {
-    if (request.schedule.needs_chip()) {
+    const bool known = !request.schedule.needs_chip();
+    if (!known) {
         std::cerr << "noisegen: chip=auto is measured when training runs; shown with chips of 1s\n";
         request.schedule.set_chip(std::chrono::seconds{1});
     }
     const std::vector<noisegen::Chip> table = noisegen::chip_table(request.schedule, request.seed, request.duration);
+    if (const std::string why = noisegen::why_no_report(request.schedule, table);
+        request.designed && known && !why.empty())
+        base::fail_usage("interference could make no report of this run: ", why);
     for (const noisegen::Seat& seat : request.seats) std::cerr << "noisegen: " << noisegen::text(seat) << "\n";
     noisegen::print(std::cout, request.schedule, table);
     base::flush_stdout();
@@ -101,6 +106,9 @@ try {
                 "PHASE");
     options.add("seed", request.seed, "of the random order: the same seed gives the same chips", "NUMBER");
     options.add_switch("list", list, "show the stressors and end");
+    options.add_switch("designed", request.designed,
+                       "refuse a schedule of which interference could make no report; beside a training in OUT that "
+                       "is always so");
     options.add_switch("dry-run", dry_run, "print the chip table, and where noise would be, and end");
     add_where(options, request, avoid);
     options.group("How much");

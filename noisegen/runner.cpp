@@ -8,6 +8,7 @@
 #include "base/stop.hpp"
 #include "noisegen/chip_length.hpp"
 #include "noisegen/chip_table.hpp"
+#include "noisegen/designed.hpp"
 #include "noisegen/figures.hpp"
 #include "noisegen/job_plan.hpp"
 #include "noisegen/limits_file.hpp"
@@ -358,6 +359,21 @@ void bind_memory(const std::set<int>& nodes)
     }
 }
 
+// Noise beside a training is there to be analysed: nobody should wait for the training's end to read that it cannot be.
+// Noise that never changes is one of a set for `interference compare`.
+void check_designed(const Request& request, const std::vector<Chip>& table)
+{
+    const bool beside = fs::exists(request.out / "train");
+    if (!request.designed && !beside) return;
+    if (!request.designed && is_constant(table))
+        return note("the same all the time: a run for interference compare, not for interference analyse");
+    const std::string why = why_no_report(request.schedule, table);
+    if (!why.empty()) base::fail_usage("interference could make no report of this run: ", why);
+    const std::string missing = missing_controls(request.schedule);
+    if (!missing.empty() && base::job_rank().rank == 0)
+        note("there is no " + missing + " in the schedule: interference will call the run not trustworthy");
+}
+
 // Effects are estimated block by block: a run of one block or less says nothing.
 void warn_of_few_blocks(const Request& request)
 {
@@ -434,7 +450,10 @@ int run(Request request)
     warn_of_quota(request);
     allow_descriptors(demanded);
     std::vector<Chip> table;
-    if (!schedule.needs_chip()) table = chip_table(schedule, request.seed, request.duration);
+    if (!schedule.needs_chip()) {
+        table = chip_table(schedule, request.seed, request.duration);
+        check_designed(request, table);
+    }
     const fs::path noise = request.out / "noise";
     base::ClaimedPart claimed{request.out, fs::path{"noise"} / base::join(base::host_name(), ".", job.rank)};
     const fs::path& part = claimed.path();
@@ -458,6 +477,7 @@ int run(Request request)
     if (schedule.needs_chip()) {
         schedule.set_chip(plan.chip);
         table = chip_table(schedule, request.seed, request.duration);
+        check_designed(request, table);
     }
     if (job.rank == 0) warn_of_few_blocks(request);
     const std::int64_t start_ns = plan.start_realtime_ns - base::realtime_offset_ns();

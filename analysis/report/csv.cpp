@@ -1,7 +1,10 @@
 #include "analysis/report/csv.hpp"
 
+#include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/record.hpp"
 #include "base/csv.hpp"
+#include "base/words.hpp"
 
 #include <algorithm>
 
@@ -44,6 +47,77 @@ void write_exposure(const std::filesystem::path& file, const Report& report)
             table.write(cells);
         }
     }
+}
+
+void write_verdicts(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{file,
+                          {"hosts",
+                           "model",
+                           "data",
+                           "strategy",
+                           "ranks",
+                           "started",
+                           "trustworthy",
+                           "covered",
+                           "factor",
+                           "level",
+                           "stressor",
+                           "kind",
+                           "verdict",
+                           "budget_percent",
+                           "effect_percent",
+                           "low_percent",
+                           "high_percent",
+                           "half_width_percent",
+                           "p_holm",
+                           "forecast_minutes",
+                           "forecast_half_width_percent",
+                           "phase",
+                           "mechanism",
+                           "cause",
+                           "setting"}};
+    const Identity run = identity(report);
+    const Verdict& verdict = report.verdict;
+    for (const FactorVerdict& factor : verdict.factors) {
+        const auto forecast = [&](double Forecast::*member) {
+            return factor.forecast ? fixed((*factor.forecast).*member, 4) : std::string{};
+        };
+        table.row(base::join_words(run.hosts, " "), run.model, run.data, run.strategy, run.ranks, run.started,
+                  verdict.trustworthy ? 1 : 0, verdict.covered ? 1 : 0, factor.factor, factor.level, factor.stressor,
+                  text(factor.kind), factor.verdict, verdict.budget_percent, factor.percent, factor.interval.low,
+                  factor.interval.high, factor.interval.half_width(), factor.p_holm, forecast(&Forecast::minutes),
+                  forecast(&Forecast::half_width_percent), factor.cause.phase, text(factor.cause.mechanism),
+                  factor.cause.sentence, factor.setting);
+    }
+}
+
+void write_measures(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{
+        file, {"factor", "level", "measure", "kind", "effect_percent", "low_percent", "high_percent", "p", "steps"}};
+    for (const Effect& effect : report.analysis.extra_effects) {
+        const Interval interval = effect.percent.interval(report.verdict.confidence);
+        table.row(effect.factor, effect.level, effect.phase, text(effect.kind), effect.percent.value, interval.low,
+                  interval.high, effect.p, effect.steps);
+    }
+}
+
+void write_outliers(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{file, {"factor", "level", "percent_of_steps", "percent_of_time", "p"}};
+    for (const OutlierRate& rate : report.analysis.outlier_rates)
+        table.row(rate.factor, rate.level, rate.percent_of_steps, rate.percent_of_time, rate.p);
+}
+
+void write_doses(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{file, {"host", "factor", "level", "stressor", "slots", "bytes_per_s", "operations_per_s"}};
+    for (const Record* record : noise_records(report))
+        for (const nlohmann::ordered_json& dose : list_in(record->json, "doses"))
+            table.row(word(record->json, "host"), word(dose, "factor"), word(dose, "level"), word(dose, "stressor"),
+                      number_in(dose, "phases").value_or(0.0), number_in(dose, "bytes_per_s").value_or(0.0),
+                      number_in(dose, "operations_per_s").value_or(0.0));
 }
 
 }  // namespace analysis

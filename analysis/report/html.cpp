@@ -1,7 +1,9 @@
 #include "analysis/report/html.hpp"
 
+#include "analysis/report/again.hpp"
 #include "analysis/report/html_style.hpp"
 #include "analysis/report/html_text.hpp"
+#include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/palette.hpp"
 #include "base/error.hpp"
@@ -41,8 +43,14 @@ std::string coloured_name(const Report& report, const std::string& factor, const
 
 std::string badge(const FactorVerdict& factor)
 {
-    const std::string words = factor.verdict == "safe" ? "safe" : factor.verdict == "unsafe" ? "not safe" : "undecided";
-    return "<span class=\"badge " + factor.verdict + "\">" + words + "</span>";
+    return "<span class=\"badge " + factor.verdict + "\">" + factor.verdict + "</span>";
+}
+
+std::size_t count_of(const Verdict& verdict, const std::string& judged)
+{
+    return static_cast<std::size_t>(
+        std::count_if(verdict.factors.begin(), verdict.factors.end(),
+                      [&](const FactorVerdict& factor) { return factor.verdict == judged; }));
 }
 
 // Names of the factors with that verdict, as a list in a sentence.
@@ -63,8 +71,10 @@ std::string answer(const Verdict& verdict)
     };
     const std::string budget = plain(verdict.budget_percent);
     add("safe", "", " may run beside this training: it slows down by less than " + budget + ".");
-    add("unsafe", "Keep ", " away: it costs more than " + budget + ".");
-    add("undecided", "For ", " this run was too short to tell.");
+    add("unsafe", "Keep ",
+        count_of(verdict, "unsafe") == 1 ? " away: it costs more than " + budget + "."
+                                         : " away: they cost more than " + budget + ".");
+    add("undecided", "On ", " this run does not decide.");
     if (!verdict.trustworthy) text = "This run gives no answer. Its numbers, if they could be trusted: " + text;
     return "<p class=\"answer\">" + text + "</p>\n";
 }
@@ -80,6 +90,18 @@ std::string banner(const Verdict& verdict)
     return html + "</ul></div>\n";
 }
 
+// How to measure once more, for long enough; nothing if no factor needs it.
+std::string again(const Report& report)
+{
+    const std::optional<double> minutes = forecast_minutes(report);
+    if (!minutes || *minutes >= forecast_limit_minutes) return "";
+    const std::string command = command_for(report, *minutes);
+    if (command.empty()) return "";
+    return "<p class=\"small\">Half widths fall with the square root of a run's length, and a run cannot be prolonged. "
+           "A new one of " +
+           length(*minutes) + ": <code>" + escape(command) + "</code></p>\n";
+}
+
 std::string verdict_section(const Report& report)
 {
     const Verdict& verdict = report.verdict;
@@ -87,25 +109,34 @@ std::string verdict_section(const Report& report)
     for (const FactorVerdict& factor : verdict.factors) {
         std::string state = badge(factor);
         if (factor.verdict == "undecided")
-            state += "<div class=\"small\">" + escape(minutes(factor.minutes_missing)) + " needed</div>";
+            state += "<div class=\"small\">" + escape(outlook(report, factor)) + "</div>";
         rows.push_back({{coloured_name(report, factor.factor, factor.level), ""},
                         {"<span class=\"big\">" + signed_percent(factor.percent) + "</span><div class=\"small\">" +
                              range(factor.interval) + "</div>",
                          "number"},
                         {state, ""},
-                        words(factor.cause, "wide"),
+                        words(factor.cause.sentence, "wide"),
                         words(factor.setting, "wide")});
     }
     return "<section><h2>What may run beside this training</h2>\n" + answer(verdict) +
            table({"Noise", "Slowdown of a step", "Budget " + plain(verdict.budget_percent), "Where it comes from",
                   "Setting to act on"},
                  rows) +
+           again(report) +
            "<p class=\"small\">Slowdown: how much longer a training step takes while this noise runs, in percent of a "
            "quiet step (" +
            fixed(verdict.quiet_step_ms, 2) + " ms), with its " + plain(100.0 * verdict.confidence) +
-           " interval. Safe: the whole interval is below the budget. Not safe: all of it is above. Settings are what "
-           "acts on "
-           "such noise; this run did not try them.</p></section>\n";
+           " interval. Safe: the whole interval is below the budget. Unsafe: all of it is above. Undecided: neither. "
+           "Settings "
+           "are what acts on such noise; this run did not try them.</p></section>\n";
+}
+
+std::string limits_box(const Report& report)
+{
+    if (report.limits.empty()) return "";
+    std::string html = "<section><h2>What limits this run</h2>\n<ul class=\"plain\">";
+    for (const std::string& limit : report.limits) html += "<li>" + escape(limit) + "</li>\n";
+    return html + "</ul></section>\n";
 }
 
 std::string tile(bool good, const std::string& name, const std::string& value, const std::string& meaning)
@@ -145,7 +176,7 @@ std::string left_out_words(const Analysis& analysis)
 {
     std::vector<std::string> parts;
     for (const auto& [reason, count] : analysis.counts)
-        if (reason != LeftOut::no && count > 0) parts.push_back(join(count, " ", text(reason)));
+        if (reason != LeftOut::no && count > 0) parts.push_back(join(count, " (", text(reason), ")"));
     return parts.empty() ? "none left out" : "left out: " + base::join_words(parts, ", ");
 }
 
@@ -169,9 +200,11 @@ std::string trust_section(const Report& report)
     html += tile(verdict.covered, "Noise covered the training",
                  fixed(100.0 * analysis.covered_share, 1) + " % after its warm-up",
                  "By the noise's own record, on the clock of each node.");
-    html += tile(analysis.blocks >= 5, "Independent repetitions", join(analysis.blocks, " blocks"),
-                 join("Each holds every noise and quiet", report.run.plan.randomised() ? ", in random order" : "", "; ",
-                      analysis.dropped_blocks, " incomplete ones dropped. Intervals rest on blocks, not on steps."));
+    html +=
+        tile(analysis.blocks >= 5, "Independent repetitions", count(static_cast<std::size_t>(analysis.blocks), "block"),
+             join("Each holds every noise and quiet", report.run.plan.randomised() ? ", in random order" : "", "; ",
+                  count(static_cast<std::size_t>(analysis.dropped_blocks), "incomplete block"),
+                  " left out. Intervals rest on blocks, not on steps."));
     html += tile(
         report.run.plan.randomised(), "Order of the noise",
         report.run.plan.randomised() ? "random, " + escape(text(report.run.plan.design)) : "not random",
@@ -202,8 +235,7 @@ std::string figure(const Plot& plot, const std::filesystem::path& folder)
 {
     std::string html = "<h3>" + escape(plot.title) + "</h3>\n<figure>";
     html += plot.drawn ? without_prolog(base::read_whole(folder / (plot.name + ".svg")))
-                       : "<p class=\"small\">Not drawn: gnuplot was not found. " + escape(plot.name) +
-                             ".gp is ready for it.</p>";
+                       : "<p class=\"small\">Not drawn by gnuplot. " + escape(plot.name) + ".gp is ready for it.</p>";
     return html + "<figcaption>" + escape(plot.caption) + "</figcaption></figure>\n";
 }
 
@@ -464,10 +496,6 @@ std::string limits_section(const Report& report)
     html +=
         "<li>The length of a run should be fixed beforehand. Measuring until the interval looks narrow makes it too "
         "narrow.</li>";
-    if (report.analysis.blocks < 8)
-        html += join("<li>Only ", report.analysis.blocks,
-                     " blocks: intervals are wide, because few repetitions say little about "
-                     "their own spread.</li>");
     return html + "</ul></section>\n";
 }
 
@@ -478,24 +506,26 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
     std::string page =
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-        "<title>Crosstalk report</title>\n<style>";
+        "<title>Crosstalk: " +
+        escape(text(identity(report))) + "</title>\n<style>";
     page += html_style;
     page += "</style></head>\n<body><main>\n<h1>Noise beside a training: what it costs</h1>\n<p class=\"sub\">" +
-            join(report.run.steps.ranks.size(), report.run.steps.ranks.size() == 1 ? " rank, " : " ranks, ",
-                 report.analysis.counts.at(LeftOut::no), " steps measured, a quiet step takes ",
+            escape(text(identity(report))) + "<br>" +
+            join(count(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
                  fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", plain(report.verdict.budget_percent)) +
             "</p>\n";
     if (!report.verdict.trustworthy) page += banner(report.verdict);
     page += verdict_section(report);
     if (report.verdict.trustworthy) page += banner(report.verdict);
+    page += limits_box(report);
     page += trust_section(report);
     page += detail_section(report, plots, folder);
     page += run_section(report);
     page += limits_section(report);
     page += "<p class=\"small\">Made by Crosstalk " + escape(shown(report.own_record, "version")) + " (" +
             escape(shown(report.own_record, "git_revision")) +
-            "). Beside this page: verdict.json, effects.csv, exposure.csv, and each plot with its gnuplot script and "
-            "data.</p>\n";
+            "). Beside this page: verdict.json, verdicts.csv, effects.csv, measures.csv, outliers.csv, doses.csv, "
+            "exposure.csv, and each plot with its gnuplot script and data.</p>\n";
     return page + "</main></body></html>\n";
 }
 

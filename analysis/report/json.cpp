@@ -1,5 +1,7 @@
 #include "analysis/report/json.hpp"
 
+#include "analysis/report/again.hpp"
+#include "analysis/report/identity.hpp"
 #include "base/run_record.hpp"
 
 #include <algorithm>
@@ -23,16 +25,45 @@ Json control_json(const std::optional<Control>& control, bool with_truth)
     return json;
 }
 
-Json factor_json(const FactorVerdict& factor, const Analysis& analysis)
+Json forecast_json(const Report& report, const Forecast& forecast)
 {
+    Json json;
+    json["minutes"] = forecast.minutes;
+    json["half_width_percent"] = forecast.half_width_percent;
+    json["command"] = forecast.minutes < forecast_limit_minutes ? command_for(report, forecast.minutes) : "";
+    return json;
+}
+
+// The factor's effects on the job by what they are on, the step left out.
+Json parts_json(const std::vector<Effect>& effects, const FactorVerdict& factor, double confidence)
+{
+    Json parts = Json::object();
+    for (const Effect& effect : effects) {
+        if (effect.factor != factor.factor || effect.level != factor.level || effect.kind != factor.kind) continue;
+        if (effect.rank != all_ranks || effect.phase == "step") continue;
+        const Interval interval = effect.percent.interval(confidence);
+        parts[effect.phase] = {
+            {"effect_percent", effect.percent.value}, {"low_percent", interval.low}, {"high_percent", interval.high}};
+    }
+    return parts;
+}
+
+Json factor_json(const Report& report, const FactorVerdict& factor)
+{
+    const Analysis& analysis = report.analysis;
     Json json;
     json["verdict"] = factor.verdict;
     json["effect_percent"] = factor.percent;
     json["low_percent"] = factor.interval.low;
     json["high_percent"] = factor.interval.high;
-    json["minutes_missing"] = factor.minutes_missing;
-    json["cause"] = factor.cause;
-    json["phase"] = factor.phase;
+    json["minutes_missing"] = nullptr;
+    if (factor.verdict != "undecided") json["minutes_missing"] = 0.0;
+    if (factor.forecast) json["minutes_missing"] = factor.forecast->minutes;
+    json["cause"] = factor.cause.sentence;
+    json["phase"] = factor.cause.phase;
+    json["mechanism"] = text(factor.cause.mechanism);
+    json["half_width_percent"] = factor.interval.half_width();
+    json["forecast"] = factor.forecast ? forecast_json(report, *factor.forecast) : nullptr;
     json["stressor"] = factor.stressor;
     json["level"] = factor.level;
     json["kind"] = text(factor.kind);
@@ -45,6 +76,8 @@ Json factor_json(const FactorVerdict& factor, const Analysis& analysis)
         json["outliers_percent_of_steps"] = rate.percent_of_steps;
         json["outliers_p"] = rate.p;
     }
+    json["phases"] = parts_json(analysis.effects, factor, report.verdict.confidence);
+    json["measures"] = parts_json(analysis.extra_effects, factor, report.verdict.confidence);
     return json;
 }
 
@@ -62,7 +95,7 @@ Json factors_json(const Report& report)
     Json factors = Json::object();
     std::map<std::string, const FactorVerdict*> worst;
     for (const FactorVerdict& factor : report.verdict.factors) {
-        const Json json = factor_json(factor, report.analysis);
+        const Json json = factor_json(report, factor);
         if (factor.level.empty()) {
             factors[factor.factor] = json;
             continue;
@@ -79,7 +112,50 @@ Json factors_json(const Report& report)
     return factors;
 }
 
+Json identity_json(const Identity& identity)
+{
+    Json json;
+    json["hosts"] = identity.hosts;
+    json["model"] = identity.model;
+    json["data"] = identity.data;
+    json["strategy"] = identity.strategy;
+    json["ranks"] = identity.ranks;
+    json["cpu_model"] = identity.cpu_model;
+    json["started"] = identity.started;
+    json["schedule"] = identity.schedule;
+    json["seed"] = identity.seed;
+    return json;
+}
+
+Json outliers_json(const Analysis& analysis)
+{
+    Json json = Json::array();
+    for (const OutlierRate& rate : analysis.outlier_rates)
+        json.push_back({{"factor", rate.factor},
+                        {"level", rate.level},
+                        {"percent_of_steps", rate.percent_of_steps},
+                        {"percent_of_time", rate.percent_of_time},
+                        {"p", rate.p}});
+    return json;
+}
+
 }  // namespace
+
+Json summary_json(const Report& report)
+{
+    Json json;
+    json["trustworthy"] = report.verdict.trustworthy;
+    json["covered"] = report.verdict.covered;
+    json["verdicts"] = Json::object();
+    std::map<std::string, const FactorVerdict*> worst;
+    for (const FactorVerdict& factor : report.verdict.factors) {
+        const FactorVerdict*& known = worst[factor.factor];
+        if (known != nullptr && !more_harmful(factor, *known)) continue;
+        known = &factor;
+        json["verdicts"][factor.factor] = factor.verdict;
+    }
+    return json;
+}
 
 Json verdict_json(const Report& report)
 {
@@ -109,6 +185,10 @@ Json verdict_json(const Report& report)
     for (const auto& [reason, count] : analysis.counts) steps[reason == LeftOut::no ? "used" : text(reason)] = count;
     json["steps"] = steps;
     json["notes"] = report.notes;
+    json["limits"] = report.limits;
+    json["identity"] = identity_json(identity(report));
+    json["run_seconds"] = 60.0 * verdict.run_minutes;
+    json["outliers"] = outliers_json(analysis);
     return json;
 }
 

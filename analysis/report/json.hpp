@@ -9,4 +9,7 @@ namespace analysis {
 
 nlohmann::ordered_json verdict_json(const Report& report);
 
+// The verdict in a line, for status.json: trustworthy, covered, verdicts by factor (of levels the most harmful one's).
+nlohmann::ordered_json summary_json(const Report& report);
+
 }  // namespace analysis

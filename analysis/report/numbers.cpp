@@ -1,6 +1,6 @@
 #include "analysis/report/numbers.hpp"
 
-#include "analysis/verdict.hpp"
+#include "analysis/forecast.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -48,12 +48,17 @@ std::string p_value(double p)
     return p < 0.001 ? "< 0.001" : fixed(p, 3);
 }
 
-std::string minutes(double minutes)
+std::string length(double minutes)
 {
-    if (minutes >= minutes_missing_limit) return "more than a day";
-    const double whole = std::ceil(minutes);
-    if (whole > 120.0) return base::join(std::ceil(whole / 60.0), " more hours");
-    return base::join(whole, whole == 1.0 ? " more minute" : " more minutes");
+    if (minutes >= forecast_limit_minutes) return "more than a day";
+    if (minutes <= 5.0) return base::join(std::ceil(60.0 * minutes - 0.5), " s");
+    if (minutes <= 120.0) return base::join(std::ceil(minutes), " min");
+    return base::join(std::ceil(minutes / 60.0), " h");
+}
+
+std::string count(std::size_t number, const std::string& noun)
+{
+    return base::join(number, " ", noun, number == 1 ? "" : "s");
 }
 
 }  // namespace analysis

@@ -202,7 +202,7 @@ void write_effects_plot(const std::filesystem::path& folder, const Report& repor
                  "0x" + colour(number_of(factors, effect.factor)).substr(1));
         low = std::min(low, interval.low);
         high = std::max(high, interval.high);
-        labels << (e == 0 ? "" : ", ") << base::gnuplot_text(label(effect)) << " " << effects.size() - e;
+        labels << (e == 0 ? "" : ", ") << base::gnuplot_tic(label(effect)) << " " << effects.size() - e;
     }
     const double room = 0.06 * (high - low);
     const int height = 80 + 34 * static_cast<int>(effects.size());
@@ -248,7 +248,7 @@ void write_phases_plot(const std::filesystem::path& folder, const Report& report
     const double room = std::max(0.06 * (high - low), 0.01);
     std::ostringstream labels;
     for (std::size_t p = 0; p < phases.size(); ++p)
-        labels << (p == 0 ? "" : ", ") << base::gnuplot_text(phases[p]) << " " << phases.size() - p;
+        labels << (p == 0 ? "" : ", ") << base::gnuplot_tic(phases[p]) << " " << phases.size() - p;
 
     const int columns = static_cast<int>(std::min<std::size_t>(3, effects.size()));
     const int rows = (static_cast<int>(effects.size()) + columns - 1) / columns;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,13 +25,24 @@ struct Report {
     Analysis analysis;
     Verdict verdict;
     Rules rules;
-    std::string schedule;  // as the noise was given it
+    std::string schedule;            // as the noise was given it
+    std::string seed;                // of the noise
+    std::vector<std::string> hosts;  // of the training's ranks; empty text where the archive does not say
+    std::string again;               // command that makes such a run anew, with {seconds} for its length; may be empty
     std::vector<Record> records;
     std::vector<std::string> notes;
+    std::vector<std::string> limits;    // see limits.hpp
     nlohmann::ordered_json own_record;  // of this program
 };
 
 // Factors (labels, controls included) in order of appearance.
 std::vector<std::string> factor_names(const Experiment& plan);
+
+// How narrow an undecided factor's interval is, and what a new run would make of it: "150 s gave ± 2.30 points; a new
+// run of 14 min would give ± 0.75".
+std::string outlook(const Report& report, const FactorVerdict& factor);
+
+// The longest of the forecasts, which serves all undecided factors; empty if there is none.
+std::optional<double> forecast_minutes(const Report& report);
 
 }  // namespace analysis

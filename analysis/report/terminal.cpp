@@ -1,7 +1,10 @@
 #include "analysis/report/terminal.hpp"
 
+#include "analysis/report/again.hpp"
+#include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/error.hpp"
+#include "base/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -42,10 +45,12 @@ void print(std::ostream& out, const Report& report)
     const Verdict& verdict = report.verdict;
     const std::string confidence = base::join(100.0 * verdict.confidence, " %");
     out << (verdict.trustworthy ? "TRUSTWORTHY" : "NOT TRUSTWORTHY") << ": quiet step "
-        << fixed(verdict.quiet_step_ms, 2) << " ms, " << report.analysis.blocks << " blocks, "
-        << report.analysis.counts.at(LeftOut::no) << " steps used, " << report.analysis.outliers.count()
-        << " outliers, noise covered " << fixed(100.0 * report.analysis.covered_share, 1)
-        << " % of the training after warm-up\n";
+        << fixed(verdict.quiet_step_ms, 2) << " ms, "
+        << count(static_cast<std::size_t>(report.analysis.blocks), "block") << ", "
+        << count(report.analysis.counts.at(LeftOut::no), "step") << " used, "
+        << count(report.analysis.outliers.count(), "outlier") << ", noise covered "
+        << fixed(100.0 * report.analysis.covered_share, 1) << " % of the training after warm-up\n";
+    out << "  " << text(identity(report)) << "\n";
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
     print_control(out, "placebo        ", verdict.placebo, "nothing");
     if (verdict.delay || !verdict.pause) print_control(out, "control delay  ", verdict.delay, truth_of(verdict.delay));
@@ -56,21 +61,23 @@ void print(std::ostream& out, const Report& report)
         out << "  control sham   " << signed_percent(verdict.sham->percent.value) << " ("
             << range(verdict.sham->interval)
             << "): the cost of the delay's barriers, in its slots and the sham's only\n";
-    if (!report.run.plan.randomised())
-        out << "  the order of the noise was not random: a rhythm of the machine could pass for an effect\n";
+    for (const std::string& limit : report.limits) out << "  limited: " << limit << "\n";
 
     std::size_t width = 8;
     for (const FactorVerdict& factor : verdict.factors) width = std::max(width, name_of(factor).size() + 2);
     out << "\n"
         << padded("noise", width) << padded("slowdown", 11) << padded(confidence + " interval", 22)
-        << padded(base::join("budget ", verdict.budget_percent, " %"), 30) << "most in\n";
-    for (const FactorVerdict& factor : verdict.factors) {
-        const std::string judged =
-            factor.verdict == "undecided" ? "undecided, " + minutes(factor.minutes_missing) : factor.verdict;
+        << padded(base::join("budget ", verdict.budget_percent, " %"), 14) << "most in\n";
+    for (const FactorVerdict& factor : verdict.factors)
         out << padded(name_of(factor), width) << padded(signed_percent(factor.percent), 11)
-            << padded(range(factor.interval), 22) << padded(judged, 30) << (factor.phase.empty() ? "-" : factor.phase)
-            << "\n";
-    }
+            << padded(range(factor.interval), 22) << padded(factor.verdict, 14)
+            << (factor.cause.phase.empty() ? "-" : factor.cause.phase) << "\n";
+    for (const FactorVerdict& factor : verdict.factors)
+        if (factor.verdict == "undecided") out << name_of(factor) << ": " << outlook(report, factor) << "\n";
+    const std::optional<double> minutes = forecast_minutes(report);
+    if (!minutes || *minutes >= forecast_limit_minutes) return;
+    const std::string command = command_for(report, *minutes);
+    if (!command.empty()) out << "measure anew, " << length(*minutes) << ": " << base::printable(command) << "\n";
 }
 
 }  // namespace analysis

@@ -20,11 +20,18 @@ void write_report(const std::filesystem::path& wanted, const Report& report)
     const std::filesystem::path& folder = directory.path();
     write_effects(folder / "effects.csv", report);
     write_exposure(folder / "exposure.csv", report);
+    write_verdicts(folder / "verdicts.csv", report);
+    write_measures(folder / "measures.csv", report);
+    write_outliers(folder / "outliers.csv", report);
+    write_doses(folder / "doses.csv", report);
     base::write_whole(folder / "run.json", json_text(report.own_record));
     const std::vector<Plot> plots = draw_plots(folder, report);
     base::end_if_stopped();
     base::write_whole(folder / "index.html", html(report, plots, folder));
     base::write_whole(folder / "verdict.json", json_text(verdict_json(report)));
+    base::write_whole(
+        folder / "summary.json",
+        summary_json(report).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
     directory.finish();
 }
 

@@ -7,8 +7,8 @@
 
 namespace analysis {
 
-// verdict.json, effects.csv, exposure.csv, run.json, plots, index.html. The folder appears when all of it is there;
-// throws UsageError if it is there already.
+// verdict.json, summary.json, run.json, the tables of csv.hpp, plots, index.html. The folder appears when all of it is
+// there; throws UsageError if it is there already.
 void write_report(const std::filesystem::path& folder, const Report& report);
 
 // As a file; bytes that are no UTF-8 (names from archives) are replaced.

@@ -22,7 +22,7 @@ const std::string program = std::string{CROSSTALK_BIN} + "/interference";
 
 testing::Outcome analyse(const fs::path& run, const std::vector<std::string>& more = {})
 {
-    std::vector<std::string> words{program, "analyse", run.string(), "--draws", "199"};
+    std::vector<std::string> words{program, "analyse", run.string(), "--draws", "1999"};
     words.insert(words.end(), more.begin(), more.end());
     return testing::run(words);
 }
@@ -192,6 +192,144 @@ TEST_CASE("a factorial run gives effects alone and on average and the interactio
     CHECK(effect("io", "average") == doctest::Approx(7.0).epsilon(0.1));
     CHECK(effect("io*mem", "interaction") == doctest::Approx(6.0).epsilon(0.15));
     CHECK(verdict_in(scratch / "run")["trustworthy"] == true);
+}
+
+TEST_CASE("a ramp's levels stand in the order of their rates and its report says that the order was not random")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.design = "sequence";
+    run.noise.clear();
+    for (const auto& [level, percent] :
+         {std::pair{"rate=16GiB/s", 9.0}, std::pair{"rate=1GiB/s", 1.0}, std::pair{"rate=4GiB/s", 4.0}})
+        run.noise.push_back({"memory.stream", "memory.stream", "backward", percent, -1, level});
+    analysis::testing::write_run(scratch / "run", run);
+    const testing::Outcome outcome = analyse(scratch / "run");
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const auto verdict = nlohmann::ordered_json::parse(base::read_whole(scratch / "run/report/verdict.json"));
+    std::vector<std::string> levels;
+    for (const auto& [level, of] : verdict["factors"]["memory.stream"]["levels"].items()) {
+        levels.push_back(level);
+        CHECK(of["low_percent"].get<double>() > 0.0);
+    }
+    CHECK(levels == std::vector<std::string>{"rate=1GiB/s", "rate=4GiB/s", "rate=16GiB/s"});
+    CHECK(verdict["limits"].dump().find("was not random") != std::string::npos);
+}
+
+TEST_CASE("levels in percent and labels with percent signs are drawn")
+{
+    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.run_s = 6.0;
+    run.noise[0].label = "mem%d%s";
+    run.noise[0].level = "duty=30%";
+    run.noise.push_back(run.noise[0]);
+    run.noise.back().level = "duty=60%";
+    analysis::testing::write_run(scratch / "run", run);
+    const testing::Outcome outcome = analyse(scratch / "run");
+    INFO(outcome.err);
+    CHECK(outcome.err.empty());
+    for (const char* plot : {"timeline.svg", "effects.svg", "phases.svg"})
+        CHECK(base::read_whole(scratch / "run/report" / plot).find("</svg>") != std::string::npos);
+    CHECK(base::read_whole(scratch / "run/report/effects.svg").find("duty=60%<") != std::string::npos);
+}
+
+TEST_CASE("a report that is unsafe, undecided or untrusted fails if that is asked for")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    const std::string report = scratch / "run/report";
+    const auto status = [&](const std::string& words) {
+        fs::remove_all(report);
+        return analyse(scratch / "run", {"--fail-on", words}).status;
+    };
+    CHECK(status("unsafe") == 1);
+    CHECK(status("undecided,unsafe") == 1);
+    CHECK(status("undecided,untrusted") == 0);
+    const testing::Outcome wrong = analyse(scratch / "run", {"--fail-on", "unsave"});
+    CHECK(wrong.status == 2);
+    CHECK(wrong.err.find("did you mean unsafe") != std::string::npos);
+
+    analysis::testing::write_run(scratch / "untrusted", {.connected = false});
+    const testing::Outcome untrusted = analyse(scratch / "untrusted", {"--fail-on", "untrusted"});
+    CHECK(untrusted.status == 1);
+    CHECK(untrusted.err == "interference: the run cannot be trusted (--fail-on untrusted)\n");
+    // That noise did not cover the training comes first.
+    analysis::testing::write_run(scratch / "short", {.noise_until_s = 8.0});
+    CHECK(analyse(scratch / "short", {"--fail-on", "untrusted"}).status == 3);
+}
+
+TEST_CASE("a training too short for the schedule is told how long it has to be")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.chip_s = 1.0, .run_s = 4.0});
+    const testing::Outcome training = analyse(scratch / "run");
+    CHECK(training.status == 1);
+    CHECK(one_line(training.err));
+    CHECK(training.err.find("the training ended after") != std::string::npos);
+    CHECK(training.err.find("s; the schedule needs at least ") != std::string::npos);
+    analysis::testing::write_run(scratch / "noise", {.chip_s = 1.0, .run_s = 30.0, .noise_until_s = 4.0});
+    const testing::Outcome noise = analyse(scratch / "noise");
+    CHECK(noise.status == 1);
+    CHECK(noise.err.find("noise ended after 4 s") != std::string::npos);
+}
+
+TEST_CASE("what the page shows is in tables and in verdict.json with who and where")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.noise[0].percent = 0.9;
+    run.deviation = 0.05;
+    analysis::testing::write_run(scratch / "run", run);
+    base::write_whole(scratch / "run/train/run.json",
+                      R"({"host": "node1", "started": "2026-11-21T05:44:58Z", "training": {"model": "mlp"}})");
+    base::write_whole(scratch / "run/noise/here.0/noise.json",
+                      R"({"host": "node1", "doses": [{"factor": "mem", "bytes_per_s": 1000.0, "phases": 7}]})");
+    REQUIRE(analyse(scratch / "run", {"--again", "again {seconds}"}).status == 0);
+    const fs::path report = scratch / "run/report";
+    const nlohmann::json verdict = verdict_in(scratch / "run");
+    CHECK(verdict["identity"]["model"] == "mlp");
+    CHECK(verdict["identity"]["ranks"] == 2);
+    CHECK(verdict["identity"]["started"] == "2026-11-21T05:44:58Z");
+    const nlohmann::json& mem = verdict["factors"]["mem"];
+    REQUIRE(mem["verdict"] == "undecided");
+    CHECK(mem["forecast"]["minutes"] == mem["minutes_missing"]);
+    CHECK(mem["forecast"]["half_width_percent"].get<double>() < mem["half_width_percent"].get<double>());
+    CHECK(mem["forecast"]["command"].get<std::string>().starts_with("again "));
+    CHECK(mem["measures"].contains("critical_compute"));
+    CHECK(mem["phases"].contains("backward"));
+
+    const base::CsvTable verdicts{report / "verdicts.csv"};
+    CHECK(verdicts.rows() == 1);
+    CHECK(verdicts.text(0, "model") == "mlp");
+    CHECK(verdicts.text(0, "verdict") == "undecided");
+    const base::CsvTable measures{report / "measures.csv"};
+    std::set<std::string> names;
+    for (std::size_t row = 0; row < measures.rows(); ++row) names.insert(measures.text(row, "measure"));
+    for (const char* name : {"critical_compute", "exposed_transfer", "waiting", "ready rank 1", "median step"})
+        CHECK(names.contains(name));
+    CHECK(base::CsvTable{report / "outliers.csv"}.text(0, "factor") == "quiet");
+    CHECK(base::CsvTable{report / "doses.csv"}.get<double>(0, "bytes_per_s") == 1000.0);
+    const std::string page = base::read_whole(report / "index.html");
+    CHECK(page.find("<title>Crosstalk: mlp, 2 ranks") != std::string::npos);
+    CHECK(page.find("a new run of ") != std::string::npos);
+    CHECK(nlohmann::json::parse(base::read_whole(report / "summary.json")) ==
+          nlohmann::json::parse(R"({"trustworthy": true, "covered": true, "verdicts": {"mem": "undecided"}})"));
+}
+
+TEST_CASE("a record of another run is not shown and that is said")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
+    base::write_whole(scratch / "run/train/run.json", R"({"host": "elsewhere", "result": {"steps": 7}})");
+    base::write_whole(scratch / "run/noise/here.0/noise.json", R"({"host": "elsewhere", "schedule": "M2S2"})");
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const std::string page = base::read_whole(scratch / "run/report/index.html");
+    CHECK(page.find("elsewhere") == std::string::npos);
+    CHECK(page.find("is of another run") != std::string::npos);
+    CHECK(verdict_in(scratch / "run")["notes"].size() == 2);
 }
 
 TEST_CASE("an existing report is left alone")

@@ -1,10 +1,15 @@
 // Writers: HTML is escaped, numbers read well.
+#include "analysis/report/again.hpp"
 #include "analysis/report/html_text.hpp"
+#include "analysis/report/identity.hpp"
+#include "analysis/report/limits.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/plots.hpp"
 #include "analysis/verdict.hpp"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
 
 TEST_CASE("HTML from outside is escaped")
 {
@@ -27,10 +32,124 @@ TEST_CASE("percentages read well")
     CHECK(analysis::p_value(0.00001) == "< 0.001");
 }
 
-TEST_CASE("missing minutes read well")
+TEST_CASE("lengths and counts read well")
 {
-    CHECK(analysis::minutes(0.2) == "1 more minute");
-    CHECK(analysis::minutes(3.4) == "4 more minutes");
-    CHECK(analysis::minutes(150.0) == "3 more hours");
-    CHECK(analysis::minutes(analysis::minutes_missing_limit) == "more than a day");
+    CHECK(analysis::length(2.5) == "150 s");
+    CHECK(analysis::length(13.2) == "14 min");
+    CHECK(analysis::length(150.0) == "3 h");
+    CHECK(analysis::length(analysis::forecast_limit_minutes) == "more than a day");
+    CHECK(analysis::count(1, "block") == "1 block");
+    CHECK(analysis::count(0, "block") == "0 blocks");
+}
+
+namespace {
+
+using nlohmann::ordered_json;
+
+// A report of slots of a second, twelve blocks, and these records.
+analysis::Report report_with(const ordered_json& training, const ordered_json& noise)
+{
+    analysis::Report report;
+    std::vector<analysis::Chip> chips;
+    for (int i = 0; i < 10; ++i)
+        chips.push_back({i / 2, i * 1'000'000'000LL, (i + 1) * 1'000'000'000LL,
+                         i % 2 == 0 ? std::vector<analysis::Assigned>{}
+                                    : std::vector<analysis::Assigned>{{"mem", "", "memory.stream"}}});
+    report.run.chips = {chips};
+    report.run.plan = analysis::experiment(analysis::Design::rotation, chips);
+    report.run.steps.ranks.resize(2);
+    report.analysis.blocks = 12;
+    report.records = {{"training", "train", training}, {"noise", "noise", noise}};
+    return report;
+}
+
+ordered_json training_on(const std::string& first, const std::string& second)
+{
+    ordered_json json;
+    json["command_line"] = {"ddl-train", "--model", "mlp", "--steps", "9", "--duration=5s", "--out", "old dir"};
+    json["host"] = "node1";
+    json["ranks"] = 2;
+    json["virtual_machine"] = "";
+    json["result"]["each_rank"] = {{{"host", "node1"}, {"cpus", first}}, {{"host", "node1"}, {"cpus", second}}};
+    return json;
+}
+
+ordered_json noise_on(const std::string& cpus, int online)
+{
+    ordered_json json;
+    json["command_line"] = {"noisegen", "--schedule", "rotation(a; chip=1s)", "--out", "old dir"};
+    json["host"] = "node1";
+    json["cpus"] = cpus;
+    json["cpus_online"] = online;
+    return json;
+}
+
+bool any_says(const std::vector<std::string>& limits, const std::string& words)
+{
+    return std::any_of(limits.begin(), limits.end(),
+                       [&](const std::string& limit) { return limit.find(words) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("ranks that share a core are said and ranks that do not are not")
+{
+    CHECK(any_says(analysis::limits(report_with(training_on("0", "0"), noise_on("1-7", 8))),
+                   "ranks 0, 1 share one CPU of node1"));
+    CHECK(any_says(analysis::limits(report_with(training_on("0-1", "0-1"), noise_on("2-7", 8))), "not bound"));
+    CHECK(analysis::limits(report_with(training_on("0", "1"), noise_on("2-7", 8))).empty());
+}
+
+TEST_CASE("a virtual machine and noise on few cores or on the training's are said")
+{
+    ordered_json training = training_on("0", "1");
+    CHECK(any_says(analysis::limits(report_with(training, noise_on("2", 8))),
+                   "noise came from 1 core (CPU 2 of 8 on node1)"));
+    CHECK(any_says(analysis::limits(report_with(training, noise_on("1-7", 8))),
+                   "CPUs of the training itself (1 of node1)"));
+    training["virtual_machine"] = "QEMU";
+    CHECK(any_says(analysis::limits(report_with(training, noise_on("2-7", 8))), "node1 is a virtual machine (QEMU)"));
+}
+
+TEST_CASE("noise that stood still for a tenth of its time did not cover the training")
+{
+    ordered_json noise = noise_on("2-7", 8);
+    noise["lateness_ns"]["worst"] = 999'000'000;
+    analysis::Report report = report_with(training_on("0", "1"), noise);
+    CHECK(analysis::noise_stood_still(report).empty());
+    CHECK(any_says(analysis::limits(report), "began up to 1.00 s late"));
+    noise["lateness_ns"]["worst"] = 1'000'000'000;
+    report = report_with(training_on("0", "1"), noise);
+    CHECK(any_says(analysis::noise_stood_still(report), "stood still"));
+}
+
+TEST_CASE("records of any shape limit nothing and break nothing")
+{
+    for (const char* text : {"{}", "[]", "null", "{\"result\": {\"each_rank\": [1, {\"cpus\": \"9-\"}]}}",
+                             "{\"cpus\": 3, \"placement\": {}, \"lateness_ns\": []}"}) {
+        CAPTURE(text);
+        const ordered_json json = ordered_json::parse(text);
+        CHECK(analysis::limits(report_with(json, json)).empty());
+        CHECK(analysis::command_for(report_with(json, json), 3.0).find('\n') == std::string::npos);
+    }
+}
+
+TEST_CASE("the command to measure anew has the length and what a shell would take apart in quotes")
+{
+    analysis::Report report = report_with(training_on("0", "1"), noise_on("2-7", 8));
+    CHECK(
+        analysis::command_for(report, 13.2) ==
+        "mpirun -n 2 --bind-to none ddl-train --model mlp --duration 840s --out NEW_DIR & sleep 5; noisegen --schedule "
+        "'rotation(a; chip=1s)' --out NEW_DIR --duration 1440s & wait %1; kill %2; wait; interference analyse NEW_DIR");
+    report.again = "local.sh --duration {seconds}";
+    CHECK(analysis::command_for(report, 13.2) == "local.sh --duration 840");
+}
+
+TEST_CASE("a head line says who and where")
+{
+    analysis::Report report = report_with(training_on("0", "1"), noise_on("2", 8));
+    report.hosts = {"node1", "node1"};
+    report.records[0].json["training"]["model"] = "mlp";
+    report.records[0].json["started"] = "2026-11-21T05:44:58Z";
+    CHECK(analysis::text(analysis::identity(report)) == "mlp, 2 ranks on node1, 2026-11-21T05:44:58Z");
 }

@@ -19,20 +19,48 @@ TEST_CASE("safe below the budget and unsafe above it and else undecided")
     CHECK(analysis::judge({-3.0, 3.0}, 1.0) == "undecided");
 }
 
-TEST_CASE("a decided factor needs no more minutes and one at the budget more than a day")
+TEST_CASE("a forecast is of the half width and of a whole new run")
 {
-    CHECK(analysis::minutes_missing(Mean{3.0, 0.1, 19.0}, 0.95, 1.0, 0.1) == 0.0);
-    CHECK(analysis::minutes_missing(Mean{1.0, 0.1, 19.0}, 0.95, 1.0, 0.1) == analysis::minutes_missing_limit);
+    // 20 blocks, standard deviation 2.236: 37 blocks give 2.028 x 2.236 / sqrt(37) = 0.745, 36 blocks 0.757.
+    const auto forecast = analysis::forecast(Mean{0.5, 0.5, 19.0}, 0.95, 1.0, 10.0);
+    REQUIRE(forecast);
+    CHECK(forecast->half_width_percent == doctest::Approx(0.75));
+    CHECK(forecast->minutes == doctest::Approx(10.0 * 37.0 / 20.0));
+    // The estimate has no part in it.
+    CHECK(analysis::forecast(Mean{-4.0, 0.5, 19.0}, 0.95, 1.0, 10.0)->minutes == forecast->minutes);
 }
 
-TEST_CASE("the minutes missing shrink the half width to the margin")
+TEST_CASE("an interval that is narrow already is halved by a run four times as long or a little less")
 {
-    const Mean estimate{0.5, 0.5, 19.0};
-    const double minutes = analysis::minutes_missing(estimate, 0.95, 1.0, 0.1);
-    const double blocks = 20.0 + minutes / 0.1;
-    const double half = analysis::t_quantile(0.95, blocks - 1.0) * 0.5 * std::sqrt(20.0 / blocks);
-    CHECK(half < 0.5);
-    CHECK(half > 0.48);
+    const auto forecast = analysis::forecast(Mean{1.0, 0.1, 19.0}, 0.95, 1.0, 10.0);
+    REQUIRE(forecast);
+    CHECK(forecast->half_width_percent == doctest::Approx(2.093 * 0.1 / 2.0).epsilon(0.001));
+    CHECK(forecast->minutes > 36.0);
+    CHECK(forecast->minutes < 40.0);
+}
+
+TEST_CASE("below ten blocks nothing is forecast and beyond a day no more than that")
+{
+    CHECK_FALSE(analysis::forecast(Mean{0.5, 0.5, 8.0}, 0.95, 1.0, 10.0));
+    CHECK(analysis::forecast(Mean{0.5, 0.5, 9.0}, 0.95, 1.0, 10.0));
+    CHECK(analysis::forecast(Mean{0.5, 50.0, 19.0}, 0.95, 1.0, 10.0)->minutes == analysis::forecast_limit_minutes);
+}
+
+TEST_CASE("advice depends on what noise got in the way of")
+{
+    using analysis::Mechanism;
+    const auto says = [](const char* stressor, Mechanism mechanism, const char* word) {
+        return analysis::advice(stressor, mechanism, "unsafe").find(word) != std::string::npos;
+    };
+    CHECK(says("memory.stream", Mechanism::compute, "resctrl"));
+    CHECK(says("memory.stream", Mechanism::input, "more readers"));
+    CHECK(says("network.exchange", Mechanism::compute, "smp_affinity"));
+    CHECK(says("network.exchange", Mechanism::transfer, "Licenses=network"));
+    CHECK(says("io.write", Mechanism::input, "sbcast"));
+    CHECK(says("io.write", Mechanism::checkpoint, "Checkpoints share the disk"));
+    CHECK(says("io.write", Mechanism::unknown, "Licenses=scratch"));
+    CHECK(says("of.another.world", Mechanism::compute, "Keep such jobs off"));
+    CHECK(analysis::advice("io.write", Mechanism::input, "undecided").find("measure longer") != std::string::npos);
 }
 
 namespace {
@@ -103,7 +131,7 @@ Made made(const Lengths& lengths)
     }
     result.run.plan = analysis::experiment(analysis::Design::rotation, chips);
     result.run.chips = {chips};
-    result.analysis = analysis::analyse(result.run, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 99}});
+    result.analysis = analysis::analyse(result.run, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 999}});
     return result;
 }
 
@@ -129,8 +157,9 @@ TEST_CASE("a run whose controls hold is trustworthy")
     CHECK(verdict.delay->true_percent == doctest::Approx(5.0).epsilon(0.01));
     REQUIRE(verdict.factors.size() == 1);
     CHECK(verdict.factors[0].verdict == "unsafe");
-    CHECK(verdict.factors[0].phase == "backward");
-    CHECK(verdict.factors[0].setting == analysis::advice("memory.stream", "unsafe"));
+    CHECK(verdict.factors[0].cause.phase == "backward");
+    CHECK(verdict.factors[0].cause.mechanism == analysis::Mechanism::compute);
+    CHECK(verdict.factors[0].setting == analysis::advice("memory.stream", analysis::Mechanism::compute, "unsafe"));
 }
 
 TEST_CASE("a placebo with an effect is distrusted")
@@ -220,4 +249,33 @@ TEST_CASE("a pause is not judged where the training computes while it is stopped
     Lengths without_delay = on_a_gpu;
     without_delay.with_delay = without_delay.with_sham = false;
     CHECK(says(verdict_of(made(without_delay)), "computes while it is stopped"));
+}
+
+TEST_CASE("no cause is named where the slowdown may be chance")
+{
+    const Made run = made({});
+    const analysis::Effect* found = analysis::find(run.analysis.effects, "mem", "", analysis::Kind::alone, "step");
+    REQUIRE(found != nullptr);
+    CHECK(analysis::cause_of(run.run, run.analysis, *found, 0.95).phase == "backward");
+    analysis::Effect step = *found;
+    step.p_holm = 0.06;
+    analysis::Cause cause = analysis::cause_of(run.run, run.analysis, step, 0.95);
+    CHECK(cause.phase.empty());
+    CHECK(cause.mechanism == analysis::Mechanism::unknown);
+    CHECK(cause.sentence.find("p 0.06") != std::string::npos);
+    step = *found;
+    step.percent.value = 0.0;
+    cause = analysis::cause_of(run.run, run.analysis, step, 0.95);
+    CHECK(cause.phase.empty());
+    CHECK(cause.sentence == "No slowdown that differs from zero.");
+}
+
+TEST_CASE("a trace without phases carries no cause")
+{
+    Made run = made({});
+    run.run.steps.phases = {"other"};
+    const analysis::Effect* step = analysis::find(run.analysis.effects, "mem", "", analysis::Kind::alone, "step");
+    const analysis::Cause cause = analysis::cause_of(run.run, run.analysis, *step, 0.95);
+    CHECK(cause.phase.empty());
+    CHECK(cause.sentence == "The archive records no phases.");
 }

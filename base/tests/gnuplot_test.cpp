@@ -6,9 +6,30 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 TEST_CASE("gnuplot sees a label as one plain string")
 {
     CHECK(base::gnuplot_text("it's\n`id`") == "'it''s `id`'");
+}
+
+TEST_CASE("percent signs in a tic's label stay percent signs")
+{
+    CHECK(base::gnuplot_text("duty=30%") == "'duty=30%'");
+    CHECK(base::gnuplot_tic("duty=30%") == "'duty=30%%'");
+}
+
+TEST_CASE("a gnuplot that hangs is killed and its half picture removed")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "line.gp", "");
+    base::write_whole(scratch / "gnuplot", "#!/bin/sh\necho half >line.svg\nexec sleep 60\n");
+    std::filesystem::permissions(scratch / "gnuplot", std::filesystem::perms::owner_all);
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", (scratch.path().string() + ":" + path).c_str(), 1);
+    CHECK_FALSE(base::run_gnuplot("test", scratch.path(), "line", std::chrono::milliseconds{300}));
+    ::setenv("PATH", path.c_str(), 1);
+    CHECK_FALSE(std::filesystem::exists(scratch / "line.svg"));
 }
 
 TEST_CASE("a plot is drawn by its script and a script that draws nothing is a failure")

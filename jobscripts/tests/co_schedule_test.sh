@@ -54,6 +54,9 @@ check "nothing of the job is left" within 5 none_with_variable "CROSSTALK_OUT=$o
 
 case $1 in
     covered)
+        if [[ -f $out/report/summary.json ]]; then
+            check "the status file carries trust and verdicts" grep -q '"trustworthy":.*"verdicts":' "$out/status.json"
+        fi
         check "two nodes made noise" test "$(find "$out"/noise -name noise.csv | wc -l)" = 2
         for archive in "$out"/train/trace/traces.otf2 "$out"/noise/*/trace/traces.otf2; do
             check "$archive is sound" trace-info "$archive"

@@ -13,6 +13,12 @@ check "a malformed schedule is wrong usage" test "$status" = 2
 check "the right word is offered" grep -q "memory.stream" "$scratch/err"
 check "nothing was trained" test ! -e "$scratch/bad/train"
 
+run "$jobscripts/local.sh" --out "$scratch/bad" "${tiny[@]}" --duration 60 \
+    --schedule "ramp(memory.stream[bytes=16MiB]; rate=0..1GiB/s; steps=8; hold=5s)"
+check "a schedule of which there could be no report is wrong usage" test "$status" = 2
+check "the length that it needs is said" grep -q -- "--duration 80s" "$scratch/err"
+check "nothing was trained" test ! -e "$scratch/bad/train"
+
 run "$jobscripts/local.sh" --out "$scratch/short" "${tiny[@]}" -- --steps 3
 [[ $status == 3 ]] || broken "a training too short for noise makes exit code 3" "$status: $(cat "$scratch/err")"
 check "the status file says the same" grep -q '"exit_code": 3' "$scratch/short/status.json"
@@ -35,6 +41,7 @@ wait "$script" || status=$?
 [[ $status == 3 ]] || broken "noise that ends early makes exit code 3" "$status: $(cat "$scratch/early.log")"
 check "it says so" grep -q "did not cover the training" "$scratch/early.log"
 check "the status file says the same" grep -q '"exit_code": 3' "$scratch/early/status.json"
+check "it says so of the coverage, too" grep -q '"covered": *false' "$scratch/early/status.json"
 check "nothing runs afterwards" none_with_variable "CROSSTALK_TEST=$scratch.local"
 
 "$jobscripts/local.sh" --out "$scratch/stopped" "${tiny[@]}" --duration 60s 2>"$scratch/stopped.log" &

@@ -446,6 +446,29 @@ TEST_CASE("a run too short for two blocks says so")
     CHECK(outcome.err.find("needs two blocks at least") != std::string::npos);
 }
 
+TEST_CASE("beside a training a schedule of which no report could be made is refused")
+{
+    const Scratch scratch;
+    fs::create_directories(scratch / "run/train");
+    const auto beside = [&](const std::string& schedule) {
+        return run_noisegen({"--schedule", schedule, "--cpus", cpu(), "--duration", "600ms", "--out", scratch / "run"});
+    };
+    const Outcome ramp = beside("ramp(memory.stream[bytes=2MiB]; rate=0..1GiB/s; steps=4; hold=100ms)");
+    CHECK(ramp.status == 2);
+    CHECK(ramp.err.find("--duration 800ms") != std::string::npos);
+    CHECK(beside("cpu.spin 100ms; placebo 100ms").err.find("never quiet") != std::string::npos);
+    CHECK(!fs::exists(scratch / "run/noise/plan.json"));
+    CHECK(run_noisegen({"--schedule", "M2S2", "--duration", "3s", "--designed", "--dry-run"}).status == 2);
+
+    const Outcome twice = beside("placebo 100ms; quiet 100ms");
+    CHECK(twice.status == 0);
+    CHECK(twice.err.find("there is no control in the schedule") != std::string::npos);
+    fs::remove_all(scratch / "run/noise");
+    const Outcome constant = beside("placebo 1s");
+    CHECK(constant.status == 0);
+    CHECK(constant.err.find("for interference compare") != std::string::npos);
+}
+
 TEST_CASE("an earlier record is never overwritten")
 {
     const Scratch scratch;

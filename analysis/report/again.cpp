@@ -1,0 +1,94 @@
+#include "analysis/report/again.hpp"
+
+#include "analysis/report/record.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+using Json = nlohmann::ordered_json;
+
+// For a shell: as it is if it needs no quotes.
+std::string shell_word(const std::string& text)
+{
+    const auto plain = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               std::string_view{"-_./=:,+@%^"}.find(c) != std::string_view::npos;
+    };
+    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+    std::string quoted = "'";
+    for (const char c : text) {
+        if (c == '\'')
+            quoted += "'\\''";
+        else
+            quoted += c;
+    }
+    return quoted + "'";
+}
+
+// A recorded command line with other values for some options (those that it lacks are appended), and without others.
+std::string with_options(const Json& record, const std::map<std::string, std::string>& options,
+                         const std::set<std::string>& without)
+{
+    std::vector<std::string> words;
+    std::set<std::string> given;
+    const Json& recorded = list_in(record, "command_line");
+    for (std::size_t i = 0; i < recorded.size(); ++i) {
+        if (!recorded[i].is_string()) continue;
+        const std::string word = recorded[i].get<std::string>();
+        const std::string name = word.substr(0, word.find('='));
+        if (without.contains(name)) {
+            i += word == name ? 1 : 0;  // its value is the next word
+            continue;
+        }
+        const auto option = options.find(name);
+        if (option == options.end()) {
+            words.push_back(shell_word(word));
+            continue;
+        }
+        i += word == name ? 1 : 0;
+        if (!given.insert(name).second) continue;
+        words.push_back(name);
+        words.push_back(shell_word(option->second));
+    }
+    for (const auto& [name, value] : options)
+        if (!given.contains(name)) words.insert(words.end(), {name, shell_word(value)});
+    return base::join_words(words, " ");
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with)
+{
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+        text.replace(at, what.size(), with);
+    return text;
+}
+
+}  // namespace
+
+std::string command_for(const Report& report, double minutes)
+{
+    const std::string seconds = join(std::ceil(minutes) * 60.0);
+    if (!report.again.empty()) return replaced(report.again, "{seconds}", seconds);
+    const Record* training = training_record(report);
+    const std::vector<const Record*> noise = noise_records(report);
+    if (training == nullptr || noise.empty()) return "";
+    const auto ranks = number_in(training->json, "ranks").value_or(1.0);
+    const std::string out = "NEW_DIR";
+    const std::string train =
+        with_options(training->json, {{"--duration", seconds + "s"}, {"--out", out}}, {"--steps", "--epochs"});
+    const std::string make = with_options(
+        noise.front()->json, {{"--duration", join(std::ceil(minutes) * 60.0 + 600.0) + "s"}, {"--out", out}}, {});
+    return join(ranks > 1.0 ? join("mpirun -n ", ranks, " --bind-to none ") : "", train, " & sleep 5; ", make,
+                " & wait %1; kill %2; wait; interference analyse ", out);
+}
+
+}  // namespace analysis

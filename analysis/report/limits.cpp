@@ -1,0 +1,193 @@
+#include "analysis/report/limits.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/record.hpp"
+#include "base/cpus.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_ranks = 100'000;  // of a record that may come from anywhere
+
+base::CpuSet cpus_in(const Json& json, const char* key)
+{
+    try {
+        return base::parse_cpus(word(json, key));
+    } catch (const base::UsageError&) {
+        return {};
+    }
+}
+
+struct BoundRank {
+    std::int64_t rank = 0;
+    base::CpuSet cpus;
+};
+
+// The ranks of the training by host, those whose CPUs are on record.
+std::map<std::string, std::vector<BoundRank>> bound_ranks(const Report& report)
+{
+    std::map<std::string, std::vector<BoundRank>> hosts;
+    const Record* record = training_record(report);
+    if (record == nullptr) return hosts;
+    const Json& ranks = list_in(object_in(record->json, "result"), "each_rank");
+    for (std::size_t r = 0; r < std::min(ranks.size(), most_ranks); ++r) {
+        base::CpuSet cpus = cpus_in(ranks[r], "cpus");
+        if (!cpus.empty()) hosts[word(ranks[r], "host")].push_back({static_cast<std::int64_t>(r), std::move(cpus)});
+    }
+    return hosts;
+}
+
+base::CpuSet common(const base::CpuSet& a, const base::CpuSet& b)
+{
+    base::CpuSet both;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
+    return both;
+}
+
+std::string listed_ranks(const std::vector<std::int64_t>& ranks)
+{
+    if (ranks.size() > 4) return join(ranks.size(), " ranks");
+    std::vector<std::string> words;
+    for (const std::int64_t rank : ranks) words.push_back(std::to_string(rank));
+    return (ranks.size() == 1 ? "rank " : "ranks ") + base::join_words(words, ", ");
+}
+
+void add_shared_cpus(std::vector<std::string>& limits, const std::string& host, const std::vector<BoundRank>& ranks)
+{
+    std::set<base::CpuSet> seen;
+    bool may_move = false;
+    for (const BoundRank& rank : ranks) {
+        if (!seen.insert(rank.cpus).second) continue;
+        std::vector<std::int64_t> within;
+        for (const BoundRank& other : ranks) {
+            const bool inside = common(other.cpus, rank.cpus) == other.cpus;
+            if (inside) within.push_back(other.rank);
+            if (&other != &rank && !common(other.cpus, rank.cpus).empty()) may_move = true;
+        }
+        if (within.size() <= rank.cpus.size()) continue;
+        limits.push_back(
+            join(listed_ranks(within), " share ", rank.cpus.size() == 1 ? "one CPU" : "CPUs ",
+                 rank.cpus.size() == 1 ? "" : base::format_cpus(rank.cpus), " of ", host,
+                 ": they compute in turn, so steps and slowdowns differ from those on cores of their own"));
+        may_move = false;
+        break;
+    }
+    if (may_move)
+        limits.push_back(join("ranks on ", host,
+                              " are not bound to CPUs of their own: where the kernel puts them may "
+                              "change during the run"));
+}
+
+void add_virtual_machines(std::vector<std::string>& limits, const Report& report)
+{
+    std::set<std::string> told;
+    for (const Record& record : report.records) {
+        const std::string maker = word(record.json, "virtual_machine");
+        const std::string host = word(record.json, "host");
+        if (maker.empty() || !told.insert(host).second) continue;
+        limits.push_back(join(host, " is a virtual machine (", maker,
+                              "): its CPUs may be threads of one core or shared with other machines, which is not seen "
+                              "from inside"));
+    }
+}
+
+std::size_t cores_of(const Json& noise, const base::CpuSet& cpus)
+{
+    std::set<double> cores;
+    for (const Json& seat : list_in(noise, "placement"))
+        if (const auto core = number_in(seat, "core")) cores.insert(*core);
+    return cores.empty() ? cpus.size() : cores.size();
+}
+
+void add_noise_place(std::vector<std::string>& limits, const Json& noise, const base::CpuSet& training)
+{
+    const base::CpuSet cpus = cpus_in(noise, "cpus");
+    if (cpus.empty()) return;
+    const std::string host = word(noise, "host");
+    const base::CpuSet both = common(cpus, training);
+    if (!both.empty())
+        limits.push_back(join("noise ran on CPUs of the training itself (", base::format_cpus(both), " of ", host,
+                              "): this is what sharing a core costs, not what idle cores can take"));
+    const auto online = number_in(noise, "cpus_online");
+    const std::size_t cores = cores_of(noise, cpus);
+    const double left = online ? *online - static_cast<double>(training.size()) : 0.0;
+    if (cores == 1 || static_cast<double>(cpus.size()) < left)
+        limits.push_back(join("noise came from ", cores, cores == 1 ? " core" : " cores", " (CPU",
+                              cpus.size() == 1 ? " " : "s ", base::format_cpus(cpus),
+                              online ? join(" of ", *online) : "", " on ", host,
+                              "): jobs on more cores would make more of it"));
+}
+
+double worst_lateness_s(const Json& noise)
+{
+    return number_in(object_in(noise, "lateness_ns"), "worst").value_or(0.0) / 1e9;
+}
+
+double slot_s(const Report& report)
+{
+    const Chip& chip = report.run.chips.front().front();
+    return static_cast<double>(chip.end_ns - chip.begin_ns) / 1e9;
+}
+
+std::string lateness_text(const Report& report, const Json& noise)
+{
+    return join("noise on ", word(noise, "host"), " began up to ", fixed(worst_lateness_s(noise), 2),
+                " s late (a slot lasts ", fixed(slot_s(report), 2), " s)");
+}
+
+}  // namespace
+
+std::vector<std::string> noise_stood_still(const Report& report)
+{
+    constexpr double too_much = 0.1;
+    const std::vector<Chip>& chips = report.run.chips.front();
+    const double noise_s = static_cast<double>(chips.back().end_ns - chips.front().begin_ns) / 1e9;
+    std::vector<std::string> reasons;
+    for (const Record* record : noise_records(report))
+        if (worst_lateness_s(record->json) >= too_much * noise_s)
+            reasons.push_back(lateness_text(report, record->json) +
+                              ": it stood still for more than a tenth of its time");
+    return reasons;
+}
+
+std::vector<std::string> limits(const Report& report)
+{
+    std::vector<std::string> limits;
+    const auto hosts = bound_ranks(report);
+    for (const auto& [host, ranks] : hosts) add_shared_cpus(limits, host, ranks);
+    add_virtual_machines(limits, report);
+    for (const Record* record : noise_records(report)) {
+        const Json& noise = record->json;
+        base::CpuSet training;
+        if (const auto host = hosts.find(word(noise, "host")); host != hosts.end())
+            for (const BoundRank& rank : host->second) training.insert(rank.cpus.begin(), rank.cpus.end());
+        add_noise_place(limits, noise, training);
+        if (!list_in(noise, "overlaps").empty())
+            limits.push_back(join("other processes ran on the noise's CPUs of ", word(noise, "host"),
+                                  " meanwhile (noise.json, overlaps)"));
+        if (worst_lateness_s(noise) > slot_s(report) / 2.0)
+            limits.push_back(lateness_text(report, noise) +
+                             ": it stood still, and some slots were not what they are taken for");
+    }
+    if (report.analysis.blocks < least_blocks_to_forecast)
+        limits.push_back(
+            join("only ", report.analysis.blocks,
+                 " blocks: intervals are wide, because few repetitions say little about their own spread"));
+    if (!report.run.plan.randomised())
+        limits.push_back(
+            "the order of the noise was not random: a rhythm of the machine with the same period would pass for an "
+            "effect, as would drift within a block");
+    return limits;
+}
+
+}  // namespace analysis
