@@ -116,6 +116,7 @@ Team::Team(const Schedule& schedule, Setup setup)
                           .index = 0,
                           .count = setup_.runs[i].size(),
                           .control_run = setup_.control_run,
+                          .noise = setup_.noise,
                           .job = setup_.job,
                           .shared = nullptr,
                           .at_once = setup_.at_once};
@@ -216,6 +217,7 @@ void Team::work(Worker& worker)
                                                             .index = static_cast<std::size_t>(place - cpus.begin()),
                                                             .count = cpus.size(),
                                                             .control_run = setup_.control_run,
+                                                            .noise = setup_.noise,
                                                             .job = setup_.job,
                                                             .shared = shared_[i].get(),
                                                             .at_once = setup_.at_once}));

@@ -108,6 +108,7 @@ class Team {
         std::vector<int> cpus;               // one thread each
         std::vector<std::vector<int>> runs;  // by stressor: its CPUs (divide())
         std::filesystem::path control_run;
+        std::filesystem::path noise;  // Place::noise
         base::JobRank job;
         std::uint64_t seed = 1;            // of random arrivals
         std::string scheduling = "other";  // class of the noise threads, set_scheduling_class()
