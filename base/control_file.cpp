@@ -2,6 +2,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/mapped_page.hpp"
 #include "base/processes.hpp"
 #include "base/words.hpp"
 
@@ -137,6 +138,7 @@ ControlFile ControlFile::open(const std::filesystem::path& run, const std::strin
     if (memory == MAP_FAILED) throw std::system_error{why, std::generic_category(), "cannot map " + path.string()};
 
     ControlFile control{static_cast<ControlPage*>(memory)};
+    keep_without_file(memory);
     ControlPage& page = control.page();
     std::uint32_t fresh = 0;
     if (page.version.compare_exchange_strong(fresh, ControlPage::current_version)) fresh = ControlPage::current_version;
@@ -152,7 +154,9 @@ ControlFile::ControlFile(ControlFile&& other) noexcept : page_{std::exchange(oth
 
 ControlFile::~ControlFile()
 {
-    if (page_ != nullptr) ::munmap(page_, page_bytes);
+    if (page_ == nullptr) return;
+    forget_page(page_);
+    ::munmap(page_, page_bytes);
 }
 
 }  // namespace base

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,11 +85,32 @@ MadeDirectories::~MadeDirectories()
     for (const fs::path& directory : made_) fs::remove(directory, not_empty);
 }
 
-void write_whole(const fs::path& path, std::string_view content)
+namespace {
+
+struct Beside {
+    fs::path path;
+    int file = -1;
+};
+
+// Where others may write too, a link that they planted under a name known beforehand would be followed.
+Beside create_beside(const fs::path& path, mode_t mode)
 {
-    const fs::path beside = path.string() + ".tmp" + std::to_string(::getpid());
-    const int file =
-        check_errno(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "create ", path.string());
+    for (int tries = 1;; ++tries) {
+        std::uint64_t number = 0;
+        check_errno(::getrandom(&number, sizeof number, 0), "get a random number");
+        Beside beside{.path = path.string() + ".tmp" + std::to_string(number)};
+        beside.file = ::open(beside.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (beside.file < 0 && errno == EEXIST && tries < 100) continue;
+        check_errno(beside.file, "create ", path.string());
+        return beside;
+    }
+}
+
+}  // namespace
+
+void write_whole(const fs::path& path, std::string_view content, mode_t mode)
+{
+    const auto [beside, file] = create_beside(path, mode);
     while (!content.empty()) {
         const ssize_t written = ::write(file, content.data(), content.size());
         if (written < 0) {

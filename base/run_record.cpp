@@ -3,9 +3,12 @@
 #include "base/clock.hpp"
 #include "base/cpus.hpp"
 #include "base/environment.hpp"
+#include "base/error.hpp"
 #include "base/version.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <ctime>
 #include <fstream>
 #include <optional>
@@ -76,6 +79,17 @@ std::optional<JobRank> rank_of(const char* rank_variable, const char* size_varia
     return JobRank{*rank, environment_number(size_variable).value_or(1), under_mpi};
 }
 
+// Files are called after it: nothing that would lead to another directory.
+std::string checked_host_name(const std::string& name, const std::string& from)
+{
+    constexpr std::size_t longest = 200;
+    const bool plain = std::none_of(name.begin(), name.end(),
+                                    [](unsigned char letter) { return letter == '/' || std::iscntrl(letter) != 0; });
+    if (name.empty() || name == "." || name == ".." || name.size() > longest || !plain)
+        fail_usage(from, ": '", name.substr(0, longest), "' is not the name of a host");
+    return name;
+}
+
 nlohmann::ordered_json with_command_line(const std::string& program, const std::vector<std::string>& words)
 {
     const std::int64_t offset = realtime_offset_ns();
@@ -125,12 +139,12 @@ nlohmann::ordered_json run_record(const std::string& program)
 
 std::string host_name()
 {
-    if (const auto node = environment("SLURMD_NODENAME")) return *node;
+    if (const auto node = environment("SLURMD_NODENAME")) return checked_host_name(*node, "SLURMD_NODENAME");
     utsname name{};
     uname(&name);
     const std::string full = name.nodename;
     const std::string host = full.substr(0, full.find('.'));
-    return host.empty() ? "localhost" : host;
+    return host.empty() ? "localhost" : checked_host_name(host, "the name of this host (uname -n)");
 }
 
 JobRank job_rank()

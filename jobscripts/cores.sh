@@ -2,6 +2,11 @@
 # functions, because it needs nothing beside it.
 # shellcheck shell=bash
 
+# is_cpu_list TEXT: such as 0-3,8. Four digits hold every CPU that Linux can have, and bound what is counted out.
+is_cpu_list() {
+    [[ $1 =~ ^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$ ]]
+}
+
 # each_cpu LIST: "0-3,8" as one CPU a line.
 each_cpu() {
     local range

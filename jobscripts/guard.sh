@@ -4,7 +4,7 @@
 #   guard_begin             from here on every process started carries this script's mark in its environment
 #   guard_run COMMAND...    runs COMMAND in the foreground, but reacts to Ctrl-C at once
 #   guard_wait PID          waits for a job of this script; its exit code is the function's
-#   guard_finally COMMAND   is run at the very end: a string, evaluated; the last one given goes first
+#   guard_finally COMMAND...  is run at the very end, with its words as they are; the last one given goes first
 #   guard_processes         the ids of everything started since, children of children and daemons included
 #
 # Marks, not process groups: mpirun gives every rank a group of its own, and daemons leave theirs. Marks nest (a guarded
@@ -23,7 +23,9 @@ guard_begin() {
 }
 
 guard_finally() {
-    guard_commands=("$1" "${guard_commands[@]}")
+    local command
+    printf -v command '%q ' "$@" # back to the same words by eval, whatever is in them
+    guard_commands=("$command" "${guard_commands[@]}")
 }
 
 guard_run() {
@@ -68,7 +70,7 @@ guard_sweep() {
 guard_end() {
     local command
     guard_sweep
-    for command in "${guard_commands[@]}"; do eval "$command"; done
+    for command in "${guard_commands[@]}"; do eval "$command" || true; done
 }
 
 guard_interrupted() {

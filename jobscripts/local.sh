@@ -35,7 +35,7 @@ CROSSTALK_BIN, beside these scripts, and on PATH.
 TEXT
 }
 
-say() { echo "local.sh: $*" >&2; }
+say() { echo "local.sh: ${*//[[:cntrl:]]/?}" >&2; }
 fail() { say "$2"; exit "$1"; }
 
 # ------------------------------------------------------------------------------------------------ options
@@ -80,10 +80,12 @@ number='[0-9]+([.][0-9]+)?'
 [[ $budget =~ ^$number%$ && $budget == *[1-9]* ]] ||
     fail 2 "--budget: '$budget' is not a percentage above zero, such as 1%"
 for list in "$given_train_cpus" "$given_noise_cpus"; do
-    [[ $list =~ ^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$ ]] || fail 2 "'$list' is not a list of CPUs, such as 0-3,8"
+    [[ -z $list ]] || is_cpu_list "$list" || fail 2 "'$list' is not a list of CPUs, such as 0-3,8"
 done
+[[ $out != -* ]] || out=./$out
+[[ ! -e $out || -O $out ]] || fail 2 "$out belongs to another user: give another directory"
 for part in train noise report; do
-    [[ ! -e $out/$part ]] || fail 2 "$out/$part is there already: give another directory"
+    [[ ! -e $out/$part && ! -L $out/$part ]] || fail 2 "$out/$part is there already: give another directory"
 done
 
 # ------------------------------------------------------------------------------------------------ who runs where
@@ -161,14 +163,17 @@ again() {
     echo "jobscripts/local.sh$words"
 }
 
-# The median step of a short training without noise, in ns: sets quiet_step_ns.
+# The median step of a short training without noise, in ns: sets quiet_step_ns. What a killed one left is in the way.
 measure_quiet_step() {
-    local scratch
-    scratch=$(mktemp -d)
-    guard_finally "rm -rf '$scratch'"
-    guard_run mpi_run "$ranks" ddl-train "${training_options[@]}" --steps 24 --out "$scratch/run" \
+    local scratch=$out/log/quiet_step
+    rm -rf "$scratch"
+    guard_finally rm -rf "$scratch"
+    guard_run mpi_run "$ranks" ddl-train "${training_options[@]}" --steps 24 --out "$scratch" \
         >"$out/log/quiet_step.log" 2>&1 || training_failed $? "$out/log/quiet_step.log"
-    quiet_step_ns=$(awk -F, '$1 == 0 && $2 >= 8 { print $4 - $3 }' "$scratch/run/train/steps.csv" | sort -n | sed -n 8p)
+    quiet_step_ns=$(awk -F, '$1 == 0 && $2 >= 8 { printf "%.0f\n", $4 - $3 }' "$scratch/train/steps.csv" |
+        sort -n | sed -n 8p)
+    rm -rf "$scratch"
+    [[ $quiet_step_ns =~ ^[1-9][0-9]*$ ]] || finish 1 "the short training took fewer than 16 steps: see log/quiet_step.log"
 }
 
 # training_failed STATUS LOG: ends the script with what ddl-train said, once and without what mpirun makes of it.

@@ -1,6 +1,7 @@
 #include "noisegen/chip_table.hpp"
 
 #include "base/random.hpp"
+#include "base/saturating.hpp"
 
 #include <algorithm>
 
@@ -17,11 +18,16 @@ class Table {
 
     bool full() const { return at_ >= duration_; }
 
+    // Before anything is laid: chips of this mean length.
+    void expect(base::Nanoseconds length) const
+    {
+        if (length.count() <= 0 || duration_ / length > static_cast<std::int64_t>(most_chips)) refuse();
+    }
+
     void add(std::uint64_t block, std::uint64_t chip, base::Nanoseconds length, const Treatment& treatment)
     {
         if (full()) return;
-        if (chips_.size() == most_chips)
-            base::fail_usage("the schedule has more than ", most_chips, " chips in ", base::format(duration_));
+        if (chips_.size() == most_chips) refuse();
         const base::Nanoseconds end = std::min(at_ + length, duration_);
         chips_.push_back({chips_.size(), block, chip, at_, end, treatment});
         at_ = end;
@@ -30,6 +36,11 @@ class Table {
     std::vector<Chip> take() { return std::move(chips_); }
 
  private:
+    [[noreturn]] void refuse() const
+    {
+        base::fail_usage("the schedule has more than ", most_chips, " chips in ", base::format(duration_));
+    }
+
     base::Nanoseconds duration_;
     base::Nanoseconds at_{};
     std::vector<Chip> chips_;
@@ -37,6 +48,10 @@ class Table {
 
 void fill(Table& table, const Sequence& sequence, base::Random&)
 {
+    base::Nanoseconds cycle{};
+    for (const auto& phase : sequence.phases)
+        cycle = base::Nanoseconds{base::saturated_sum(cycle.count(), phase.length.count())};
+    table.expect(cycle / static_cast<std::int64_t>(sequence.phases.size()));
     for (std::uint64_t block = 0; !table.full(); ++block)
         for (std::size_t i = 0; i < sequence.phases.size(); ++i)
             table.add(block, i, sequence.phases[i].length, sequence.phases[i].treatment);
@@ -44,6 +59,7 @@ void fill(Table& table, const Sequence& sequence, base::Random&)
 
 void fill(Table& table, const RandomSlots& slots, base::Random& random)
 {
+    table.expect(slots.slot);
     for (std::uint64_t slot = 0; !table.full(); ++slot) {
         double left = base::draw_unit(random) * 100.0;
         const RandomSlots::Share* drawn = &slots.shares.back();
@@ -60,6 +76,7 @@ void fill(Table& table, const RandomSlots& slots, base::Random& random)
 
 void fill(Table& table, const Blocks& blocks, base::Random& random)
 {
+    table.expect(blocks.chip.value());
     for (std::uint64_t block = 0; !table.full(); ++block) {
         std::vector<Treatment> order = blocks.treatments;
         base::shuffle(random, std::span{order});

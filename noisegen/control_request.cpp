@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace noisegen {
 
@@ -34,8 +35,8 @@ class Asking final : public Stressor {
         const std::int64_t now = base::now_ns();
         control_.page().on_until_ns.store(std::min(now + ahead_ns, deadline_ns_));
         base::sleep_until_ns(std::min(now + renewal_ns, deadline_ns_));
-        const std::uint64_t before = acknowledged_;
-        acknowledged_ = control_.page().acknowledged.load();
+        const std::uint64_t before = std::exchange(acknowledged_, control_.page().acknowledged.load());
+        if (acknowledged_ < before) return {};  // the file was cut short, or made anew
         any_ = any_ || acknowledged_ != before;
         return {.bytes = 0, .operations = acknowledged_ - before};
     }

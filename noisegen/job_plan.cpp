@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/run_record.hpp"
+#include "base/saturating.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +16,11 @@ namespace noisegen {
 namespace fs = std::filesystem;
 
 namespace {
+
+// What processes of one job can have agreed on: chip=auto is ten steps, at least 200 ms, and all begin within a second.
+constexpr base::Nanoseconds shortest_chip{200'000'000};
+constexpr base::Nanoseconds longest_chip = std::chrono::hours{1};
+constexpr base::Nanoseconds longest_wait = std::chrono::minutes{1};
 
 std::string to_json(const JobPlan& plan)
 {
@@ -61,11 +67,16 @@ JobPlan agree(const fs::path& noise, const JobPlan& proposal)
     if (plan.seed != proposal.seed) differs("seed", plan.seed, proposal.seed);
     if (plan.duration != proposal.duration)
         differs("duration", base::format(plan.duration), base::format(proposal.duration));
-    if ((plan.chip.count() == 0) != (proposal.chip.count() == 0) || plan.chip.count() < 0)
+    const bool has_chip = plan.chip.count() != 0;
+    if (has_chip != (proposal.chip.count() != 0) ||
+        (has_chip && (plan.chip < shortest_chip || plan.chip > longest_chip)))
         base::fail(path.string(), " has no sensible chip length");
     const std::int64_t now = base::now_ns() + base::realtime_offset_ns();
-    if (plan.start_realtime_ns + plan.duration.count() <= now)
+    if (base::saturated_sum(plan.start_realtime_ns, plan.duration.count()) <= now)
         base::fail_usage(path.string(), " is over already; give another --out");
+    if (const std::int64_t wait = base::saturated_difference(plan.start_realtime_ns, now); wait > longest_wait.count())
+        base::fail(path.string(), " starts in ", wait / 1'000'000'000,
+                   " s: the clocks of the hosts differ, or it is not of this job; give another --out");
     return plan;
 }
 

@@ -19,7 +19,7 @@ struct JobPlan {
 
 // Whoever comes first puts its proposal into `noise`/plan.json, all others take what is there, chip and start included.
 // Throws UsageError if that plan is for another schedule, seed or duration, or is over already; Error if it cannot be
-// read.
+// read, or is none that a process of this job can have made: over a minute ahead, chips under 200 ms or over an hour.
 JobPlan agree(const std::filesystem::path& noise, const JobPlan& proposal);
 
 }  // namespace noisegen

@@ -34,7 +34,7 @@ bool run(const MeasuredRun& measured)
     const std::vector<Demand> demanded = demands(measured.schedule, runs);
     check_demands(demanded, measured.budgets);
     allow_descriptors(demanded);
-    Team team{measured.schedule, {.cpus = cpus, .runs = runs, .control_run = {}, .job = {}}};
+    Team team{measured.schedule, {.cpus = cpus, .runs = runs, .control_run = {}, .noise = {}, .job = {}}};
 
     std::mutex mutex;
     const std::int64_t start_ns = base::now_ns() + lead_ns;

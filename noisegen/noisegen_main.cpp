@@ -6,6 +6,7 @@
 #include "noisegen/chip_table.hpp"
 #include "noisegen/commands.hpp"
 #include "noisegen/designed.hpp"
+#include "noisegen/first_victim.hpp"
 #include "noisegen/guardian.hpp"
 #include "noisegen/limits_file.hpp"
 #include "noisegen/manual.hpp"
@@ -83,6 +84,7 @@ int main(int argc, char** argv)
 try {
     occupy_closed_streams();
     if (noisegen::asked_to_guard(argc, argv)) return noisegen::guard(argv);
+    const int oom_score_adj = noisegen::be_first_victim();
     if (const auto code = noisegen::run_command(argc, argv)) return *code;
 
     std::string schedule;
@@ -149,6 +151,7 @@ try {
     request.victims = parse_victims(victims);
     request.control_run = control.empty() ? out : control;
     request.record = base::run_record("noisegen", argc, argv);
+    request.record["oom_score_adj"] = oom_score_adj;
 
     base::stop_on_signals();
     base::stop_with_parent();

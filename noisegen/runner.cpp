@@ -416,6 +416,7 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
 {
     constexpr base::Nanoseconds lead_alone{2'000'000};
     constexpr base::Nanoseconds lead_for_others{1'000'000'000};
+    constexpr base::Nanoseconds told_wait{3'000'000'000};
     JobPlan proposal{.schedule = request.schedule.text,
                      .seed = request.seed,
                      .duration = request.duration,
@@ -423,8 +424,13 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
                      .start_realtime_ns = 0};
     if (request.schedule.needs_chip()) proposal.chip = measured_chip(request.control_run);
     const base::Nanoseconds lead = job.size > 1 ? lead_for_others : lead_alone;
-    proposal.start_realtime_ns = base::now_ns() + base::realtime_offset_ns() + lead.count();
-    return agree(noise, proposal);
+    const std::int64_t now = base::now_ns() + base::realtime_offset_ns();
+    proposal.start_realtime_ns = now + lead.count();
+    const JobPlan plan = agree(noise, proposal);
+    if (const std::int64_t wait = plan.start_realtime_ns - now; wait > told_wait.count())
+        note(base::join("waits ", wait / 1'000'000'000, " s for the start that stands in ",
+                        (noise / "plan.json").string()));
+    return plan;
 }
 
 // One stressor all the time as fast as it goes, in one process: the sooner it begins the better.
@@ -468,6 +474,7 @@ int run(Request request)
                .runs = runs,
                .control_run = request.control_run,
                .victims = request.victims,
+               .noise = noise,
                .job = job,
                .seed = request.seed,
                .scheduling = request.scheduling,

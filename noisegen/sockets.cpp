@@ -141,7 +141,8 @@ std::optional<Accepted> accept_from(const Socket& listener)
     const int descriptor =
         ::accept4(listener.descriptor(), reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (descriptor < 0) return {};
-    return Accepted{Socket{descriptor}, numeric(reinterpret_cast<const sockaddr*>(&from), size)};
+    return Accepted{Socket{descriptor}, numeric(reinterpret_cast<const sockaddr*>(&from), size),
+                    ntohs(reinterpret_cast<const sockaddr_in&>(from).sin_port)};
 }
 
 Socket connect_to(const std::string& host, std::uint16_t port)

@@ -53,6 +53,7 @@ std::uint16_t port_of(const Socket& socket);
 struct Accepted {
     Socket socket;
     std::string address;
+    std::uint16_t port = 0;
 };
 std::optional<Accepted> accept_from(const Socket& listener);
 

@@ -66,6 +66,7 @@ struct Place {
     std::size_t count = 1;              // how many do
     std::filesystem::path control_run;  // the run whose control file asks the training; empty if none was given
     std::set<pid_t> victims = {};       // processes to stop instead of those in the control file
+    std::filesystem::path noise;        // the run's directory of noise; empty outside of a run
     base::JobRank job;
     Shared* shared = nullptr;  // what the card's `share` made
     bool at_once = false;      // nothing is measured or held exactly: what takes long may be done while it stresses

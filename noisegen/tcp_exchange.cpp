@@ -4,8 +4,10 @@
 #include "base/error.hpp"
 #include "base/stop.hpp"
 #include "base/words.hpp"
+#include "noisegen/job_token.hpp"
 #include "noisegen/message_options.hpp"
 #include "noisegen/sockets.hpp"
+#include "noisegen/tcp_greeting.hpp"
 #include "noisegen/turn_end.hpp"
 
 #include <algorithm>
@@ -21,6 +23,8 @@ constexpr std::int64_t step_ns = 1'000'000;
 constexpr std::int64_t first_patience_ns = 10'000'000'000;
 constexpr std::int64_t second_patience_ns = 1'000'000'000;
 constexpr std::int64_t nap_ns = 50'000;
+constexpr std::int64_t answer_patience_ns = 10'000'000'000;  // of turns: others answer in theirs, which are the same
+constexpr int most_refusals = 5;                             // one that has many guests may turn away the wrong one
 
 // Sent or read at once: fits into the cache of a core with the kernel's copy of it. Over loopback in one thread
 // 256 KiB was up to twice as fast as 16 KiB (more calls) and 4 MiB (out of the cache).
@@ -52,10 +56,11 @@ class OwnPort {
 };
 
 struct TcpShared final : Shared {
-    explicit TcpShared(const TcpOptions& options)
+    TcpShared(const TcpOptions& options, const std::filesystem::path& noise)
     {
         if (options.hosts.empty()) return;
         own_port.emplace(options);
+        token = job_token(noise);
         for (const std::string& host : options.hosts)
             for (const std::string& address : addresses_of(host)) welcome.push_back(address);
         listener = listen_on(options.port, false);
@@ -65,6 +70,7 @@ struct TcpShared final : Shared {
     Socket
         listener;  // not open: loopback, or the port is taken by another noisegen of this host, which listens for both
     std::vector<std::string> welcome;
+    JobToken token;
 };
 
 // The hosts but this one, beginning with the next in the list, so that not all send to the first.
@@ -87,6 +93,10 @@ struct Outlet {
     std::string peer;
     Socket socket;
     std::size_t left = 0;  // of the message under way
+    Greeting greeting;
+    bool known = false;         // its other end is this process, or a noisegen of the same run
+    bool refused = false;       // closed before it was known
+    std::int64_t asked_ns = 0;  // when it said hello, in turns
 };
 
 class TcpExchange final : public Stressor {
@@ -99,17 +109,21 @@ class TcpExchange final : public Stressor {
           in_(send_most),
           outlets_(static_cast<std::size_t>(options.connections))
     {
-        if (options.hosts.empty())
+        if (options.hosts.empty()) {
             connect_to_self();
-        else
+            names_.emplace_back("loopback");
+        } else {
             connect_to_peers(place, peers_of(options.hosts));
+        }
     }
 
     // A connection that was lost is made again: a chip without traffic would pass for noise.
     void begin(const Turn& turn) override
     {
+        if (loopback()) connect_to_self();
         for (Outlet& outlet : outlets_)
             if (!outlet.socket.open()) connect(outlet, second_patience_ns);
+        looked_ns_ = base::now_ns();
         step_bytes_ = portion(turn);
         drain_ns_ = patience_ns(turn);
     }
@@ -118,10 +132,12 @@ class TcpExchange final : public Stressor {
     // loopback. Rests when nothing moves: the network is the limit.
     Work step() override
     {
-        const std::int64_t end = base::now_ns() + step_ns;
+        const std::int64_t now = base::now_ns();
+        const std::int64_t end = now + step_ns;
+        on_ns_ += now - std::exchange(looked_ns_, now);
         Work work;
         std::size_t idle = 0;
-        accept();
+        if (shared_.listener.open()) arrivals_.admit(shared_.listener, shared_.welcome, shared_.token, inlets_);
         do {
             const bool sent = send(work);
             const bool came = receive();
@@ -154,21 +170,40 @@ class TcpExchange final : public Stressor {
             base::join("TCP to ", base::join_words(names_, ", "), ", ", outlets_.size(),
                        outlets_.size() == 1 ? " connection" : " connections", ", messages of ", bytes_, " bytes");
         if (lost() > 0) text += "; the other side went away";
+        if (arrivals_.turned_away() > 0)
+            text += base::join("; ", arrivals_.turned_away(), " connections of strangers were closed");
         return text;
     }
 
  private:
+    bool loopback() const { return outlets_.front().peer.empty(); }
+
+    // Those that are not connected, through a port that others on this host may find, too.
     void connect_to_self()
     {
+        if (lost() == 0) return;
         const Socket listener = listen_on(0, true);
         for (Outlet& outlet : outlets_) {
+            if (outlet.socket.open()) continue;
+            outlet = {};
             outlet.socket = connect_to("127.0.0.1", port_of(listener));
-            auto other = accept_from(listener);
-            if (!outlet.socket.open() || !other) base::fail("cannot connect over loopback");
+            if (!outlet.socket.open()) base::fail("cannot connect over loopback");
             outlet.socket.drop_on_close();
-            inlets_.push_back(std::move(other->socket));
+            outlet.known = true;
+            inlets_.push_back(other_end(listener, port_of(outlet.socket)));
         }
-        names_.emplace_back("loopback");
+    }
+
+    // Of the connection from this port: no other than its own.
+    static Socket other_end(const Socket& listener, std::uint16_t port)
+    {
+        const std::int64_t deadline = base::now_ns() + second_patience_ns;
+        while (base::now_ns() < deadline) {
+            auto accepted = accept_from(listener);
+            if (accepted && accepted->port == port) return std::move(accepted->socket);
+            if (!accepted) base::sleep_until_ns(base::now_ns() + nap_ns);
+        }
+        base::fail("cannot connect over loopback");
     }
 
     void connect_to_peers(const Place& place, const std::vector<std::string>& peers)
@@ -185,12 +220,51 @@ class TcpExchange final : public Stressor {
     {
         const std::int64_t deadline = base::now_ns() + patience;
         outlet.left = 0;
+        outlet.greeting = {};
+        outlet.known = false;
+        outlet.refused = false;
+        outlet.asked_ns = on_ns_;
         while (!base::stop_requested()) {
             outlet.socket = connect_to(outlet.peer, port_);
-            if (outlet.socket.open()) return outlet.socket.drop_on_close();
+            if (outlet.socket.open()) {
+                outlet.socket.drop_on_close();
+                greet(outlet);
+                return;
+            }
             if (base::now_ns() > deadline) base::fail("cannot connect to ", outlet.peer, " port ", port_);
             base::sleep_until_ns(base::now_ns() + 100'000'000);
         }
+    }
+
+    // One step further. Nothing is sent, and so nothing counts, before the other end has shown that it is a noisegen of
+    // this run, which reads.
+    void greet(Outlet& outlet)
+    {
+        const auto fail = [&](const char* why) {
+            base::fail(outlet.peer, " port ", port_, ": ", why,
+                       ", so it is no noisegen of this run (on all hosts --out is the same directory)");
+        };
+        switch (outlet.greeting.say_hello(outlet.socket, shared_.token)) {
+            case Greeting::State::well:
+                outlet.known = true;
+                refusals_ = 0;
+                break;
+            case Greeting::State::refused:
+                outlet.socket = {};
+                outlet.refused = true;
+                if (++refusals_ == most_refusals) fail("whoever listens there closes the connection");
+                break;
+            case Greeting::State::going_on:
+                if (on_ns_ - outlet.asked_ns > answer_patience_ns) fail("whoever listens there does not answer");
+                break;
+        }
+    }
+
+    void connect_again(Outlet& outlet)
+    {
+        constexpr std::int64_t pause_ns = 100'000'000;
+        base::sleep_until_ns(base::now_ns() + pause_ns);
+        connect(outlet, second_patience_ns);
     }
 
     // An operation is complete with its last byte, so a rate of operations goes message by message.
@@ -215,7 +289,9 @@ class TcpExchange final : public Stressor {
     bool send(Work& work)
     {
         Outlet& outlet = outlets_[next_outlet_++ % outlets_.size()];
-        if (!outlet.socket.open()) return false;
+        if (outlet.refused) connect_again(outlet);
+        if (outlet.socket.open() && !outlet.known) greet(outlet);
+        if (!outlet.socket.open() || !outlet.known) return false;
         if (outlet.left == 0) outlet.left = bytes_;
         const auto sent =
             outlet.socket.send(out_.data(), std::min({outlet.left, out_.size(), step_bytes_ - work.bytes}));
@@ -247,15 +323,6 @@ class TcpExchange final : public Stressor {
         return came > 0;
     }
 
-    void accept()
-    {
-        if (!shared_.listener.open()) return;
-        const auto& welcome = shared_.welcome;
-        while (auto accepted = accept_from(shared_.listener))
-            if (std::find(welcome.begin(), welcome.end(), accepted->address) != welcome.end())
-                inlets_.push_back(std::move(accepted->socket));
-    }
-
     TcpShared& shared_;
     std::size_t bytes_;
     std::uint16_t port_;
@@ -263,11 +330,15 @@ class TcpExchange final : public Stressor {
     std::vector<char> in_;
     std::vector<Outlet> outlets_;
     std::vector<Socket> inlets_;  // over loopback in the order of the outlets
+    Arrivals arrivals_;
     std::vector<std::string> names_;
+    int refusals_ = 0;  // one after the other
     std::size_t next_outlet_ = 0;
     std::size_t next_inlet_ = 0;
     std::size_t step_bytes_ = send_most;
     std::int64_t drain_ns_ = 0;
+    std::int64_t looked_ns_ = 0;
+    std::int64_t on_ns_ = 0;  // so far, in turns
 };
 
 }  // namespace
@@ -290,16 +361,17 @@ TcpOptions tcp_options(const std::string& stressor, const base::Settings& settin
 Needs tcp_needs(const TcpOptions& options)
 {
     const auto connections = static_cast<std::int64_t>(options.connections);
-    return {.memory = {static_cast<std::int64_t>(send_most) * (connections + 2)},
-            .disk = {},
-            .directory = {},
-            .files = 0,
-            .descriptors = 2 * connections + 1};
+    return {
+        .memory = {static_cast<std::int64_t>(send_most) * (connections + 2)},
+        .disk = {},
+        .directory = {},
+        .files = 0,
+        .descriptors = 2 * connections + 1 + (options.hosts.empty() ? 0 : static_cast<std::int64_t>(Arrivals::most))};
 }
 
-std::unique_ptr<Shared> share_tcp(const TcpOptions& options)
+std::unique_ptr<Shared> share_tcp(const TcpOptions& options, const Place& place)
 {
-    return std::make_unique<TcpShared>(options);
+    return std::make_unique<TcpShared>(options, place.noise);
 }
 
 std::unique_ptr<Stressor> make_tcp_exchange(const Place& place, const TcpOptions& options)

@@ -117,6 +117,7 @@ Team::Team(const Schedule& schedule, Setup setup)
                           .count = setup_.runs[i].size(),
                           .control_run = setup_.control_run,
                           .victims = setup_.victims,
+                          .noise = setup_.noise,
                           .job = setup_.job,
                           .shared = nullptr,
                           .at_once = setup_.at_once};
@@ -219,6 +220,7 @@ void Team::work(Worker& worker)
                                                             .count = cpus.size(),
                                                             .control_run = setup_.control_run,
                                                             .victims = setup_.victims,
+                                                            .noise = setup_.noise,
                                                             .job = setup_.job,
                                                             .shared = shared_[i].get(),
                                                             .at_once = setup_.at_once}));

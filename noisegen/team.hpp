@@ -110,6 +110,7 @@ class Team {
         std::vector<std::vector<int>> runs;  // by stressor: its CPUs (divide())
         std::filesystem::path control_run;
         std::set<pid_t> victims = {};  // Place::victims
+        std::filesystem::path noise;   // Place::noise
         base::JobRank job;
         std::uint64_t seed = 1;            // of random arrivals
         std::string scheduling = "other";  // class of the noise threads, set_scheduling_class()

@@ -82,6 +82,24 @@ TEST_CASE("a whole file replaces the old one or leaves it")
     CHECK_THROWS_AS(read_whole(scratch / "missing"), Error);
     CHECK_THROWS_AS(read_whole(scratch.path()), Error);
     CHECK(std::distance(std::filesystem::directory_iterator{scratch.path()}, {}) == 1);
+    struct stat status {};
+    write_whole(scratch / "secret", "three", 0600);
+    REQUIRE(::stat((scratch / "secret").c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("a link that others planted beside a file is not followed")
+{
+    const testing::Scratch scratch;
+    write_whole(scratch / "precious", "mine");
+    const std::filesystem::path file = scratch / "run.json";
+    std::filesystem::create_symlink(scratch / "precious", file.string() + ".tmp" + std::to_string(::getpid()));
+    std::filesystem::create_symlink(scratch / "precious", file.string() + ".tmp");
+    std::filesystem::create_symlink(scratch / "precious", file);
+    write_whole(file, "one");
+    CHECK(read_whole(scratch / "precious") == "mine");
+    CHECK(read_whole(file) == "one");
+    CHECK_FALSE(std::filesystem::is_symlink(file));
 }
 
 TEST_CASE("a pipe is read until its writer ends, and what never ends is refused")

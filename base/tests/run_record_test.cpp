@@ -1,6 +1,7 @@
 // A process's rank in its job, as launchers tell it.
 #include "base/run_record.hpp"
 
+#include "base/error.hpp"
 #include "base/tests/environment.hpp"
 
 #include <doctest/doctest.h>
@@ -48,6 +49,17 @@ TEST_CASE("ranks of mpirun inside a Slurm job are not the daemons that Slurm cou
                     {"SLURM_PROCID", "1"},
                     {"SLURM_STEP_ID", "0"},
                     {"SLURM_STEP_NUM_TASKS", "2"}}) == "3 of 4");
+}
+
+TEST_CASE("a name of a host that would lead to another directory is refused")
+{
+    for (const char* name : {"../../evil", "a/b", "..", ".", "a\nb", "\x1b[31m"}) {
+        CAPTURE(name);
+        const testing::Environment environment{{{"SLURMD_NODENAME", name}}};
+        CHECK_THROWS_WITH_AS(base::host_name(), doctest::Contains("SLURMD_NODENAME: '"), base::UsageError);
+    }
+    const testing::Environment environment{{{"SLURMD_NODENAME", "node-1.rack_2"}}};
+    CHECK(base::host_name() == "node-1.rack_2");
 }
 
 TEST_CASE("words that are no numbers are no rank")

@@ -36,7 +36,7 @@ job_is_over() { [[ -z $(squeue -h --jobs="$job" 2>/dev/null) ]]; }
 # `sbatch --wait` would look at the job less and less often, up to every half a minute.
 submit() {
     job=$(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log" "$jobscripts/co-schedule.sbatch")
-    guard_finally "scancel $job 2>/dev/null || true"
+    guard_finally scancel --quiet "$job"
     check "the job ends" within 200 job_is_over
     status=$(scontrol --oneliner show job "$job" | sed -n 's/.* ExitCode=\([0-9]*\):.*/\1/p')
 }

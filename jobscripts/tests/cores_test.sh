@@ -27,7 +27,7 @@ check "a core is taken even if its given CPU may not be used" gives 5 2,3 5
 allowed=2
 check "the only core goes to both" gives 2 2
 
-for name in each_cpu allowed_cpus allowed_cores split_cores; do
+for name in is_cpu_list each_cpu allowed_cpus allowed_cores split_cores; do
     definition() { sed -n "/^$name() {/,/^}/p" "$jobscripts/$1"; }
     check "co-schedule.sbatch has the same $name" test "$(definition co-schedule.sbatch)" = "$(definition cores.sh)"
 done

@@ -7,7 +7,7 @@ cat >"$scratch/inner" <<SCRIPT
 set -euo pipefail
 . "$jobscripts/guard.sh"
 guard_begin
-guard_finally "touch '$scratch/inner_cleaned'"
+guard_finally touch '$scratch/inner_cleaned'
 setsid sleep 1000 &
 guard_run sleep 1000
 SCRIPT
@@ -15,7 +15,7 @@ cat >"$scratch/outer" <<SCRIPT
 set -euo pipefail
 . "$jobscripts/guard.sh"
 guard_begin
-guard_finally "touch '$scratch/outer_cleaned'"
+guard_finally touch '$scratch/outer_cleaned'
 (setsid sleep 1000 &)
 case \$1 in
     wait) guard_run bash "$scratch/inner" ;;
@@ -44,3 +44,16 @@ CROSSTALK_TEST=guard bash "$scratch/outer" fail 2>/dev/null || status=$?
 check "a failure keeps its exit code" test "$status" = 1
 check "nothing runs after a failure" none_with_variable CROSSTALK_TEST=guard
 check "a failure cleans up too" test -e "$scratch/outer_cleaned"
+
+hostile="$scratch/an apostrophe's \$(touch executed)"
+cd "$scratch"
+cat >"$scratch/hostile" <<'SCRIPT'
+set -euo pipefail
+. "$1"
+guard_begin
+guard_finally touch "$2"
+guard_finally false
+SCRIPT
+check "what is run at the end keeps the exit code" bash "$scratch/hostile" "$jobscripts/guard.sh" "$hostile"
+check "its words are taken as they are" test -e "$hostile"
+check "and not evaluated" test ! -e "$scratch/executed"

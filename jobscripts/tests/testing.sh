@@ -8,7 +8,7 @@ jobscripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 guard_begin
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/crosstalk-test.XXXXXX")
-guard_finally "rm -rf '$scratch'"
+guard_finally rm -rf "$scratch"
 
 skip() {
     echo "SKIPPED: $1"

@@ -32,12 +32,12 @@ extern const StressorCard network_exchange{
     .summary =
         mpi_summary("messages around a ring of MPI ranks if there are two or more, else as network.stream over one "
                     "connection; an operation is a message"),
-    .options =
-        with_intensity("500MiB/s or 1000/s",
-                       {{"bytes", "1MiB", "per message"},
-                        {"window", "4", "messages under way at once (MPI)"},
-                        {"hosts", "", "TCP to the noisegens there, a+b+c; empty: MPI, or loopback in a process alone"},
-                        {"port", "47111", "where they listen, with hosts"}}),
+    .options = with_intensity(
+        "500MiB/s or 1000/s",
+        {{"bytes", "1MiB", "per message"},
+         {"window", "4", "messages under way at once (MPI)"},
+         {"hosts", "", "TCP to the noisegens of the run there, a+b+c; empty: MPI, or loopback in a process alone"},
+         {"port", "47111", "where they listen, with hosts"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs =
@@ -51,7 +51,7 @@ extern const StressorCard network_exchange{
         },
     .share = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Shared> {
         const NetworkOptions options = network_options(settings);
-        return through_mpi(options, place.job) ? share_mpi(place) : share_tcp(options.tcp);
+        return through_mpi(options, place.job) ? share_mpi(place) : share_tcp(options.tcp, place);
     },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         const NetworkOptions options = network_options(settings);

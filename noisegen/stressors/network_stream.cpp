@@ -13,13 +13,13 @@ extern const StressorCard network_stream{
         "500MiB/s or 1000/s",
         {{"connections", "1", "per CPU, each sends one way"},
          {"bytes", "1MiB", "per message"},
-         {"hosts", "", "where the other noisegens are, a+b+c; empty: loopback, both ends on the same CPU"},
+         {"hosts", "", "where the other noisegens of the run are, a+b+c; empty: loopback, both ends on the same CPU"},
          {"port", "47112", "where they listen, with hosts"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs = [](const base::Settings& settings) { return tcp_needs(tcp_options("network.stream", settings)); },
-    .share = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Shared> {
-        return share_tcp(tcp_options("network.stream", settings));
+    .share = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Shared> {
+        return share_tcp(tcp_options("network.stream", settings), place);
     },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         return make_tcp_exchange(place, tcp_options("network.stream", settings));

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/saturating.hpp"
 #include "base/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -64,6 +65,26 @@ TEST_CASE("a plan that is over is refused")
     old.start_realtime_ns -= 61'000'000'000;
     agree(scratch.path(), old);
     CHECK_THROWS_WITH_AS(agree(scratch.path(), proposal()), doctest::Contains("over already"), base::UsageError);
+}
+
+TEST_CASE("a plan that no process of this job can have made is refused")
+{
+    const auto refused = [](std::int64_t ahead_ns, base::Nanoseconds chip, const char* words) {
+        const testing::Scratch scratch;
+        JobPlan strange = proposal();
+        strange.start_realtime_ns = base::saturated_sum(strange.start_realtime_ns, ahead_ns);
+        strange.chip = chip;
+        agree(scratch.path(), strange);
+        JobPlan mine = proposal();
+        mine.chip = 1s;
+        CHECK_THROWS_WITH_AS(agree(scratch.path(), mine), doctest::Contains(words), base::Error);
+    };
+    refused(3'600'000'000'000, 1s, "starts in 3");
+    refused(INT64_MAX, 1s, "the clocks of the hosts differ");
+    refused(0, base::Nanoseconds{1}, "no sensible chip length");
+    refused(0, 24h, "no sensible chip length");
+    refused(0, base::Nanoseconds{INT64_MAX}, "no sensible chip length");
+    refused(0, 0s, "no sensible chip length");
 }
 
 TEST_CASE("a broken plan gives a message")

@@ -420,13 +420,20 @@ TEST_CASE("two noisegens stream through a named address")
     const std::string schedule =
         "network.stream[hosts=127.0.0.1,connections=3,port=" + std::to_string(port) + "] 100ms; quiet 50ms";
     const Scratch scratch;
-    Child one{noisegen_words(schedule, "1500ms", scratch / "one")};
-    Child other{noisegen_words(schedule, "1500ms", scratch / "other")};
+    const fs::path run = scratch / "run";
+    // Without MPI, as srun --mpi=none would start them.
+    const auto as_rank = [&](const std::string& rank) {
+        std::vector<std::string> words{"env", "PMI_RANK=" + rank, "PMI_SIZE=2"};
+        for (const std::string& word : noisegen_words(schedule, "1500ms", run)) words.push_back(word);
+        return words;
+    };
+    Child one{as_rank("0")};
+    Child other{as_rank("1")};
     CHECK(one.wait() == 0);
     CHECK(other.wait() == 0);
-    for (const char* run : {"one", "other"}) {
-        CHECK(sum(scratch / run, 0, "bytes") > 0);
-        CHECK(how(scratch / run).starts_with("TCP to 127.0.0.1, 3 connections, messages of 1048576 bytes"));
+    for (const int rank : {0, 1}) {
+        CHECK(sum(run, rank, "bytes") > 0);
+        CHECK(how(run, rank).starts_with("TCP to 127.0.0.1, 3 connections, messages of 1048576 bytes"));
     }
     for (const TcpRow& row : tcp_rows()) {
         CHECK(row.local_port != port);

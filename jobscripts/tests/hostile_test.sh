@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Text from files and the environment is never run as a command, and a run's directory that others prepared is refused.
+# Slurm, MPI and the programs are stand-ins here: what matters is what the scripts do with their answers.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+mkdir "$scratch/bin" "$scratch/work"
+cd "$scratch/work"
+attack="nodes[\$(touch $scratch/executed)]"
+nothing_was_executed() { [[ ! -e $scratch/executed ]]; }
+
+stand_in() { # NAME, what it does on stdin
+    { echo '#!/usr/bin/env bash' && cat; } >"$scratch/bin/$1"
+    chmod +x "$scratch/bin/$1"
+}
+stand_in ddl-train <<'TEXT'
+while [[ $1 != --out ]]; do shift; done
+mkdir -p "$2/train"
+{ echo rank,step,begin_ns,end_ns; for step in {0..23}; do echo "0,$step,0,1000000"; done; } >"$2/train/steps.csv"
+sleep "${TRAINING_TAKES:-1}"
+TEXT
+stand_in noisegen <<'TEXT'
+for word; do [[ $word != --dry-run ]] || exit 0; done
+while [[ $1 != --out ]]; do shift; done
+mkdir -p "$2/noise/n1.0/trace"
+touch "$2/noise/n1.0/trace/traces.otf2"
+echo '"realtime_minus_monotonic_ns": 0,' >"$2/noise/n1.0/noise.json"
+printf 'begin_ns,end_ns\n%s,%s\n' "$NOISE_BEGINS" "$NOISE_ENDS" >"$2/noise/n1.0/noise.csv"
+trap 'exit 0' TERM
+while sleep 0.1; do :; done
+TEXT
+stand_in mpirun <<'TEXT'
+while [[ $1 != ddl-train ]]; do shift; done
+exec "$@"
+TEXT
+stand_in srun <<'TEXT'
+while [[ $1 != ddl-train && $1 != noisegen ]]; do shift; done
+[[ $1 == ddl-train ]] || echo $$ >noise.pid
+exec "$@"
+TEXT
+stand_in squeue <<<'echo "1.1 noise"'
+stand_in scancel <<'TEXT'
+kill "$(cat noise.pid)"
+TEXT
+for name in scontrol interference; do stand_in "$name" <<<'exit 0'; done
+
+# ------------------------------------------------------------------------------------------------ co-schedule.sbatch
+export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 CROSSTALK_BIN=$scratch/bin CROSSTALK_RANKS_PER_NODE=1
+export CROSSTALK_TRAIN_CPUS=0 CROSSTALK_NOISE_CPUS=1 NOISE_BEGINS=0 NOISE_ENDS=9223372036854775807 TRAINING_TAKES=3
+job=$jobscripts/co-schedule.sbatch
+
+for variable in SLURM_JOB_ID SLURM_JOB_NUM_NODES CROSSTALK_RANKS_PER_NODE CROSSTALK_TRAIN_CPUS CROSSTALK_NOISE_CPUS; do
+    for value in "$attack" "\$(touch $scratch/executed)" '-f%f' '0-99999999999' '08x' $'1\n2'; do
+        refused 2 "is not " env "$variable=$value" bash "$job"
+        check "$variable is not evaluated" nothing_was_executed
+    done
+done
+mkdir -p crosstalk-7/noise/x
+refused 2 "crosstalk-7/noise is there already" bash "$job"
+rm -r crosstalk-7
+mkdir crosstalk-7
+ln -s /nowhere crosstalk-7/train
+refused 2 "crosstalk-7/train is there already" bash "$job"
+rm -r crosstalk-7
+if ((EUID == 0)); then
+    mkdir crosstalk-7
+    chown 65534 crosstalk-7
+    refused 2 "belongs to another user" bash "$job"
+    refused 2 "belongs to another user" "$jobscripts/local.sh" --out crosstalk-7
+    rm -r crosstalk-7
+fi
+check "nothing was begun" test ! -e crosstalk-7
+
+# ends EXPECTED WORDS: the job, with what noise recorded.
+ends() {
+    run bash "$job"
+    ((status == $1)) || broken "the job ends with $1" "$status: $(cat "$scratch/err")"
+    check "it says '$2'" grep -q -- "$2" "$scratch/err"
+    check "nothing was executed" nothing_was_executed
+    rm -r crosstalk-7
+}
+ends 0 "noise covered the training on all nodes"
+NOISE_BEGINS=$attack ends 3 "did not cover the training on n1.0"
+NOISE_ENDS=$attack ends 3 "did not cover the training on n1.0"
+NOISE_ENDS=99999999999999999999999 ends 3 "did not cover the training on n1.0"
+
+# ------------------------------------------------------------------------------------------------ local.sh
+export TRAINING_TAKES=1
+tmp="$scratch/it's \$(touch executed) \`touch executed\`"
+mkdir "$tmp"
+for out in -dash -- "$attack" "it's"; do
+    run env TMPDIR="$tmp" "$jobscripts/local.sh" --out "$out" --train-cpus 0 --noise-cpus 1 --ranks 1
+    ((status == 0)) || broken "a run in '$out' ends well" "$status: $(cat "$scratch/err")"
+    check "the status file of '$out' is where it was wanted" test -s "./$out/status.json"
+    check "nothing of the first, short training is left" test ! -e "./$out/log/quiet_step"
+    check "nothing was executed" nothing_was_executed
+    check "nothing was executed here either" test ! -e executed
+done
+check "nothing is left in TMPDIR" test -z "$(ls -A "$tmp")"
+mkdir -p killed/log/quiet_step/train
+run "$jobscripts/local.sh" --out killed --train-cpus 0 --noise-cpus 1 --ranks 1
+check "what a killed run left of the short training is not in the way" test "$status" = 0
+refused 2 "is not a list of CPUs" "$jobscripts/local.sh" --out run --train-cpus 0-99999999999

@@ -1,0 +1,20 @@
+// DIR/noise/token: what noise processes of one run know each other by when they meet over TCP.
+#pragma once
+
+#include <array>
+#include <filesystem>
+
+namespace noisegen {
+
+struct JobToken {
+    using Half = std::array<char, 16>;
+    Half hello{};   // of whoever connects
+    Half answer{};  // of whoever is connected to
+    bool operator==(const JobToken&) const = default;
+};
+
+// The first process makes it in `noise`, random, for its user's eyes only; all others read it. Outside of a run (empty)
+// it is the same for all. Throws Error for a file that is somebody else's, or that others may read.
+JobToken job_token(const std::filesystem::path& noise);
+
+}  // namespace noisegen
