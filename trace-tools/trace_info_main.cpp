@@ -44,7 +44,8 @@ try {
              "Of each region inclusive and exclusive time (without the regions inside). Of each metric the least, "
              "mean and most value, or of one that accumulates, such as bytes read so far, its growth: last - first "
              "value of each location, summed, and that a second. Problems are what makes an archive unsound "
-             "(events that are missing, in the wrong order, or refer to nothing), oddities what is only worth a word.",
+             "(events that are missing, in the wrong order, outside of the clock properties, or refer to nothing), and "
+             "no other program computes from such a one; oddities are what is only worth a word.",
          .entries = {}});
     options.example("trace-info train/trace/traces.otf2");
     options.example("trace-info --check --json X.otf2 | jq .problems");

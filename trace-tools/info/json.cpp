@@ -62,9 +62,10 @@ Json clock_offsets(const Location& location)
 Json locations(const Archive& archive, const Profile& profile)
 {
     Json all = Json::array();
+    const std::vector<LocationProfile> counted = profile.locations();
     for (std::size_t i = 0; i < archive.locations.size(); ++i) {
         const Location& location = archive.locations[i];
-        const LocationProfile& found = profile.locations()[i];
+        const LocationProfile& found = counted[i];
         const bool some = found.events > 0;
         all.push_back({{"id", location.id},
                        {"name", location.name},

@@ -96,9 +96,10 @@ void print_locations(std::ostream& out, const Archive& archive, const Profile& p
     out << "\nLocations\n";
     std::vector<std::vector<std::string>> rows{
         {"process / location", "kind", "events", "first ms", "last ms", "clock offset ns"}};
+    const std::vector<LocationProfile> all = profile.locations();
     for (std::size_t i = 0; i < archive.locations.size(); ++i) {
         const Location& location = archive.locations[i];
-        const LocationProfile& found = profile.locations()[i];
+        const LocationProfile& found = all[i];
         const std::string process = location.process == nowhere ? "(none)" : archive.processes[location.process].name;
         const bool some = found.events > 0;
         rows.push_back({shown(process + " / " + location.name), text(location.kind), std::to_string(found.events),
@@ -176,33 +177,12 @@ void print_list(std::ostream& out, const char* title, const std::vector<std::str
 
 }  // namespace
 
-namespace {
-
-// Viewers draw the time that the clock properties tell.
-bool reaches_beyond_the_clock(const Archive& archive, const Profile& profile)
-{
-    constexpr std::int64_t rounding_ns = 1000;
-    const std::int64_t begin_ns = base::saturated_difference(archive.clock.begin_ns, rounding_ns);
-    const std::int64_t end_ns =
-        base::saturated_sum(base::saturated_sum(begin_ns, archive.clock.length_ns), 2 * rounding_ns);
-    return archive.clock.stated &&
-           std::any_of(profile.locations().begin(), profile.locations().end(), [&](const LocationProfile& location) {
-               return location.events > 0 && (location.first_ns < begin_ns || location.last_ns > end_ns);
-           });
-}
-
-}  // namespace
-
 Summary summary(const Reader& reader, const Profile& profile)
 {
-    Summary all{.archive = reader.archive(), .profile = profile, .problems = {}, .oddities = {}};
-    for (const auto& list : {reader.archive().problems, reader.problems(), profile.problems()})
-        all.problems.insert(all.problems.end(), list.begin(), list.end());
-    for (const auto& list : {reader.archive().oddities, reader.oddities()})
-        all.oddities.insert(all.oddities.end(), list.begin(), list.end());
-    if (reaches_beyond_the_clock(all.archive, profile))
-        all.oddities.emplace_back("events lie outside of the time that the clock properties tell");
-    return all;
+    return {.archive = reader.archive(),
+            .profile = profile,
+            .problems = problems_of(reader, profile.soundness()),
+            .oddities = oddities_of(reader, profile.soundness())};
 }
 
 void write_text(std::ostream& out, const Summary& summary)

@@ -116,6 +116,7 @@ class Reader {
     // Throws Error, one clear line, if there is no archive, or not a whole one.
     explicit Reader(std::filesystem::path anchor, ReadOptions options = {});
 
+    const std::filesystem::path& anchor() const { return anchor_; }
     const Archive& archive() const { return archive_; }
 
     // All events in the order of their time; ties by location. May be called again. Throws Error where the archive is

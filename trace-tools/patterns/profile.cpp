@@ -8,12 +8,6 @@
 
 namespace otf2 {
 
-namespace {
-
-constexpr std::size_t searched_levels = 64;  // of a stack; those above are counted, so that deep recursion stays fast
-
-}  // namespace
-
 void Spread::add(std::int64_t value)
 {
     add({.sum = value, .least = value, .most = value});
@@ -32,64 +26,34 @@ double MetricProfile::growth_per_s() const
     return length_ns > 0 ? growth / (static_cast<double>(length_ns) / 1e9) : std::nan("");
 }
 
-bool Profile::Stack::holds(std::uint32_t region) const
-{
-    const auto end = visits.begin() + static_cast<std::ptrdiff_t>(std::min(visits.size(), searched_levels));
-    return std::any_of(visits.begin(), end, [&](const Visit& visit) { return visit.region == region; }) ||
-           (!deep.empty() && deep.contains(region));
-}
-
 Profile::Profile(const Archive& archive)
     : archive_{archive},
       regions_(archive.regions.size()),
       metrics_(archive.metrics.size()),
-      locations_(archive.locations.size()),
       communicators_(archive.communicators.size()),
+      soundness_{archive},
       stacks_(archive.locations.size()),
       counters_(archive.locations.size())
 {
 }
 
-LocationProfile& Profile::event(const At& at)
-{
-    LocationProfile& location = locations_[at.location];
-    if (location.events++ == 0)
-        location.first_ns = at.time_ns;
-    else if (at.time_ns < location.last_ns)
-        ++location.backwards;
-    location.last_ns = at.time_ns;
-    return location;
-}
-
 void Profile::enter(const At& at, std::uint32_t region, const EventAttributes&)
 {
-    event(at);
-    Stack& stack = stacks_[at.location];
-    const bool inside_itself = stack.holds(region);
-    if (stack.visits.size() >= searched_levels) ++stack.deep[region];
-    stack.visits.push_back({.region = region, .begin_ns = at.time_ns, .inside_ns = 0, .inside_itself = inside_itself});
+    const bool inside_itself = soundness_.entered(at, region);
+    stacks_[at.location].visits.push_back(
+        {.region = region, .begin_ns = at.time_ns, .inside_ns = 0, .inside_itself = inside_itself});
 }
 
 void Profile::leave(const At& at, std::uint32_t region, const EventAttributes&)
 {
-    LocationProfile& location = event(at);
-    Stack& stack = stacks_[at.location];
-    if (!stack.holds(region)) {
-        ++location.stray_leaves;
-        return;
-    }
-    for (; stack.visits.back().region != region; ++location.skipped_leaves) close(stack, at.time_ns);
-    close(stack, at.time_ns);
+    for (std::size_t levels = soundness_.left(at, region); levels > 0; --levels)
+        close(stacks_[at.location], at.time_ns);
 }
 
 void Profile::close(Stack& stack, std::int64_t end_ns)
 {
     const Visit visit = stack.visits.back();
     stack.visits.pop_back();
-    if (stack.visits.size() >= searched_levels) {
-        const auto deep = stack.deep.find(visit.region);
-        if (--deep->second == 0) stack.deep.erase(deep);
-    }
     const std::int64_t length_ns = base::saturated_difference(end_ns, visit.begin_ns);
     RegionProfile& region = regions_[visit.region];
     ++region.visits;
@@ -104,7 +68,7 @@ void Profile::close(Stack& stack, std::int64_t end_ns)
 
 void Profile::metric(const At& at, std::uint32_t metric, const MetricValue& value)
 {
-    if (value.member == 0) event(at);
+    if (value.member == 0) soundness_.event(at);
     MetricProfile& profile = metrics_[metric];
     const double number = value.as_double();
     profile.least = profile.values == 0 ? number : std::min(profile.least, number);
@@ -121,13 +85,13 @@ void Profile::metric(const At& at, std::uint32_t metric, const MetricValue& valu
 
 void Profile::collective_end(const At& at, const CollectiveRecord& record)
 {
-    event(at);
+    soundness_.event(at);
     if (record.communicator != nowhere) ++communicators_[record.communicator].collectives[record.operation];
 }
 
 void Profile::send(const At& at, const MessageRecord& message)
 {
-    event(at);
+    soundness_.event(at);
     if (message.communicator == nowhere) return;
     ++communicators_[message.communicator].messages;
     communicators_[message.communicator].message_bytes += message.bytes;
@@ -135,10 +99,9 @@ void Profile::send(const At& at, const MessageRecord& message)
 
 void Profile::finish()
 {
-    for (std::size_t i = 0; i < stacks_.size(); ++i) {
-        locations_[i].open_regions += stacks_[i].visits.size();
-        while (!stacks_[i].visits.empty()) close(stacks_[i], locations_[i].last_ns);
-    }
+    const std::vector<LocationProfile> locations = soundness_.locations();
+    for (std::size_t i = 0; i < stacks_.size(); ++i)
+        while (!stacks_[i].visits.empty()) close(stacks_[i], locations[i].last_ns);
 }
 
 void Profile::add(const Profile& other)
@@ -160,30 +123,13 @@ void Profile::add(const Profile& other)
         ours.last_ns = std::max(ours.last_ns, theirs.last_ns);
         ours.growth += theirs.growth;
     }
-    for (std::size_t i = 0; i < locations_.size(); ++i)
-        if (other.locations_[i].events > 0) locations_[i] = other.locations_[i];
+    soundness_.add(other.soundness_);
     for (std::size_t i = 0; i < communicators_.size(); ++i) {
         communicators_[i].messages += other.communicators_[i].messages;
         communicators_[i].message_bytes += other.communicators_[i].message_bytes;
         for (const auto& [operation, count] : other.communicators_[i].collectives)
             communicators_[i].collectives[operation] += count;
     }
-}
-
-std::vector<std::string> Profile::problems() const
-{
-    std::vector<std::string> problems;
-    const auto tell = [&](std::uint64_t count, const std::string& what, const Location& location) {
-        if (count > 0) problems.push_back(base::join(location.name, " (", location.id, "): ", count, " ", what));
-    };
-    for (std::size_t i = 0; i < locations_.size(); ++i) {
-        const Location& location = archive_.locations[i];
-        tell(locations_[i].backwards, "time stamps smaller than the one before", location);
-        tell(locations_[i].open_regions, "regions never left; taken as left at the last event", location);
-        tell(locations_[i].skipped_leaves, "regions never left; taken as left with the region around them", location);
-        tell(locations_[i].stray_leaves, "regions left that were not entered", location);
-    }
-    return problems;
 }
 
 }  // namespace otf2

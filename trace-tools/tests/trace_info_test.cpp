@@ -111,27 +111,9 @@ TEST_CASE("trace-info --check tells each problem once and exits with 1, without 
     CHECK(outcome.out ==
           "problem: no events of trace-tests / one\n"
           "problem: 1 events are there, 2 are defined\n"
-          "problem: two (4294967296): 1 regions never left; taken as left at the last event\n"
+          "odd: 1 regions are never left; taken as left at the last event\n"
           "not sound\n");
     CHECK(testing::run({program, scratch / "trace/traces.otf2"}).status == 0);
-}
-
-TEST_CASE("trace-info --check tells clock properties that do not cover the events as odd, not as a problem")
-{
-    const testing::Scratch scratch;
-    otf2::RawArchive archive{scratch / "trace"};
-    archive.enter(0, 1'000'000, 0);
-    archive.leave(0, 3'000'000, 0);
-    archive.end_events();
-    archive.clock(1'000'000, 1'000'000);
-    archive.node(0, "host");
-    archive.process(0, "P", 0);
-    archive.location(0, "main", 0);
-    archive.region(0, "work");
-    archive.finish();
-    const testing::Outcome outcome = testing::run({program, "--check", archive.anchor()});
-    CHECK(outcome.status == 0);
-    CHECK(outcome.out == "odd: events lie outside of the time that the clock properties tell\nsound\n");
 }
 
 TEST_CASE("trace-info --json tells all that the text tells, whatever the threads")
