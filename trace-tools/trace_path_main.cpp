@@ -21,6 +21,7 @@ struct Row {
     double seconds = 0.0;
     double imbalance_s = 0.0;
     double delay_cost_s = 0.0;
+    double indirect_s = 0.0;
 };
 
 int analyse(const std::string& anchor, const std::filesystem::path& out)
@@ -43,13 +44,18 @@ int analyse(const std::string& anchor, const std::filesystem::path& out)
         length_s += static_cast<double>(ns) / 1e9;
     }
     for (const auto& [key, seconds] : path.delay) rows[{key.where, ranks[key.location]}].delay_cost_s += seconds;
+    for (const auto& [key, seconds] : path.indirect_delay) rows[{key.where, ranks[key.location]}].indirect_s += seconds;
+    std::map<std::int64_t, double> unknown;
+    for (const auto& [key, seconds] : path.unknown_delay) unknown[ranks[key.location]] += seconds;
     const base::MadeDirectories made{out};
-    base::CsvWriter table{out / "path.csv",
-                          {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds"},
-                          base::CsvWriter::Appear::whole};
+    base::CsvWriter table{
+        out / "path.csv",
+        {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds", "direct_seconds", "indirect_seconds"},
+        base::CsvWriter::Appear::whole};
     for (const auto& [key, row] : rows)
         table.row(key.first == otf2::nowhere ? "(outside of regions)" : archive.regions[key.first].name, key.second,
-                  row.seconds, row.imbalance_s, row.delay_cost_s);
+                  row.seconds, row.imbalance_s, row.delay_cost_s, row.delay_cost_s - row.indirect_s, row.indirect_s);
+    for (const auto& [rank, seconds] : unknown) table.row("(cause unknown)", rank, 0.0, 0.0, seconds, seconds, 0.0);
     table.finish();
     std::printf("critical path %.9f s; from the first event to the last %.9f s\n", length_s,
                 static_cast<double>(path.length_ns) / 1e9);
@@ -71,10 +77,15 @@ try {
                      .entries = {
                          {"region, rank",
                           "where the time was spent, by all threads of the rank; '(outside of regions)' is where a "
-                          "thread was in none"},
+                          "thread was in none, '(cause unknown)' what the rank waited without a known cause"},
                          {"seconds", "on the critical path; they add up to the time from the first event to the last"},
                          {"imbalance_seconds", "what the region has on the path beyond its mean over the ranks"},
-                         {"delay_cost_seconds", "how long others waited because of it"},
+                         {"delay_cost_seconds",
+                          "how long others waited because of it, Scalasca's delay cost; all of them add up to all "
+                          "waiting (without completion), as trace-waits finds it"},
+                         {"direct_seconds, indirect_seconds",
+                          "the parts of the delay cost that those waited who waited for this rank, and that others "
+                          "waited for those in turn"},
                      }});
     options.epilogue(
         "Between the threads of a process the path goes where regions of the program's own have OTF2's roles for it: "

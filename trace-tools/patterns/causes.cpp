@@ -4,30 +4,27 @@
 
 namespace otf2 {
 
-// Why a location was late: shares that add up to 1, each place once, in their order.
-struct Shares {
-    std::vector<std::pair<PathKey, double>> all;
-};
+namespace {
+
+constexpr std::uint32_t everybody = nowhere - 1;  // who meets in MPI_Init
+
+}  // namespace
 
 struct Past {
     PathSoFar::Point path;
-    std::int64_t met_ns = 0;  // when it last met another one
-    std::uint32_t worker = nowhere;
-    std::vector<TimeSums::Sum> work;  // since then
-    std::shared_ptr<const Shares> inherited;
+    SyncPoints::Point point;
 };
 
 struct Handed {
     PathSoFar::Point path;
     Causes::Background background;
-    std::int64_t called_ns = 0;  // when it was last in an MPI call
 };
 
 Causes::Causes(std::size_t locations, bool followed)
 {
     if (!followed) return;
     tracks_.resize(locations);
-    delay_s_.resize(locations);
+    costs_.resize(locations);
     for (std::uint32_t location = 0; location < locations; ++location) {
         tracks_[location].path = PathSoFar{location};
         tracks_[location].background.worker = location;
@@ -75,40 +72,40 @@ void Causes::compact(Track& track)
         work.push_back({.where = where, .begin_ns = begin_ns, .end_ns = begin_ns + ns});
 }
 
+void Causes::end_interval(Track& track, SyncPoint point)
+{
+    point.work = track.work_sums.all();
+    point.worker = track.background.worker;
+    track.background.points.add(std::move(point));
+    track.background.work.clear();
+    track.work_sums.clear();
+}
+
 Arrival Causes::arrival(std::uint32_t location, std::int64_t call_ns)
 {
     Arrival arrival{.ns = call_ns, .location = location, .past = nullptr};
     if (!followed()) return arrival;
     Track& track = tracks_[location];
-    if (!track.past)
-        track.past = std::make_shared<const Past>(Past{.path = track.path.here(),
-                                                       .met_ns = track.background.met_ns,
-                                                       .worker = track.background.worker,
-                                                       .work = track.work_sums.all(),
-                                                       .inherited = track.background.inherited});
+    if (!track.past) {
+        end_interval(track, {.location = location, .ns = std::max(call_ns, track.known_ns)});
+        track.past =
+            std::make_shared<const Past>(Past{.path = track.path.here(), .point = track.background.points.last()});
+    }
     arrival.past = track.past;
     return arrival;
 }
 
-void Causes::meet(std::uint32_t location)
+void Causes::wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const Arrival& other)
 {
-    if (followed()) tracks_[location].meets = true;
-}
-
-void Causes::wait_for(std::uint32_t location, std::int64_t call_ns, const Arrival& other)
-{
-    if (!followed()) return;
+    if (!followed() || other.location == nowhere || other.location == location) return;
     Track& track = tracks_[location];
-    track.meets = true;
-    if (other.location == nowhere) return;
-    const std::int64_t waited_ns = other.ns - call_ns;
-    track.past.reset();
-    if (other.location == location || waited_ns <= 0) {
-        track.background.inherited.reset();
-        return;
-    }
-    blame(location, other, static_cast<double>(waited_ns));
-    if (other.ns <= track.known_ns) return;
+    from_ns = std::max(from_ns, track.known_ns);
+    if (other.ns <= from_ns) return;
+    add_work(track, {.where = where, .begin_ns = track.known_ns, .end_ns = from_ns});
+    const SyncPoint& met = *other.past->point;
+    auto why = blame(location, *other.past, other.ns - from_ns);
+    end_interval(track,
+                 {.location = met.location, .ns = met.ns, .waited_ns = other.ns - from_ns, .why = std::move(why)});
     track.path.go_on_from(other.past->path);
     track.known_ns = other.ns;
 }
@@ -116,27 +113,17 @@ void Causes::wait_for(std::uint32_t location, std::int64_t call_ns, const Arriva
 void Causes::end_call(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
 {
     if (!followed()) return;
-    Track& track = tracks_[location];
-    track.path.add(where, now_ns - track.known_ns);
-    track.known_ns = now_ns;
-    track.called_ns = now_ns;
-    track.past.reset();
-    if (!track.meets) return;
-    track.meets = false;
-    track.background.met_ns = now_ns;
-    track.background.worker = location;
-    track.background.work.clear();
-    track.work_sums.clear();
+    tracks_[location].past.reset();
+    work_until(location, now_ns, where);
 }
 
-Causes::Background Causes::since(const Background& background, std::int64_t met_ns)
+void Causes::meet_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
 {
-    Background later{.met_ns = met_ns, .worker = background.worker, .work = {}, .inherited = background.inherited};
-    for (Stretch stretch : background.work) {
-        stretch.begin_ns = std::max(stretch.begin_ns, met_ns);
-        if (stretch.end_ns > stretch.begin_ns) later.work.push_back(stretch);
-    }
-    return later;
+    if (!followed()) return;
+    all_met_ns_ = std::min(all_met_ns_, now_ns);
+    Track& track = tracks_[location];
+    end_interval(track, {.location = everybody, .ns = all_met_ns_});
+    add_work(track, {.where = where, .begin_ns = all_met_ns_, .end_ns = now_ns});
 }
 
 Lead Causes::lead(std::uint32_t location)
@@ -144,7 +131,7 @@ Lead Causes::lead(std::uint32_t location)
     Track& track = tracks_[location];
     return {.ns = track.known_ns,
             .location = location,
-            .handed = std::make_shared<const Handed>(Handed{track.path.here(), track.background, track.called_ns})};
+            .handed = std::make_shared<const Handed>(Handed{track.path.here(), track.background})};
 }
 
 void Causes::take_up(std::uint32_t location, const Lead& other, std::optional<std::uint32_t> idle_in)
@@ -161,71 +148,52 @@ void Causes::take_up(std::uint32_t location, const Lead& other, std::optional<st
 void Causes::join(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const Lead& other)
 {
     Track& track = tracks_[location];
-    const Background& others = other.handed->background;
-    const bool waited = other.ns > track.known_ns;
-    if (waited) {
+    const SyncPoints::Point& met = other.handed->background.points.last();
+    if (other.ns > track.known_ns) {
         track.path.go_on_from(other.handed->path);
         track.known_ns = other.ns;
-    }
-    // All tasks done, whoever they spoke to has been met.
-    const std::int64_t met_ns = std::max(others.met_ns, other.handed->called_ns);
-    if (waited || met_ns > track.background.met_ns) {
-        Background own = since(waited ? others : track.background, met_ns);
-        own.worker = location;
-        if (!waited || met_ns > others.met_ns) own.inherited.reset();
-        set(track, std::move(own));
+        set(track, other.handed->background);
+        track.background.worker = location;
+    } else if (met) {
+        split(track, *met);  // all tasks done, whoever they met has been met
     }
     work_until(location, now_ns, where);
 }
 
-namespace {
-
-void sum_up(std::vector<std::pair<PathKey, double>>& shares)
+// Its work before and after that.
+void Causes::split(Track& track, const SyncPoint& met)
 {
-    constexpr double negligible = 1e-9;  // of a wait; bounds what is handed on along a long chain
-    std::sort(shares.begin(), shares.end(), [](const auto& one, const auto& other) { return one.first < other.first; });
-    std::size_t sums = 0;
-    for (std::size_t i = 0; i < shares.size();) {
-        auto sum = shares[i];
-        for (++i; i < shares.size() && shares[i].first == sum.first; ++i) sum.second += shares[i].second;
-        if (sum.second > negligible) shares[sums++] = sum;
+    const SyncPoints::Point& last = track.background.points.last();
+    if (last && met.ns <= last->ns) return;
+    Background later = track.background;
+    later.work.clear();
+    track.work_sums.clear();
+    for (Stretch stretch : track.background.work) {
+        track.work_sums.add(stretch.where,
+                            std::max<std::int64_t>(std::min(stretch.end_ns, met.ns) - stretch.begin_ns, 0));
+        stretch.begin_ns = std::max(stretch.begin_ns, met.ns);
+        if (stretch.end_ns > stretch.begin_ns) later.work.push_back(stretch);
     }
-    shares.resize(sums);
+    end_interval(track, {.location = met.location, .ns = met.ns});
+    later.points = track.background.points;
+    set(track, std::move(later));
 }
 
-}  // namespace
-
-// What the late one did longer, since it last met another, than the one that waited; beyond that, what had made it
-// late then.
-void Causes::blame(std::uint32_t location, const Arrival& late, double waited_ns)
+std::shared_ptr<const Shares> Causes::blame(std::uint32_t location, const Past& late, std::int64_t waited_ns)
 {
     Track& track = tracks_[location];
-    const Past& past = *late.past;
-    waited_.clear();
-    for (const Stretch& stretch : track.background.work)
-        if (stretch.end_ns > past.met_ns)
-            waited_.add(stretch.where, stretch.end_ns - std::max(stretch.begin_ns, past.met_ns));
-
-    Shares causes;
-    double excess_ns = 0.0;
-    for (const auto& [where, ns] : past.work) {
-        const auto more = static_cast<double>(ns - waited_.of(where));
-        if (more <= 0.0) continue;
-        causes.all.push_back({{where, past.worker}, more});
-        excess_ns += more;
-    }
-    const double direct = std::min(waited_ns, excess_ns) / waited_ns;
-    for (auto& [key, share] : causes.all) share *= direct / excess_ns;
-    if (past.inherited && direct < 1.0)
-        for (const auto& [key, share] : past.inherited->all) causes.all.push_back({key, (1.0 - direct) * share});
-    sum_up(causes.all);
-    for (const auto& [key, share] : causes.all) {
-        std::vector<double>& delay_s = delay_s_[key.location];
+    Shares shares = delays_.of(*late.point, track.background.points, track.work_sums, location);
+    for (const auto& [key, direct, indirect] : shares.all) {
+        if (key.where == unknown_cause) continue;
+        std::vector<Cost>& costs = costs_[key.location];
         const std::size_t slot = TimeSums::slot_of(key.where);
-        if (slot >= delay_s.size()) delay_s.resize(slot + 1);
-        delay_s[slot] += share * waited_ns / 1e9;
+        if (slot >= costs.size()) costs.resize(slot + 1);
+        const double waited_s = static_cast<double>(waited_ns) / 1e9;
+        costs[slot].all_s += (direct + indirect) * waited_s;
+        costs[slot].indirect_s += indirect * waited_s;
+        track.explained_ns += (direct + indirect) * static_cast<double>(waited_ns);
     }
-    track.background.inherited = std::make_shared<const Shares>(std::move(causes));
+    return std::make_shared<const Shares>(std::move(shares));
 }
 
 PathTimes Causes::path_to(std::uint32_t location) const
@@ -233,13 +201,21 @@ PathTimes Causes::path_to(std::uint32_t location) const
     return followed() ? tracks_[location].path.times() : PathTimes{};
 }
 
-DelayCosts Causes::delay_costs() const
+Delay Causes::delay_costs(const std::vector<std::int64_t>& waited_ns) const
 {
-    DelayCosts costs;
-    for (std::uint32_t location = 0; location < delay_s_.size(); ++location)
-        for (std::size_t slot = 0; slot < delay_s_[location].size(); ++slot)
-            if (delay_s_[location][slot] > 0.0) costs[{TimeSums::where_of(slot), location}] = delay_s_[location][slot];
-    return costs;
+    constexpr double rounding_ns = 1.0;
+    Delay delay;
+    for (std::uint32_t location = 0; location < tracks_.size(); ++location) {
+        for (std::size_t slot = 0; slot < costs_[location].size(); ++slot) {
+            const PathKey key{.where = TimeSums::where_of(slot), .location = location};
+            const Cost& cost = costs_[location][slot];
+            if (cost.all_s > 0.0) delay.all[key] = cost.all_s;
+            if (cost.indirect_s > 0.0) delay.indirect[key] = cost.indirect_s;
+        }
+        const double unknown_ns = static_cast<double>(waited_ns[location]) - tracks_[location].explained_ns;
+        if (unknown_ns > rounding_ns) delay.unknown[{.where = nowhere, .location = location}] = unknown_ns / 1e9;
+    }
+    return delay;
 }
 
 }  // namespace otf2

@@ -1,8 +1,10 @@
 // Why a location is where it is: the critical path that leads to it, and what made those late for whom it waited.
-// Source: Boehme et al., "Scalable Critical-Path Based Performance Analysis", IPDPS 2012; the delay cost is Scalasca's.
+// Source: Boehme et al., "Scalable Critical-Path Based Performance Analysis", IPDPS 2012; for delay costs that of
+// sync_points.hpp.
 #pragma once
 
 #include "trace-tools/patterns/path_so_far.hpp"
+#include "trace-tools/patterns/sync_points.hpp"
 #include "trace-tools/patterns/time_sums.hpp"
 
 #include <cstdint>
@@ -15,6 +17,13 @@
 namespace otf2 {
 
 using DelayCosts = std::map<PathKey, double>;  // seconds that others waited because of it
+
+// They add up to all that was waited.
+struct Delay {
+    DelayCosts all;
+    DelayCosts indirect;  // the part in which it was others whom it had made late that were waited for
+    DelayCosts unknown;   // by the location that waited; `where` is nowhere
+};
 
 // A location as it came to an MPI call.
 struct Arrival {
@@ -44,11 +53,11 @@ class Causes {
 
     // As it came to the call that it is in since `call_ns`.
     Arrival arrival(std::uint32_t location, std::int64_t call_ns);
-    // It met another location in the call, if not waited for it.
-    void meet(std::uint32_t location);
-    // It went on only because `other` had come.
-    void wait_for(std::uint32_t location, std::int64_t call_ns, const Arrival& other);
+    // From `from_ns` it went on in its call, `where`, only because `other` had come. Without causes nothing happens.
+    void wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const Arrival& other);
     void end_call(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
+    // MPI_Init has ended, `where`: all meet there, and are as late as they are behind the first one.
+    void meet_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
     // Of threads of one process that work for each other, where causes are followed. They are late together, and that
     // one waits for the other costs nobody anything.
@@ -59,10 +68,11 @@ class Causes {
     void join(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const Lead& other);
 
     PathTimes path_to(std::uint32_t location) const;
-    DelayCosts delay_costs() const;
+    // `waited_ns`: by location, all that was waited.
+    Delay delay_costs(const std::vector<std::int64_t>& waited_ns) const;
 
  private:
-    // What a location did outside of MPI.
+    // What a location did, but for waiting.
     struct Stretch {
         std::uint32_t where = 0;
         std::int64_t begin_ns = 0;
@@ -71,32 +81,37 @@ class Causes {
 
     // Why it may be late.
     struct Background {
-        std::int64_t met_ns = 0;         // when it last met another one
+        SyncPoints points;
         std::uint32_t worker = nowhere;  // whose work it is: its own, or that of the thread it works for
-        std::vector<Stretch> work;       // outside of MPI since then
-        std::shared_ptr<const struct Shares> inherited;
+        std::vector<Stretch> work;       // since the last point
     };
     friend struct Handed;
 
     struct Track {
         PathSoFar path;
-        std::int64_t known_ns = 0;           // up to here its path is known
-        std::int64_t called_ns = INT64_MIN;  // when it was last in an MPI call
-        bool meets = false;                  // in this call
+        std::int64_t known_ns = 0;  // up to here its path is known
         Background background;
         TimeSums work_sums;                // of the background
         std::shared_ptr<const Past> past;  // of the call that it is in, if asked for
+        double explained_ns = 0.0;         // of its waiting
+    };
+
+    struct Cost {
+        double all_s = 0.0;
+        double indirect_s = 0.0;
     };
 
     static void compact(Track& track);
     static void add_work(Track& track, const Stretch& more);
     static void set(Track& track, Background background);
-    static Background since(const Background& background, std::int64_t met_ns);
-    void blame(std::uint32_t location, const Arrival& late, double waited_ns);
+    static void end_interval(Track& track, SyncPoint point);
+    static void split(Track& track, const SyncPoint& met);
+    std::shared_ptr<const Shares> blame(std::uint32_t location, const Past& late, std::int64_t waited_ns);
 
     std::vector<Track> tracks_;
-    std::vector<std::vector<double>> delay_s_;  // by location and slot of where
-    TimeSums waited_;                           // what the one that waits did; kept for its memory
+    std::vector<std::vector<Cost>> costs_;  // by location and slot of where
+    Delays delays_;
+    std::int64_t all_met_ns_ = INT64_MAX;
 };
 
 }  // namespace otf2

@@ -78,7 +78,6 @@ void CollectiveReplay::end(std::uint32_t location, std::int64_t now_ns, const Co
         count_waits(instance, flow, record.communicator);
         drop_done(all);
     }
-    state_.causes.meet(location);
 }
 
 void CollectiveReplay::follow(Instance& instance, Flow flow, std::uint32_t communicator, std::uint32_t rank,

@@ -4,99 +4,171 @@
 
 namespace otf2 {
 
+// The first that is the other half of this one, or a new message.
+MessageReplay::MessagePtr MessageReplay::match(const Route& route, bool sends)
+{
+    const auto there = unmatched_.try_emplace(route).first;
+    Unmatched& waiting = there->second;
+    if (waiting.messages.empty() || waiting.sent == sends) {
+        waiting.sent = sends;
+        waiting.messages.push_back(std::make_shared<Message>());
+        waiting.messages.back()->communicator = route.first.communicator;
+        return waiting.messages.back();
+    }
+    MessagePtr message = std::move(waiting.messages.front());
+    waiting.messages.pop_front();
+    if (waiting.messages.empty()) unmatched_.erase(there);
+    return message;
+}
+
 void MessageReplay::send(std::uint32_t location, const MessageRecord& message)
 {
     const auto rank = state_.rank_of(message.communicator, location);
     if (!rank) return;
-    const auto sent = std::make_shared<Send>();
-    sent->communicator = message.communicator;
-    sent->call = state_.call(location, state_.places[location].call_ns);
-    sent->blocking = message.request == no_request;
-    const std::vector<std::uint32_t>& members = state_.members(message.communicator);
-    if (message.peer < members.size()) sent->receiver_location = members[message.peer];
+    const Channel channel{.communicator = message.communicator, .sender = *rank, .tag = message.tag};
+    MessagePtr sent = match({channel, message.peer}, true);
+    sent->sent = true;
     sent->sender = state_.arrival(location);
-    sent_[{message.communicator, *rank, message.peer, message.tag}].push_back(sent);
-    ++not_received_;
-    ends_[location].sends.push_back(sent);
+    if (message.request == no_request)
+        places_[location].blocking_sends.push_back(std::move(sent));
+    else
+        places_[location].sends.open(message.request, std::move(sent));
+}
+
+void MessageReplay::complete_send(std::uint32_t location, std::uint64_t request)
+{
+    if (state_.places[location].in_mpi == 0) return;
+    if (auto sent = places_[location].sends.close(request)) places_[location].ended_sends.push_back(std::move(*sent));
+}
+
+// Null where the location is no rank of the communicator, or not in an MPI call.
+MessageReplay::MessagePtr MessageReplay::post(std::uint32_t location, const Channel& channel)
+{
+    const auto rank = state_.find_rank(channel.communicator, location);
+    if (!rank) return nullptr;
+    MessagePtr message = match({channel, *rank}, false);
+    message->posted = true;
+    message->receiver = state_.arrival(location);
+    if (const std::shared_ptr<SendsEnd> end = std::move(message->end)) {
+        consider(*end, *message);
+        if (--end->unknown == 0) count_late_receiver(*end);
+    }
+    return message;
+}
+
+// Posts what it is known to receive before it ends.
+void MessageReplay::begin_call(std::uint32_t location)
+{
+    Place& place = places_[location];
+    const std::vector<StartedReceives::Blocking>& blocking = place.started.blocking;
+    const std::int64_t now_ns = state_.places[location].call_ns;
+    for (; place.blocks < blocking.size() && blocking[place.blocks].call_ns <= now_ns; ++place.blocks)
+        if (MessagePtr message = post(location, place.started.channels[blocking[place.blocks].channel]))
+            place.blocking.push_back(std::move(message));
+}
+
+void MessageReplay::post_receive(std::uint32_t location, std::uint64_t request)
+{
+    Place& place = places_[location];
+    const std::size_t number = place.posted++;
+    if (number >= place.started.posted.size() || place.started.posted[number] == nowhere) return;
+    if (MessagePtr message = post(location, place.started.channels[place.started.posted[number]]))
+        place.receives.open(request, std::move(message));
 }
 
 void MessageReplay::receive(std::uint32_t location, const MessageRecord& message)
 {
-    const std::uint32_t overtaken = overtaken_by_next(location);
     const auto rank = state_.rank_of(message.communicator, location);
     if (!rank) return;
-    const Channel channel{message.communicator, message.peer, *rank, message.tag};
-    const auto there = sent_.find(channel);
-    if (there == sent_.end()) {
+    Place& place = places_[location];
+    MessagePtr received = place.receives.close(message.request).value_or(nullptr);
+    if (!received && !place.blocking.empty()) {
+        received = std::move(place.blocking.front());
+        place.blocking.pop_front();
+    }
+    if (!received)
+        received = post(location, {.communicator = message.communicator, .sender = message.peer, .tag = message.tag});
+    if (!received->sent) {
         ++unmatched_receives_;
         return;
     }
-    std::deque<std::shared_ptr<Send>>& sends = there->second;
-    const auto mine = sends.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(overtaken, sends.size() - 1));
-    const std::shared_ptr<Send> send = std::move(*mine);
-    sends.erase(mine);
-    if (sends.empty()) sent_.erase(there);
-    --not_received_;
-
-    Ends& ends = ends_[location];
-    ends.receives = true;
-    ends.communicator = message.communicator;
-    if (send->sender.ns > ends.last_sender.ns) ends.last_sender = send->sender;
-    state_.causes.meet(location);
-    send->receiver = state_.arrival(location);
-    if (send->ended) count_late_receiver(*send);
-}
-
-std::uint32_t MessageReplay::overtaken_by_next(std::uint32_t location)
-{
-    const std::size_t next = received_[location]++;
-    const std::vector<std::uint32_t>& overtaken = overtaken_[location];
-    return next < overtaken.size() ? overtaken[next] : 0;
+    place.received = true;
+    place.communicator = message.communicator;
+    if (received->sender.ns > place.last_sender.ns) place.last_sender = received->sender;
 }
 
 void MessageReplay::end_call(std::uint32_t location, std::int64_t now_ns)
 {
-    Ends& ends = ends_[location];
-    if (ends.last_sender.location != nowhere) end_receives(ends, state_.call(location, now_ns));
-    for (const std::shared_ptr<Send>& send : ends.sends) {
-        send->call.end_ns = now_ns;
-        send->ended = true;
-        if (ends.receives) send->blocking = false;  // MPI_Sendrecv may wait for its own message
-        if (send->blocking) follow_late_receiver(*send);
-        if (send->receiver) count_late_receiver(*send);
-    }
-    ends.sends.clear();
-    ends.receives = false;
+    Place& place = places_[location];
+    const bool sends = !place.blocking_sends.empty() || !place.ended_sends.empty();
+    if (!place.received && !sends) return;
+    const MpiCall call = state_.call(location, now_ns);
+    const bool late_sender = place.received && end_receives(place, call);
+    // MPI_Sendrecv may wait for its own message.
+    if (!place.received)
+        place.ended_sends.insert(place.ended_sends.end(), place.blocking_sends.begin(), place.blocking_sends.end());
+    if (!late_sender && !place.ended_sends.empty()) end_sends(place, call);
+    place.blocking_sends.clear();
+    place.ended_sends.clear();
+    place.received = false;
 }
 
-void MessageReplay::end_receives(Ends& ends, const MpiCall& call)
+// Whether there was a late sender.
+bool MessageReplay::end_receives(Place& place, const MpiCall& call)
 {
-    const std::int64_t until_ns = std::min(ends.last_sender.ns, call.end_ns);
-    state_.count(Pattern::late_sender, ends.communicator, call, until_ns - state_.may_wait_from(call.location));
-    state_.wait_for(call.location, ends.last_sender);
+    const std::int64_t until_ns = std::min(place.last_sender.ns, call.end_ns);
+    const std::int64_t waited_ns = until_ns - state_.may_wait_from(call.location);
+    state_.count(Pattern::late_sender, place.communicator, call, waited_ns);
+    state_.wait_for(call.location, place.last_sender);
     state_.places[call.location].waited_ns = std::max(state_.places[call.location].waited_ns, until_ns);
-    ends.last_sender = {};
+    place.last_sender = {};
+    return waited_ns > 0;
 }
 
-// A receiver that came while the sender was in its call, and is still there or has just gone.
-void MessageReplay::follow_late_receiver(const Send& send)
+// Scalasca's rule: a send has waited for its receiver from when the call began that ended it to when the call began
+// that posted the receive, if that was before the send ended; of several in one MPI_Waitall the longest, and none
+// beside a late sender.
+void MessageReplay::end_sends(Place& place, const MpiCall& call)
 {
-    if (send.receiver) {
-        if (send.receiver->ns > send.call.begin_ns) state_.wait_for(send.call.location, *send.receiver);
+    SendsEnd end{.call = call, .from_ns = state_.may_wait_from(call.location), .last = {}};
+    for (const MessagePtr& message : place.ended_sends) {
+        if (message->posted)
+            consider(end, *message);
+        else
+            ++end.unknown;
+    }
+    // Where causes are followed each receive is posted when its call begins: these came too late.
+    if (state_.causes.followed() || end.unknown == 0) {
+        if (end.last.location == nowhere) return;
+        count_late_receiver(end);
+        state_.wait_for(call.location, end.last);
         return;
     }
-    const std::uint32_t other = send.receiver_location;
-    if (!state_.is_location(other)) return;
-    const Place& receiver = state_.places[other];
-    if (receiver.in_mpi > 0 && receiver.call_ns > send.call.begin_ns)
-        state_.wait_for(send.call.location, state_.arrival(other));
+    const auto shared = std::make_shared<SendsEnd>(std::move(end));
+    for (const MessagePtr& message : place.ended_sends)
+        if (!message->posted) message->end = shared;
 }
 
-void MessageReplay::count_late_receiver(const Send& send)
+void MessageReplay::consider(SendsEnd& end, const Message& message)
 {
-    if (!send.blocking) return;
-    state_.count(Pattern::late_receiver, send.communicator, send.call,
-                 std::min(send.receiver->ns, send.call.end_ns) - send.call.begin_ns);
+    const std::int64_t came_ns = message.receiver.ns;
+    if (came_ns <= end.from_ns || came_ns >= end.call.end_ns || came_ns <= end.last.ns) return;
+    end.last = message.receiver;
+    end.communicator = message.communicator;
+}
+
+void MessageReplay::count_late_receiver(const SendsEnd& end)
+{
+    if (end.last.location == nowhere) return;
+    state_.count(Pattern::late_receiver, end.communicator, end.call, end.last.ns - end.from_ns);
+}
+
+std::uint64_t MessageReplay::never_received() const
+{
+    std::uint64_t messages = 0;
+    for (const auto& [route, waiting] : unmatched_)
+        if (waiting.sent) messages += waiting.messages.size();
+    return messages;
 }
 
 }  // namespace otf2

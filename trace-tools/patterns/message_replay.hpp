@@ -3,14 +3,14 @@
 #pragma once
 
 #include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/open_requests.hpp"
 #include "trace-tools/patterns/replay_state.hpp"
+#include "trace-tools/patterns/started_requests.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,51 +18,76 @@ namespace otf2 {
 
 class MessageReplay {
  public:
-    // overtaken: see StartedRequests.
-    MessageReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> overtaken)
-        : state_{state}, ends_(state.places.size()), overtaken_{std::move(overtaken)}, received_(state.places.size())
+    MessageReplay(ReplayState& state, std::vector<StartedReceives> started)
+        : state_{state}, places_(state.places.size())
     {
+        for (std::size_t location = 0; location < started.size(); ++location)
+            places_[location].started = std::move(started[location]);
     }
 
+    void begin_call(std::uint32_t location);
     void send(std::uint32_t location, const MessageRecord& message);
+    void complete_send(std::uint32_t location, std::uint64_t request);
+    void post_receive(std::uint32_t location, std::uint64_t request);
     void receive(std::uint32_t location, const MessageRecord& message);
     void end_call(std::uint32_t location, std::int64_t now_ns);  // in which they were
 
     std::uint64_t unmatched_receives() const { return unmatched_receives_; }
-    std::uint64_t never_received() const { return not_received_; }
+    std::uint64_t never_received() const;
 
  private:
-    struct Send {
-        std::uint32_t communicator = 0;
+    // A call that ends sends, until it is known when the receives of these were posted.
+    struct SendsEnd {
         MpiCall call;
-        bool ended = false;  // the call
-        bool blocking = true;
-        std::uint32_t receiver_location = nowhere;
-        Arrival sender;
-        std::optional<Arrival> receiver;  // as it came to the receive
+        std::int64_t from_ns = 0;  // since when it may wait
+        Arrival last;              // of the receivers that came while it waited
+        std::uint32_t communicator = 0;
+        std::size_t unknown = 0;  // receivers
     };
 
-    // What a location sent and received in the call that it is in.
-    struct Ends {
-        std::vector<std::shared_ptr<Send>> sends;
-        bool receives = false;
+    struct Message {
+        std::uint32_t communicator = 0;
+        bool sent = false;
+        bool posted = false;
+        Arrival sender;
+        Arrival receiver;  // as it came to the call that posts the receive
+        std::shared_ptr<SendsEnd> end;
+    };
+    using MessagePtr = std::shared_ptr<Message>;
+
+    struct Place {
+        StartedReceives started;
+        std::size_t posted = 0;  // of started.posted
+        std::size_t blocks = 0;  // of started.blocking
+        OpenRequests<MessagePtr> sends;
+        OpenRequests<MessagePtr> receives;
+        std::deque<MessagePtr> blocking;  // posted and not received
+
+        // What it sent and received in the call that it is in.
+        std::vector<MessagePtr> blocking_sends;
+        std::vector<MessagePtr> ended_sends;
+        bool received = false;
         Arrival last_sender;  // of its receives
         std::uint32_t communicator = 0;
     };
 
-    using Channel = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;  // and from, to, tag
+    // Messages that are sent and whose receive is not posted, or the other way round.
+    struct Unmatched {
+        bool sent = false;
+        std::deque<MessagePtr> messages;
+    };
+    using Route = std::pair<Channel, std::uint32_t>;  // and the receiver
 
-    std::uint32_t overtaken_by_next(std::uint32_t location);
-    void end_receives(Ends& ends, const MpiCall& call);
-    void follow_late_receiver(const Send& send);
-    void count_late_receiver(const Send& send);
+    MessagePtr match(const Route& route, bool sends);
+    MessagePtr post(std::uint32_t location, const Channel& channel);
+    bool end_receives(Place& place, const MpiCall& call);
+    void end_sends(Place& place, const MpiCall& call);
+    static void consider(SendsEnd& end, const Message& message);
+    void count_late_receiver(const SendsEnd& end);
 
     ReplayState& state_;
-    std::vector<Ends> ends_;                                     // by location
-    std::vector<std::vector<std::uint32_t>> overtaken_;          // by location and receive
-    std::vector<std::size_t> received_;                          // by location
-    std::map<Channel, std::deque<std::shared_ptr<Send>>> sent_;  // not received; in their order
-    std::uint64_t not_received_ = 0;
+    std::vector<Place> places_;  // by location
+    std::map<Route, Unmatched> unmatched_;
     std::uint64_t unmatched_receives_ = 0;
 };
 

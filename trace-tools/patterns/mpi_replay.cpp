@@ -15,12 +15,6 @@ namespace otf2 {
 
 namespace {
 
-bool is_mpi(const Region& region)
-{
-    return region.paradigm == Paradigm::mpi ||
-           (region.paradigm == Paradigm::unknown && region.name.starts_with("MPI_"));
-}
-
 enum class Kind : std::uint8_t { work, mpi, task_create, task, task_wait };
 
 // OpenMP's tasks are bound to threads, and done by those that wait.
@@ -73,16 +67,20 @@ struct MpiReplay::State {
           stays(archive.locations.size()),
           replay{archive, options.critical_path, std::move(sink)},
           collectives{replay, std::move(started.collectives)},
-          messages{replay, std::move(started.receives_overtaken)},
+          messages{replay, std::move(started.receives)},
           tasks{replay}
     {
-        for (const Region& region : archive.regions) kinds.push_back(kind_of(region));
+        for (const Region& region : archive.regions) {
+            kinds.push_back(kind_of(region));
+            initialises.push_back(region.name == "MPI_Init" || region.name == "MPI_Init_thread");
+        }
     }
 
     Options options;
     std::optional<std::uint32_t> step_attribute;
-    std::vector<Kind> kinds;  // by region
-    std::vector<Stay> stays;  // by location
+    std::vector<Kind> kinds;        // by region
+    std::vector<bool> initialises;  // MPI; by region
+    std::vector<Stay> stays;        // by location
     std::int64_t first_ns = INT64_MIN;
     bool named_is_numbered = false;       // Options::step_region has an attribute `step`
     std::uint32_t with_phases = nowhere;  // the region whose visits have phases
@@ -140,7 +138,7 @@ struct MpiReplay::State {
         Stay& stay = stays[at.location];
         const OpenRegion open = stay.open.back();
         if (kinds[open.region] == Kind::mpi)
-            end_call(at.location, at.time_ns);
+            end_call(at.location, at.time_ns, initialises[open.region]);
         else if (replay.causes.followed() && replay.places[at.location].in_mpi == 0)
             leave_task(at, kinds[open.region]);
         const bool in_step = replay.places[at.location].step >= 0;
@@ -181,20 +179,22 @@ struct MpiReplay::State {
                 {.step = replay.places[at.location].step, .where = where, .location = at.location, .ns = ns});
     }
 
-    void end_call(std::uint32_t location, std::int64_t now_ns)
+    void end_call(std::uint32_t location, std::int64_t now_ns, bool initialised)
     {
         Place& place = replay.places[location];
         if (--place.in_mpi > 0) return;
         replay.end_collective(location);
         messages.end_call(location, now_ns);
         replay.causes.end_call(location, now_ns, place.call);
+        if (initialised) replay.causes.meet_all(location, now_ns, place.call);
         stays[location].exclusive.add(place.call, now_ns - place.call_ns);
         stays[location].mpi_ns += now_ns - place.call_ns;
     }
 };
 
 MpiReplay::MpiReplay(Reader& reader, Options options, Sink sink)
-    : state_{std::make_unique<State>(reader.archive(), std::move(options), std::move(sink), started_requests(reader))}
+    : state_{std::make_unique<State>(reader.archive(), options, std::move(sink),
+                                     started_requests(reader, options.critical_path))}
 {
 }
 
@@ -220,6 +220,7 @@ void MpiReplay::enter(const At& at, std::uint32_t region, const EventAttributes&
     if (kind == Kind::mpi && place.in_mpi++ == 0) {
         place.call = stay.where();
         place.call_ns = at.time_ns;
+        state.messages.begin_call(at.location);
     }
     if (place.in_mpi == 0 && state.replay.causes.followed()) state.enter_task(at, kind, idle_since_ns);
 }
@@ -257,6 +258,16 @@ void MpiReplay::collective_complete(const At& at, const CollectiveRecord& record
 void MpiReplay::send(const At& at, const MessageRecord& message)
 {
     state_->messages.send(at.location, message);
+}
+
+void MpiReplay::send_complete(const At& at, std::uint64_t request)
+{
+    state_->messages.complete_send(at.location, request);
+}
+
+void MpiReplay::receive_request(const At& at, std::uint64_t request)
+{
+    state_->messages.post_receive(at.location, request);
 }
 
 void MpiReplay::receive(const At& at, const MessageRecord& message)
@@ -310,8 +321,13 @@ CriticalPath MpiReplay::critical_path() const
     const auto earlier = [](const Stay& one, const Stay& other) { return one.last_ns < other.last_ns; };
     const auto last = std::max_element(stays.begin(), stays.end(), earlier);
     if (last == stays.end() || last->first_ns == INT64_MIN) return {};
+    std::vector<std::int64_t> waited_ns;
+    for (const Place& place : state_->replay.places) waited_ns.push_back(place.waiting_ns);
+    Delay delay = state_->replay.causes.delay_costs(waited_ns);
     return {.ns = state_->replay.causes.path_to(static_cast<std::uint32_t>(last - stays.begin())),
-            .delay = state_->replay.causes.delay_costs(),
+            .delay = std::move(delay.all),
+            .indirect_delay = std::move(delay.indirect),
+            .unknown_delay = std::move(delay.unknown),
             .length_ns = last->last_ns - state_->first_ns};
 }
 

@@ -26,6 +26,8 @@ struct MpiTimes {
 struct CriticalPath {
     PathTimes ns;                // its pieces; they add up to length_ns
     DelayCosts delay;            // of what was late, on the path or not
+    DelayCosts indirect_delay;   // the part of it that others whom it made late cost in turn
+    DelayCosts unknown_delay;    // what has no known cause, by who waited; with `delay` all waiting
     std::int64_t length_ns = 0;  // from the first event of all to the last
 };
 
@@ -78,6 +80,8 @@ class MpiReplay : public Visitor {
     void collective_request(const At& at, std::uint64_t request) override;
     void collective_complete(const At& at, const CollectiveRecord& record) override;
     void send(const At& at, const MessageRecord& message) override;
+    void send_complete(const At& at, std::uint64_t request) override;
+    void receive_request(const At& at, std::uint64_t request) override;
     void receive(const At& at, const MessageRecord& message) override;
 
  private:

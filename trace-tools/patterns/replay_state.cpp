@@ -2,6 +2,12 @@
 
 namespace otf2 {
 
+bool is_mpi(const Region& region)
+{
+    return region.paradigm == Paradigm::mpi ||
+           (region.paradigm == Paradigm::unknown && region.name.starts_with("MPI_"));
+}
+
 ReplayState::ReplayState(const Archive& of, bool follow_causes, WaitSums::Sink sink)
     : archive{of},
       places(of.locations.size()),
@@ -22,14 +28,18 @@ std::uint32_t ReplayState::process_of(std::uint32_t location) const
     return process != nowhere ? process : location;
 }
 
+std::optional<std::uint32_t> ReplayState::find_rank(std::uint32_t communicator, std::uint32_t location) const
+{
+    if (communicator >= ranks_.size() || places[location].in_mpi == 0) return std::nullopt;
+    const auto found = ranks_[communicator].find(process_of(location));
+    return found != ranks_[communicator].end() ? std::optional{found->second} : std::nullopt;
+}
+
 std::optional<std::uint32_t> ReplayState::rank_of(std::uint32_t communicator, std::uint32_t location)
 {
-    if (communicator < ranks_.size() && places[location].in_mpi > 0) {
-        const auto found = ranks_[communicator].find(process_of(location));
-        if (found != ranks_[communicator].end()) return found->second;
-    }
-    ++strangers;
-    return std::nullopt;
+    const auto rank = find_rank(communicator, location);
+    if (!rank) ++strangers;
+    return rank;
 }
 
 MpiCall ReplayState::call(std::uint32_t location, std::int64_t now_ns) const

@@ -33,6 +33,8 @@ struct Place {
     std::int64_t waited_ns = 0;   // up to here its waiting is counted
 };
 
+bool is_mpi(const Region& region);
+
 struct ReplayState {
     ReplayState(const Archive& of, bool follow_causes, WaitSums::Sink sink);
 
@@ -45,6 +47,8 @@ struct ReplayState {
     // A rank is a process, whichever of its threads calls. None, and one stranger more, outside of an MPI call, which
     // alone tells since when.
     std::optional<std::uint32_t> rank_of(std::uint32_t communicator, std::uint32_t location);
+    // The same without a stranger.
+    std::optional<std::uint32_t> find_rank(std::uint32_t communicator, std::uint32_t location) const;
 
     // Its locations by rank; some may be none of the archive's.
     const std::vector<std::uint32_t>& members(std::uint32_t communicator) const
@@ -64,9 +68,7 @@ struct ReplayState {
     }
     void wait_for(std::uint32_t location, const Arrival& other)
     {
-        const std::int64_t from_ns = may_wait_from(location);
-        const bool waited = from_ns > places[location].call_ns;
-        if (!waited || other.ns > from_ns) causes.wait_for(location, from_ns, other);
+        causes.wait_for(location, places[location].call, may_wait_from(location), other);
     }
 
     // A blocking one. Of a process's threads the one that came last.

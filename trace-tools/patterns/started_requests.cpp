@@ -1,13 +1,11 @@
 #include "trace-tools/patterns/started_requests.hpp"
 
+#include "trace-tools/patterns/open_requests.hpp"
+#include "trace-tools/patterns/replay_state.hpp"
+
 #include <algorithm>
 #include <cctype>
-#include <ext/pb_ds/assoc_container.hpp>
-#include <ext/pb_ds/tree_policy.hpp>
-#include <functional>
 #include <map>
-#include <tuple>
-#include <unordered_map>
 
 namespace otf2 {
 
@@ -25,126 +23,105 @@ bool starts_requests(const Region& region)
     return std::none_of(other.begin(), other.end(), [&](const char* prefix) { return name.starts_with(prefix); });
 }
 
-// Of one location. Only what completes while something is open can be ahead of it.
-class Receives {
- public:
-    void post(std::uint64_t request) { open_[request] = posted_++; }
-
-    // Counts, for receives that completed up to here, by their number, those that they were ahead of.
-    void complete(const MessageRecord& message, std::vector<std::uint32_t>& overtaken)
-    {
-        Receive mine{.posted = posted_++, .number = received_++};  // a blocking one
-        if (open_.empty()) return;
-        const auto request = open_.find(message.request);
-        if (request != open_.end()) {
-            mine.posted = request->second;
-            open_.erase(request);
-        }
-        done_[{message.communicator, message.peer, message.tag}].push_back(mine);
-        if (open_.empty()) count(overtaken);
-    }
-
-    void count(std::vector<std::uint32_t>& overtaken)
-    {
-        for (const auto& [channel, receives] : done_) {
-            Ordered later;
-            for (auto receive = receives.rbegin(); receive != receives.rend(); ++receive) {
-                const std::size_t ahead_of = later.order_of_key(receive->posted);
-                later.insert(receive->posted);
-                if (ahead_of == 0) continue;
-                if (overtaken.size() <= receive->number) overtaken.resize(receive->number + 1);
-                overtaken[receive->number] = static_cast<std::uint32_t>(ahead_of);
-            }
-        }
-        done_.clear();
-    }
-
- private:
-    struct Receive {
-        std::size_t posted = 0;
-        std::size_t number = 0;
-    };
-    using Channel = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
-    // A set that counts how many are less.
-    using Ordered = __gnu_pbds::tree<std::size_t, __gnu_pbds::null_type, std::less<>, __gnu_pbds::rb_tree_tag,
-                                     __gnu_pbds::tree_order_statistics_node_update>;
-
-    std::unordered_map<std::uint64_t, std::size_t> open_;  // by request: which one posted
-    std::map<Channel, std::vector<Receive>> done_;         // in the order of completion
-    std::size_t posted_ = 0;
-    std::size_t received_ = 0;
-};
-
-using Lists = std::vector<std::vector<std::uint32_t>>;
+// MPI_Recv, MPI_Sendrecv, MPI_Mrecv.
+bool receives(const Region& region)
+{
+    return is_mpi(region) &&
+           (region.name.find("recv") != std::string::npos || region.name.find("Recv") != std::string::npos);
+}
 
 class Starts : public Visitor {
  public:
-    explicit Starts(std::size_t locations)
-        : started_{.collectives = Lists(locations), .receives_overtaken = Lists(locations)}
+    Starts(const Archive& archive, bool blocking) : blocking_{blocking}
     {
+        started_.collectives.resize(archive.locations.size());
+        started_.receives.resize(archive.locations.size());
+        for (const Region& region : archive.regions) mpi_.push_back(is_mpi(region));
     }
 
-    StartedRequests take()
+    StartedRequests take() { return std::move(started_); }
+
+    void enter(const At& at, std::uint32_t region, const EventAttributes&) override
     {
-        leave_location();
-        return std::move(started_);
+        if (!blocking_ || !mpi_[region]) return;
+        Open& open = of(at);
+        if (open.in_mpi++ == 0) open.call_ns = at.time_ns;
+    }
+
+    void leave(const At& at, std::uint32_t region, const EventAttributes&) override
+    {
+        if (blocking_ && mpi_[region]) of(at).in_mpi = std::max(of(at).in_mpi - 1, 0);
     }
 
     void collective_request(const At& at, std::uint64_t request) override
     {
         std::vector<std::uint32_t>& communicators = started_.collectives[at.location];
-        of(at).collectives[request] = communicators.size();
+        of(at).collectives.open(request, communicators.size());
         communicators.push_back(nowhere);
     }
 
     void collective_complete(const At& at, const CollectiveRecord& record) override
     {
-        auto& open = of(at).collectives;
-        const auto mine = open.find(record.request);
-        if (mine == open.end()) return;
-        started_.collectives[at.location][mine->second] = record.communicator;
-        open.erase(mine);
+        if (const auto start = of(at).collectives.close(record.request))
+            started_.collectives[at.location][*start] = record.communicator;
     }
 
-    void receive_request(const At& at, std::uint64_t request) override { of(at).receives.post(request); }
+    void receive_request(const At& at, std::uint64_t request) override
+    {
+        std::vector<std::uint32_t>& posted = started_.receives[at.location].posted;
+        of(at).receives.open(request, posted.size());
+        posted.push_back(nowhere);
+    }
 
     void receive(const At& at, const MessageRecord& message) override
     {
-        of(at).receives.complete(message, started_.receives_overtaken[at.location]);
+        Open& open = of(at);
+        const auto post = open.receives.close(message.request);
+        if (!post && !blocking_) return;
+        StartedReceives& all = started_.receives[at.location];
+        const Channel channel{.communicator = message.communicator, .sender = message.peer, .tag = message.tag};
+        const auto [known, is_new] = open.channels.emplace(channel, static_cast<std::uint32_t>(all.channels.size()));
+        if (is_new) all.channels.push_back(channel);
+        if (post)
+            all.posted[*post] = known->second;
+        else
+            all.blocking.push_back({.call_ns = open.call_ns, .channel = known->second});
     }
 
  private:
     struct Open {
-        std::unordered_map<std::uint64_t, std::size_t> collectives;  // by request: number of its start
-        Receives receives;
+        OpenRequests<std::size_t> collectives;  // numbers of their starts
+        OpenRequests<std::size_t> receives;
+        std::map<Channel, std::uint32_t> channels;
+        int in_mpi = 0;
+        std::int64_t call_ns = 0;
     };
 
     // One location after the other.
     Open& of(const At& at)
     {
-        if (at.location != location_) leave_location();
+        if (at.location != location_) open_ = {};
         location_ = at.location;
         return open_;
     }
 
-    void leave_location()
-    {
-        if (location_ != nowhere) open_.receives.count(started_.receives_overtaken[location_]);
-        open_ = {};
-    }
-
     StartedRequests started_;
+    std::vector<bool> mpi_;  // by region
+    bool blocking_;
     std::uint32_t location_ = nowhere;
     Open open_;
 };
 
 }  // namespace
 
-StartedRequests started_requests(Reader& reader)
+StartedRequests started_requests(Reader& reader, bool blocking)
 {
     const Archive& archive = reader.archive();
-    Starts starts{archive.locations.size()};
-    if (std::any_of(archive.regions.begin(), archive.regions.end(), starts_requests)) reader.read_by_location(starts);
+    Starts starts{archive, blocking};
+    const auto asked_for = [&](const Region& region) {
+        return starts_requests(region) || (blocking && receives(region));
+    };
+    if (std::any_of(archive.regions.begin(), archive.regions.end(), asked_for)) reader.read_by_location(starts);
     return starts.take();
 }
 

@@ -18,7 +18,7 @@ enum class Pattern {
     late_broadcast,       // until the root came
     early_reduce,         // of the root, until the last other rank came
     late_sender,          // until the sender came; of several in one MPI_Waitall the last one
-    late_receiver,        // of a blocked sender, until the receiver came
+    late_receiver,        // of a sender in the call that ends the send, until the receive was posted, if it was by then
     icollective_exposed,  // inside the wait for a non-blocking collective
     icollective_wait,     // the part of it in which some rank had not started the collective
 };

@@ -1,0 +1,145 @@
+#include "trace-tools/patterns/sync_points.hpp"
+
+#include <algorithm>
+
+namespace otf2 {
+
+void Shares::sum_up()
+{
+    constexpr double negligible = 1e-7;  // of a wait
+    std::sort(all.begin(), all.end(), [](const Share& one, const Share& other) { return one.key < other.key; });
+    std::size_t sums = 0;
+    double kept = 0.0;
+    double whole = 0.0;
+    for (std::size_t i = 0; i < all.size();) {
+        Share sum = all[i];
+        for (++i; i < all.size() && all[i].key == sum.key; ++i) {
+            sum.direct += all[i].direct;
+            sum.indirect += all[i].indirect;
+        }
+        whole += sum.direct + sum.indirect;
+        if (sum.direct + sum.indirect <= negligible) continue;
+        kept += sum.direct + sum.indirect;
+        all[sums++] = sum;
+    }
+    all.resize(sums);
+    if (kept == whole) return;
+    for (Share& share : all) {
+        share.direct *= whole / kept;
+        share.indirect *= whole / kept;
+    }
+}
+
+void SyncPoints::add(SyncPoint point)
+{
+    constexpr std::size_t most = 256;
+    point.before = std::move(last_);
+    last_ = std::make_shared<const SyncPoint>(std::move(point));
+    if (++many_ > most) fold();
+}
+
+// The newer half stays as it is.
+void SyncPoints::fold()
+{
+    std::vector<Point> points;
+    for (Point point = last_; point; point = point->before) points.push_back(point);
+    const std::size_t kept = points.size() / 2;
+
+    auto sum = std::make_shared<SyncPoint>();
+    sum->ns = points[kept]->ns;
+    sum->worker = points[kept]->worker;
+    Shares why;
+    TimeSums work;
+    for (std::size_t i = kept; i < points.size(); ++i) {
+        const SyncPoint& point = *points[i];
+        for (const auto& [where, ns] : point.work) work.add(where, ns);
+        sum->waited_ns += point.waited_ns;
+        if (!point.why) continue;
+        for (const Shares::Share& share : point.why->all)
+            why.all.push_back({.key = share.key,
+                               .direct = share.direct * static_cast<double>(point.waited_ns),
+                               .indirect = share.indirect * static_cast<double>(point.waited_ns)});
+    }
+    sum->work = work.all();
+    if (sum->waited_ns > 0) {
+        for (Shares::Share& share : why.all) {
+            share.direct /= static_cast<double>(sum->waited_ns);
+            share.indirect /= static_cast<double>(sum->waited_ns);
+        }
+        why.sum_up();
+        sum->why = std::make_shared<const Shares>(std::move(why));
+    }
+
+    Point before = std::move(sum);
+    for (std::size_t i = kept; i-- > 0;) {
+        auto copy = std::make_shared<SyncPoint>(*points[i]);
+        copy->before = std::move(before);
+        before = std::move(copy);
+    }
+    last_ = std::move(before);
+    many_ = kept + 1;
+}
+
+void Delays::add_late(const SyncPoint& point)
+{
+    for (const auto& [where, ns] : point.work) {
+        late_.add(where, ns);
+        const std::size_t slot = TimeSums::slot_of(where);
+        if (slot >= workers_.size()) workers_.resize(slot + 1);
+        workers_[slot] = point.worker;
+    }
+    if (point.why) waits_.push_back({.ns = point.waited_ns, .why = point.why.get()});
+}
+
+void Delays::add_waited(const SyncPoint& point)
+{
+    for (const auto& [where, ns] : point.work) waited_.add(where, ns);
+}
+
+// What the late one did longer, since both last met, than the one that waited; and its own waiting in between.
+Shares Delays::of(const SyncPoint& late, const SyncPoints& points, const TimeSums& work, std::uint32_t waiting)
+{
+    late_.clear();
+    waited_.clear();
+    waits_.clear();
+    for (const auto& [where, ns] : work.all()) waited_.add(where, ns);
+    const SyncPoint* theirs = &late;
+    const SyncPoint* own = points.last().get();
+    while (theirs != nullptr || own != nullptr) {
+        if (theirs != nullptr && own != nullptr && theirs->ns == own->ns && theirs->location == own->location &&
+            own->location != nowhere)
+            break;
+        if (own == nullptr || (theirs != nullptr && theirs->ns >= own->ns)) {
+            add_late(*theirs);
+            theirs = theirs->before.get();
+        } else {
+            add_waited(*own);
+            own = own->before.get();
+        }
+    }
+
+    Shares shares;
+    std::int64_t all_ns = 0;
+    for (const auto& [where, ns] : late_.all()) {
+        const std::int64_t longer_ns = ns - waited_.of(where);
+        if (longer_ns <= 0) continue;
+        all_ns += longer_ns;
+        shares.all.push_back({.key = {.where = where, .location = workers_[TimeSums::slot_of(where)]},
+                              .direct = static_cast<double>(longer_ns)});
+    }
+    for (const Wait& wait : waits_) {
+        all_ns += wait.ns;
+        for (const Shares::Share& share : wait.why->all)
+            shares.all.push_back(
+                {.key = share.key, .indirect = (share.direct + share.indirect) * static_cast<double>(wait.ns)});
+    }
+    if (all_ns == 0) return {.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
+    for (Shares::Share& share : shares.all) {
+        share.direct /= static_cast<double>(all_ns);
+        share.indirect /= static_cast<double>(all_ns);
+    }
+    shares.sum_up();
+    return shares;
+}
+
+}  // namespace otf2
