@@ -90,7 +90,7 @@ extern const StressorCard control_pause{
     .name = "control.pause",
     .summary =
         "stops all processes of the training (SIGSTOP) for known times: a positive control that needs no help of "
-        "theirs; an operation is a pause",
+        "theirs; not for a GPU, whose queue goes on meanwhile: control.delay is; an operation is a pause",
     .options = {{"stop", "4ms", "length of a pause"}, {"every", "100ms", "from one pause to the next, about"}},
     .cpus = StressorCard::Cpus::none,
     .needs = [](const base::Settings& settings) -> Needs {
