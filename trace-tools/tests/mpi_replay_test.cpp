@@ -894,6 +894,34 @@ TEST_CASE("waits, exclusive time, path and delay costs are told by call path whe
     CHECK(found["/far/near/work"] == doctest::Approx(3e-3));
 }
 
+TEST_CASE("waiting that no delay explains is told of the rank that waited")
+{
+    Analysed run;
+    otf2::ThreadMeeting meeting{2};
+    constexpr std::int64_t ms = 1'000'000;
+    otf2::on_each_rank(meeting, [&](int rank) {
+        otf2::Recorder recorder{run.made, std::make_unique<otf2::ThreadTeam>(rank, meeting, [end = 0]() mutable {
+                                    return otf2::ClockSample{.at_ns = 100 * ms * end++};
+                                })};
+        otf2::LocationRecorder& main = recorder.location("main");
+        recorder.speaks_mpi(main);
+        const otf2::CommunicatorRef world = recorder.communicator(otf2::world_communicator, {0, 1});
+        const auto bcast = recorder.region("MPI_Bcast", otf2::RegionRole::one_to_all, otf2::Paradigm::mpi);
+        // Rank 1 has what rank 0 sends before that comes: by clocks that are not corrected.
+        const std::int64_t begin_ns = rank == 0 ? 50 * ms : 10 * ms;
+        main.enter(bcast, begin_ns);
+        main.collective_begin(begin_ns);
+        main.collective_end(begin_ns + ms, {.operation = otf2::Operation::broadcast, .communicator = world, .root = 0});
+        main.leave(bcast, begin_ns + ms);
+        recorder.finish();
+    });
+    analyse(run, run.made / "traces.otf2");
+    CHECK(run.complaints.find("clocks that are not corrected?") != std::string::npos);
+    CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_latebroadcast") == doctest::Approx(0.040));
+    check_equal({{{"(cause unknown)", "1"}, 0.040}},
+                table(run.found / "path.csv", {"region", "rank"}, "delay_cost_seconds"));
+}
+
 TEST_CASE("MPI events outside of MPI calls are told and make no waits")
 {
     Analysed run;
