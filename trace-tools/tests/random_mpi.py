@@ -147,11 +147,15 @@ class Program:
         sends, receives = self.halves[channel]
         return len(sends), len(receives)
 
+    def send_name(self, blocking, synchronous):
+        """A standard send may be synchronous, too."""
+        ssend, send = ("MPI_Ssend", "MPI_Send") if blocking else ("MPI_Issend", "MPI_Isend")
+        return self.random.choice((ssend, send)) if synchronous else send
+
     def send(self, channel, blocking, synchronous):
         number, source, target, tag = channel
         rank = self.communicators[number][source]
-        name = {(True, True): "MPI_Ssend", (True, False): "MPI_Send",
-                (False, True): "MPI_Issend", (False, False): "MPI_Isend"}[blocking, synchronous]
+        name = self.send_name(blocking, synchronous)
         call = self.begin(rank, name)
         half = Half(call, None if blocking else self.new_request(rank), synchronous)
         call.first.append(("send", target, number, tag, half.request))
@@ -181,10 +185,11 @@ class Program:
             self.end(call, call.begin + self.a_moment())
 
     def together(self, channel):
-        """MPI_Ssend and MPI_Recv."""
+        """A synchronous send and MPI_Recv."""
         number, source, target, tag = channel
         members = self.communicators[number]
-        sender, receiver = self.begin(members[source], "MPI_Ssend"), self.begin(members[target], "MPI_Recv")
+        sender = self.begin(members[source], self.send_name(True, True))
+        receiver = self.begin(members[target], "MPI_Recv")
         send, receive = Half(sender, None, True), Half(receiver)
         self.add_half(channel, 0, send)
         self.add_half(channel, 1, receive)

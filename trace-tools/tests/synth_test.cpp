@@ -150,6 +150,43 @@ TEST_CASE("a message in the background is waited for where it is waited for")
     CHECK(waits_of(scratch) == Waits{{{"mpi_latesender", 1}, 0.004999}});
 }
 
+TEST_CASE("a send waits for its receiver in the call that ends it and not at all if the receive is posted later")
+{
+    const testing::Scratch scratch;
+    REQUIRE(synth(scratch,
+                  "ranks 2\n"
+                  "work 0s, 1500ns on 1\n"
+                  "MPI_Isend 0>1 1ms request=early\n"  // until 1 us on rank 0, posted at 1.5 us on rank 1
+                  "MPI_Wait early on 0\n"              // from 1 us to 2 us
+                  "MPI_Wait early on 1\n"
+                  "work 10ms on 1\n"
+                  "MPI_Send 0>1 1ms\n")
+                .status == 0);
+    CHECK(waits_of(scratch) == Waits{{{"mpi_latereceiver", 0}, 0.0000005}});
+}
+
+TEST_CASE("MPI_Init and MPI_Finalize are around a program that has MPI calls")
+{
+    struct Regions : otf2::Visitor {
+        void enter(const otf2::At&, std::uint32_t region, const otf2::EventAttributes&) override
+        {
+            entered.push_back(region);
+        }
+        std::vector<std::uint32_t> entered;
+    };
+    for (const bool mpi : {true, false}) {
+        const testing::Scratch scratch;
+        REQUIRE(synth(scratch, mpi ? "work 1ms\nMPI_Barrier 1us\n" : "work 1ms\n").status == 0);
+        otf2::Reader reader{scratch / "made/traces.otf2"};
+        Regions regions;
+        reader.read(regions);
+        std::vector<std::string> names;
+        for (const std::uint32_t region : regions.entered) names.push_back(reader.archive().regions.at(region).name);
+        CHECK(names == (mpi ? std::vector<std::string>{"MPI_Init", "work", "MPI_Barrier", "MPI_Finalize"}
+                            : std::vector<std::string>{"work"}));
+    }
+}
+
 TEST_CASE("clocks that differ are written as they are and read as one")
 {
     const testing::Scratch scratch;
