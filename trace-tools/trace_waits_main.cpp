@@ -84,6 +84,19 @@ void print(const Waits& waits, const otf2::RunTime& run)
     }
 }
 
+// What nobody wants in the efficiencies of a short run.
+void tell_of_initialisation(const otf2::MpiReplay& replay, const otf2::Archive& archive, const otf2::RunTime& run)
+{
+    constexpr double much = 0.1;
+    double initialising_s = 0.0;
+    for (const auto& [key, ns] : replay.exclusive())
+        if (key.where != otf2::nowhere && archive.regions[key.where].name.starts_with("MPI_Init"))
+            initialising_s += seconds(ns);
+    if (initialising_s > much * run.all_s)
+        std::printf("MPI_Init is %.0f %% of it all: --region or --from leaves it out\n",
+                    100.0 * initialising_s / run.all_s);
+}
+
 void print(const Waits& waits, const otf2::MpiReplay& replay, const std::vector<std::int64_t>& ranks,
            const otf2::Archive& archive, const std::optional<otf2::Efficiencies>& found, const std::string& part)
 {
@@ -102,6 +115,7 @@ void print(const Waits& waits, const otf2::MpiReplay& replay, const std::vector<
     std::cout.flush();
     std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n",
                 found->parallel(), found->load_balance, found->serialisation, found->transfer);
+    if (part.empty()) tell_of_initialisation(replay, archive, run);
 }
 
 // The tables, if they are wanted.

@@ -22,19 +22,22 @@ std::size_t slot_of(const Archive& archive, std::uint32_t location)
 // Outermost visits of the region by each location, and when each location begins and ends.
 class Visits : public Visitor {
  public:
-    Visits(const Archive& archive, std::uint32_t region) : region_{region}, places_(archive.locations.size()) {}
+    Visits(const Archive& archive, const std::string& name) : places_(archive.locations.size())
+    {
+        for (const Region& region : archive.regions) wanted_.push_back(!name.empty() && region.name == name);
+    }
 
     void enter(const At& at, std::uint32_t region, const EventAttributes&) override
     {
         seen(at);
         Place& place = places_[at.location];
-        if (region == region_ && place.depth++ == 0) place.begin_ns = at.time_ns;
+        if (wanted_[region] && place.depth++ == 0) place.begin_ns = at.time_ns;
     }
     void leave(const At& at, std::uint32_t region, const EventAttributes&) override
     {
         seen(at);
         Place& place = places_[at.location];
-        if (region == region_ && place.depth > 0 && --place.depth == 0)
+        if (wanted_[region] && place.depth > 0 && --place.depth == 0)
             place.spans.push_back({place.begin_ns, at.time_ns});
     }
 
@@ -71,7 +74,7 @@ class Visits : public Visitor {
         places_[at.location].last_ns = at.time_ns;
     }
 
-    std::uint32_t region_;
+    std::vector<bool> wanted_;  // by region
     std::vector<Place> places_;
     std::int64_t first_ns_ = INT64_MAX;
 };
@@ -141,22 +144,20 @@ Part part_of(Reader& reader, const PartWords& words)
 {
     if (!words.any()) return {};
     const Archive& archive = reader.archive();
-    std::optional<std::uint32_t> region;
-    if (!words.region.empty()) {
-        region = archive.find_region(words.region);
-        if (!region) base::fail_usage("--region: there is no region '", words.region, "' in the archive");
-    }
+    const bool of_region = !words.region.empty();
+    if (of_region && !archive.find_region(words.region))
+        base::fail_usage("--region: there is no region '", words.region, "' in the archive");
     const Part::Span relative{after(0, words.from, 0), after(0, words.to, INT64_MAX)};
     if (relative.begin_ns >= relative.end_ns) base::fail_usage("--from ", words.from, " is not before --to ", words.to);
 
-    Visits visits{archive, region.value_or(nowhere)};
+    Visits visits{archive, words.region};
     read_soundly(reader, visits);
     const Part::Span window{after(visits.first_ns(), words.from, INT64_MIN),
                             after(visits.first_ns(), words.to, INT64_MAX)};
     std::vector<Spans> spans(archive.processes.size() + archive.locations.size());
     for (std::uint32_t location = 0; location < archive.locations.size(); ++location) {
         Spans& of_process = spans[slot_of(archive, location)];
-        const Spans more = region ? visits.spans(location) : visits.whole(location);
+        const Spans more = of_region ? visits.spans(location) : visits.whole(location);
         of_process.insert(of_process.end(), more.begin(), more.end());
     }
     bool any = false;

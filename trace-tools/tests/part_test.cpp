@@ -131,6 +131,7 @@ TEST_CASE("trace-waits names the wait states, the rank that waited most and the 
     CHECK(has(outcome.out, "rank 1 made the others wait 70.00 ms (23 % of the run): loop\n"));
     CHECK(
         has(outcome.out, "parallel efficiency 0.2133 = load balance 0.6465 x serialisation 1.0000 x transfer 0.3300"));
+    CHECK(has(outcome.out, "MPI_Init is 33 % of it all: --region or --from leaves it out\n"));
 }
 
 TEST_CASE("the efficiencies of a region are those without MPI_Init")
