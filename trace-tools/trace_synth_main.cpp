@@ -62,6 +62,13 @@ try {
              {"MPI_Wait grad", "on all ranks that have started it"},
              {"MPI_Wait news on 1", "on some of them"},
          }});
+    options.section(
+        {.title = "Truth",
+         .text = "waits.csv by Scalasca's definitions: a send waits for its receiver up to the call that posts the "
+                 "receive, if it is not over by then. Where two ranks come or leave in the same nanosecond there are "
+                 "several critical paths: path.csv has one of them. If the program has MPI calls, MPI_Init and "
+                 "MPI_Finalize, which take no time, are around them.",
+         .entries = {}});
     options.example("trace-synth <(printf 'ranks 2\\nwork 1ms, 3ms on 1\\nMPI_Barrier 1us\\n') -o late");
     options.example("trace-synth late.spec -o late && trace-info late/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;

@@ -228,6 +228,12 @@ void add_critical_path(CubeProfile& profile, const CriticalPath& path, const Mpi
     fill(std::move(on_path), path.ns, seconds);
     fill(std::move(imbalance), critical_path_imbalance(path, replay), as_it_is);
     fill(std::move(delay), path.delay, as_it_is);
+    if (path.unknown_delay.empty()) return;
+    CubeMetric unknown{.unique_name = "delay_unknown",
+                       .display_name = "Waiting without a known cause",
+                       .unit = "sec",
+                       .description = "Time that a location waited and that no delay explains"};
+    fill(std::move(unknown), path.unknown_delay, as_it_is);
 }
 
 }  // namespace

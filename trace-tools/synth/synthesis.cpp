@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct Pending {
     enum class What { collective, send, receive };
     What what = What::collective;
     std::int64_t complete_ns = 0;
-    Moment awaited = {};  // the last rank that started the collective; the sender
+    Moment awaited = {};  // the last rank that started the collective; the sender; the receiver
     std::uint64_t number = 0;
     std::string communicator = {};
     CollectiveEnd collective = {};
@@ -53,6 +54,12 @@ std::int64_t begin_of(const SynthSpec& spec)
     std::int64_t begin_ns = least_begin_ns;
     for (const ClockError& clock : spec.clocks) begin_ns = std::max(begin_ns, clock.offset_ns + 1);
     return begin_ns;
+}
+
+bool speaks_mpi(const SynthSpec& spec)
+{
+    return std::any_of(spec.regions.begin(), spec.regions.end(),
+                       [](const SynthRegion& region) { return region.paradigm == Paradigm::mpi; });
 }
 
 bool counts_steps(const std::vector<Statement>& program)
@@ -86,7 +93,9 @@ class Synthesis {
     const SynthTruth& run()
     {
         for (int rank = 0; rank < spec_.ranks; ++rank) set_up(rank);
+        visit(initialise_);
         carry_out(spec_.program);
+        visit(finalise_);
         for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
             if (!ranks_[rank].pending.empty())
                 base::fail("rank ", rank, " never waits for '", ranks_[rank].pending.begin()->first, "'");
@@ -133,6 +142,10 @@ class Synthesis {
         for (std::size_t i = 0; i < spec_.communicators.size(); ++i)
             communicators.push_back(recorder.communicator({.maker = 0, .number = static_cast<int>(i)},
                                                           spec_.communicators[i].members, spec_.communicators[i].name));
+        if (speaks_mpi(spec_)) {
+            initialise_ = recorder.region("MPI_Init", RegionRole::function, Paradigm::mpi);
+            finalise_ = recorder.region("MPI_Finalize", RegionRole::function, Paradigm::mpi);
+        }
         if (counts_steps(spec_.program)) step_ = recorder.attribute("step", Type::uint64, "number of the step, from 0");
         regions_ = std::move(regions);
         communicators_ = std::move(communicators);
@@ -159,6 +172,16 @@ class Synthesis {
 
     void enter(int rank, std::size_t region) { at(rank).events->enter(regions_[region], stamp(rank)); }
     void leave(int rank, std::size_t region) { at(rank).events->leave(regions_[region], stamp(rank)); }
+
+    // On all ranks, without taking time.
+    void visit(const std::optional<RegionRef>& region)
+    {
+        if (!region) return;
+        for (int rank = 0; rank < spec_.ranks; ++rank) {
+            at(rank).events->enter(*region, stamp(rank));
+            at(rank).events->leave(*region, stamp(rank));
+        }
+    }
 
     void carry_out(const std::vector<Statement>& statements)
     {
@@ -347,14 +370,17 @@ class Synthesis {
         const std::int64_t entered_ns = mine.now_ns;
         const std::int64_t left_ns = std::max(entered_ns + call_ns, pending.complete_ns);
         enter(rank, region);
-        go_on(rank, region, pending.what == Pending::What::send ? Moment{} : pending.awaited, left_ns);
-        const std::int64_t waited_ns = std::max<std::int64_t>(0, pending.awaited.ns - entered_ns);
+        const bool is_send = pending.what == Pending::What::send;
+        const Moment awaited = is_send ? late_receiver(pending.awaited, left_ns) : pending.awaited;
+        go_on(rank, region, awaited, left_ns);
+        const std::int64_t waited_ns = std::max<std::int64_t>(0, awaited.ns - entered_ns);
         if (pending.what == Pending::What::collective) {
             mine.events->collective_complete(stamp(rank), pending.collective, pending.number);
             count("mpi_icollective_exposed", pending.communicator, region, rank, left_ns - entered_ns);
             count("mpi_icollective_wait", pending.communicator, region, rank, waited_ns);
         } else if (pending.what == Pending::What::send) {
             mine.events->send_complete(stamp(rank), pending.number);
+            count("mpi_latereceiver", pending.communicator, region, rank, waited_ns);
         } else {
             mine.events->receive_complete(stamp(rank), pending.message, pending.number);
             count("mpi_latesender", pending.communicator, region, rank, waited_ns);
@@ -363,6 +389,13 @@ class Synthesis {
     }
 
     // ------------------------------------------------------------------------------------------------------- messages
+
+    // Scalasca's: a send waits for its receiver from when the call began that ends the send to when the call began that
+    // posts the receive, and not at all if the send was over by then.
+    static Moment late_receiver(const Moment& receiver, std::int64_t send_left_ns)
+    {
+        return receiver.ns < send_left_ns ? receiver : Moment{};
+    }
 
     void carry_out(const MessageCall& call)
     {
@@ -375,7 +408,11 @@ class Synthesis {
         if (!call.request.empty()) {
             const std::int64_t arrived_ns = std::max(sender.ns, receiver.ns) + transfer_ns;
             post(call.from, call.send_region, call.request,
-                 {.what = Pending::What::send, .complete_ns = sender.ns, .message = sent});
+                 {.what = Pending::What::send,
+                  .complete_ns = sender.ns,
+                  .awaited = receiver,
+                  .communicator = world,
+                  .message = sent});
             post(call.to, call.receive_region, call.request,
                  {.what = Pending::What::receive,
                   .complete_ns = arrived_ns,
@@ -393,7 +430,8 @@ class Synthesis {
 
         enter(call.from, call.send_region);
         at(call.from).events->send(stamp(call.from), sent);
-        go_on(call.from, call.send_region, call.synchronous ? receiver : Moment{}, send_left_ns);
+        const Moment late = late_receiver(receiver, send_left_ns);
+        go_on(call.from, call.send_region, late, send_left_ns);
         leave(call.from, call.send_region);
         enter(call.to, call.receive_region);
         go_on(call.to, call.receive_region, sender, receive_left_ns);
@@ -402,8 +440,7 @@ class Synthesis {
 
         count("mpi_latesender", world, call.receive_region, call.to,
               std::max<std::int64_t>(0, std::min(sender.ns, receive_left_ns) - receiver.ns));
-        count("mpi_latereceiver", world, call.send_region, call.from,
-              std::max<std::int64_t>(0, std::min(receiver.ns, send_left_ns) - sender.ns));
+        count("mpi_latereceiver", world, call.send_region, call.from, std::max<std::int64_t>(0, late.ns - sender.ns));
     }
 
     Message message(const MessageCall& call, int peer) const
@@ -430,6 +467,8 @@ class Synthesis {
     std::vector<Rank> ranks_;
     std::vector<RegionRef> regions_;
     std::vector<CommunicatorRef> communicators_;
+    std::optional<RegionRef> initialise_;  // MPI
+    std::optional<RegionRef> finalise_;
     AttributeRef step_;
     std::int64_t true_ns_ = begin_ns_;  // when clocks are compared
     std::int64_t now_step_ = -1;

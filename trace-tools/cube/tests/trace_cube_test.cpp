@@ -146,7 +146,7 @@ repeat 20 step {
   MPI_Allreduce 1ms..2ms bytes=4MiB
   MPI_Reduce 1ms root=2
   MPI_Send 0>1 1ms tag=7
-  MPI_Ssend 2>3 1ms
+  MPI_Ssend 3>2 1ms
   work 1ms..4ms
   MPI_Iallreduce 5ms request=gradient
   work 1ms..6ms
@@ -272,18 +272,18 @@ repeat 10 step {
 }
 )");
     const CubeProfile profile = profile_of(scratch, {quiet, noisy});
-    const std::string forward = "train/step/forward";
+    const std::string forward = "(all)/train/step/forward";
     CHECK(profile.locations.size() == 3);
     CHECK(row(profile, "quiet_time", forward) == std::vector<double>{0.1, 0.1, 0.0});
     CHECK(row(profile, "noisy_time", forward) == std::vector<double>{0.1, 0.15, 0.1});
     CHECK(row(profile, "difference_time", forward) == std::vector<double>{0.0, 0.15 - 0.1, 0.1});
-    CHECK(row(profile, "quiet_time", "train/step/load") == std::vector<double>{0.01, 0.01, 0.0});
-    CHECK(row(profile, "noisy_time", "train/step/load") == std::vector<double>{0.0, 0.0, 0.0});
-    CHECK(row(profile, "difference_time", "train/step/load") == std::vector<double>{-0.01, -0.01, 0.0});
-    CHECK(row(profile, "difference_time", "train/step/checkpoint") == std::vector<double>{0.04, 0.04, 0.04});
-    CHECK(row(profile, "difference_visits", "train/step/load") == std::vector<double>{-10, -10, 0});
+    CHECK(row(profile, "quiet_time", "(all)/train/step/load") == std::vector<double>{0.01, 0.01, 0.0});
+    CHECK(row(profile, "noisy_time", "(all)/train/step/load") == std::vector<double>{0.0, 0.0, 0.0});
+    CHECK(row(profile, "difference_time", "(all)/train/step/load") == std::vector<double>{-0.01, -0.01, 0.0});
+    CHECK(row(profile, "difference_time", "(all)/train/step/checkpoint") == std::vector<double>{0.04, 0.04, 0.04});
+    CHECK(row(profile, "difference_visits", "(all)/train/step/load") == std::vector<double>{-10, -10, 0});
     CHECK(profile.find_metric("difference_visits")->type == CubeMetric::Type::signed_whole);
-    CHECK(row(profile, "noisy_mpi_wait_nxn", "train/step/MPI_Allreduce") == std::vector<double>{0.05, 0.0, 0.05});
+    CHECK(row(profile, "noisy_mpi_wait_nxn", "(all)/train/step/MPI_Allreduce") == std::vector<double>{0.05, 0.0, 0.05});
     CHECK(profile.metrics[*profile.find_metric("noisy_mpi_wait_nxn")->parent].unique_name == "noisy_time");
     CHECK(profile.find_metric("difference_min_time") == nullptr);
     CHECK(profile.find_metric("quiet_min_time") != nullptr);

@@ -1,0 +1,10 @@
+// Waits and their causes in random MPI programs: a share of those that run at night.
+#include "trace-tools/tests/random_archives.hpp"
+
+#include <doctest/doctest.h>
+
+TEST_CASE(
+    "all waits of 100 random programs are found, their delay costs add up to them, and a slow rank has the largest")
+{
+    CHECK(testing::check_random_archives(1, 100) == "");
+}
