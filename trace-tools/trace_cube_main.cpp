@@ -15,14 +15,14 @@ namespace {
 
 constexpr double time_tolerance = 1e-5;
 
-otf2::CubeProfile profile_of(const std::string& anchor)
+otf2::ArchiveProfile profile_of(const std::string& anchor)
 {
     otf2::Reader reader{anchor};
     otf2::ArchiveProfile found = otf2::profile_of(reader);
     otf2::getting_on();
     for (const std::string& problem : found.problems)
         std::fprintf(stderr, "trace-cube: %s: %s\n", anchor.c_str(), base::printable(problem).c_str());
-    return std::move(found.profile);
+    return found;
 }
 
 void write(const std::string& out, const otf2::CubeProfile& profile)
@@ -47,10 +47,10 @@ void print(const char* what, const otf2::Apart& apart)
                     base::printable(apart.where).c_str());
 }
 
-int check(const otf2::CubeProfile& ours, const std::string& file)
+int check(const otf2::ArchiveProfile& ours, const std::string& file)
 {
     const otf2::CubeProfile theirs = otf2::read_cubex(file, {"visits", "time"});
-    const otf2::Agreement found = otf2::agreement(ours, theirs);
+    const otf2::Agreement found = otf2::agreement(ours.profile, theirs, ours.tick_s);
     print("call paths", found.call_paths);
     print("regions", found.regions);
     print("locations", found.locations);
@@ -70,8 +70,8 @@ double total(const otf2::CubeProfile& profile, const char* metric)
 
 int compare(const std::vector<std::string>& anchors, const std::string& out, bool derived)
 {
-    const otf2::CubeProfile quiet = profile_of(anchors.front());
-    const otf2::CubeProfile noisy = profile_of(anchors.back());
+    const otf2::CubeProfile quiet = profile_of(anchors.front()).profile;
+    const otf2::CubeProfile noisy = profile_of(anchors.back()).profile;
     const otf2::InBoth found = otf2::call_paths_in_both(quiet, noisy);
     if (found.both == 0)
         std::fprintf(stderr,
@@ -120,7 +120,7 @@ try {
     options.epilogue(
         "Of two archives, whose runs should have done the same work, call paths are matched by the names of their "
         "regions, locations by rank and thread name. --against ends with exit code 3 if visits differ, or times by "
-        "more than 1e-5 of the larger one.");
+        "more than 1e-5 of the larger one and by more than a tick of the clock a visit.");
     options.example("trace-cube train/trace/traces.otf2 -o train.cubex");
     options.example("trace-cube quiet/train/trace/traces.otf2 noisy/train/trace/traces.otf2 -o slowdown.cubex");
     options.example("trace-cube scorep/traces.otf2 --against scorep/profile.cubex");
@@ -137,8 +137,8 @@ try {
         if (anchors.size() == 2) {
             code = compare(anchors, out, !without_derived);
         } else {
-            const otf2::CubeProfile profile = profile_of(anchors.front());
-            if (!out.empty()) write(out, profile);
+            const otf2::ArchiveProfile profile = profile_of(anchors.front());
+            if (!out.empty()) write(out, profile.profile);
             if (!against.empty()) code = check(profile, against);
         }
         base::flush_stdout();

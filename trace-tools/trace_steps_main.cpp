@@ -5,6 +5,7 @@
 #include "base/options.hpp"
 #include "base/words.hpp"
 #include "trace-tools/otf2/confined.hpp"
+#include "trace-tools/patterns/part.hpp"
 #include "trace-tools/patterns/step_region.hpp"
 
 #include <algorithm>
@@ -96,7 +97,26 @@ std::string what_to_do(const std::string& anchor, const otf2::Archive& archive)
                       base::join_words(names, ", "), more ? ", .." : "");
 }
 
-int find_steps(const std::string& anchor, const std::filesystem::path& out, const std::string& named)
+// Those that lie wholly in the part.
+void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWords& words)
+{
+    if (!words.any()) return;
+    otf2::Reader reader{anchor};  // on the common clock
+    const otf2::Part part = otf2::part_of(reader, words);
+    for (otf2::StepsOfRank& rank : table.ranks) {
+        const auto& offsets = reader.archive().locations[rank.location].clock_offsets;
+        const std::int64_t offset_ns = offsets.empty() ? 0 : offsets.front().offset_ns;
+        std::erase_if(rank.steps, [&](const otf2::Step& step) {
+            const std::int64_t begin_ns = step.begin_ns + offset_ns;
+            const std::int64_t end_ns = step.end_ns + offset_ns;
+            return part.within(rank.location, begin_ns, end_ns) < end_ns - begin_ns;
+        });
+    }
+    std::erase_if(table.ranks, [](const otf2::StepsOfRank& rank) { return rank.steps.empty(); });
+}
+
+int find_steps(const std::string& anchor, const std::filesystem::path& out, const std::string& named,
+               const otf2::PartWords& part)
 {
     otf2::Reader reader{anchor, {.undo_clock_offsets = true}};
     const otf2::Archive& archive = reader.archive();
@@ -105,15 +125,18 @@ int find_steps(const std::string& anchor, const std::filesystem::path& out, cons
         std::fprintf(stderr, "trace-steps: %s\n", base::printable(what_to_do(anchor, archive)).c_str());
         return base::exit_promise_not_kept;
     }
-    const otf2::StepTable table = otf2::read_steps(reader, *region);
-    for (const std::string& problem : reader.problems()) std::fprintf(stderr, "trace-steps: %s\n", problem.c_str());
+    otf2::StepTable table = otf2::read_steps(reader, *region);
+    keep(table, anchor, part);
     const std::string& name = archive.regions[*region].name;
     if (table.ranks.empty()) {
-        std::fprintf(stderr, "trace-steps: no visit of region %s ends\n", name.c_str());
+        std::fprintf(stderr, "trace-steps: no visit of region %s ends%s\n", name.c_str(),
+                     part.any() ? (" within " + part.text()).c_str() : "");
         return base::exit_promise_not_kept;
     }
-    const base::MadeDirectories made{out};
-    write_steps(out / "steps.csv", table);
+    if (!out.empty()) {
+        const base::MadeDirectories made{out};
+        write_steps(out / "steps.csv", table);
+    }
     print(name, table);
     base::flush_stdout();
     return base::exit_fine;
@@ -126,11 +149,13 @@ try {
     std::string anchor;
     std::string out;
     std::string step_region;
+    otf2::PartWords part;
     base::Options options{"trace-steps", "which region of a trace is the step of its loop, and the step's phases"};
     options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
-    options.add("out,o", out, "where steps.csv goes; must be given", "DIR");
+    options.add("out,o", out, "where steps.csv goes; without it there is none", "DIR");
     options.add("step-region", step_region, "steps are the visits of this region; if not given, one is looked for",
                 "NAME");
+    otf2::add_part_options(options, part);
     options.section(
         {.title = "The step that is looked for",
          .text =
@@ -149,13 +174,14 @@ try {
                          {"..._ns", "the time in each phase, a region directly inside the step"},
                          {"other_ns", "what is left of the step"},
                      }});
-    options.epilogue("Exit code 3 if nothing repeats.");
-    options.example("trace-steps train/trace/traces.otf2 -o steps");
+    options.epilogue(
+        "Exit code 3 if nothing repeats. With --region, --from or --to only steps that lie wholly in that part.");
+    options.example("trace-steps train/trace/traces.otf2");
+    options.example("trace-steps train/trace/traces.otf2 --from 10s -o steps");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (out.empty()) base::fail_usage("--out says where the table goes");
 
     return otf2::confined("trace-steps", otf2::limits_for(anchor),
-                          [&] { return find_steps(anchor, out, step_region); });
+                          [&] { return find_steps(anchor, out, step_region, part); });
 } catch (...) {
     return base::report_failure("trace-steps");
 }

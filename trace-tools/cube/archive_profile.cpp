@@ -247,8 +247,10 @@ ArchiveProfile profile_of(Reader& reader)
     MpiReplay replay{reader, {.critical_path = true, .call_paths = &tree}, [&](const WaitKey& key, const WaitSum& sum) {
                          waits[key.pattern][{key.where, key.location}] += sum.ns;
                      }};
-    FanOut both{&visits, &replay};
-    reader.read(both);
+    Soundness soundness{archive};
+    FanOut all{&soundness, &visits, &replay};
+    reader.read(all);
+    refuse_unsound(reader, soundness);
     visits.finish();
     replay.finish();
 
@@ -264,13 +266,15 @@ ArchiveProfile profile_of(Reader& reader)
     add_visits(profile, visits, times, places);
     if (std::any_of(mpi.begin(), mpi.end(), [](const MpiTimes& one) { return one.mpi_ns > 0; })) {
         add_waits(profile, waits, places);
-        add_critical_path(profile, replay.critical_path(), replay, places);
+        if (replay.joined()) add_critical_path(profile, replay.critical_path(), replay, places);
     }
     std::vector<std::string> problems;
     for (const std::vector<std::string>& some :
-         {archive.problems, reader.problems(), visits.problems(), replay.problems()})
+         {soundness.oddities(), reader.oddities(), visits.problems(), replay.problems()})
         problems.insert(problems.end(), some.begin(), some.end());
-    return {.profile = std::move(profile), .problems = std::move(problems)};
+    const double tick_s =
+        std::max(1e-9, 1.0 / static_cast<double>(std::max<std::uint64_t>(archive.clock.ticks_per_s, 1)));
+    return {.profile = std::move(profile), .problems = std::move(problems), .tick_s = tick_s};
 }
 
 }  // namespace otf2

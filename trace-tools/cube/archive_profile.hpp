@@ -10,6 +10,7 @@ namespace otf2 {
 struct ArchiveProfile {
     CubeProfile profile;
     std::vector<std::string> problems;  // of the archive, its events and its clocks
+    double tick_s = 1e-9;               // of the archive's clock, and of ours in which times are rounded
 };
 
 // Reads all events once, in the order of their time. It has one root. What is outside of all regions is the root's own:

@@ -240,7 +240,8 @@ Rows by_region(const Rows& rows, const CubeProfile& shape)
 
 // `name` of a row
 template <class Name>
-void compare(Apart& apart, const Rows& first, const Rows& second, const CubeProfile& shape, const Name& name)
+void compare(Apart& apart, const Rows& first, const Rows& second, const Rows& allowed, const CubeProfile& shape,
+             const Name& name)
 {
     const Row zeros(shape.locations.size());
     std::set<std::size_t> all;
@@ -252,7 +253,8 @@ void compare(Apart& apart, const Rows& first, const Rows& second, const CubeProf
         for (std::size_t i = 0; i < zeros.size(); ++i) {
             const double one = a == first.end() ? 0.0 : a->second[i];
             const double other = b == second.end() ? 0.0 : b->second[i];
-            if (one == other) continue;
+            const auto some = allowed.find(key);
+            if (std::abs(one - other) <= (some == allowed.end() ? 0.0 : some->second[i])) continue;
             const double relative = std::abs(one - other) / std::max(std::abs(one), std::abs(other));
             if (relative <= apart.most) continue;
             const CubeLocation& location = shape.locations[i];
@@ -273,7 +275,27 @@ std::set<std::size_t> visited(const Rows& rows)
 
 }  // namespace
 
-Agreement agreement(const CubeProfile& first, const CubeProfile& second)
+namespace {
+
+// A tick for each visit of a call path, and of those right inside, whose time is not its own.
+Rows ticks_of(const Rows& visits, const CubeProfile& shape, double tick_s)
+{
+    Rows ticks;
+    const auto add = [&](std::size_t path, const Row& row) {
+        Row& sum = ticks[path];
+        sum.resize(row.size());
+        for (std::size_t i = 0; i < row.size(); ++i) sum[i] += row[i] * tick_s;
+    };
+    for (const auto& [path, row] : visits) {
+        add(path, row);
+        if (const auto parent = shape.call_paths[path].parent) add(*parent, row);
+    }
+    return ticks;
+}
+
+}  // namespace
+
+Agreement agreement(const CubeProfile& first, const CubeProfile& second, double tick_s)
 {
     const Union both{first, second, Union::ArtificialRoot::left_out};
     const CubeProfile& shape = both.shape();
@@ -293,11 +315,14 @@ Agreement agreement(const CubeProfile& first, const CubeProfile& second)
                              std::set<std::size_t>{both.second().locations.begin(), both.second().locations.end()}),
         .visits = {},
         .time = {}};
-    compare(found.visits, region_visits, other_region_visits, shape, region_name);
-    compare(found.time, by_region(time, shape), by_region(other_time, shape), shape, region_name);
+    constexpr double rounding = 1.01;  // of seconds in binary
+    const Rows ticks = ticks_of(visits, shape, tick_s * rounding);
+    compare(found.visits, region_visits, other_region_visits, {}, shape, region_name);
+    compare(found.time, by_region(time, shape), by_region(other_time, shape), by_region(ticks, shape), shape,
+            region_name);
     if (found.call_paths.first == 0 && found.call_paths.second == 0) {
-        compare(found.visits, visits, other_visits, shape, path_name);
-        compare(found.time, time, other_time, shape, path_name);
+        compare(found.visits, visits, other_visits, {}, shape, path_name);
+        compare(found.time, time, other_time, ticks, shape, path_name);
     }
     return found;
 }

@@ -33,10 +33,10 @@ struct Agreement {
     InBoth regions;  // that were visited
     InBoth locations;
     Apart visits;  // by region and location; and by call path, if both have the same ones
-    Apart time;    // the same, of exclusive time
+    Apart time;    // the same, of exclusive time, but for one tick of the clock a visit, and a visit of those inside
 };
 
-// Throws Error if one has no visits or no time.
-Agreement agreement(const CubeProfile& first, const CubeProfile& second);
+// tick_s: of the clock that both were measured by. Throws Error if one has no visits or no time.
+Agreement agreement(const CubeProfile& first, const CubeProfile& second, double tick_s);
 
 }  // namespace otf2

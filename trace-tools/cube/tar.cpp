@@ -31,21 +31,27 @@ constexpr std::size_t checksum_at = 148;
 constexpr std::size_t checksum_length = 8;
 constexpr std::size_t magic_at = 257;
 
-// Corrects checksums, and makes it end in whole blocks if only padding is cut off. Goes from header to header as far as
-// they are of a tar.
+// Corrects checksums, makes it end in whole blocks if only padding is cut off, and takes away what lies behind its end.
+// Goes from header to header as far as they are of a tar.
 void repair(std::string& bytes)
 {
     std::size_t at = 0;
+    bool ended = false;  // by a block of zeros
     while (at + block <= bytes.size()) {
         const std::string_view header = std::string_view{bytes}.substr(at, block);
         if (header.front() == '\0') {
             at += block;
+            ended = true;
             continue;
         }
         std::uint64_t size = 0;
         const char* const first = header.data() + size_at;
         const auto [end, error] = std::from_chars(first, first + size_digits, size, 8);
-        if (header.substr(magic_at, 5) != "ustar" || error != std::errc{} || size > bytes.size() - at - block) return;
+        if (header.substr(magic_at, 5) != "ustar" || error != std::errc{} || size > bytes.size() - at - block) {
+            if (ended) bytes.resize(at);
+            return;
+        }
+        ended = false;
         std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at + checksum_at), checksum_length, ' ');
         unsigned sum = std::accumulate(header.begin(), header.end(), 0U, [](unsigned so_far, char byte) {
             return so_far + static_cast<unsigned char>(byte);
@@ -55,7 +61,7 @@ void repair(std::string& bytes)
             bytes[at + checksum_at + digit] = static_cast<char>('0' + sum % 8);
         at += block + (size + block - 1) / block * block;
     }
-    if (at > bytes.size() || bytes[at] == '\0') bytes.resize(at);  // at size() there is a '\0'
+    if (at > bytes.size() || bytes[at] == '\0' || ended) bytes.resize(at);  // at size() there is a '\0'
 }
 
 Reading reading()

@@ -9,6 +9,7 @@
 #include "trace-tools/otf2/cut_off.hpp"
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/patterns/soundness.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -124,8 +125,11 @@ Beside beside(const Input& training, const Input& noise, const Location& locatio
                    " was recorded");
     const std::string of_training =
         training.archive.locations.empty() ? "" : training.archive.clock_identity(training.archive.locations.front());
-    base::fail("training and noise were recorded on two different clocks (", shown(of_training), " and ", shown(clock),
-               "): state their difference with --clock-offset if you know it");
+    const bool none_told = of_training.empty() && clock.empty();
+    base::fail(none_told ? "neither training nor noise says on which clock it was recorded"
+                         : base::join("training and noise were recorded on two different clocks (", shown(of_training),
+                                      " and ", shown(clock), ")"),
+               ": state their difference with --clock-offset if you know it");
 }
 
 // Of the common time, in ticks.
@@ -204,6 +208,11 @@ class Merge {
             base::fail_usage(plan.training.string(),
                              " is noise of noisegen: the training's archive comes first, then the noise's");
         for (const fs::path& noise : plan.noise) inputs.emplace_back(noise, inputs.size());
+        for (const Input& input : inputs) {
+            Reader reader{input.anchor};
+            Visitor nothing_else;
+            read_soundly(reader, nothing_else);
+        }
         for (const Input& input : inputs)
             if (input.definitions.clock.ticks_per_s == 0)
                 base::fail(input.anchor.string(), " does not tell how many ticks of its clock are a second");
@@ -275,13 +284,12 @@ class Merge {
     CopiedEvents copy_location(const Input& input, OTF2_Reader* reader, const Location& location,
                                const std::function<void(std::uint64_t)>& progress)
     try {
-        constexpr std::uint64_t some_more = 1'000'000;
         const std::uint64_t number = definitions_.number(input.number, Space::location, location.id);
         OTF2_EvtWriter* writer = check(OTF2_Archive_GetEvtWriter(output_.get(), number), "write events");
         CopiedEvents copied;
         OTF2_EvtReader* events = has_events(input, location) ? OTF2_Reader_GetEvtReader(reader, location.id) : nullptr;
         if (events != nullptr) {
-            const std::uint64_t most = 2 * std::min(location.events, UINT64_MAX / 4) + some_more;
+            const std::uint64_t most = most_events(location.events, bytes_of_events(input, location));
             copied = copy_events(reader, events, writer, io_paradigms(input), resolution(input), most, progress);
             check(OTF2_Reader_CloseEvtReader(reader, events), "read events");
         }
@@ -315,6 +323,14 @@ class Merge {
         if (!fs::is_regular_file(file)) base::fail(file.filename().string(), " is no regular file");
         refuse_if_cut_off(file, input.event_chunk, Records::events);
         return true;
+    }
+
+    static std::uint64_t bytes_of_events(const Input& input, const Location& location)
+    {
+        std::error_code missing;
+        const fs::path file = input.anchor.parent_path() / input.anchor.stem() / (std::to_string(location.id) + ".evt");
+        const std::uintmax_t bytes = input.plain ? fs::file_size(file, missing) : 0;
+        return missing ? 0 : bytes;
     }
 
     void write_all_local_definitions()

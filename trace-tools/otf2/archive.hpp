@@ -81,6 +81,7 @@ struct Communicator {
     std::string name;
     Paradigm paradigm = Paradigm::unknown;
     std::vector<std::uint32_t> members;  // indices into locations, by rank in the communicator
+    bool self = false;                   // each of its users is alone in it, as in MPI_COMM_SELF; no members
 };
 
 struct Archive {

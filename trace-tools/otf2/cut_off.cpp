@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -104,6 +105,12 @@ void refuse_if_cut_off(const std::filesystem::path& file, std::uint64_t chunk_by
 {
     const std::string chunk = last_chunk(file, chunk_bytes);
     if (!Walk{chunk}.reaches_the_end(records)) base::fail(file.filename().string(), " is cut off");
+}
+
+std::uint64_t most_events(std::uint64_t defined, std::uint64_t bytes)
+{
+    constexpr std::uint64_t least_bytes = 2;  // its type and a length
+    return std::max(2 * std::min(defined, UINT64_MAX / 4) + 1'000'000, bytes / least_bytes);
 }
 
 }  // namespace otf2

@@ -426,11 +426,13 @@ class Resolver {
     {
         lists_of_locations();
         for (const RawCommunicator& raw : raw_.communicators) {
-            Communicator communicator{.name = text(raw.name), .paradigm = Paradigm::unknown, .members = {}};
+            Communicator communicator{
+                .name = text(raw.name), .paradigm = Paradigm::unknown, .members = {}, .self = false};
             const std::uint32_t of = reference(raw_.group_table, raw.group, OTF2_UNDEFINED_GROUP);
             if (of != nowhere) {
                 const RawGroup& group = raw_.groups[of];
                 communicator.paradigm = word<Paradigm>("paradigm", group.paradigm);
+                communicator.self = group.type == OTF2_GROUP_TYPE_COMM_SELF;
                 const std::vector<std::uint64_t>* all = locations_of(group);
                 for (const std::uint64_t member : group.members) {
                     const bool known = all == nullptr || member < all->size();

@@ -172,6 +172,14 @@ class PlainFiles {
 
     std::uint64_t event_chunk_bytes() const { return event_chunk_; }
 
+    // 0 where its size does not tell how many events it may hold.
+    std::uintmax_t bytes_of_events(const Location& location) const
+    {
+        std::error_code missing;
+        const std::uintmax_t bytes = plain_ ? std::filesystem::file_size(of(location, ".evt"), missing) : 0;
+        return missing ? 0 : bytes;
+    }
+
     bool has_events(const Location& location) const
     {
         return !separate_ || std::filesystem::exists(of(location, ".evt"));
@@ -264,12 +272,6 @@ namespace {
 
 constexpr std::uint64_t events_at_once = 100'000;
 
-// OTF2 may read on for ever in a damaged event file: far more events than are defined are none.
-std::uint64_t most_events(std::uint64_t defined)
-{
-    return 2 * std::min(defined, UINT64_MAX / 4) + 1'000'000;
-}
-
 }  // namespace
 
 // What a pass found; or what ended it.
@@ -301,17 +303,19 @@ class Reader::Pass {
     {
         if (options_.undo_clock_offsets) base::fail("clocks that are not corrected give no order of time");
         std::uint64_t defined = 0;
+        std::uint64_t bytes = 0;
         bool any = false;
         for (std::size_t i = first_; i < last_; ++i) {
             any = location_reader(i) != nullptr || any;
             defined += archive_.locations[i].events;
+            bytes += files_.bytes_of_events(archive_.locations[i]);
             getting_on();
         }
         if (!any) return;
         OTF2_GlobalEvtReader* events = check(OTF2_Reader_GetGlobalEvtReader(reader_.get()), "read events");
         check(OTF2_Reader_RegisterGlobalEvtCallbacks(reader_.get(), events, callbacks_.global.get(), &source_),
               "read events");
-        const bool whole = read_in_parts(defined, "", [&](std::uint64_t most, std::uint64_t& read) {
+        const bool whole = read_in_parts(most_events(defined, bytes), "", [&](std::uint64_t most, std::uint64_t& read) {
             return OTF2_Reader_ReadGlobalEvents(reader_.get(), events, most, &read);
         });
         if (whole) check(OTF2_Reader_CloseGlobalEvtReader(reader_.get(), events), "close events");
@@ -325,10 +329,10 @@ class Reader::Pass {
             if (events == nullptr) continue;
             check(OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks_.local.get(), &source_),
                   "read events");
-            const bool whole =
-                read_in_parts(location.events, " of " + location.name, [&](std::uint64_t most, std::uint64_t& read) {
-                    return OTF2_Reader_ReadLocalEvents(reader_.get(), events, most, &read);
-                });
+            const bool whole = read_in_parts(most_events(location.events, files_.bytes_of_events(location)),
+                                             " of " + location.name, [&](std::uint64_t some, std::uint64_t& read) {
+                                                 return OTF2_Reader_ReadLocalEvents(reader_.get(), events, some, &read);
+                                             });
             if (!whole) return;
             check(OTF2_Reader_CloseEvtReader(reader_.get(), events), "close events of ", location.name);
         }
@@ -346,9 +350,8 @@ class Reader::Pass {
  private:
     // False if the visitor ended it.
     template <class ReadSome>
-    bool read_in_parts(std::uint64_t defined, const std::string& of, const ReadSome& read_some)
+    bool read_in_parts(std::uint64_t most, const std::string& of, const ReadSome& read_some)
     {
-        const std::uint64_t most = most_events(defined);
         for (std::uint64_t all = 0;;) {
             std::uint64_t read = 0;
             const OTF2_ErrorCode code = read_some(events_at_once, read);
@@ -359,7 +362,7 @@ class Reader::Pass {
             all += read;
             if (read < events_at_once) return true;
             if (all >= most)
-                base::fail("events", of, " go on beyond the ", defined, " that are defined: cut off, or damaged");
+                base::fail("events", of, " go on beyond what is defined and what the file can hold: damaged");
         }
     }
 

@@ -26,11 +26,8 @@ void CallPathProfile::leave(const At& at, std::uint32_t region, const EventAttri
 {
     event(at);
     Place& place = places_[at.location];
-    if (place.times_open.size() <= region || place.times_open[region] == 0) {
-        ++place.stray_leaves;
-        return;
-    }
-    for (; place.open.back().region != region; ++place.never_left) close(at.location, at.time_ns);
+    if (place.times_open.size() <= region || place.times_open[region] == 0) return;
+    while (place.open.back().region != region) close(at.location, at.time_ns);
     close(at.location, at.time_ns);
 }
 
@@ -53,7 +50,7 @@ void CallPathProfile::close(std::uint32_t location, std::int64_t end_ns)
 void CallPathProfile::finish()
 {
     for (std::uint32_t location = 0; location < places_.size(); ++location)
-        for (Place& place = places_[location]; !place.open.empty(); ++place.never_left) close(location, place.last_ns);
+        for (Place& place = places_[location]; !place.open.empty();) close(location, place.last_ns);
 }
 
 std::vector<std::string> CallPathProfile::problems() const
@@ -63,10 +60,7 @@ std::vector<std::string> CallPathProfile::problems() const
         if (count > 0) problems.push_back(base::join(location.name, " (", location.id, "): ", count, what));
     };
     for (std::size_t i = 0; i < places_.size(); ++i) {
-        tell(places_[i].never_left, " regions never left; taken as left with the one around them, or at the last event",
-             archive_.locations[i]);
         tell(places_[i].folded, " visits inside too many others are taken for part of them", archive_.locations[i]);
-        tell(places_[i].stray_leaves, " regions left that were not entered", archive_.locations[i]);
     }
     return problems;
 }

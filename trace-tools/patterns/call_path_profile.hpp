@@ -54,9 +54,7 @@ class CallPathProfile : public Visitor {
         std::vector<Visit> open;
         std::vector<std::uint32_t> times_open;  // by region
         std::int64_t last_ns = 0;
-        std::uint64_t never_left = 0;
         std::uint64_t folded = 0;
-        std::uint64_t stray_leaves = 0;
     };
 
     void event(const At& at) { places_[at.location].last_ns = at.time_ns; }

@@ -20,7 +20,7 @@ struct Handed {
     Causes::Background background;
 };
 
-Causes::Causes(std::size_t locations, bool followed)
+Causes::Causes(std::size_t locations, bool followed, const Part& part) : part_{part}
 {
     if (!followed) return;
     tracks_.resize(locations);
@@ -42,8 +42,16 @@ void Causes::work_until(std::uint32_t location, std::int64_t now_ns, std::uint32
     Track& track = tracks_[location];
     const Stretch more{.where = where, .begin_ns = track.known_ns, .end_ns = now_ns};
     track.known_ns = now_ns;
-    track.path.add(where, more.end_ns - more.begin_ns);
+    track.path.add(where, part_.within(location, more.begin_ns, more.end_ns));
     add_work(track, more);
+}
+
+void Causes::idle_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+{
+    if (!followed()) return;
+    Track& track = tracks_[location];
+    track.path.add(where, part_.within(location, track.known_ns, now_ns));
+    track.known_ns = now_ns;
 }
 
 void Causes::add_work(Track& track, const Stretch& more)
@@ -103,7 +111,7 @@ void Causes::wait_for(std::uint32_t location, std::uint32_t where, std::int64_t 
     if (other.ns <= from_ns) return;
     add_work(track, {.where = where, .begin_ns = track.known_ns, .end_ns = from_ns});
     const SyncPoint& met = *other.past->point;
-    auto why = blame(location, *other.past, other.ns - from_ns);
+    auto why = blame(location, *other.past, part_.within(location, from_ns, other.ns));
     end_interval(track,
                  {.location = met.location, .ns = met.ns, .waited_ns = other.ns - from_ns, .why = std::move(why)});
     track.path.go_on_from(other.past->path);
@@ -141,7 +149,7 @@ void Causes::take_up(std::uint32_t location, const Lead& other, std::optional<st
     if (!idle_in) return;
     const Stretch idle{.where = *idle_in, .begin_ns = other.ns, .end_ns = track.known_ns};
     track.path.go_on_from(other.handed->path);
-    track.path.add(idle.where, idle.end_ns - idle.begin_ns);
+    track.path.add(idle.where, part_.within(location, idle.begin_ns, idle.end_ns));
     add_work(track, idle);
 }
 

@@ -3,6 +3,7 @@
 // sync_points.hpp.
 #pragma once
 
+#include "trace-tools/patterns/part.hpp"
 #include "trace-tools/patterns/path_so_far.hpp"
 #include "trace-tools/patterns/sync_points.hpp"
 #include "trace-tools/patterns/time_sums.hpp"
@@ -43,13 +44,15 @@ struct Lead {
 class Causes {
  public:
     // Not followed: arrivals have a time, and all else does nothing.
-    Causes(std::size_t locations, bool followed);
+    Causes(std::size_t locations, bool followed, const Part& part);
 
     bool followed() const { return !tracks_.empty(); }
 
     // The location's first event; its path begins with the first event of all.
     void begin(std::uint32_t location, std::int64_t first_of_all_ns);
     void work_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
+    // Waited there for something that is not followed, another thread of OpenMP for example: that makes nobody late.
+    void idle_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
     // As it came to the call that it is in since `call_ns`.
     Arrival arrival(std::uint32_t location, std::int64_t call_ns);
@@ -108,6 +111,7 @@ class Causes {
     static void split(Track& track, const SyncPoint& met);
     std::shared_ptr<const Shares> blame(std::uint32_t location, const Past& late, std::int64_t waited_ns);
 
+    const Part& part_;  // of the run, whose time is summed up
     std::vector<Track> tracks_;
     std::vector<std::vector<Cost>> costs_;  // by location and slot of where
     Delays delays_;

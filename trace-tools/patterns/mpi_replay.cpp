@@ -15,12 +15,15 @@ namespace otf2 {
 
 namespace {
 
-enum class Kind : std::uint8_t { work, mpi, task_create, task, task_wait };
+enum class Kind : std::uint8_t { work, mpi, task_create, task, task_wait, thread_barrier };
 
 // OpenMP's tasks are bound to threads, and done by those that wait.
 Kind kind_of(const Region& region)
 {
     if (is_mpi(region)) return Kind::mpi;
+    const bool barrier = region.role == RegionRole::barrier || region.role == RegionRole::implicit_barrier;
+    if (barrier && (region.paradigm == Paradigm::openmp || region.paradigm == Paradigm::pthread))
+        return Kind::thread_barrier;
     if (region.paradigm != Paradigm::user) return Kind::work;
     switch (region.role) {
         case RegionRole::task_create:
@@ -48,6 +51,7 @@ struct Stay {
     std::int64_t steps = 0;    // visits of the step's region
     TimeSums exclusive;
     std::int64_t mpi_ns = 0;
+    bool calls_mpi = false;
 
     // Of the step that it is in:
     std::size_t step_depth = 0;  // of open regions, the step's counted
@@ -65,7 +69,7 @@ struct MpiReplay::State {
         : options{std::move(how)},
           step_attribute{archive.find_attribute("step")},
           stays(archive.locations.size()),
-          replay{archive, options.critical_path, std::move(sink)},
+          replay{archive, options.part, options.critical_path, std::move(sink)},
           collectives{replay, std::move(started.collectives)},
           messages{replay, std::move(started.receives)},
           tasks{replay}
@@ -89,6 +93,12 @@ struct MpiReplay::State {
     MessageReplay messages;
     TaskReplay tasks;
 
+    std::int64_t run_ns(std::uint32_t location) const
+    {
+        const Stay& stay = stays[location];
+        return stay.first_ns == INT64_MIN ? 0 : options.part.within(location, stay.first_ns, stay.last_ns);
+    }
+
     Stay& go_on(const At& at)
     {
         Stay& stay = stays[at.location];
@@ -100,9 +110,12 @@ struct MpiReplay::State {
         }
         if (replay.places[at.location].in_mpi == 0) {
             const std::uint32_t where = stay.where();
-            stay.exclusive.add(where, at.time_ns - stay.last_ns);
-            if (replay.causes.followed() && !stay.open.empty() && kinds[stay.open.back().region] == Kind::task_wait)
+            stay.exclusive.add(where, options.part.within(at.location, stay.last_ns, at.time_ns));
+            const Kind kind = stay.open.empty() ? Kind::work : kinds[stay.open.back().region];
+            if (replay.causes.followed() && kind == Kind::task_wait)
                 tasks.end_wait(at.location, at.time_ns, where);
+            else if (kind == Kind::thread_barrier)
+                replay.causes.idle_until(at.location, at.time_ns, where);
             else
                 replay.causes.work_until(at.location, at.time_ns, where);
         }
@@ -172,6 +185,7 @@ struct MpiReplay::State {
     {
         Stay& stay = stays[at.location];
         std::int64_t rest_ns = at.time_ns - stay.step_ns;
+        if (options.part.within(at.location, stay.step_ns, at.time_ns) < rest_ns) return;
         for (const auto& [where, ns] : stay.phases.all()) rest_ns -= ns;
         stay.phases.add(step, rest_ns);
         for (const auto& [where, ns] : stay.phases.all())
@@ -187,8 +201,10 @@ struct MpiReplay::State {
         messages.end_call(location, now_ns);
         replay.causes.end_call(location, now_ns, place.call);
         if (initialised) replay.causes.meet_all(location, now_ns, place.call);
-        stays[location].exclusive.add(place.call, now_ns - place.call_ns);
-        stays[location].mpi_ns += now_ns - place.call_ns;
+        const std::int64_t inside_ns = options.part.within(location, place.call_ns, now_ns);
+        stays[location].exclusive.add(place.call, inside_ns);
+        stays[location].mpi_ns += inside_ns;
+        stays[location].calls_mpi = true;
     }
 };
 
@@ -291,8 +307,10 @@ std::vector<MpiTimes> MpiReplay::times() const
         const Stay& stay = state_->stays[location];
         times.push_back({.first_ns = std::max<std::int64_t>(stay.first_ns, 0),
                          .last_ns = stay.last_ns,
+                         .run_ns = state_->run_ns(static_cast<std::uint32_t>(location)),
                          .mpi_ns = stay.mpi_ns,
-                         .waiting_ns = state_->replay.places[location].waiting_ns});
+                         .waiting_ns = state_->replay.places[location].waiting_ns,
+                         .calls_mpi = stay.calls_mpi});
     }
     return times;
 }
@@ -311,8 +329,14 @@ std::size_t MpiReplay::ranks() const
 {
     std::set<std::uint32_t> processes;
     for (std::uint32_t location = 0; location < state_->stays.size(); ++location)
-        if (state_->stays[location].mpi_ns > 0) processes.insert(state_->replay.process_of(location));
+        if (state_->stays[location].calls_mpi && state_->run_ns(location) > 0)
+            processes.insert(state_->replay.process_of(location));
     return processes.size();
+}
+
+bool MpiReplay::joined() const
+{
+    return ranks() > 1 || state_->tasks.passed_on();
 }
 
 CriticalPath MpiReplay::critical_path() const

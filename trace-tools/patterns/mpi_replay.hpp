@@ -15,12 +15,15 @@
 
 namespace otf2 {
 
-// Of a location that speaks MPI.
+// Of a location.
 struct MpiTimes {
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;
+    std::int64_t run_ns = 0;      // from the first to the last, in the part; so are all below
     std::int64_t mpi_ns = 0;      // in MPI calls
     std::int64_t waiting_ns = 0;  // of that in wait states
+    bool calls_mpi = false;       // in the part or not
+    bool counts() const { return calls_mpi && run_ns > 0; }
 };
 
 struct CriticalPath {
@@ -28,7 +31,7 @@ struct CriticalPath {
     DelayCosts delay;            // of what was late, on the path or not
     DelayCosts indirect_delay;   // the part of it that others whom it made late cost in turn
     DelayCosts unknown_delay;    // what has no known cause, by who waited; with `delay` all waiting
-    std::int64_t length_ns = 0;  // from the first event of all to the last
+    std::int64_t length_ns = 0;  // without a part: from the first ENTER of all to the last LEAVE
 };
 
 // Of a location's visit of a step: time in a region directly inside the step's, all visits together, and of the step's
@@ -52,6 +55,8 @@ class MpiReplay : public Visitor {
         CallTree* call_paths = nullptr;
         // As steps end on each location. Of several regions that are steps the first that is entered has phases.
         std::function<void(const PhaseTime&)> phases = {};
+        // All times that are summed up are those in it; steps that are not wholly in it have no phases.
+        Part part = {};
     };
 
     // A sum of waits when its step is over on all locations.
@@ -65,12 +70,14 @@ class MpiReplay : public Visitor {
     // After the last event.
     void finish();
 
-    // By location; those that were never in MPI have mpi_ns 0.
+    // By location.
     std::vector<MpiTimes> times() const;
     // Time without that of regions inside. MPI calls that an MPI call makes are part of it.
     PathTimes exclusive() const;
-    CriticalPath critical_path() const;  // that leads to the last event of all
-    std::size_t ranks() const;           // processes that were in MPI
+    // That leads to the last event of all. Where nothing joins locations, it is only what the last one did.
+    CriticalPath critical_path() const;
+    bool joined() const;        // ranks of MPI, or threads by tasks
+    std::size_t ranks() const;  // processes that call MPI, and have time in the part
     std::vector<std::string> problems() const;
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;

@@ -12,8 +12,8 @@ std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times)
     double most_run = 0.0;
     double ranks = 0.0;
     for (const MpiTimes& one : times) {
-        if (one.mpi_ns == 0) continue;
-        const auto run = static_cast<double>(one.last_ns - one.first_ns);
+        if (!one.counts()) continue;
+        const auto run = static_cast<double>(one.run_ns);
         const auto computation = run - static_cast<double>(one.mpi_ns);
         const auto transfer = static_cast<double>(one.mpi_ns - one.waiting_ns);
         computed += computation;

@@ -2,6 +2,23 @@
 
 namespace otf2 {
 
+namespace {
+
+// Of a job whose only communicators have one member each (Score-P has MPI_COMM_WORLD of one rank so): by process.
+std::vector<std::int64_t> alone(const Archive& archive)
+{
+    std::vector<std::int64_t> by_process(archive.processes.size(), -1);
+    std::int64_t next = 0;
+    for (std::size_t i = 0; i < by_process.size(); ++i)
+        if (!archive.processes[i].accelerator) by_process[i] = next++;
+    std::vector<std::int64_t> ranks;
+    for (const Location& location : archive.locations)
+        ranks.push_back(location.process != nowhere ? by_process[location.process] : -1);
+    return ranks;
+}
+
+}  // namespace
+
 std::vector<std::int64_t> ranks_of_locations(const Archive& archive)
 {
     std::vector<std::int64_t> ranks(archive.locations.size(), -1);
@@ -11,6 +28,7 @@ std::vector<std::int64_t> ranks_of_locations(const Archive& archive)
         if (mpi && (largest == nullptr || one.members.size() > largest->members.size())) largest = &one;
     }
     if (largest == nullptr) return ranks;
+    if (largest->members.empty() && largest->self) return alone(archive);
     std::vector<std::int64_t> by_process(archive.processes.size(), -1);
     for (std::size_t rank = 0; rank < largest->members.size(); ++rank) {
         const std::uint32_t location = largest->members[rank];

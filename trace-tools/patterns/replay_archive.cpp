@@ -1,15 +1,22 @@
 #include "trace-tools/patterns/replay_archive.hpp"
 
+#include "base/words.hpp"
+#include "trace-tools/otf2/fan_out.hpp"
+#include "trace-tools/patterns/soundness.hpp"
+
 #include <iostream>
 
 namespace otf2 {
 
 void replay_archive(Reader& reader, MpiReplay& replay, const char* program)
 {
-    reader.read(replay);
+    Soundness soundness{reader.archive()};
+    FanOut both{&soundness, &replay};
+    reader.read(both);
+    refuse_unsound(reader, soundness);
     replay.finish();
-    for (const std::vector<std::string>& problems : {reader.archive().problems, reader.problems(), replay.problems()})
-        for (const std::string& problem : problems) std::cerr << program << ": " << problem << '\n';
+    for (const std::vector<std::string>& list : {soundness.oddities(), reader.oddities(), replay.problems()})
+        for (const std::string& one : list) std::cerr << program << ": " << base::printable(one) << '\n';
 }
 
 }  // namespace otf2

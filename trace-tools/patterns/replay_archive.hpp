@@ -6,7 +6,8 @@
 
 namespace otf2 {
 
-// All events to the replay, to its end. What is unsound about them goes to stderr, a line each, as `program`.
+// All events to the replay, to its end. Throws Error if they are not sound; what is odd about them goes to stderr, a
+// line each, as `program`.
 void replay_archive(Reader& reader, MpiReplay& replay, const char* program);
 
 }  // namespace otf2

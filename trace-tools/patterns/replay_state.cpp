@@ -8,10 +8,11 @@ bool is_mpi(const Region& region)
            (region.paradigm == Paradigm::unknown && region.name.starts_with("MPI_"));
 }
 
-ReplayState::ReplayState(const Archive& of, bool follow_causes, WaitSums::Sink sink)
+ReplayState::ReplayState(const Archive& of, const Part& only, bool follow_causes, WaitSums::Sink sink)
     : archive{of},
+      part{only},
       places(of.locations.size()),
-      causes{of.locations.size(), follow_causes},
+      causes{of.locations.size(), follow_causes, only},
       waits{of.locations.size(), std::move(sink)},
       in_collective_(std::max(of.locations.size(), of.processes.size()), nowhere)
 {
@@ -38,7 +39,8 @@ std::optional<std::uint32_t> ReplayState::find_rank(std::uint32_t communicator, 
 std::optional<std::uint32_t> ReplayState::rank_of(std::uint32_t communicator, std::uint32_t location)
 {
     const auto rank = find_rank(communicator, location);
-    if (!rank) ++strangers;
+    const bool alone = communicator < archive.communicators.size() && archive.communicators[communicator].self;
+    if (!rank && !alone) ++strangers;
     return rank;
 }
 
@@ -50,6 +52,11 @@ MpiCall ReplayState::call(std::uint32_t location, std::int64_t now_ns) const
 
 void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t ns)
 {
+    const bool at_the_end = pattern == Pattern::nxn_completion || pattern == Pattern::barrier_completion ||
+                            pattern == Pattern::icollective_exposed;
+    if (ns > 0 && !part.is_all())
+        ns = at_the_end ? part.within(call.location, call.end_ns - ns, call.end_ns)
+                        : part.within(call.location, call.begin_ns, call.begin_ns + ns);
     if (ns <= 0) return;
     waits.add({call.step, pattern, communicator, call.where, call.location}, ns);
     if (waits_for_another(pattern)) places[call.location].waiting_ns += ns;

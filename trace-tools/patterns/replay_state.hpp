@@ -3,6 +3,7 @@
 
 #include "trace-tools/otf2/archive.hpp"
 #include "trace-tools/patterns/causes.hpp"
+#include "trace-tools/patterns/part.hpp"
 #include "trace-tools/patterns/wait_states.hpp"
 
 #include <algorithm>
@@ -36,9 +37,10 @@ struct Place {
 bool is_mpi(const Region& region);
 
 struct ReplayState {
-    ReplayState(const Archive& of, bool follow_causes, WaitSums::Sink sink);
+    ReplayState(const Archive& of, const Part& only, bool follow_causes, WaitSums::Sink sink);
 
     const Archive& archive;
+    const Part& part;           // of the run, whose time is summed up
     std::vector<Place> places;  // by location
     Causes causes;
     WaitSums waits;

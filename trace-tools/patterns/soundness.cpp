@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/saturating.hpp"
 #include "base/words.hpp"
+#include "trace-tools/otf2/fan_out.hpp"
 
 #include <algorithm>
 
@@ -206,6 +207,14 @@ void refuse_unsound(const Reader& reader, const Soundness& soundness)
                                                   : base::join(" and ", problems.size() - 1,
                                                                " more problems, which trace-info --check shows");
     base::fail("trace ", reader.anchor().string(), " is not sound: ", base::printable(problems.front()), more);
+}
+
+void read_soundly(Reader& reader, Visitor& visitor)
+{
+    Soundness soundness{reader.archive()};
+    FanOut both{&soundness, &visitor};
+    reader.read_by_location(both);
+    refuse_unsound(reader, soundness);
 }
 
 }  // namespace otf2

@@ -105,4 +105,7 @@ std::vector<std::string> oddities_of(const Reader& reader, const Soundness& soun
 // After a reading of all events. Throws Error, one line with the first problem, where there is one.
 void refuse_unsound(const Reader& reader, const Soundness& soundness);
 
+// Reads all events, location by location, and refuses likewise.
+void read_soundly(Reader& reader, Visitor& visitor);
+
 }  // namespace otf2

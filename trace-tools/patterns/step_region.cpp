@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "trace-tools/patterns/ranks.hpp"
+#include "trace-tools/patterns/soundness.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -303,7 +304,7 @@ std::optional<std::uint32_t> find_step_region(Reader& reader)
 {
     const Archive& archive = reader.archive();
     UseOfRegions seen{archive};
-    reader.read_by_location(seen);
+    read_soundly(reader, seen);
     const std::vector<std::size_t> locations = first_locations(archive, seen);
     if (const auto numbered = with_number(archive, locations, seen)) return numbered;
     std::optional<std::uint32_t> best;
@@ -331,7 +332,7 @@ std::uint32_t step_region_named(const Archive& archive, const std::string& name)
 StepTable read_steps(Reader& reader, std::uint32_t region)
 {
     StepsOfLocations steps{reader.archive(), region};
-    reader.read_by_location(steps);
+    read_soundly(reader, steps);
     return steps.table();
 }
 

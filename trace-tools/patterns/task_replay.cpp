@@ -41,6 +41,7 @@ void TaskReplay::begin_last_of(std::uint32_t creator, std::uint32_t location, st
 void TaskReplay::take_up(const Lead& created, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where)
 {
     if (created.location == location) return;
+    passed_on_ = true;
     const bool idle = created.ns > idle_since_ns;
     state_.causes.take_up(location, created, idle ? std::optional{where} : std::nullopt);
 }

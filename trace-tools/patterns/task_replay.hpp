@@ -24,6 +24,8 @@ class TaskReplay {
     // The location was in the region that waits, and in none inside, since its last event.
     void end_wait(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
+    bool passed_on() const { return passed_on_; }  // any task, from one thread to another
+
  private:
     // Only the last ones: a task waits for the last of those that create it, a thread for the last of those it waits
     // for.
@@ -39,6 +41,7 @@ class TaskReplay {
 
     ReplayState& state_;
     std::vector<Process> processes_;
+    bool passed_on_ = false;
 };
 
 }  // namespace otf2

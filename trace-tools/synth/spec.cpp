@@ -105,6 +105,12 @@ std::int64_t parse_time(std::string_view text)
     return ns;
 }
 
+// Negative: of a clock that is ahead.
+std::int64_t parse_signed_time(std::string_view text)
+{
+    return text.starts_with('-') ? -parse_time(text.substr(1)) : parse_time(text);
+}
+
 TimeRange parse_range(std::string_view text)
 {
     const std::size_t dots = text.find("..");
@@ -165,7 +171,7 @@ class Parser {
             once(words);
             spec_.seed = base::parse<std::uint64_t>(only_word(words, "a number"));
         } else if (words.head == "clock") {
-            ClockError error{.offset_ns = parse_time(take(words, "offset").value_or("0s")),
+            ClockError error{.offset_ns = parse_signed_time(take(words, "offset").value_or("0s")),
                              .drift = base::parse<double>(take(words, "drift").value_or("0")) * 1e-6};
             if (!(std::abs(error.drift) <= 0.1)) base::fail("a drift is at most 100000 microseconds a second");
             clocks_.emplace_back(only_word(words, "ranks"), error);

@@ -2,7 +2,8 @@
 //
 //     ranks 4
 //     communicator row 0-1                     # ranks in it; all ranks are in `world`, the archive's MPI_COMM_WORLD
-//     clock 1 offset=5ms drift=20              # rank 1's clock is 5 ms behind rank 0's and loses 20 us each second
+//     clock 1 offset=5ms drift=20              # rank 1's clock is 5 ms behind rank 0's, loses 20 us a second
+//     clock 0 offset=-5ms                      # rank 0's clock is 5 ms ahead
 //     repeat 100 step {                        # a region, entered by all ranks; its attribute `step` counts
 //         forward 10ms..12ms                   # work in a region: every time another length, the same for a seed
 //         backward 20ms, 25ms on 1,3           # by rank: the last that names it

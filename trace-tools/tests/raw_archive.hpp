@@ -50,11 +50,15 @@ class RawArchive {
         check(OTF2_EvtWriter_Leave(events(location), nullptr, time, region), "leave");
     }
 
+    // Defines so many, whatever there are.
+    void count_as(OTF2_LocationRef location, std::uint64_t events) { counted_[location] = events; }
+
     // After the last event: from now on definitions. An empty mapping is none; region i of the location is map[i].
     void end_events(const std::map<OTF2_LocationRef, std::vector<std::uint64_t>>& region_maps = {})
     {
         for (const auto& [location, writer] : writers_) {
             check(OTF2_EvtWriter_GetNumberOfEvents(writer, &events_[location]), "count events");
+            if (const auto told = counted_.find(location); told != counted_.end()) events_[location] = told->second;
             check(OTF2_Archive_CloseEvtWriter(archive_.get(), writer), "close events");
         }
         check(OTF2_Archive_CloseEvtFiles(archive_.get()), "close events");
@@ -129,6 +133,7 @@ class RawArchive {
     OTF2_GlobalDefWriter* definitions_ = nullptr;
     std::map<OTF2_LocationRef, OTF2_EvtWriter*> writers_;
     std::map<OTF2_LocationRef, std::uint64_t> events_;
+    std::map<OTF2_LocationRef, std::uint64_t> counted_;
     std::map<std::string, OTF2_StringRef> texts_;
 };
 

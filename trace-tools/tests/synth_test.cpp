@@ -215,6 +215,26 @@ TEST_CASE("clocks that differ are written as they are and read as one")
     CHECK(own.last[0] - own.last[1] == doctest::Approx(5'000'000 + 1'300'000 * 0.1).epsilon(0.001));
 }
 
+TEST_CASE("a clock that is ahead is read as one, too")
+{
+    const testing::Scratch scratch;
+    REQUIRE(synth(scratch, "ranks 2\nclock 1 offset=-5ms\nwork 10ms\nMPI_Barrier 1ms\n").status == 0);
+    struct Ends : otf2::Visitor {
+        void leave(const otf2::At& at, std::uint32_t, const otf2::EventAttributes&) override
+        {
+            last[at.location] = at.time_ns;
+        }
+        std::map<std::uint32_t, std::int64_t> last;
+    };
+    Ends common;
+    otf2::Reader{scratch / "made/traces.otf2"}.read(common);
+    CHECK(common.last[0] == common.last[1]);
+    Ends own;
+    otf2::Reader raw{scratch / "made/traces.otf2", {.undo_clock_offsets = true}};
+    raw.read_by_location(own);
+    CHECK(own.last[1] - own.last[0] == 5'000'000);
+}
+
 TEST_CASE("the same seed gives the same archive and another one another")
 {
     const auto path = [](const std::string& seed) {

@@ -1,0 +1,294 @@
+// What trace-waits, trace-path and trace-steps say on the terminal, of all of a run and of a part of it; and what they
+// refuse.
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "base/testing.hpp"
+#include "trace-tools/tests/raw_archive.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string bin = CROSSTALK_BIN;
+
+bool has(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t second = 1'000 * ms;
+
+enum Region : OTF2_RegionRef { init, loop, barrier, finalise, step };
+
+void barrier_of(otf2::RawArchive& archive, OTF2_LocationRef rank, std::uint64_t from, std::uint64_t to)
+{
+    archive.enter(rank, from, barrier);
+    otf2::check(OTF2_EvtWriter_MpiCollectiveBegin(archive.events(rank), nullptr, from), "begin");
+    otf2::check(OTF2_EvtWriter_MpiCollectiveEnd(archive.events(rank), nullptr, to, OTF2_COLLECTIVE_OP_BARRIER, 0,
+                                                OTF2_UNDEFINED_UINT32, 0, 0),
+                "end");
+    archive.leave(rank, to, barrier);
+}
+
+void define(otf2::RawArchive& archive, std::uint64_t ranks, std::uint64_t end, bool self = false)
+{
+    archive.end_events();
+    archive.clock(0, end);
+    archive.node(0, "host");
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        archive.process(rank, "MPI Rank " + std::to_string(rank), 0);
+        archive.location(rank, "Master thread", rank);
+    }
+    archive.region(init, "MPI_Init", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
+    archive.region(loop, "loop");
+    archive.region(barrier, "MPI_Barrier", OTF2_REGION_ROLE_BARRIER, OTF2_PARADIGM_MPI);
+    archive.region(finalise, "MPI_Finalize", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
+    archive.region(step, "step");
+    const OTF2_StringRef name = archive.text("world");
+    const std::array<std::uint64_t, 2> members{0, 1};
+    const auto group = [&](OTF2_GroupRef number, OTF2_GroupType type, std::uint64_t count) {
+        otf2::check(
+            OTF2_GlobalDefWriter_WriteGroup(archive.definitions(), number, name, type, OTF2_PARADIGM_MPI,
+                                            OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(count), members.data()),
+            "define");
+    };
+    group(0, OTF2_GROUP_TYPE_COMM_LOCATIONS, ranks);
+    group(1, self ? OTF2_GROUP_TYPE_COMM_SELF : OTF2_GROUP_TYPE_COMM_GROUP, self ? 0 : ranks);
+    otf2::check(
+        OTF2_GlobalDefWriter_WriteComm(archive.definitions(), 0, name, 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE),
+        "define");
+    archive.finish();
+}
+
+// Both ranks: MPI_Init 0 to 100 ms, loop 100 to 200 ms, MPI_Finalize 200 to 300 ms. In the loop a barrier that ends at
+// 181 ms, where rank 0 comes at 110 ms and rank 1 at 180 ms.
+fs::path slow_rank_1(const fs::path& directory)
+{
+    otf2::RawArchive archive{directory};
+    for (const OTF2_LocationRef rank : {0, 1}) {
+        archive.enter(rank, 0, init);
+        archive.leave(rank, 100 * ms, init);
+        archive.enter(rank, 100 * ms, loop);
+        barrier_of(archive, rank, (rank == 0 ? 110 : 180) * ms, 181 * ms);
+        archive.leave(rank, 200 * ms, loop);
+        archive.enter(rank, 200 * ms, finalise);
+        archive.leave(rank, 300 * ms, finalise);
+    }
+    define(archive, 2, 300 * ms);
+    return archive.anchor();
+}
+
+// By metric and rank.
+std::map<std::pair<std::string, std::string>, double> pop(const fs::path& directory)
+{
+    const base::CsvTable table{directory / "pop.csv"};
+    std::map<std::pair<std::string, std::string>, double> values;
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        values[{table.text(row, "metric"), table.text(row, "rank")}] = table.get<double>(row, "value");
+    return values;
+}
+
+double sum(const fs::path& file)
+{
+    const base::CsvTable table{file};
+    double seconds = 0.0;
+    for (std::size_t row = 0; row < table.rows(); ++row) seconds += table.get<double>(row, "seconds");
+    return seconds;
+}
+
+// An archive whose second event is earlier than its first.
+fs::path backwards(const fs::path& directory)
+{
+    otf2::RawArchive archive{directory};
+    archive.enter(0, 0x1155, loop);
+    archive.leave(0, 0x1200, loop);
+    archive.enter(0, 0x1300, loop);
+    archive.leave(0, 0x1400, loop);
+    define(archive, 1, 0x1400);
+    std::string bytes = base::read_whole(directory / "traces/0.evt");
+    bytes.replace(bytes.find(std::string{"\x00\x13", 2}), 2, std::string{"\x00\x10", 2});
+    base::write_whole(directory / "traces/0.evt", bytes);
+    return archive.anchor();
+}
+
+}  // namespace
+
+TEST_CASE("trace-waits names the wait states, the rank that waited most and the one that made it wait")
+{
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = testing::run({bin + "/trace-waits", slow_rank_1(scratch / "trace")});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err == "");
+    CHECK(has(outcome.out, "2 ranks, 0.300000 s the longest; % of the 0.600000 s of all ranks\n"));
+    CHECK(has(outcome.out, "mpi_barrier_wait            0.070000000   11.67          1  rank 0 (0.070000 s)\n"));
+    CHECK(has(outcome.out, "rank 1 made the others wait 70.00 ms (23 % of the run): loop\n"));
+    CHECK(
+        has(outcome.out, "parallel efficiency 0.2133 = load balance 0.6465 x serialisation 1.0000 x transfer 0.3300"));
+    CHECK(has(outcome.out, "MPI_Init is 33 % of it all: --region or --from leaves it out\n"));
+}
+
+TEST_CASE("the efficiencies of a region are those without MPI_Init")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = slow_rank_1(scratch / "trace");
+    const testing::Outcome outcome =
+        testing::run({bin + "/trace-waits", anchor, "--region", "loop", "-o", scratch / "out"});
+    CHECK(outcome.status == 0);
+    CHECK(has(outcome.out, "region loop: 2 ranks, 0.100000 s the longest"));
+    CHECK(has(outcome.out, "rank 1 made the others wait 70.00 ms (70 % of the run): loop\n"));
+    auto values = pop(scratch / "out");
+    CHECK(values[{"run_s", "0"}] == doctest::Approx(0.1));
+    CHECK(values[{"mpi_s", "0"}] == doctest::Approx(0.071));
+    CHECK(values[{"computation_s", "1"}] == doctest::Approx(0.099));
+    CHECK(values[{"wait_time_mpi_s", "0"}] == doctest::Approx(0.07));
+    CHECK(values[{"load_balance", "all"}] == doctest::Approx(64.0 / 99.0));
+    CHECK(values[{"serialisation_efficiency", "all"}] == doctest::Approx(1.0));
+    CHECK(values[{"transfer_efficiency", "all"}] == doctest::Approx(0.99));
+}
+
+TEST_CASE("a span of time cuts waits, MPI calls and the path off at its ends")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = slow_rank_1(scratch / "trace");
+    CHECK(testing::run({bin + "/trace-waits", anchor, "--from", "150ms", "--to", "190ms", "-o", scratch / "out"})
+              .status == 0);
+    auto values = pop(scratch / "out");
+    CHECK(values[{"run_s", "0"}] == doctest::Approx(0.04));
+    CHECK(values[{"mpi_s", "0"}] == doctest::Approx(0.031));
+    CHECK(values[{"wait_time_mpi_s", "0"}] == doctest::Approx(0.03));
+    CHECK(values[{"load_balance", "all"}] == doctest::Approx(24.0 / 39.0));
+    CHECK(values[{"transfer_efficiency", "all"}] == doctest::Approx(39.0 / 40.0));
+    CHECK(sum(scratch / "out/waits.csv") == doctest::Approx(0.03));
+
+    const testing::Outcome path = testing::run(
+        {bin + "/trace-path", anchor, "--region", "loop", "--from", "150ms", "--to", "190ms", "-o", scratch / "path"});
+    CHECK(path.status == 0);
+    CHECK(has(path.out, "rank 1 made the others wait 30.00 ms (75 % of the run): loop\n"));
+    CHECK(sum(scratch / "path/path.csv") == doctest::Approx(0.04));
+}
+
+TEST_CASE("a part that is not there is refused in one line")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = slow_rank_1(scratch / "trace");
+    for (const char* program : {"/trace-waits", "/trace-path"}) {
+        const auto refused = [&](const std::vector<std::string>& words, int status, const std::string& why) {
+            std::vector<std::string> command{bin + program, anchor};
+            command.insert(command.end(), words.begin(), words.end());
+            const testing::Outcome outcome = testing::run(command);
+            CHECK(outcome.status == status);
+            CHECK(has(outcome.err, why));
+        };
+        refused({"--region", "lop"}, 2, "--region: there is no region 'lop' in the archive");
+        refused({"--from", "2s", "--to", "1s"}, 2, "--from 2s is not before --to 1s");
+        refused({"--from", "1s"}, 1, "lies in from 1s");
+        refused({"--region", "step"}, 1, "lies in region step");
+    }
+}
+
+TEST_CASE("trace-path shows the largest pieces of the path and delay costs, and writes nothing unasked")
+{
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = testing::run({bin + "/trace-path", slow_rank_1(scratch / "trace")});
+    CHECK(outcome.status == 0);
+    CHECK(has(outcome.out, "rank 1 made the others wait 70.00 ms (23 % of the run): loop\n"));
+    CHECK(has(outcome.out, "  loop                                        1    0.070000000  100.00\n"));
+    CHECK(has(outcome.out, "    0.300000000  100.00\n"));  // all of the path
+    std::size_t files = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator{scratch / "."}) ++files;
+    CHECK(files == 1);
+}
+
+TEST_CASE("where nothing joins threads no critical path is claimed")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    for (const OTF2_LocationRef thread : {0, 1}) {
+        archive.enter(thread, 100, loop);
+        archive.leave(thread, 200 + thread, loop);
+    }
+    define(archive, 2, 300);
+    const testing::Outcome outcome = testing::run({bin + "/trace-path", archive.anchor(), "-o", scratch / "path"});
+    CHECK(outcome.status == 0);
+    CHECK(has(outcome.out, "no critical path"));
+    CHECK(base::CsvTable{scratch / "path/path.csv"}.rows() == 0);
+    CHECK(has(testing::run({bin + "/trace-waits", archive.anchor()}).out, "no MPI in this archive"));
+}
+
+TEST_CASE("collectives of one rank alone raise no warning and have its number")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    archive.enter(0, 0, init);
+    archive.leave(0, 100 * ms, init);
+    barrier_of(archive, 0, 110 * ms, 120 * ms);
+    define(archive, 1, 120 * ms, true);
+    const testing::Outcome outcome = testing::run({bin + "/trace-waits", archive.anchor(), "-o", scratch / "out"});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err == "");
+    CHECK(pop(scratch / "out").contains({"run_s", "0"}));
+}
+
+TEST_CASE("trace-steps shows its table without -o, and steps of a part")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        archive.enter(0, i * second, step);
+        archive.leave(0, i * second + 900 * ms, step);
+    }
+    define(archive, 1, 10 * second);
+    const testing::Outcome all = testing::run({bin + "/trace-steps", archive.anchor()});
+    CHECK(all.status == 0);
+    CHECK(has(all.out, "step 'step': 10 visits on each of 1 ranks"));
+    const testing::Outcome some =
+        testing::run({bin + "/trace-steps", archive.anchor(), "--from", "2s", "--to", "5.5s", "-o", scratch / "out"});
+    CHECK(some.status == 0);
+    CHECK(base::CsvTable{scratch / "out/steps.csv"}.rows() == 3);  // the one from 5 s to 5.9 s reaches beyond
+}
+
+TEST_CASE("every trace program refuses what trace-info --check calls unsound, in one line, and leaves nothing")
+{
+    const testing::Scratch scratch;
+    const std::string anchor = backwards(scratch / "trace");
+    CHECK(testing::run({bin + "/trace-info", "--check", anchor}).status == 1);
+    for (const char* program : {"/trace-waits", "/trace-path", "/trace-steps"}) {
+        CAPTURE(program);
+        const testing::Outcome outcome = testing::run({bin + program, anchor, "-o", scratch / "out"});
+        CHECK(outcome.status == 1);
+        CHECK(has(outcome.err, "is not sound: Master thread (0): 1 time stamps smaller than the one before"));
+        CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+        CHECK_FALSE(fs::exists(scratch / "out"));
+    }
+    const std::string sound = slow_rank_1(scratch / "sound");
+    const testing::Outcome merged = testing::run({bin + "/trace-merge", sound, anchor, "-o", scratch / "merged"});
+    CHECK(merged.status == 1);
+    CHECK(has(merged.err, "is not sound"));
+    CHECK_FALSE(fs::exists(scratch / "merged"));
+}
+
+TEST_CASE("an archive whose writer counts its events wrong is read to its end")
+{
+    constexpr std::uint64_t visits = 600'000;
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    for (std::uint64_t i = 0; i < visits; ++i) {
+        archive.enter(0, 2 * i, loop);
+        archive.leave(0, 2 * i + 1, loop);
+    }
+    archive.count_as(0, 3);
+    define(archive, 1, 2 * visits);
+    for (const char* program : {"/trace-info", "/trace-waits", "/trace-path"}) {
+        CAPTURE(program);
+        CHECK(testing::run({bin + program, archive.anchor()}).status == 0);
+    }
+    CHECK(has(testing::run({bin + "/trace-info", "--check", archive.anchor()}).out,
+              "odd: 1200000 events are there, 3 are defined\n"));
+}
