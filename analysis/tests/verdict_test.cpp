@@ -85,7 +85,7 @@ Made made(double placebo_ms, double mem_ms, double delayed_ms, double recorded_d
     result.run.steps.phases = {"backward", "control_delay"};
     std::vector<double> delays;
     std::int64_t time = 0;
-    for (int block = 0; block < 8; ++block)
+    for (int block = 0; block < 12; ++block)
         for (std::size_t t = 0; t < treatments.size(); ++t) {
             const auto& [on, ms] = treatments[(t + static_cast<std::size_t>(block)) % treatments.size()];
             const std::int64_t begin = time;
