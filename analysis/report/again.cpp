@@ -76,7 +76,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 std::string command_for(const Report& report, double minutes)
 {
-    const std::string seconds = join(std::ceil(minutes) * 60.0);
+    const double length = minutes <= 5.0 ? 10.0 * std::ceil(6.0 * minutes) : 60.0 * std::ceil(minutes);
+    const std::string seconds = join(length);
     if (!report.again.empty()) return replaced(report.again, "{seconds}", seconds);
     const Record* training = training_record(report);
     const std::vector<const Record*> noise = noise_records(report);
@@ -85,8 +86,8 @@ std::string command_for(const Report& report, double minutes)
     const std::string out = "NEW_DIR";
     const std::string train =
         with_options(training->json, {{"--duration", seconds + "s"}, {"--out", out}}, {"--steps", "--epochs"});
-    const std::string make = with_options(
-        noise.front()->json, {{"--duration", join(std::ceil(minutes) * 60.0 + 600.0) + "s"}, {"--out", out}}, {});
+    const std::string make =
+        with_options(noise.front()->json, {{"--duration", join(length + 600.0) + "s"}, {"--out", out}}, {});
     return join(ranks > 1.0 ? join("mpirun -n ", ranks, " --bind-to none ") : "", train, " & sleep 5; ", make,
                 " & wait %1; kill %2; wait; interference analyse ", out);
 }

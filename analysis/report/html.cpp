@@ -109,7 +109,7 @@ std::string verdict_section(const Report& report)
     for (const FactorVerdict& factor : verdict.factors) {
         std::string state = badge(factor);
         if (factor.verdict == "undecided")
-            state += "<div class=\"small\">" + escape(outlook(report, factor)) + "</div>";
+            state += "<div class=\"small outlook\">" + escape(outlook(report, factor)) + "</div>";
         rows.push_back({{coloured_name(report, factor.factor, factor.level), ""},
                         {"<span class=\"big\">" + signed_percent(factor.percent) + "</span><div class=\"small\">" +
                              range(factor.interval) + "</div>",

@@ -33,6 +33,7 @@ th, td { padding: 7px 14px 7px 0; border-bottom: 1px solid var(--line); vertical
 tbody tr:last-child td { border-bottom: 0; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 td.wide { min-width: 250px; }
+.outlook { min-width: 185px; }
 td.number.strong { font-weight: 700; }
 td.number.faint { color: var(--quiet); }
 td.key { color: var(--quiet); white-space: nowrap; width: 1%; padding-right: 22px; }

@@ -17,7 +17,10 @@ namespace {
 using base::join;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_ranks = 100'000;  // of a record that may come from anywhere
+// A record may come from anywhere, and is compared set by set.
+constexpr std::size_t most_ranks = 100'000;
+constexpr std::size_t most_cpus = 4096;
+constexpr std::size_t most_sets = 256;
 
 base::CpuSet cpus_in(const Json& json, const char* key)
 {
@@ -42,7 +45,8 @@ std::map<std::string, std::vector<BoundRank>> bound_ranks(const Report& report)
     const Json& ranks = list_in(object_in(record->json, "result"), "each_rank");
     for (std::size_t r = 0; r < std::min(ranks.size(), most_ranks); ++r) {
         base::CpuSet cpus = cpus_in(ranks[r], "cpus");
-        if (!cpus.empty()) hosts[word(ranks[r], "host")].push_back({static_cast<std::int64_t>(r), std::move(cpus)});
+        if (!cpus.empty() && cpus.size() <= most_cpus)
+            hosts[word(ranks[r], "host")].push_back({static_cast<std::int64_t>(r), std::move(cpus)});
     }
     return hosts;
 }
@@ -64,28 +68,28 @@ std::string listed_ranks(const std::vector<std::int64_t>& ranks)
 
 void add_shared_cpus(std::vector<std::string>& limits, const std::string& host, const std::vector<BoundRank>& ranks)
 {
-    std::set<base::CpuSet> seen;
+    std::map<base::CpuSet, std::vector<std::int64_t>> by_set;
+    for (const BoundRank& rank : ranks) by_set[rank.cpus].push_back(rank.rank);
+    if (by_set.size() > most_sets) return;
     bool may_move = false;
-    for (const BoundRank& rank : ranks) {
-        if (!seen.insert(rank.cpus).second) continue;
+    for (const auto& [cpus, bound] : by_set) {
         std::vector<std::int64_t> within;
-        for (const BoundRank& other : ranks) {
-            const bool inside = common(other.cpus, rank.cpus) == other.cpus;
-            if (inside) within.push_back(other.rank);
-            if (&other != &rank && !common(other.cpus, rank.cpus).empty()) may_move = true;
+        for (const auto& [other, others] : by_set) {
+            const base::CpuSet both = common(other, cpus);
+            if (both == other) within.insert(within.end(), others.begin(), others.end());
+            may_move = may_move || (!both.empty() && (other != cpus || others.size() > 1));
         }
-        if (within.size() <= rank.cpus.size()) continue;
-        limits.push_back(
-            join(listed_ranks(within), " share ", rank.cpus.size() == 1 ? "one CPU" : "CPUs ",
-                 rank.cpus.size() == 1 ? "" : base::format_cpus(rank.cpus), " of ", host,
-                 ": they compute in turn, so steps and slowdowns differ from those on cores of their own"));
-        may_move = false;
-        break;
+        if (within.size() <= cpus.size()) continue;
+        std::sort(within.begin(), within.end());
+        limits.push_back(join(
+            listed_ranks(within), " share ", cpus.size() == 1 ? "one CPU" : "CPUs " + base::format_cpus(cpus), " of ",
+            host, ": they compute in turn, so steps and slowdowns differ from those on cores of their own"));
+        return;
     }
     if (may_move)
         limits.push_back(join("ranks on ", host,
-                              " are not bound to CPUs of their own: where the kernel puts them may "
-                              "change during the run"));
+                              " are not bound to CPUs of their own: where the kernel puts them may change during the "
+                              "run"));
 }
 
 void add_virtual_machines(std::vector<std::string>& limits, const Report& report)
@@ -122,10 +126,9 @@ void add_noise_place(std::vector<std::string>& limits, const Json& noise, const 
     const std::size_t cores = cores_of(noise, cpus);
     const double left = online ? *online - static_cast<double>(training.size()) : 0.0;
     if (cores == 1 || static_cast<double>(cpus.size()) < left)
-        limits.push_back(join("noise came from ", cores, cores == 1 ? " core" : " cores", " (CPU",
+        limits.push_back(join("noise came from ", count(cores, "core"), " of ", host, " (CPU",
                               cpus.size() == 1 ? " " : "s ", base::format_cpus(cpus),
-                              online ? join(" of ", *online) : "", " on ", host,
-                              "): jobs on more cores would make more of it"));
+                              online ? join("; it has ", *online) : "", "): jobs on more cores would make more of it"));
 }
 
 double worst_lateness_s(const Json& noise)

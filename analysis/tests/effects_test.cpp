@@ -205,7 +205,7 @@ TEST_CASE("a block that lacks a treatment is dropped and counted")
     for (auto* times : {&run.steps.ranks[0].begin_ns, &run.steps.ranks[0].end_ns}) times->resize(75);
     run.steps.ranks[0].phase_ms.conservativeResize(75, Eigen::NoChange);
     CHECK_THROWS_WITH_AS(analysis::analyse(run, {.exposure = {.warm_up_steps = 20}, .draws = {.count = 0}}),
-                         doctest::Contains("blocks hold every treatment"), base::Error);
+                         doctest::Contains("two blocks that hold every treatment"), base::Error);
 }
 
 TEST_CASE("the interval uses the t quantile of blocks minus one")

@@ -104,7 +104,7 @@ TEST_CASE("a virtual machine and noise on few cores or on the training's are sai
 {
     ordered_json training = training_on("0", "1");
     CHECK(any_says(analysis::limits(report_with(training, noise_on("2", 8))),
-                   "noise came from 1 core (CPU 2 of 8 on node1)"));
+                   "noise came from 1 core of node1 (CPU 2; it has 8)"));
     CHECK(any_says(analysis::limits(report_with(training, noise_on("1-7", 8))),
                    "CPUs of the training itself (1 of node1)"));
     training["virtual_machine"] = "QEMU";

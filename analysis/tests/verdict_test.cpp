@@ -106,7 +106,7 @@ Made made(const Lengths& lengths)
     result.run.steps.phases = {"backward", "control_delay"};
     std::vector<double> delays;
     std::int64_t time = 0;
-    for (int block = 0; block < 8; ++block)
+    for (int block = 0; block < 12; ++block)
         for (std::size_t t = 0; t < treatments.size(); ++t) {
             const auto& [on, ms] = treatments[(t + static_cast<std::size_t>(block)) % treatments.size()];
             const std::string stressor = on.empty() ? "" : on[0].stressor;
