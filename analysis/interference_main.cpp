@@ -166,7 +166,7 @@ int report(const fs::path& train, const std::vector<fs::path>& noises, const fs:
     report.own_record = base::run_record("interference");
     analysis::write_report(out, report);
     analysis::print(std::cout, report);
-    std::cout << "\nreport: " << (out / "index.html").string() << "\n";
+    std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
     base::flush_stdout();
     if (!report.verdict.covered) return base::exit_promise_not_kept;
     const std::string met = failure(report.verdict, settings.fail_on);
@@ -247,7 +247,7 @@ int compare(const std::vector<std::string>& quiet, const std::vector<std::string
         settings.budget.value, base::run_record("interference")};
     analysis::write_comparison(out, report);
     analysis::print(std::cout, report);
-    std::cout << "\nreport: " << (out / "index.html").string() << "\n";
+    std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
     base::flush_stdout();
     return base::exit_fine;
 }

@@ -11,12 +11,13 @@
 namespace analysis {
 
 struct RunSteps {
-    std::string name;  // as the user named it
-    // When the first steps of the lowest rank began and ended on its node's clock: no two runs agree to the ns.
-    std::vector<std::int64_t> identity;
+    std::string name;                   // as the user named it
     std::vector<std::string> names;     // "step", then phases
     std::vector<std::int64_t> numbers;  // of steps that every rank completed, ascending
     Eigen::MatrixXd ms;                 // steps x names, means over ranks
+
+    // When the first steps of the lowest rank began and ended on its node's clock: no two runs agree to the ns.
+    std::vector<std::int64_t> identity{};
 };
 
 // What read_run_steps() reads of a run directory (train/trace/traces.otf2, else train/steps.csv), an archive or a

@@ -74,7 +74,7 @@ TEST_CASE("JSON is bounded in depth and in the members of an object")
     CHECK_THROWS_AS(base::parse_json("{\"half\": ", "text"), nlohmann::json::parse_error);
 }
 
-TEST_CASE("a pipe, a device and a directory are no regular files; what is missing is for who opens it to say")
+TEST_CASE("a pipe and a device and a directory are no regular files and what is missing is for others to say")
 {
     const testing::Scratch scratch;
     REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);

@@ -125,8 +125,9 @@ class Context:
             return f"{outcome.rss >> 20} MiB"
         if outcome.code and outcome.code not in quiet_codes and len(outcome.said) != 1:
             return f"{len(outcome.said)} lines of error, exit code {outcome.code}: {outcome.err[:300]!r}"
-        if any(len(line) > LONGEST_LINE for line in outcome.said):
-            return f"a line of {max(map(len, outcome.said))} characters"
+        own = [line for line in outcome.said if line.startswith(pathlib.Path(outcome.command[0]).name + ": ")]
+        if any(len(line) > LONGEST_LINE for line in own):
+            return f"a line of {max(map(len, own))} characters"
         return None
 
     def recorded_run(self):
