@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include <sys/types.h>
-
 namespace base {
 
 // A program's own directory in a run. Until keep() it is taken away again in the end: after a failure at the start the
@@ -43,9 +41,8 @@ class MadeDirectories {
     std::vector<std::filesystem::path> made_;  // the innermost first
 };
 
-// Writes beside the file, under a name that nobody can foresee, and renames. Throws std::system_error; the old file
-// stays if anything fails.
-void write_whole(const std::filesystem::path& path, std::string_view content, mode_t mode = 0644);
+// Writes beside the file and renames. Throws std::system_error; the old file stays if anything fails.
+void write_whole(const std::filesystem::path& path, std::string_view content);
 
 // A file, or a pipe until its writer ends, such as a shell's <(..). Throws Error if it cannot be read, is a device,
 // which need not end, a pipe that nobody writes into, or longer than 4 GiB.
