@@ -93,13 +93,13 @@ struct Beside {
 };
 
 // Where others may write too, a link that they planted under a name known beforehand would be followed.
-Beside create_beside(const fs::path& path, mode_t mode)
+Beside create_beside(const fs::path& path)
 {
     for (int tries = 1;; ++tries) {
         std::uint64_t number = 0;
         check_errno(::getrandom(&number, sizeof number, 0), "get a random number");
         Beside beside{.path = path.string() + ".tmp" + std::to_string(number)};
-        beside.file = ::open(beside.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        beside.file = ::open(beside.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (beside.file < 0 && errno == EEXIST && tries < 100) continue;
         check_errno(beside.file, "create ", path.string());
         return beside;
@@ -108,9 +108,9 @@ Beside create_beside(const fs::path& path, mode_t mode)
 
 }  // namespace
 
-void write_whole(const fs::path& path, std::string_view content, mode_t mode)
+void write_whole(const fs::path& path, std::string_view content)
 {
-    const auto [beside, file] = create_beside(path, mode);
+    const auto [beside, file] = create_beside(path);
     while (!content.empty()) {
         const ssize_t written = ::write(file, content.data(), content.size());
         if (written < 0) {

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include <sys/types.h>
-
 namespace base {
 
 // A program's own directory in a run. Until keep() it is taken away again in the end: after a failure at the start the
@@ -62,9 +60,8 @@ class MadeDirectories {
     std::vector<std::filesystem::path> made_;  // the innermost first
 };
 
-// Writes beside the file, under a name that nobody can foresee, and renames. Throws std::system_error; the old file
-// stays if anything fails.
-void write_whole(const std::filesystem::path& path, std::string_view content, mode_t mode = 0644);
+// Writes beside the file and renames. Throws std::system_error; the old file stays if anything fails.
+void write_whole(const std::filesystem::path& path, std::string_view content);
 
 // Throws Error if the path is there, but as no regular file: a library that opens a pipe without a writer waits for
 // ever.

@@ -17,7 +17,7 @@ nlohmann::ordered_json run_record(const std::string& program, int argc, char** a
 // The same without a command line of one's own: read from /proc/self/cmdline.
 nlohmann::ordered_json run_record(const std::string& program);
 
-// Short host name; SLURMD_NODENAME where virtual nodes share a host. Throws UsageError for one that no file can have.
+// Short host name; SLURMD_NODENAME where virtual nodes share a host.
 std::string host_name();
 
 // This process's rank and the number of processes of its job step, from the launcher's environment (OpenMPI, PMIx,

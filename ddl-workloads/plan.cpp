@@ -1,5 +1,6 @@
 #include "ddl-workloads/plan.hpp"
 
+#include "base/job_size.hpp"
 #include "base/options.hpp"
 #include "base/run_record.hpp"
 #include "ddl-workloads/data/data_set.hpp"
@@ -200,6 +201,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Shelf<
 
     if (options.given("momentum") && plan.optimizer.name != "sgd")
         base::fail_usage("--momentum is of sgd, not of ", plan.optimizer.name);
+    if (!options.given("transport") && plan.transport == "self") base::check_job_size(1);
     if (options.given("progress") && base::parse_plug_in(plan.transport).name != "mpi")
         base::fail_usage("--progress is of the transport mpi, not of ", plan.transport);
     plan.progress = parse_progress(progress);

@@ -140,6 +140,8 @@ summary_of() {
         }' "$out/$1.csv"
 }
 
+[[ $work != -* ]] || work=./$work
+[[ $out != -* ]] || out=./$out
 guard_begin
 mkdir -p "$work" "$out"
 for ((run = 1; run <= runs; ++run)); do

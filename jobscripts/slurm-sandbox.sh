@@ -176,8 +176,8 @@ case $1 in
 esac
 (($# >= 2)) || usage "which directory?"
 action=$1
-mkdir -p "$(dirname "$2")"
-dir=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
+mkdir -p -- "$(dirname -- "$2")"
+dir=$(cd -- "$(dirname -- "$2")" && pwd)/$(basename -- "$2")
 
 case $action in
     up)

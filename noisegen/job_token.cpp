@@ -2,11 +2,12 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/run_record.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
+#include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,15 +27,19 @@ std::string random_bytes()
     return bytes;
 }
 
+// Under a name that nobody can foresee, and then by a link, which appears whole and at once, or not at all because
+// another was first.
 void make_once(const fs::path& path)
 {
-    const fs::path mine = path.string() + base::join(".", base::host_name(), ".", ::getpid());
-    base::write_whole(mine, random_bytes(), 0600);
-    // A link appears whole and at once, or not at all because another was first.
-    const int code = ::link(mine.c_str(), path.c_str()) == 0 ? 0 : errno;
+    std::string mine = path.string() + ".XXXXXX";
+    const int file = base::check_errno(::mkostemp(mine.data(), O_CLOEXEC), "create ", path.string());  // mode 0600
+    const std::string bytes = random_bytes();
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    int code = written == static_cast<ssize_t>(bytes.size()) ? 0 : written < 0 ? errno : ENOSPC;
+    ::close(file);
+    if (code == 0 && ::link(mine.c_str(), path.c_str()) != 0 && errno != EEXIST) code = errno;
     ::unlink(mine.c_str());
-    if (code != 0 && code != EEXIST)
-        throw std::system_error{code, std::generic_category(), "cannot create " + path.string()};
+    if (code != 0) throw std::system_error{code, std::generic_category(), "cannot create " + path.string()};
 }
 
 std::string read_own(const fs::path& path)

@@ -64,7 +64,8 @@ base::Section files()
                         {"noise.csv", "a row per CPU and phase, written as the phase ends"},
                         {"levels.csv", "what each CPU that is on did, about every tenth of a second"},
                         {"trace/traces.otf2", "the same as an OTF2 archive, written at the end"},
-                        {"../plan.json", "start and schedule that all noise processes of the job follow"}},
+                        {"../plan.json", "start and schedule that all noise processes of the job follow"},
+                        {"../token", "with [hosts=..]: what they know each other by over TCP"}},
             .in_help = false};
 }
 

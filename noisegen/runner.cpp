@@ -12,9 +12,11 @@
 #include "noisegen/figures.hpp"
 #include "noisegen/job_plan.hpp"
 #include "noisegen/limits_file.hpp"
+#include "noisegen/other_noise.hpp"
 #include "noisegen/records.hpp"
 #include "noisegen/skew.hpp"
 #include "noisegen/team.hpp"
+#include "noisegen/training_watch.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -57,6 +59,8 @@ std::string rate_text(double per_second, base::Rate::Of of)
 
 base::Nanoseconds measured_chip(const fs::path& control_run)
 {
+    note(base::join("chip=auto: measures the training's steps first, and waits up to ",
+                    training_patience.count() / 1'000'000'000, " s for them"));
     const auto step = measure_step(control_run, base::host_name(), training_patience);
     if (!step) {
         if (!base::stop_requested())
@@ -153,10 +157,27 @@ class Status {
     std::uint64_t last_bytes_ = 0;
 };
 
+bool needs_training(const Schedule& schedule)
+{
+    const auto asks = [](const Configured& stressor) { return stressor.card->name.starts_with("control."); };
+    const auto follows = [](const Dose& dose) { return !dose.intensity.follow.empty(); };
+    return std::any_of(schedule.stressors.begin(), schedule.stressors.end(), asks) ||
+           std::any_of(schedule.doses.begin(), schedule.doses.end(), follows);
+}
+
+void warn_of_other_noise(const Request& request, const base::CpuSet& allowed)
+{
+    if (request.wish.share) return;
+    for (const pid_t pid : other_noise(request.cpus, allowed))
+        note(base::join("another noisegen (", pid,
+                        ") is on these CPUs, too: each takes from what the other is to reach"));
+}
+
 // Until the table's end or a reason to stop; returns the reason.
 std::string supervise(const Request& request, const std::vector<Chip>& table, std::int64_t start_ns, Team& team,
                       Watch& watch)
 {
+    TrainingWatch training{request.control_run, base::host_name(), needs_training(request.schedule), base::now_ns()};
     const Schedule& schedule = request.schedule;
     const bool speaks = base::job_rank().rank == 0;
     const pid_t parent = ::getppid();
@@ -174,6 +195,7 @@ std::string supervise(const Request& request, const std::vector<Chip>& table, st
                           status.text(chip_at(table, at), team.bytes()));
         }
         watch.look();
+        if (const auto news = training.news(base::now_ns())) note(*news);
         if (team.failed())
             reason = "failure";
         else if (request.on_overlap == "stop" && !watch.found().empty())
@@ -315,6 +337,12 @@ bool did_nothing(const Configured& stressor, const DoseTotal& total)
     return stressor.card->counts_bytes && total.on_ns > long_enough_ns && total.work.bytes == 0;
 }
 
+// Asks that no training answered: each step that looks counts as an operation.
+bool asked_nobody(const Configured& stressor, const DoseTotal& total)
+{
+    return stressor.card->name.starts_with("control.delay") && total.on_ns > 0 && total.work.operations == 0;
+}
+
 // The exit code, and on stderr why.
 int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
 {
@@ -323,6 +351,8 @@ int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
         const Dose& dose = schedule.doses[i];
         const double share = reached(dose.intensity, totals[i]);
         if (totals[i].phases == 0) continue;
+        if (asked_nobody(schedule.stressors[dose.stressor], totals[i]))
+            note(dose_text(dose) + " was on, but no training acknowledged it: the control was not connected");
         if (!dose.intensity.follow.empty() && totals[i].busy_ns == 0)
             note(base::join(dose_text(dose), " follows ", format_follow(dose.intensity.follow),
                             ", but no training came to that phase on this node (--control names the training's run)"));
@@ -466,6 +496,7 @@ int run(Request request)
 
     // Threads of MPI and of this program stay off the training's CPUs too.
     const base::CpuSet allowed = base::allowed_cpus();
+    warn_of_other_noise(request, allowed);
     base::bind_this_thread(request.cpus);
     bind_memory(memory_nodes);
     Records records{part, schedule, request.seed, cpus};

@@ -2,6 +2,7 @@
 #include "base/run_record.hpp"
 
 #include "base/error.hpp"
+#include "base/job_size.hpp"
 #include "base/tests/environment.hpp"
 
 #include <doctest/doctest.h>
@@ -60,6 +61,20 @@ TEST_CASE("a name of a host that would lead to another directory is refused")
     }
     const testing::Environment environment{{{"SLURMD_NODENAME", "node-1.rack_2"}}};
     CHECK(base::host_name() == "node-1.rack_2");
+}
+
+TEST_CASE("a launcher that MPI knows nothing of is named with what to try")
+{
+    const auto refused = [](const std::map<std::string, std::string>& variables, const char* words) {
+        const testing::Environment environment{variables};
+        CHECK_THROWS_WITH_AS(base::check_job_size(1), words, base::UsageError);
+    };
+    refused({{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}},
+            "srun started 2 tasks but MPI sees 1: try --mpi=pmix (srun --mpi=list)");
+    refused({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}},
+            "the launcher started 2 tasks but MPI sees 1: try the mpirun of the MPI that this program was built with");
+    const testing::Environment alone{{{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}}};
+    CHECK_NOTHROW(base::check_job_size(1));
 }
 
 TEST_CASE("words that are no numbers are no rank")

@@ -145,6 +145,30 @@ TEST_CASE("ranks that torchrun numbers meet without MPI, and the kill of one end
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
 }
 
+TEST_CASE("ranks over gloo meet though an earlier start was killed while it waited")
+{
+    if (!built_with_gloo) return testing::skip("built without Gloo");
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = by_script(scratch / "run", R"sh(
+        export LOCAL_WORLD_SIZE=2 MASTER_PORT=29500
+        for killed in 0 1; do
+            train $killed --transport gloo --steps 3 & victim=$!
+            for _ in $(seq 600); do
+                [ -n "$(find "$out" -name "number.$killed" 2>/dev/null)" ] && break
+                sleep 0.05
+            done
+            kill -9 $victim
+            wait $victim
+        done 2>/dev/null
+        train 1 --transport gloo --steps 3 & other=$!
+        (train 0 --transport gloo --steps 3) && wait $other
+    )sh");
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.find("\"steps\":3") != std::string::npos);
+    CHECK(std::distance(std::filesystem::directory_iterator{scratch / "run"}, {}) == 2);  // train and control
+}
+
 TEST_CASE("ranks over gloo in different time namespaces get their clock offsets from ping-pongs")
 {
     if (!built_with_gloo) return testing::skip("built without Gloo");

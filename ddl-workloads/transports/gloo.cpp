@@ -8,6 +8,7 @@
 #include "base/local_rank.hpp"
 #include "base/run_record.hpp"
 #include "ddl-workloads/transports/link.hpp"
+#include "ddl-workloads/transports/roll_call.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -150,7 +151,8 @@ class GlooLink : public Link {
         if (job_.size == 1) return;
         const gloo::transport::tcp::attr own_address = address(host, interface, job_);
         const auto meet = [&] {
-            MeetingPlace meeting{meeting_place};
+            const RollCall present{meeting_place, job_.rank, job_.size, patience};
+            MeetingPlace meeting{meeting_place / present.name()};
             device_ = gloo::transport::tcp::CreateDevice(own_address);
             const auto context = std::make_shared<gloo::rendezvous::Context>(job_.rank, job_.size);
             context->setTimeout(patience);

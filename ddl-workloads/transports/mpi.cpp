@@ -1,5 +1,6 @@
 // MPI: nonblocking collectives, polled by the transport thread as the progress policy says.
 #include "base/error.hpp"
+#include "base/job_size.hpp"
 #include "ddl-workloads/transports/link.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
@@ -81,6 +82,7 @@ class MpiLink : public Link {
             base::unavailable("this MPI allows no thread of a rank but its first to call it");
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
+        base::check_job_size(size_);
         check(MPI_Type_contiguous(sizeof(Half), MPI_BYTE, &half_type_), "MPI_Type_contiguous");
         check(MPI_Type_commit(&half_type_), "MPI_Type_commit");
         check(MPI_Op_create(add_halves, 1, &sum_of_halves_), "MPI_Op_create");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# co_schedule_test.sh covered|ends_early|never_ready|too_short|fails: co-schedule.sbatch as a real job of the Slurm
+# co_schedule_test.sh covered|ends_early|never_ready|too_short|fails|wrong_mpi: co-schedule.sbatch as a real job of the Slurm
 # sandbox.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
@@ -31,6 +31,7 @@ case $1 in
     never_ready) expected=2 && export CROSSTALK_SCHEDULE="rotation(memory.strem; chip=1s)" ;;
     too_short) expected=3 && CROSSTALK_TRAINING_OPTIONS+=" --steps 3" ;;
     fails) expected=1 && export CROSSTALK_MODEL=emulatd ;;
+    wrong_mpi) nodes=2 expected=1 && export CROSSTALK_MPI=none ;;
 esac
 job_is_over() { [[ -z $(squeue -h --jobs="$job" 2>/dev/null) ]]; }
 # `sbatch --wait` would look at the job less and less often, up to every half a minute.
@@ -72,4 +73,5 @@ case $1 in
     never_ready) check "it says where to look" grep -q "noise.log" "$out/status.json" ;;
     too_short) check "it says what to do" grep -q "longer duration" "$out/status.json" ;;
     fails) check "it says where to look" grep -q "training.log" "$out/status.json" ;;
+    wrong_mpi) check "it says what to try" grep -q "2 tasks but MPI sees 1: try --mpi=pmix" "$out/log/training.log" ;;
 esac

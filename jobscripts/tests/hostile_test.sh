@@ -41,7 +41,10 @@ stand_in squeue <<<'echo "1.1 noise"'
 stand_in scancel <<'TEXT'
 kill "$(cat noise.pid)"
 TEXT
-for name in scontrol interference; do stand_in "$name" <<<'exit 0'; done
+stand_in scontrol <<<'exit 0'
+stand_in interference <<'TEXT'
+exit "${ANALYSIS:-0}"
+TEXT
 
 # ------------------------------------------------------------------------------------------------ co-schedule.sbatch
 export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 CROSSTALK_BIN=$scratch/bin CROSSTALK_RANKS_PER_NODE=1
@@ -79,12 +82,13 @@ ends() {
     rm -r crosstalk-7
 }
 ends 0 "noise covered the training on all nodes"
+export ANALYSIS=3
 NOISE_BEGINS=$attack ends 3 "did not cover the training on n1.0"
 NOISE_ENDS=$attack ends 3 "did not cover the training on n1.0"
 NOISE_ENDS=99999999999999999999999 ends 3 "did not cover the training on n1.0"
 
 # ------------------------------------------------------------------------------------------------ local.sh
-export TRAINING_TAKES=1
+export TRAINING_TAKES=1 ANALYSIS=0
 tmp="$scratch/it's \$(touch executed) \`touch executed\`"
 mkdir "$tmp"
 for out in -dash -- "$attack" "it's"; do

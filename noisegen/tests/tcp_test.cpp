@@ -112,14 +112,16 @@ TEST_CASE("all processes of a run have one token, and no two runs the same")
 TEST_CASE("a token that others can read or have planted is refused")
 {
     const Scratch scratch;
-    base::write_whole(scratch / "token", std::string(32, 'x'), 0644);
+    base::write_whole(scratch / "token", std::string(32, 'x'));
     CHECK_THROWS_WITH_AS(job_token(scratch.path()), doctest::Contains("user's eyes only"), base::Error);
     fs::remove(scratch / "token");
-    base::write_whole(scratch / "planted", std::string(32, 'x'), 0600);
+    base::write_whole(scratch / "planted", std::string(32, 'x'));
+    fs::permissions(scratch / "planted", fs::perms::owner_read);
     fs::create_symlink(scratch / "planted", scratch / "token");
     CHECK_THROWS_WITH_AS(job_token(scratch.path()), doctest::Contains("user's eyes only"), base::Error);
     fs::remove(scratch / "token");
-    base::write_whole(scratch / "token", "short", 0600);
+    base::write_whole(scratch / "token", "short");
+    fs::permissions(scratch / "token", fs::perms::owner_read);
     CHECK_THROWS_WITH_AS(job_token(scratch.path()), doctest::Contains("is not a token"), base::Error);
 }
 

@@ -1,0 +1,78 @@
+// How a training fares that was started wrongly, or whose control file others damage.
+#include "base/files.hpp"
+#include "base/run_record.hpp"
+#include "base/testing.hpp"
+#include "ddl-workloads/tests/train_runs.hpp"
+#include "trace-tools/otf2/reader.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include <unistd.h>
+
+using testing::Words;
+
+namespace {
+
+const Words small{"--model", "emulated[compute=4ms,gradients=64kB,buckets=2]", "--data", "synthetic[samples=160]"};
+
+testing::Outcome with_environment(const Words& variables, const std::filesystem::path& out)
+{
+    Words words{"env"};
+    words.insert(words.end(), variables.begin(), variables.end());
+    for (const char* word : {CROSSTALK_BIN "/ddl-train", "--steps", "3", "--out"}) words.emplace_back(word);
+    words.push_back(out.string());
+    words.insert(words.end(), small.begin(), small.end());
+    return testing::run(words);
+}
+
+}  // namespace
+
+TEST_CASE("a training whose control file is cut short goes on and completes its trace")
+{
+    const testing::Scratch scratch;
+    Words options = small;
+    options.insert(options.end(), {"--duration", "60s", "--control-delay", "1ms"});
+    testing::RunningTraining training{2, scratch / "run", options};
+    training.wait_for_steps();
+    std::filesystem::resize_file(scratch / "run/control" / base::host_name(), 0);
+    const std::size_t before = testing::steps_in(scratch / "run").size();
+    for (int tries = 0; tries < 600 && testing::steps_in(scratch / "run").size() < before + 10; ++tries)
+        ::usleep(50'000);
+    CHECK(testing::steps_in(scratch / "run").size() >= before + 10);
+    ::kill(training.ranks().back(), SIGTERM);
+    CHECK(training.wait() == 0);
+    const std::string log = base::read_whole(scratch / "run.log");
+    INFO(log);
+    CHECK(log.find("ddl-train: the control file was cut short while in use: going on without it\n") !=
+          std::string::npos);
+    CHECK_NOTHROW(otf2::Reader{scratch / "run/train/trace/traces.otf2"});
+}
+
+TEST_CASE("tasks that MPI does not know of are refused with what to try")
+{
+    const testing::Scratch scratch;
+    const auto refused = [&](const Words& variables, const std::string& words) {
+        const testing::Outcome outcome = with_environment(variables, scratch / "run");
+        INFO(outcome.err);
+        CHECK(outcome.status == 2);
+        CHECK(outcome.err == "ddl-train: " + words + "\n");
+        CHECK_FALSE(std::filesystem::exists(scratch / "run/train"));
+    };
+    refused({"SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2"},
+            "srun started 2 tasks but MPI sees 1: try --mpi=pmix (srun --mpi=list)");
+    refused({"PMI_RANK=0", "PMI_SIZE=4"},
+            "the launcher started 4 tasks but MPI sees 1: try the mpirun of the MPI that this program was built with");
+}
+
+TEST_CASE("a node whose name leads elsewhere is refused")
+{
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = with_environment({"SLURMD_NODENAME=../../evil"}, scratch / "a/run");
+    INFO(outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.err == "ddl-train: SLURMD_NODENAME: '../../evil' is not the name of a host\n");
+    CHECK_FALSE(std::filesystem::exists(scratch / "a/evil"));
+}
