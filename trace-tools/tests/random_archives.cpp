@@ -123,8 +123,8 @@ std::string check_random_archives(int first, int count)
     for (const int end = first + count; first < end; first += 100) {  // so many are on disk at once
         const Scratch scratch;
         const int some = std::min(100, end - first);
-        const Outcome written = run({python, CROSSTALK_SOURCE "/trace-tools/tests/random_mpi.py", scratch / "archives",
-                                     std::to_string(first), std::to_string(some)});
+        const Outcome written = run({python, "-B", CROSSTALK_SOURCE "/trace-tools/tests/random_mpi.py",
+                                     scratch / "archives", std::to_string(first), std::to_string(some)});
         REQUIRE_MESSAGE(written.status == 0, written.err);
         for (int seed = first; seed < first + some; ++seed) text += check(scratch / "archives" / std::to_string(seed));
     }
