@@ -336,7 +336,10 @@ std::size_t MpiReplay::ranks() const
 
 bool MpiReplay::joined() const
 {
-    return ranks() > 1 || state_->tasks.passed_on();
+    const std::vector<Stay>& stays = state_->stays;
+    const auto locations =
+        std::count_if(stays.begin(), stays.end(), [](const Stay& stay) { return stay.first_ns != INT64_MIN; });
+    return locations == 1 || ranks() > 1 || state_->tasks.passed_on();
 }
 
 CriticalPath MpiReplay::critical_path() const

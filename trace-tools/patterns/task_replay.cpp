@@ -56,6 +56,7 @@ void TaskReplay::end_wait(std::uint32_t location, std::int64_t now_ns, std::uint
     Process* const process = process_of(location);
     if (process == nullptr || process->done.location == nowhere || process->done.location == location)
         return state_.causes.work_until(location, now_ns, where);
+    passed_on_ = true;
     state_.causes.join(location, now_ns, where, process->done);
     process->created = {};
 }
