@@ -67,9 +67,13 @@ std::string why_no_report(const Schedule& schedule, const std::vector<Chip>& tab
     return "";
 }
 
-bool is_constant(const std::vector<Chip>& table)
+bool is_constant(const Schedule& schedule)
 {
-    return treatments_in(table).size() == 1;
+    const auto* sequence = std::get_if<Sequence>(&schedule.order);
+    return sequence != nullptr &&
+           std::all_of(sequence->phases.begin(), sequence->phases.end(), [&](const Sequence::Phase& phase) {
+               return phase.treatment == sequence->phases.front().treatment;
+           });
 }
 
 std::string missing_controls(const Schedule& schedule)

@@ -14,7 +14,7 @@ namespace noisegen {
 std::string why_no_report(const Schedule& schedule, const std::vector<Chip>& table);
 
 // One treatment all the time: no run for `interference analyse`, but one of a set for `interference compare`.
-bool is_constant(const std::vector<Chip>& table);
+bool is_constant(const Schedule& schedule);
 
 // Which controls are missing, without which no report is trusted; empty if none.
 std::string missing_controls(const Schedule& schedule);

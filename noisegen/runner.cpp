@@ -395,7 +395,7 @@ void check_designed(const Request& request, const std::vector<Chip>& table)
 {
     const bool beside = fs::exists(request.out / "train");
     if (!request.designed && !beside) return;
-    if (!request.designed && is_constant(table))
+    if (!request.designed && is_constant(request.schedule))
         return note("the same all the time: a run for interference compare, not for interference analyse");
     const std::string why = why_no_report(request.schedule, table);
     if (!why.empty()) base::fail_usage("interference could make no report of this run: ", why);
