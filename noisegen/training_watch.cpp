@@ -32,10 +32,13 @@ std::optional<std::string> TrainingWatch::news(std::int64_t now_ns)
         return {};
     }
     const bool came = updated > began_ns_;
+    if (came && updated != updated_ns_) {
+        if (updated_ns_ != 0) longest_gap_ns_ = std::max(longest_gap_ns_, updated - updated_ns_);
+        updated_ns_ = updated;
+    }
     const std::int64_t gap = now_ns - std::max(updated, began_ns_);
     const std::int64_t patience = std::max(least_ns, gaps * longest_gap_ns_);
     if (gap <= patience) {
-        if (came) longest_gap_ns_ = std::max(longest_gap_ns_, gap);
         if (!silent_) return {};
         silent_ = false;
         return "the training goes on";

@@ -24,7 +24,8 @@ class TrainingWatch {
     std::optional<base::ControlFile> control_;
     std::int64_t began_ns_;
     std::int64_t looked_ns_ = 0;
-    std::int64_t longest_gap_ns_ = 0;  // between two signs of life
+    std::int64_t updated_ns_ = 0;      // the last sign of life that was seen
+    std::int64_t longest_gap_ns_ = 0;  // between two of them
     bool silent_ = false;
 };
 

@@ -37,7 +37,7 @@ TEST_CASE("a training that ends is told of once, and so is one that goes on")
         CHECK(said(watch, now, now) == "");
     }
     CHECK(
-        said(watch, 130, 170).starts_with("139: the training has done nothing for 10 s: it stands still or has ended"));
+        said(watch, 130, 170).starts_with("140: the training has done nothing for 10 s: it stands still or has ended"));
     training.page().updated_ns = 171 * second;
     CHECK(said(watch, 171, 175) == "171: the training goes on\n");
 }
@@ -62,7 +62,7 @@ TEST_CASE("noise that needs a training says that there is none, and other noise 
     CHECK_FALSE(std::filesystem::exists(scratch / "control"));
     TrainingWatch needs{scratch.path(), "node1", true, 100 * second};
     const std::string told = said(needs, 100, 200);
-    CHECK(told.starts_with("110: no training uses "));
+    CHECK(told.starts_with("111: no training uses "));
     CHECK(told.find("control/node1") != std::string::npos);
     CHECK(std::count(told.begin(), told.end(), '\n') == 1);
 }
