@@ -76,7 +76,7 @@ class MpiReplay : public Visitor {
     PathTimes exclusive() const;
     // That leads to the last event of all. Where nothing joins locations, it is only what the last one did.
     CriticalPath critical_path() const;
-    bool joined() const;        // ranks of MPI, or threads by tasks
+    bool joined() const;        // ranks of MPI, or threads by tasks; or there is one location only
     std::size_t ranks() const;  // processes that call MPI, and have time in the part
     std::vector<std::string> problems() const;
 
