@@ -383,7 +383,7 @@ TEST_CASE("a tick a visit and bytes behind the tar's end do not make another run
     CHECK(against("two-ticks", "ranks 1\nrepeat 3 train {\nforward 10002ns\n}\n").status == 3);
     CHECK(against("same", spec).status == 0);
     const std::string cubex = base::read_whole(scratch / "p.cubex");
-    for (const std::string behind : {std::string{"x"}, std::string(700, 'x')}) {
+    for (const std::string& behind : {std::string{"x"}, std::string(700, 'x')}) {
         base::write_whole(scratch / "p.cubex", cubex + behind);
         CHECK(testing::run({program, anchor, "--against", scratch / "p.cubex"}).status == 0);
     }
