@@ -340,7 +340,7 @@ bool did_nothing(const Configured& stressor, const DoseTotal& total)
 // Asks that no training answered: each step that looks counts as an operation.
 bool asked_nobody(const Configured& stressor, const DoseTotal& total)
 {
-    return stressor.card->name.starts_with("control.delay") && total.on_ns > 0 && total.work.operations == 0;
+    return stressor.card->name.starts_with("control.") && total.on_ns > 0 && total.work.operations == 0;
 }
 
 // The exit code, and on stderr why.
@@ -352,7 +352,7 @@ int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
         const double share = reached(dose.intensity, totals[i]);
         if (totals[i].phases == 0) continue;
         if (asked_nobody(schedule.stressors[dose.stressor], totals[i]))
-            note(dose_text(dose) + " was on, but no training acknowledged it: the control was not connected");
+            note(dose_text(dose) + " was on, but no training noticed it: the control was not connected");
         if (!dose.intensity.follow.empty() && totals[i].busy_ns == 0)
             note(base::join(dose_text(dose), " follows ", format_follow(dose.intensity.follow),
                             ", but no training came to that phase on this node (--control names the training's run)"));
