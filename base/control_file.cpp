@@ -103,7 +103,9 @@ std::set<pid_t> training_processes(const ControlPage& page)
 TrainingProcess::TrainingProcess(ControlPage& page)
 {
     const pid_t me = ::getpid();
-    const std::uint64_t entry = processes({me}).at(me).started << pid_bits | static_cast<std::uint64_t>(me);
+    const std::map<pid_t, Process> own = processes({me});
+    if (own.empty()) return;  // no /proc
+    const std::uint64_t entry = own.at(me).started << pid_bits | static_cast<std::uint64_t>(me);
     for (auto& slot : page.processes) {
         std::uint64_t taken = slot.load();
         if (is_alive(taken) || !slot.compare_exchange_strong(taken, entry)) continue;

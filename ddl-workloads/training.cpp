@@ -240,7 +240,8 @@ void Training::take_step(std::uint64_t step)
     if (checkpointer_) checkpointer_->hear(checkpoint_news(news));
     ends_->hear(news);
     write_rows(news);
-    if (control_delay_ && !news.empty()) control_delay_->obey(news.front().control, clock);
+    const bool at_once = std::exchange(step_follows_at_once_, true);
+    if (control_delay_ && !news.empty() && at_once) control_delay_->obey(news.front().control, clock);
 
     for (int i = 1; i <= plan_.accumulate; ++i) pass(i == plan_.accumulate);
     std::optional<double> gradient_norm;
@@ -285,6 +286,7 @@ void Training::pass(bool last)
 
 void Training::checkpoint(std::int64_t steps)
 {
+    step_follows_at_once_ = false;
     checkpointer_->write(checkpoint_meta(plan_, transport_.size(), steps_per_epoch(), steps),
                          training_state(*model_, ranks_are_equal()));
 }
@@ -328,6 +330,7 @@ std::int64_t Training::steps_per_epoch() const
 void Training::evaluate()
 {
     evaluated_after_ = sums_.steps;
+    step_follows_at_once_ = false;
     if (!model_->loss()) return;
     const otf2::Scope scope{instruments_->main(), instruments_->recorder().region("evaluate")};
     const std::unique_ptr<Records> held_out = open_part(data_, Part::held_out, reading());

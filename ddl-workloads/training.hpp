@@ -104,7 +104,8 @@ class Training {
     std::optional<StepRows> rows_;            // rank 0
     std::optional<base::Progress> progress_;  // rank 0
 
-    std::int64_t first_step_ = 0;  // so many were made before this run
+    bool step_follows_at_once_ = true;  // no evaluation or checkpoint since the last step: what was asked still holds
+    std::int64_t first_step_ = 0;       // so many were made before this run
     StepNews news_;
     StepSums sums_;
     std::int64_t evaluated_after_ = 0;  // steps

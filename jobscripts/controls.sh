@@ -167,6 +167,6 @@ for victim in "${victims[@]}"; do
         for ((run = 1; run <= runs; ++run)); do row_of "$victim" "$run" "$work/$victim.$run"; done
     } >"$out/$victim.csv"
 done
-for victim in emulated resnet18; do
+for victim in emulated gemm resnet18; do
     [[ ! -f $out/$victim.csv ]] || summary_of "$victim"
 done | tee "$out/summary.txt"

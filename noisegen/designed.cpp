@@ -49,7 +49,7 @@ base::Nanoseconds two_rounds(const Schedule& schedule)
 
 std::string why_no_report(const Schedule& schedule, const std::vector<Chip>& table)
 {
-    const std::string instead = "; use rotation(A, B, placebo, control.delay; chip=auto)";
+    const std::string instead = "; use rotation(A, B, placebo, control.delay, control.sham; chip=auto)";
     const std::set<Treatment> treatments = treatments_in(table);
     const base::Nanoseconds needed = two_rounds(schedule);
     const base::Nanoseconds duration = table.empty() ? base::Nanoseconds{} : table.back().end;

@@ -107,8 +107,9 @@ bool asked_to_guard(int argc, char** argv)
 
 int guard(char** argv)
 {
-    ::syscall(SYS_close_range, first_foreign, ~0U, 0U);
-    if (argv[1] == pause_mode) {
+    const bool pauses = argv[1] == pause_mode;
+    ::syscall(SYS_close_range, pauses ? guarded_first : first_foreign, ~0U, 0U);
+    if (pauses) {
         end_pauses(guarded_pipe);
         return 0;
     }

@@ -1,4 +1,5 @@
 // noisegen: reproducible stress on the CPUs a job leaves idle.
+#include "base/local_rank.hpp"
 #include "base/options.hpp"
 #include "base/processes.hpp"
 #include "base/run_record.hpp"
@@ -13,6 +14,7 @@
 #include "noisegen/runner.hpp"
 #include "noisegen/shelf.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <set>
 
@@ -49,6 +51,18 @@ std::set<pid_t> parse_victims(const std::vector<std::string>& words)
         victims.insert(pid);
     }
     return victims;
+}
+
+// A number names another process on each host.
+void check_victims(const noisegen::Request& request)
+{
+    if (request.victims.empty()) return;
+    const auto pauses = [](const noisegen::Configured& stressor) { return stressor.card->name == "control.pause"; };
+    const std::vector<noisegen::Configured>& stressors = request.schedule.stressors;
+    if (std::none_of(stressors.begin(), stressors.end(), pauses))
+        base::fail_usage("--victim is for control.pause, which '", request.schedule.text, "' does not have");
+    if (base::job_rank().size > base::local_rank().size)
+        base::fail_usage("--victim names a process of one host, and this job has several");
 }
 
 // Without a word about CPUs one is taken for each stressor: what that needs, the run will need.
@@ -149,6 +163,7 @@ try {
     request.out = out;
     request.limits_file = limits;
     request.victims = parse_victims(victims);
+    check_victims(request);
     request.control_run = control.empty() ? out : control;
     request.record = base::run_record("noisegen", argc, argv);
     request.record["oom_score_adj"] = oom_score_adj;

@@ -1,5 +1,7 @@
 #include "noisegen/other_noise.hpp"
 
+#include "base/run_record.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -36,6 +38,7 @@ Seen seen(const fs::path& process)
 std::vector<pid_t> other_noise(const base::CpuSet& cpus, const base::CpuSet& allowed)
 {
     const Seen own = seen("/proc/self");
+    const bool in_a_job = base::job_rank().size > 1;  // whose ranks have one parent
     std::vector<pid_t> others;
     std::error_code code;
     for (const auto& entry : fs::directory_iterator{"/proc", code}) {
@@ -43,7 +46,7 @@ std::vector<pid_t> other_noise(const base::CpuSet& cpus, const base::CpuSet& all
         if (word.find_first_not_of("0123456789") != std::string::npos) continue;
         const pid_t pid = std::atoi(word.c_str());
         const Seen found = seen(entry.path());
-        if (pid == ::getpid() || found.name != own.name || found.parent == own.parent) continue;
+        if (pid == ::getpid() || found.name != own.name || (in_a_job && found.parent == own.parent)) continue;
         const base::CpuSet bound = base::affinity_of(pid);
         const bool has_chosen =
             allowed.size() == 1 || !std::includes(bound.begin(), bound.end(), allowed.begin(), allowed.end());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <vector>
 
 #include <poll.h>
@@ -33,12 +34,14 @@ bool wait_for_news(int pipe, std::int64_t until_ns)
 
 void end_pauses(int pipe)
 {
+    std::ofstream{"/proc/self/oom_score_adj"} << 0 << std::flush;
     std::vector<pid_t> meant;
-    std::int64_t until_ns = 0;  // of the pause that goes on; 0: none
+    bool in_pause = false;
+    std::int64_t until_ns = 0;
     while (true) {
-        if (until_ns != 0 && !wait_for_news(pipe, until_ns + pause_grace_ns)) {
+        while (in_pause && !wait_for_news(pipe, until_ns + pause_grace_ns)) {
             let_go_on(meant);
-            until_ns = 0;
+            until_ns = base::now_ns();
         }
         PauseNews news;
         const ssize_t got = ::read(pipe, &news, sizeof news);
@@ -46,20 +49,23 @@ void end_pauses(int pipe)
         if (got != sizeof news) break;
         switch (news.kind) {
             case PauseNews::Kind::forget:
+                if (in_pause) let_go_on(meant);
+                in_pause = false;
                 meant.clear();
                 break;
             case PauseNews::Kind::add:
                 meant.push_back(news.pid);
                 break;
             case PauseNews::Kind::begin:
+                in_pause = true;
                 until_ns = news.until_ns;
                 break;
             case PauseNews::Kind::end:
-                until_ns = 0;
+                in_pause = false;
                 break;
         }
     }
-    if (until_ns != 0) let_go_on(meant);
+    if (in_pause) let_go_on(meant);
 }
 
 }  // namespace noisegen

@@ -24,8 +24,9 @@ struct PauseNews {
 // So much later than announced a pause is ended by the guardian.
 constexpr std::int64_t pause_grace_ns = 20'000'000;
 
-// Reads news until the pipe closes. Ends a pause (SIGCONT) that noisegen did not end: at its time and the grace, or
-// when the pipe closes.
+// Reads news until the pipe closes. Ends a pause (SIGCONT) that noisegen did not end: at its time and the grace, again
+// and again until noisegen says that it is over, and when the pipe closes. Is not the kernel's first victim, as
+// noisegen is.
 void end_pauses(int pipe);
 
 }  // namespace noisegen

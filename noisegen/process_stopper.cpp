@@ -48,23 +48,29 @@ void ProcessStopper::choose(const std::set<pid_t>& roots)
 
 ProcessStopper::Pause ProcessStopper::pause(std::int64_t length_ns)
 {
-    Pause pause;
-    if (!tell({.kind = PauseNews::Kind::begin, .until_ns = base::now_ns() + length_ns}))
-        base::fail("the guardian of the pauses is gone: nothing is stopped without it");
-    signal(SIGSTOP);
-    pause.begin_ns = base::now_ns();
-    const std::int64_t until = pause.begin_ns + length_ns;
+    // Sends SIGCONT however the pause ends.
+    struct GoOn {
+        const ProcessStopper& stopper;
+        ~GoOn() { stopper.signal(SIGCONT); }
+    };
     std::set<pid_t> pids;
     for (const auto& [pid, file] : files_) pids.insert(pid);
-    while (base::now_ns() < until) base::sleep_until_ns(until);
-    const std::map<pid_t, base::Process> found = base::processes(pids);
-    pause.all_stopped =
-        std::all_of(found.begin(), found.end(), [](const auto& entry) { return is_stopped(entry.second); });
-    pause.end_ns = base::now_ns();
-    signal(SIGCONT);
+    const std::int64_t told_ns = base::now_ns() + length_ns;
+    if (!tell({.kind = PauseNews::Kind::begin, .until_ns = told_ns}))
+        base::fail("the guardian of the pauses is gone: nothing is stopped without it");
+    Pause pause;
+    {
+        const GoOn go_on{*this};
+        signal(SIGSTOP);
+        pause.begin_ns = base::now_ns();
+        while (base::now_ns() < pause.begin_ns + length_ns) base::sleep_until_ns(pause.begin_ns + length_ns);
+        const std::map<pid_t, base::Process> found = base::processes(pids);
+        pause.all_stopped =
+            std::all_of(found.begin(), found.end(), [](const auto& entry) { return is_stopped(entry.second); });
+        // Had this process been held up, the guardian would have ended the pause.
+        pause.end_ns = std::min(base::now_ns(), told_ns + pause_grace_ns);
+    }
     tell({.kind = PauseNews::Kind::end});
-    // Had this process been held up, the guardian would have ended the pause.
-    pause.end_ns = std::min(pause.end_ns, until + pause_grace_ns);
     return pause;
 }
 

@@ -157,9 +157,12 @@ class Status {
     std::uint64_t last_bytes_ = 0;
 };
 
-bool needs_training(const Schedule& schedule)
+bool needs_training(const Schedule& schedule, const std::set<pid_t>& victims)
 {
-    const auto asks = [](const Configured& stressor) { return stressor.card->name.starts_with("control."); };
+    const auto asks = [&](const Configured& stressor) {
+        const bool knows_whom = stressor.card->name == "control.pause" && !victims.empty();
+        return stressor.card->name.starts_with("control.") && !knows_whom;
+    };
     const auto follows = [](const Dose& dose) { return !dose.intensity.follow.empty(); };
     return std::any_of(schedule.stressors.begin(), schedule.stressors.end(), asks) ||
            std::any_of(schedule.doses.begin(), schedule.doses.end(), follows);
@@ -175,9 +178,8 @@ void warn_of_other_noise(const Request& request, const base::CpuSet& allowed)
 
 // Until the table's end or a reason to stop; returns the reason.
 std::string supervise(const Request& request, const std::vector<Chip>& table, std::int64_t start_ns, Team& team,
-                      Watch& watch)
+                      Watch& watch, TrainingWatch& training)
 {
-    TrainingWatch training{request.control_run, base::host_name(), needs_training(request.schedule), base::now_ns()};
     const Schedule& schedule = request.schedule;
     const bool speaks = base::job_rank().rank == 0;
     const pid_t parent = ::getppid();
@@ -330,17 +332,19 @@ void record_team(nlohmann::ordered_json& record, const Schedule& schedule, const
         record["doses"].push_back(dose_record(schedule, schedule.doses[i], totals[i]));
 }
 
+constexpr std::int64_t long_enough_ns = 1'000'000'000;  // to expect something
+
 // Such as messages to a host that takes none.
 bool did_nothing(const Configured& stressor, const DoseTotal& total)
 {
-    constexpr std::int64_t long_enough_ns = 1'000'000'000;
     return stressor.card->counts_bytes && total.on_ns > long_enough_ns && total.work.bytes == 0;
 }
 
-// Asks that no training answered: each step that looks counts as an operation.
+// Asks that no training answered, or pauses of nobody: each step that looks, and each pause, counts as an operation.
 bool asked_nobody(const Configured& stressor, const DoseTotal& total)
 {
-    return stressor.card->name.starts_with("control.") && total.on_ns > 0 && total.work.operations == 0;
+    return stressor.card->name.starts_with("control.") && total.on_ns > long_enough_ns && total.work.operations == 0 &&
+           base::local_rank().rank == 0;
 }
 
 // The exit code, and on stderr why.
@@ -353,7 +357,7 @@ int judge(const Schedule& schedule, const std::vector<DoseTotal>& totals)
         if (totals[i].phases == 0) continue;
         if (asked_nobody(schedule.stressors[dose.stressor], totals[i]))
             note(dose_text(dose) + " was on, but no training noticed it: the control was not connected");
-        if (!dose.intensity.follow.empty() && totals[i].busy_ns == 0)
+        else if (!dose.intensity.follow.empty() && totals[i].busy_ns == 0)
             note(base::join(dose_text(dose), " follows ", format_follow(dose.intensity.follow),
                             ", but no training came to that phase on this node (--control names the training's run)"));
         else if (did_nothing(schedule.stressors[dose.stressor], totals[i]))
@@ -524,6 +528,8 @@ int run(Request request)
     base::write_whole(part / "noise.json", record.dump(2) + "\n");
 
     Watch watch{request, allowed};
+    TrainingWatch training{request.control_run, base::host_name(), needs_training(schedule, request.victims),
+                           base::now_ns()};
     claimed.keep();
     const std::int64_t joined_ns = base::now_ns();
     team.start(
@@ -535,7 +541,7 @@ int run(Request request)
         [&](std::size_t cpu, const PhaseDone& so_far, std::int64_t from, std::int64_t until) {
             records.stopped(cpu, so_far, from, until);
         });
-    const std::string reason = supervise(request, table, start_ns, team, watch);
+    const std::string reason = supervise(request, table, start_ns, team, watch, training);
     const std::int64_t ended_ns = std::min(base::now_ns(), start_ns + table.back().end.count());
     std::exception_ptr failure;
     try {

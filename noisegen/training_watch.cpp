@@ -19,7 +19,14 @@ constexpr std::int64_t gaps = 10;  // a phase may take this much longer than any
 TrainingWatch::TrainingWatch(const std::filesystem::path& run, const std::string& host, bool needs, std::int64_t now_ns)
     : path_{run / "control" / host}, began_ns_{now_ns}
 {
-    if (needs || std::filesystem::exists(path_)) control_.emplace(base::ControlFile::open(run, host));
+    if (needs) {
+        control_.emplace(base::ControlFile::open(run, host));
+    } else if (std::filesystem::exists(path_)) {
+        try {
+            control_.emplace(base::ControlFile::open(run, host));
+        } catch (const std::exception&) {  // another user's, or of another version: noise does without
+        }
+    }
 }
 
 std::optional<std::string> TrainingWatch::news(std::int64_t now_ns)

@@ -13,7 +13,7 @@ namespace noisegen {
 class TrainingWatch {
  public:
     // Of the run's control file on this host. Without one there is nothing to watch, unless the noise `needs` it: asks
-    // for delays, follows phases. Throws as ControlFile::open() does.
+    // for delays, follows phases: then it throws as ControlFile::open() does.
     TrainingWatch(const std::filesystem::path& run, const std::string& host, bool needs, std::int64_t now_ns);
 
     // What to say, once for each change; none most of the time. To be called every second or so.

@@ -126,8 +126,10 @@ def _read_only(context):
 def _no_rights(context):
     folder = context.directory / "disk"
     folder.mkdir(mode=0o555)
-    yield "a directory without rights", folder, ()
-    folder.chmod(0o755)
+    try:
+        yield "a directory without rights", folder, ()
+    finally:
+        folder.chmod(0o755)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import leftovers
 NEEDS = ("noisegen", "trace-info")
 LOCAL = pathlib.Path(__file__).parents[2] / "jobscripts/local.sh"
 NOISE = ("rotation(memory.stream[bytes=2MiB], io.write[size=1MiB,block=64KiB,directory={io}], "
-         "metadata.create[files=20,directory={io}], network.exchange, control.delay; chip=50ms)")
+         "metadata.create[files=20,directory={io}], network.exchange, control.delay, control.sham; chip=50ms)")
 TRAINING = ("--model", "emulated[compute=5ms,gradients=64KiB]", "--data", "synthetic[samples=64]")
 
 
@@ -129,8 +129,11 @@ def _kill_after(context, victim, out, after_s):
 def _rank_of(mpirun):
     """A rank that mpirun has started, else mpirun itself."""
     for child in pathlib.Path(f"/proc/{mpirun}/task/{mpirun}/children").read_text().split():
-        if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "ddl-train":
-            return int(child)
+        try:
+            if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "ddl-train":
+                return int(child)
+        except OSError:  # it has just ended
+            continue
     return mpirun
 
 
@@ -143,6 +146,9 @@ def _scratch_left(context):
 
 
 def _again(context, victim, out):
+    report = context.directory / "run/report"
+    if victim.name == "interference" and report.exists():  # it was over before the kill
+        report.rename(report.with_name("report.first"))
     words = victim.again(context, out)
     outcome = context.run(*words, timeout=90, cwd=context.directory, env=_environment(context, "tmp2"))
     failure = leftovers.judged(context, outcome)

@@ -2,6 +2,7 @@
 #include "base/clock.hpp"
 #include "base/control_file.hpp"
 #include "base/error.hpp"
+#include "base/local_rank.hpp"
 #include "noisegen/process_stopper.hpp"
 #include "noisegen/stressor.hpp"
 
@@ -35,13 +36,14 @@ class ControlPause final : public Stressor {
  public:
     ControlPause(const Rhythm& rhythm, const Place& place) : rhythm_{rhythm}, victims_{place.victims}
     {
+        if (!leads_) return;
         if (!victims_.empty()) stopper_.choose(victims_);  // refuses at once what it must not stop
         if (victims_.empty()) control_.emplace(base::ControlFile::open(place.control_run, base::host_name()));
     }
 
     void begin(const Turn& turn) override
     {
-        stopper_.choose(control_ ? base::training_processes(control_->page()) : victims_);
+        if (leads_) stopper_.choose(control_ ? base::training_processes(control_->page()) : victims_);
         most_ = std::max(most_, stopper_.count());
         const std::int64_t length = turn.deadline_ns - turn.begin_ns;
         const std::int64_t parts = std::max<std::int64_t>(1, length / rhythm_.every.count());
@@ -67,13 +69,17 @@ class ControlPause final : public Stressor {
 
     std::string note() const override
     {
-        if (most_ == 0) return "stopped no process: none in the control file (--victim names one)";
+        if (!leads_) return "left to the first noise process of the host";
+        if (most_ == 0)
+            return victims_.empty() ? "stopped no process: none in the control file (--victim names one)"
+                                    : "stopped no process: those of --victim have ended";
         return base::join("stopped ", most_, most_ == 1 ? " process" : " processes",
                           missed_ > 0 ? base::join(", not all of them in ", missed_, " pauses") : "");
     }
 
  private:
     Rhythm rhythm_;
+    bool leads_ = base::local_rank().rank == 0;  // one process of the host is enough
     std::set<pid_t> victims_;
     std::optional<base::ControlFile> control_;  // if no victims are named
     ProcessStopper stopper_;

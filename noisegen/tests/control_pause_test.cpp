@@ -147,10 +147,19 @@ TEST_CASE("processes of others, and those that noisegen descends from, are not s
 TEST_CASE("without any process to stop it says so")
 {
     const Scratch scratch;
-    const Outcome outcome = run_noisegen({"--schedule", "control.pause 100ms; quiet 100ms", "--duration", "200ms",
-                                          "--cpus", cpu(), "--out", scratch / "run"});
-    CHECK(outcome.status == 0);
+    const Outcome outcome = run_noisegen(
+        {"--schedule", "control.pause 2s", "--duration", "2s", "--cpus", cpu(), "--share", "--out", scratch / "run"});
+    CHECK(outcome.status == 3);
+    CHECK(outcome.err.find("control.pause was on, but no training noticed it") != std::string::npos);
     CHECK(record(part(scratch))["stressors"][0]["how"].get<std::string>().find("stopped no process") == 0);
+}
+
+TEST_CASE("a victim without a pause in the schedule is refused")
+{
+    const Outcome outcome =
+        run_noisegen({"--schedule", "C1S1", "--victim", std::to_string(::getpid()), "--out", "nowhere"});
+    CHECK(outcome.status == 2);
+    CHECK(outcome.err.find("--victim is for control.pause") != std::string::npos);
 }
 
 TEST_CASE("pauses that would be no pauses are refused")

@@ -65,5 +65,5 @@ TEST_CASE("missing controls are named")
 {
     CHECK(noisegen::missing_controls(noisegen::parse_schedule("M2S2")) == "placebo and no control");
     CHECK(noisegen::missing_controls(noisegen::parse_schedule("rotation(memory.stream, placebo)")) == "control");
-    CHECK(noisegen::missing_controls(noisegen::parse_schedule("rotation(placebo, control.delay)")) == "");
+    CHECK(noisegen::missing_controls(noisegen::parse_schedule("rotation(placebo, control.delay, control.sham)")) == "");
 }
