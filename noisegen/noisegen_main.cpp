@@ -149,6 +149,8 @@ try {
     if (schedule.empty()) base::fail_usage("lacks --schedule, such as 'memory.stream 2s; quiet 2s' (noisegen --help)");
     request.schedule = noisegen::parse_schedule(schedule);
     noisegen::follow(request.schedule, noisegen::parse_follow(follow));
+    request.victims = parse_victims(victims);
+    check_victims(request);
     if (request.duration.count() <= 0) base::fail_usage("--duration: zero is no time to make noise in");
     if (request.duration > std::chrono::hours{24 * 366}) base::fail_usage("--duration: a year at most");
     request.avoid = noisegen::parse_avoid(avoid);
@@ -162,8 +164,6 @@ try {
     if (out.empty()) base::fail_usage("lacks --out, the directory for its records");
     request.out = out;
     request.limits_file = limits;
-    request.victims = parse_victims(victims);
-    check_victims(request);
     request.control_run = control.empty() ? out : control;
     request.record = base::run_record("noisegen", argc, argv);
     request.record["oom_score_adj"] = oom_score_adj;

@@ -144,7 +144,7 @@ TEST_CASE("the archive covers the schedule and otf2-print reads it")
     CHECK(count("\nENTER ") == 30);
     CHECK(count("\nLEAVE ") == 30);
     // At least one for each chip on a CPU that stresses, five values each.
-    CHECK(count("\nMETRIC ") >= 10 * 5);
+    CHECK(count("\nMETRIC ") >= 3 * 5);
     CHECK(count("\nMETRIC ") % 5 == 0);
     const Outcome definitions = testing::run({"otf2-print", "-G", archive});
     for (const std::string word : {"\"schedule\"", "crosstalk::clock_identity", "\"achieved bytes\""})
