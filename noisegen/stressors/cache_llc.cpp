@@ -77,6 +77,7 @@ class CacheLlc final : public Stressor {
         const std::size_t sharers = sharers_ == nullptr ? 1 : sharers_->of(cache_);
         lines_ = std::max<std::size_t>(1, bytes_ / (sharers * processes_at(cache_)) / line_bytes);
         touch(lines_ * line_bytes);
+        if (at_ >= lines_) at_ = 0;  // there are fewer now: others came to share the cache
         step_lines_ = std::min(step_size(turn.operations_per_s, smallest_step, largest_step), lines_);
     }
 
