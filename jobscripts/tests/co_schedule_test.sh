@@ -22,10 +22,10 @@ export CROSSTALK_SCHEDULE
 
 nodes=1 expected=0
 case $1 in
-    covered) nodes=2 ;;
+    covered) nodes=2 && export CROSSTALK_DURATION=24s ;; # noise comes some seconds after the training
     ends_early)
         expected=3
-        export CROSSTALK_NOISE_DURATION=3s
+        export CROSSTALK_NOISE_DURATION=4s
         unset CROSSTALK_NOISE_CPUS
         ;;
     never_ready) expected=2 && export CROSSTALK_SCHEDULE="rotation(memory.strem; chip=1s)" ;;
