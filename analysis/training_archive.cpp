@@ -37,19 +37,6 @@ struct RecordedRank {
     std::uint32_t location = 0;                                                  // that holds the steps
 };
 
-// Own clock to the archive's common time: interpolated between the offsets measured before and after.
-std::int64_t common_ns(const otf2::Location& location, std::int64_t own_ns)
-{
-    const std::vector<otf2::ClockOffset>& offsets = location.clock_offsets;
-    if (offsets.empty()) return own_ns;
-    const otf2::ClockOffset& first = offsets.front();
-    const otf2::ClockOffset& last = offsets.back();
-    if (first.at_ns == last.at_ns) return own_ns + first.offset_ns;
-    const double way = static_cast<double>(own_ns - first.at_ns) / static_cast<double>(last.at_ns - first.at_ns);
-    return own_ns + first.offset_ns +
-           static_cast<std::int64_t>(way * static_cast<double>(last.offset_ns - first.offset_ns));
-}
-
 class StepReader : public otf2::Visitor {
  public:
     explicit StepReader(const otf2::Archive& archive) : archive_{archive}, state_(archive.locations.size())
@@ -250,12 +237,12 @@ void add_bucket_measures(Training& training, const std::vector<const RecordedRan
             const RecordedStep& recorded = ranks[r]->steps.at(numbers[i]);
             if (!recorded.ready_ns || !recorded.exchanged_ns) return;  // not every step has buckets: nothing to say
             const otf2::Location& location = archive.locations[ranks[r]->location];
-            const std::int64_t ready_ns = common_ns(location, *recorded.ready_ns);
+            const std::int64_t ready_ns = otf2::common_ns(location, *recorded.ready_ns);
             step += ms(recorded.end_ns - recorded.begin_ns) / count;
-            begin += ms(common_ns(location, recorded.begin_ns) - zero) / count;
+            begin += ms(otf2::common_ns(location, recorded.begin_ns) - zero) / count;
             ready += ms(ready_ns - zero) / count;
             last_ready = std::max(last_ready, ready_ns);
-            last_exchanged = std::max(last_exchanged, common_ns(location, *recorded.exchanged_ns));
+            last_exchanged = std::max(last_exchanged, otf2::common_ns(location, *recorded.exchanged_ns));
             extra(row, static_cast<Eigen::Index>(5 + r)) = ms(*recorded.ready_ns - recorded.begin_ns);
         }
         extra(row, 0) = ms(last_ready - zero) - begin;

@@ -103,13 +103,15 @@ void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWor
     if (!words.any()) return;
     otf2::Reader reader{anchor};  // on the common clock
     const otf2::Part part = otf2::part_of(reader, words);
+    const std::uint64_t ticks_per_s = reader.archive().clock.ticks_per_s;
+    const std::int64_t tick_ns = ticks_per_s > 0 ? static_cast<std::int64_t>(1'000'000'000 / ticks_per_s) : 0;
+    const std::int64_t rounding_ns = 2 * std::max<std::int64_t>(tick_ns, 1);  // of both ends
     for (otf2::StepsOfRank& rank : table.ranks) {
-        const auto& offsets = reader.archive().locations[rank.location].clock_offsets;
-        const std::int64_t offset_ns = offsets.empty() ? 0 : offsets.front().offset_ns;
+        const otf2::Location& location = reader.archive().locations[rank.location];
         std::erase_if(rank.steps, [&](const otf2::Step& step) {
-            const std::int64_t begin_ns = step.begin_ns + offset_ns;
-            const std::int64_t end_ns = step.end_ns + offset_ns;
-            return part.within(rank.location, begin_ns, end_ns) < end_ns - begin_ns;
+            const std::int64_t begin_ns = otf2::common_ns(location, step.begin_ns);
+            const std::int64_t end_ns = otf2::common_ns(location, step.end_ns);
+            return part.within(rank.location, begin_ns, end_ns) + rounding_ns < end_ns - begin_ns;
         });
     }
     std::erase_if(table.ranks, [](const otf2::StepsOfRank& rank) { return rank.steps.empty(); });

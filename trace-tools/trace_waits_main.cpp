@@ -62,7 +62,7 @@ void write_pop(const std::filesystem::path& file, const otf2::MpiReplay& replay,
 // Of a pattern.
 struct Wait {
     otf2::WaitSum all;
-    std::map<std::int64_t, std::int64_t> ns_of_rank;
+    std::map<std::pair<std::int64_t, std::string>, std::int64_t> ns_of_rank;  // and its rank_text()
 };
 
 using Waits = std::map<otf2::Pattern, Wait>;
@@ -78,9 +78,9 @@ void print(const Waits& waits, const otf2::RunTime& run)
         const auto most =
             std::max_element(wait.ns_of_rank.begin(), wait.ns_of_rank.end(),
                              [](const auto& one, const auto& other) { return one.second < other.second; });
-        std::printf("%-24s %14.9f %7.2f %10llu  rank %lld (%.6f s)\n", otf2::cube_name(pattern), seconds(wait.all.ns),
+        std::printf("%-24s %14.9f %7.2f %10llu  %s (%.6f s)\n", otf2::cube_name(pattern), seconds(wait.all.ns),
                     100.0 * seconds(wait.all.ns) / run.all_s, static_cast<unsigned long long>(wait.all.count),
-                    static_cast<long long>(most->first), seconds(most->second));
+                    most->first.second.c_str(), seconds(most->second));
     }
 }
 
@@ -101,7 +101,8 @@ void print(const Waits& waits, const otf2::MpiReplay& replay, const std::vector<
            const otf2::Archive& archive, const std::optional<otf2::Efficiencies>& found, const std::string& part)
 {
     if (!found) {
-        std::cout << "no MPI in this archive: no wait states and no efficiencies\n";
+        std::cout << "no MPI in this " << (part.empty() ? "archive" : "part")
+                  << ": no wait states and no efficiencies\n";
         return;
     }
     const otf2::RunTime run = otf2::run_time(replay);
@@ -175,7 +176,7 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
         Wait& total = totals[key.pattern];
         total.all.ns += sum.ns;
         total.all.count += sum.count;
-        total.ns_of_rank[ranks[key.location]] += sum.ns;
+        total.ns_of_rank[{ranks[key.location], otf2::rank_text(archive, ranks, key.location)}] += sum.ns;
     };
     otf2::MpiReplay replay{reader,
                            {.critical_path = true,

@@ -54,6 +54,10 @@ struct Location {
     std::vector<ClockOffset> clock_offsets;
 };
 
+// Own clock to the archive's common time: offsets lie on straight lines through those measured, as OTF2's reader takes
+// them.
+std::int64_t common_ns(const Location& location, std::int64_t own_ns);
+
 struct Region {
     std::string name;
     RegionRole role = RegionRole::unknown;

@@ -40,33 +40,39 @@ constexpr bool sanitized = false;
 itimerval until_stuck{};
 
 // Shared by parent and child.
-constexpr std::size_t longest_path = 4096;
-char* being_read = nullptr;
+struct Reading {
+    bool over = false;
+    std::array<char, 4096> path{};  // empty: of nothing yet
+};
+Reading* reading = nullptr;
 
 void share_what_is_read()
 {
-    if (being_read == nullptr) {
-        void* page = ::mmap(nullptr, longest_path, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (reading == nullptr) {
+        void* page = ::mmap(nullptr, sizeof(Reading), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (page == MAP_FAILED) base::check_errno(-1, "share memory with the reading process");
-        being_read = static_cast<char*>(page);
+        reading = static_cast<Reading*>(page);
     }
-    *being_read = '\0';
+    *reading = {};
 }
 
 template <class... Parts>
 [[noreturn]] void fail_reading(const Parts&... parts)
 {
-    if (*being_read == '\0') base::fail(parts...);
-    base::fail("cannot read trace ", being_read, ": ", parts...);
+    if (reading->path.front() == '\0') base::fail(parts...);
+    base::fail("cannot read trace ", reading->path.data(), ": ", parts...);
 }
 
-// Only the soft limit, which reading_is_over() lifts.
-void limit(__rlimit_resource_t resource, rlim_t most)
+rlimit memory_found{RLIM_INFINITY, RLIM_INFINITY};  // the user's own limit, which reading_is_over() restores
+
+// Only the soft limit, and never above the user's own; returns what was found.
+rlimit limit(__rlimit_resource_t resource, rlim_t most)
 {
     rlimit found{};
     base::check_errno(::getrlimit(resource, &found), "learn the limits of the reading process");
-    found.rlim_cur = std::min(most, found.rlim_max);
-    base::check_errno(::setrlimit(resource, &found), "limit the reading process");
+    const rlimit less{.rlim_cur = std::min(most, found.rlim_cur), .rlim_max = found.rlim_max};
+    base::check_errno(::setrlimit(resource, &less), "limit the reading process");
+    return found;
 }
 
 [[noreturn]] void run_child(const char* program, const Limits& limits, pid_t parent, const std::function<int()>& work)
@@ -77,7 +83,7 @@ void limit(__rlimit_resource_t resource, rlim_t most)
         if (::getppid() != parent) std::_Exit(code);
         std::signal(SIGPIPE, SIG_DFL);
         limit(RLIMIT_CORE, 0);
-        if (!sanitized) limit(RLIMIT_DATA, limits.memory_bytes);
+        memory_found = limit(RLIMIT_DATA, sanitized ? RLIM_INFINITY : limits.memory_bytes);
         double whole_s = 0.0;
         const double rest_s = std::modf(limits.stuck_s, &whole_s);
         until_stuck.it_value = {.tv_sec = static_cast<time_t>(whole_s),
@@ -133,12 +139,14 @@ int confined(const char* program, const Limits& limits, const std::function<int(
         case SIGPROF:
             fail_reading("reading made no headway for ", limits.stuck_s, " s of CPU time: damaged");
         case SIGKILL:
+            if (reading->over) base::fail("the analysis was killed after reading, perhaps for its memory");
             fail_reading("the reading process was killed, perhaps for its memory");
         case SIGABRT:
         case SIGBUS:
         case SIGFPE:
         case SIGILL:
         case SIGSEGV:
+            if (reading->over) base::fail("the analysis crashed after reading (", ::strsignal(signal), ")");
             fail_reading("OTF2's library crashed while it read (", ::strsignal(signal), "): damaged");
         default:
             throw base::Interrupted{signal};  // whoever ended the child meant the program: Ctrl-C, a closed pipe
@@ -155,18 +163,18 @@ void getting_on()
 
 void now_reading(const std::filesystem::path& anchor)
 {
-    if (being_read != nullptr) std::snprintf(being_read, longest_path, "%s", anchor.c_str());
+    if (reading == nullptr) return;
+    reading->over = false;
+    std::snprintf(reading->path.data(), reading->path.size(), "%s", anchor.c_str());
 }
 
 void reading_is_over()
 {
-    if (being_read != nullptr) *being_read = '\0';
+    if (reading == nullptr) return;
+    reading->over = true;
     until_stuck = {};
     base::check_errno(::setitimer(ITIMER_PROF, &until_stuck, nullptr), "stop the reading process's timer");
-    rlimit memory{};
-    base::check_errno(::getrlimit(RLIMIT_DATA, &memory), "learn the limits of the reading process");
-    memory.rlim_cur = memory.rlim_max;
-    base::check_errno(::setrlimit(RLIMIT_DATA, &memory), "lift the limits of the reading process");
+    base::check_errno(::setrlimit(RLIMIT_DATA, &memory_found), "restore the limits of the reading process");
 }
 
 }  // namespace otf2

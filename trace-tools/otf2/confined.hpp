@@ -27,7 +27,7 @@ int confined(const char* program, const Limits& limits, const std::function<int(
 // outside of confined().
 void getting_on();
 
-// From now on this archive is read: whatever ends the child is its fault.
+// From now on this archive is read: whatever ends the child is its fault, until reading_is_over().
 void now_reading(const std::filesystem::path& anchor);
 
 // All that came from outside is read: the rest of the work has the memory that the program was started with, and all

@@ -80,6 +80,21 @@ bool counters_available()
     return true;
 }
 
+namespace {
+
+// PAPI announces what the model of the processor has, even where a virtual machine hides its counters.
+bool can_be_added(int event)
+{
+    int set = PAPI_NULL;
+    if (PAPI_create_eventset(&set) != PAPI_OK) return false;
+    const bool added = PAPI_add_event(set, event) == PAPI_OK;
+    PAPI_cleanup_eventset(set);
+    PAPI_destroy_eventset(&set);
+    return added;
+}
+
+}  // namespace
+
 std::vector<std::string> available_presets()
 {
     std::vector<std::string> names;
@@ -88,7 +103,8 @@ std::vector<std::string> available_presets()
     int more = PAPI_enum_event(&code, PAPI_ENUM_FIRST);
     for (; more == PAPI_OK; more = PAPI_enum_event(&code, PAPI_PRESET_ENUM_AVAIL)) {
         PAPI_event_info_t info{};
-        if (PAPI_get_event_info(code, &info) == PAPI_OK && info.count > 0) names.emplace_back(info.symbol);
+        if (PAPI_get_event_info(code, &info) == PAPI_OK && info.count > 0 && can_be_added(code))
+            names.emplace_back(info.symbol);
     }
     return names;
 }

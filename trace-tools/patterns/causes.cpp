@@ -110,10 +110,12 @@ void Causes::wait_for(std::uint32_t location, std::uint32_t where, std::int64_t 
     from_ns = std::max(from_ns, track.known_ns);
     if (other.ns <= from_ns) return;
     add_work(track, {.where = where, .begin_ns = track.known_ns, .end_ns = from_ns});
-    const SyncPoint& met = *other.past->point;
+    SyncPoint& met = *other.past->point;
+    met.met = true;
     auto why = blame(location, *other.past, part_.within(location, from_ns, other.ns));
-    end_interval(track,
-                 {.location = met.location, .ns = met.ns, .waited_ns = other.ns - from_ns, .why = std::move(why)});
+    end_interval(
+        track,
+        {.location = met.location, .ns = met.ns, .waited_ns = other.ns - from_ns, .why = std::move(why), .met = true});
     track.path.go_on_from(other.past->path);
     track.known_ns = other.ns;
 }
@@ -130,7 +132,7 @@ void Causes::meet_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t
     if (!followed()) return;
     all_met_ns_ = std::min(all_met_ns_, now_ns);
     Track& track = tracks_[location];
-    end_interval(track, {.location = everybody, .ns = all_met_ns_});
+    end_interval(track, {.location = everybody, .ns = all_met_ns_, .met = true});
     add_work(track, {.where = where, .begin_ns = all_met_ns_, .end_ns = now_ns});
 }
 
@@ -169,7 +171,7 @@ void Causes::join(std::uint32_t location, std::int64_t now_ns, std::uint32_t whe
 }
 
 // Its work before and after that.
-void Causes::split(Track& track, const SyncPoint& met)
+void Causes::split(Track& track, SyncPoint& met)
 {
     const SyncPoints::Point& last = track.background.points.last();
     if (last && met.ns <= last->ns) return;
@@ -182,7 +184,8 @@ void Causes::split(Track& track, const SyncPoint& met)
         stretch.begin_ns = std::max(stretch.begin_ns, met.ns);
         if (stretch.end_ns > stretch.begin_ns) later.work.push_back(stretch);
     }
-    end_interval(track, {.location = met.location, .ns = met.ns});
+    met.met = true;
+    end_interval(track, {.location = met.location, .ns = met.ns, .met = true});
     later.points = track.background.points;
     set(track, std::move(later));
 }

@@ -108,7 +108,7 @@ class Causes {
     static void add_work(Track& track, const Stretch& more);
     static void set(Track& track, Background background);
     static void end_interval(Track& track, SyncPoint point);
-    static void split(Track& track, const SyncPoint& met);
+    static void split(Track& track, SyncPoint& met);
     std::shared_ptr<const Shares> blame(std::uint32_t location, const Past& late, std::int64_t waited_ns);
 
     const Part& part_;  // of the run, whose time is summed up

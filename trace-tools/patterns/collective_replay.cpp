@@ -152,8 +152,8 @@ void CollectiveReplay::count_symmetric(const Instance& instance, Pattern wait, P
     }
     if (first_end < last_begin) ++clock_errors_;
     for (const MpiCall& call : instance.calls) {
-        state_.count(wait, communicator, call, last_begin - call.begin_ns);
-        state_.count(completion, communicator, call, call.end_ns - first_end);
+        state_.count(wait, communicator, call, call.begin_ns, last_begin);
+        state_.count(completion, communicator, call, first_end, call.end_ns);
     }
 }
 
@@ -166,11 +166,11 @@ void CollectiveReplay::count_rooted(const Instance& instance, Flow flow, std::ui
         last_other = std::max(last_other, call.begin_ns);
         if (flow != Flow::one_to_all) continue;
         if (call.end_ns < root.begin_ns) ++clock_errors_;
-        state_.count(Pattern::late_broadcast, communicator, call, root.begin_ns - call.begin_ns);
+        state_.count(Pattern::late_broadcast, communicator, call, call.begin_ns, root.begin_ns);
     }
     if (flow == Flow::all_to_one && last_other != INT64_MIN) {
         if (root.end_ns < last_other) ++clock_errors_;
-        state_.count(Pattern::early_reduce, communicator, root, last_other - root.begin_ns);
+        state_.count(Pattern::early_reduce, communicator, root, root.begin_ns, last_other);
     }
 }
 
@@ -208,12 +208,12 @@ void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, con
     const MpiCall call = state_.call(location, now_ns);
     Place& place = state_.places[location];
     const std::int64_t from_ns = std::max(call.begin_ns, place.exposed_ns);
-    state_.count(Pattern::icollective_exposed, record.communicator, call, now_ns - from_ns);
+    state_.count(Pattern::icollective_exposed, record.communicator, call, from_ns, now_ns);
     place.exposed_ns = now_ns;
     const std::int64_t until_ns = std::min(instance.awaited->ns, now_ns);
-    const std::int64_t waited_ns = until_ns - state_.may_wait_from(location);
-    state_.count(Pattern::icollective_wait, record.communicator, call, waited_ns);
-    if (waited_ns > 0) state_.wait_for(location, *instance.awaited);
+    const std::int64_t wait_from_ns = state_.may_wait_from(location);
+    state_.count(Pattern::icollective_wait, record.communicator, call, wait_from_ns, until_ns);
+    if (until_ns > wait_from_ns) state_.wait_for(location, *instance.awaited);
     place.waited_ns = std::max(place.waited_ns, until_ns);
     instance.calls[*rank] = call;
     if (++instance.ended == instance.calls.size()) drop_done(all);

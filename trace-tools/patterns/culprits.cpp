@@ -1,6 +1,7 @@
 #include "trace-tools/patterns/culprits.hpp"
 
 #include "base/words.hpp"
+#include "trace-tools/patterns/ranks.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -53,14 +54,14 @@ std::string regions_text(const Culprit& culprit)
 
 std::vector<Culprit> culprits(const Archive& archive, const std::vector<std::int64_t>& ranks, const DelayCosts& delay)
 {
-    std::map<std::int64_t, std::map<std::string, double>> by_rank;
+    std::map<std::pair<std::int64_t, std::string>, std::map<std::string, double>> by_rank;
     for (const auto& [key, seconds] : delay)
-        by_rank[ranks[key.location]]
+        by_rank[{ranks[key.location], rank_text(archive, ranks, key.location)}]
                [key.where == nowhere ? "work outside of regions" : archive.regions[key.where].name] += seconds;
     std::vector<Culprit> all;
     for (const auto& [rank, regions] : by_rank) {
         Culprit& one =
-            all.emplace_back(Culprit{.rank = rank, .seconds = 0.0, .regions = {regions.begin(), regions.end()}});
+            all.emplace_back(Culprit{.name = rank.second, .seconds = 0.0, .regions = {regions.begin(), regions.end()}});
         for (const auto& [region, seconds] : one.regions) one.seconds += seconds;
         std::stable_sort(one.regions.begin(), one.regions.end(),
                          [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -100,8 +101,7 @@ void print_culprits(std::ostream& out, const std::vector<Culprit>& culprits, con
     double told_s = 0.0;
     for (const Culprit& one : culprits) {
         if (told == most || (told > 0 && one.seconds < least_share * (explained_s + unknown_s))) break;
-        out << "rank " << one.rank << " made the others wait " << cost_text(one.seconds, run) << ": "
-            << regions_text(one) << '\n';
+        out << one.name << " made the others wait " << cost_text(one.seconds, run) << ": " << regions_text(one) << '\n';
         ++told;
         told_s += one.seconds;
     }

@@ -12,7 +12,7 @@
 namespace otf2 {
 
 struct Culprit {
-    std::int64_t rank = 0;
+    std::string name;                                     // "rank 1", or of a location without a rank its name
     double seconds = 0.0;                                 // that others waited because of it
     std::vector<std::pair<std::string, double>> regions;  // in which it was late; most seconds first
 };

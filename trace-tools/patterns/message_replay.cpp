@@ -61,8 +61,8 @@ void MessageReplay::begin_call(std::uint32_t location)
 {
     Place& place = places_[location];
     const std::vector<StartedReceives::Blocking>& blocking = place.started.blocking;
-    const std::int64_t now_ns = state_.places[location].call_ns;
-    for (; place.blocks < blocking.size() && blocking[place.blocks].call_ns <= now_ns; ++place.blocks)
+    ++place.calls;
+    for (; place.blocks < blocking.size() && blocking[place.blocks].call <= place.calls; ++place.blocks)
         if (MessagePtr message = post(location, place.started.channels[blocking[place.blocks].channel]))
             place.blocking.push_back(std::move(message));
 }
@@ -100,6 +100,7 @@ void MessageReplay::receive(std::uint32_t location, const MessageRecord& message
 void MessageReplay::end_call(std::uint32_t location, std::int64_t now_ns)
 {
     Place& place = places_[location];
+    place.blocking.clear();  // of no rank of the communicator
     const bool sends = !place.blocking_sends.empty() || !place.ended_sends.empty();
     if (!place.received && !sends) return;
     const MpiCall call = state_.call(location, now_ns);
@@ -117,12 +118,12 @@ void MessageReplay::end_call(std::uint32_t location, std::int64_t now_ns)
 bool MessageReplay::end_receives(Place& place, const MpiCall& call)
 {
     const std::int64_t until_ns = std::min(place.last_sender.ns, call.end_ns);
-    const std::int64_t waited_ns = until_ns - state_.may_wait_from(call.location);
-    state_.count(Pattern::late_sender, place.communicator, call, waited_ns);
+    const std::int64_t from_ns = state_.may_wait_from(call.location);
+    state_.count(Pattern::late_sender, place.communicator, call, from_ns, until_ns);
     state_.wait_for(call.location, place.last_sender);
     state_.places[call.location].waited_ns = std::max(state_.places[call.location].waited_ns, until_ns);
     place.last_sender = {};
-    return waited_ns > 0;
+    return until_ns > from_ns;
 }
 
 // Scalasca's rule: a send has waited for its receiver from when the call began that ended it to when the call began
@@ -160,7 +161,7 @@ void MessageReplay::consider(SendsEnd& end, const Message& message)
 void MessageReplay::count_late_receiver(const SendsEnd& end)
 {
     if (end.last.location == nowhere) return;
-    state_.count(Pattern::late_receiver, end.communicator, end.call, end.last.ns - end.from_ns);
+    state_.count(Pattern::late_receiver, end.communicator, end.call, end.from_ns, end.last.ns);
 }
 
 std::uint64_t MessageReplay::never_received() const

@@ -59,6 +59,7 @@ class MessageReplay {
         StartedReceives started;
         std::size_t posted = 0;  // of started.posted
         std::size_t blocks = 0;  // of started.blocking
+        std::uint64_t calls = 0;
         OpenRequests<MessagePtr> sends;
         OpenRequests<MessagePtr> receives;
         std::deque<MessagePtr> blocking;  // posted and not received

@@ -99,6 +99,16 @@ struct MpiReplay::State {
         return stay.first_ns == INT64_MIN ? 0 : options.part.within(location, stay.first_ns, stay.last_ns);
     }
 
+    // The processes that call MPI; all of them, or those that have time in the part.
+    std::set<std::uint32_t> callers(bool in_part) const
+    {
+        std::set<std::uint32_t> processes;
+        for (std::uint32_t location = 0; location < stays.size(); ++location)
+            if (stays[location].calls_mpi && (!in_part || run_ns(location) > 0))
+                processes.insert(replay.process_of(location));
+        return processes;
+    }
+
     Stay& go_on(const At& at)
     {
         Stay& stay = stays[at.location];
@@ -327,11 +337,7 @@ PathTimes MpiReplay::exclusive() const
 
 std::size_t MpiReplay::ranks() const
 {
-    std::set<std::uint32_t> processes;
-    for (std::uint32_t location = 0; location < state_->stays.size(); ++location)
-        if (state_->stays[location].calls_mpi && state_->run_ns(location) > 0)
-            processes.insert(state_->replay.process_of(location));
-    return processes.size();
+    return state_->callers(true).size();
 }
 
 bool MpiReplay::joined() const
@@ -339,7 +345,7 @@ bool MpiReplay::joined() const
     const std::vector<Stay>& stays = state_->stays;
     const auto locations =
         std::count_if(stays.begin(), stays.end(), [](const Stay& stay) { return stay.first_ns != INT64_MIN; });
-    return locations == 1 || ranks() > 1 || state_->tasks.passed_on();
+    return locations == 1 || state_->callers(false).size() > 1 || state_->tasks.passed_on();
 }
 
 CriticalPath MpiReplay::critical_path() const

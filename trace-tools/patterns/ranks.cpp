@@ -1,5 +1,8 @@
 #include "trace-tools/patterns/ranks.hpp"
 
+#include "base/error.hpp"
+#include "base/words.hpp"
+
 namespace otf2 {
 
 namespace {
@@ -41,6 +44,12 @@ std::vector<std::int64_t> ranks_of_locations(const Archive& archive)
         if (archive.locations[i].process != nowhere && ranks[i] < 0)
             ranks[i] = by_process[archive.locations[i].process];
     return ranks;
+}
+
+std::string rank_text(const Archive& archive, const std::vector<std::int64_t>& ranks, std::uint32_t location)
+{
+    return ranks[location] >= 0 ? base::join("rank ", ranks[location])
+                                : base::printable(archive.locations[location].name);
 }
 
 }  // namespace otf2

@@ -50,13 +50,11 @@ MpiCall ReplayState::call(std::uint32_t location, std::int64_t now_ns) const
     return {.begin_ns = place.call_ns, .end_ns = now_ns, .location = location, .where = place.call, .step = place.step};
 }
 
-void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t ns)
+void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t begin_ns,
+                        std::int64_t end_ns)
 {
-    const bool at_the_end = pattern == Pattern::nxn_completion || pattern == Pattern::barrier_completion ||
-                            pattern == Pattern::icollective_exposed;
-    if (ns > 0 && !part.is_all())
-        ns = at_the_end ? part.within(call.location, call.end_ns - ns, call.end_ns)
-                        : part.within(call.location, call.begin_ns, call.begin_ns + ns);
+    if (end_ns <= begin_ns) return;
+    const std::int64_t ns = part.within(call.location, begin_ns, end_ns);
     if (ns <= 0) return;
     waits.add({call.step, pattern, communicator, call.where, call.location}, ns);
     if (waits_for_another(pattern)) places[call.location].waiting_ns += ns;

@@ -86,7 +86,9 @@ struct ReplayState {
         return is_location(member) ? in_collective_[process_of(member)] : nowhere;
     }
 
-    void count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t ns);
+    // What of the time from begin to end, in the call, lies in the part; nothing where the end is not after the begin.
+    void count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t begin_ns,
+               std::int64_t end_ns);
 
  private:
     std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> ranks_;  // by communicator: process or location

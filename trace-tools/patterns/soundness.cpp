@@ -116,16 +116,21 @@ Soundness::Reach Soundness::reach(std::size_t number) const
     const std::int64_t tick_ns =
         clock.ticks_per_s > 0 ? static_cast<std::int64_t>(1'000'000'000 / clock.ticks_per_s) : 0;
     std::int64_t beyond_ns = INT64_MAX;
-    const auto on_a_clock = [&](std::int64_t offset_ns) {
-        const std::int64_t begin_ns = base::saturated_sum(clock.begin_ns, offset_ns);
-        const std::int64_t end_ns = base::saturated_sum(begin_ns, clock.length_ns);
+    const auto on_a_clock = [&](std::int64_t least_ns, std::int64_t most_ns) {
+        const std::int64_t begin_ns = base::saturated_sum(clock.begin_ns, least_ns);
+        const std::int64_t end_ns = base::saturated_sum(base::saturated_sum(clock.begin_ns, clock.length_ns), most_ns);
         beyond_ns = std::min(beyond_ns, std::max(base::saturated_difference(begin_ns, location.first_ns),
                                                  base::saturated_difference(location.last_ns, end_ns)));
     };
-    on_a_clock(0);
-    for (const ClockOffset& offset : archive_.locations[number].clock_offsets) {
-        on_a_clock(offset.offset_ns);
-        on_a_clock(base::saturated_difference(0, offset.offset_ns));
+    on_a_clock(0, 0);
+    const std::vector<ClockOffset>& offsets = archive_.locations[number].clock_offsets;
+    if (!offsets.empty()) {
+        // A clock that drifts has one offset at the first event and another at the last.
+        const auto [least, most] = std::minmax_element(
+            offsets.begin(), offsets.end(),
+            [](const ClockOffset& one, const ClockOffset& other) { return one.offset_ns < other.offset_ns; });
+        on_a_clock(least->offset_ns, most->offset_ns);
+        on_a_clock(base::saturated_difference(0, most->offset_ns), base::saturated_difference(0, least->offset_ns));
     }
     if (beyond_ns <= rounding_ns + tick_ns) return Reach::inside;
     const bool ours = archive_.writer.starts_with("crosstalk ");

@@ -43,14 +43,23 @@ class Starts : public Visitor {
 
     void enter(const At& at, std::uint32_t region, const EventAttributes&) override
     {
-        if (!blocking_ || !mpi_[region]) return;
+        if (!blocking_) return;
         Open& open = of(at);
-        if (open.in_mpi++ == 0) open.call_ns = at.time_ns;
+        open.regions.push_back(region);
+        if (mpi_[region] && open.in_mpi++ == 0) ++open.calls;
     }
 
     void leave(const At& at, std::uint32_t region, const EventAttributes&) override
     {
-        if (blocking_ && mpi_[region]) of(at).in_mpi = std::max(of(at).in_mpi - 1, 0);
+        if (!blocking_) return;
+        Open& open = of(at);
+        if (std::find(open.regions.rbegin(), open.regions.rend(), region) == open.regions.rend()) return;
+        std::uint32_t innermost = nowhere;
+        do {  // those inside that are never left end here, too
+            innermost = open.regions.back();
+            open.regions.pop_back();
+            if (mpi_[innermost]) --open.in_mpi;
+        } while (innermost != region);
     }
 
     void collective_request(const At& at, std::uint64_t request) override
@@ -77,7 +86,7 @@ class Starts : public Visitor {
     {
         Open& open = of(at);
         const auto post = open.receives.close(message.request);
-        if (!post && !blocking_) return;
+        if (!post && open.in_mpi == 0) return;  // not asked for, or outside of MPI calls
         StartedReceives& all = started_.receives[at.location];
         const Channel channel{.communicator = message.communicator, .sender = message.peer, .tag = message.tag};
         const auto [known, is_new] = open.channels.emplace(channel, static_cast<std::uint32_t>(all.channels.size()));
@@ -85,7 +94,7 @@ class Starts : public Visitor {
         if (post)
             all.posted[*post] = known->second;
         else
-            all.blocking.push_back({.call_ns = open.call_ns, .channel = known->second});
+            all.blocking.push_back({.call = open.calls, .channel = known->second});
     }
 
  private:
@@ -93,8 +102,9 @@ class Starts : public Visitor {
         OpenRequests<std::size_t> collectives;  // numbers of their starts
         OpenRequests<std::size_t> receives;
         std::map<Channel, std::uint32_t> channels;
+        std::vector<std::uint32_t> regions;
         int in_mpi = 0;
-        std::int64_t call_ns = 0;
+        std::uint64_t calls = 0;
     };
 
     // One location after the other.

@@ -21,7 +21,7 @@ struct Channel {
 // Of a location.
 struct StartedReceives {
     struct Blocking {
-        std::int64_t call_ns = 0;  // when the MPI call began that it is in
+        std::uint64_t call = 0;  // the MPI call that it is in; a location's outermost ones are counted from 1
         std::uint32_t channel = 0;
         auto operator<=>(const Blocking&) const = default;
     };
@@ -30,7 +30,7 @@ struct StartedReceives {
     // In the order of posting, indices into channels; nowhere: it never completes, or on another thread. Where one was
     // posted for any sender or tag these are the message's: which others it might have taken no archive tells.
     std::vector<std::uint32_t> posted;
-    std::vector<Blocking> blocking;  // in their order
+    std::vector<Blocking> blocking;  // in their order; those outside of MPI calls are none
 };
 
 struct StartedRequests {

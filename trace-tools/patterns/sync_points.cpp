@@ -1,6 +1,7 @@
 #include "trace-tools/patterns/sync_points.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace otf2 {
 
@@ -30,54 +31,58 @@ void Shares::sum_up()
     }
 }
 
+namespace {
+
+// All work of points at which nobody was met.
+SyncPoints::Point joined(std::span<const SyncPoints::Point> newest_first)
+{
+    TimeSums work;
+    for (const SyncPoints::Point& point : newest_first)
+        for (const auto& [where, ns] : point->work) work.add(where, ns);
+    return std::make_shared<SyncPoint>(SyncPoint{
+        .ns = newest_first.front()->ns, .work = work.all(), .worker = newest_first.front()->worker, .before = {}});
+}
+
+}  // namespace
+
 void SyncPoints::add(SyncPoint point)
 {
     constexpr std::size_t most = 256;
     point.before = std::move(last_);
-    last_ = std::make_shared<const SyncPoint>(std::move(point));
+    last_ = std::make_shared<SyncPoint>(std::move(point));
     if (++many_ > most) fold();
 }
 
-// The newer half stays as it is.
+// The newer half stays as it is. Others that have its points see the same past.
 void SyncPoints::fold()
 {
+    constexpr std::size_t most_older = 64;
     std::vector<Point> points;
     for (Point point = last_; point; point = point->before) points.push_back(point);
     const std::size_t kept = points.size() / 2;
 
-    auto sum = std::make_shared<SyncPoint>();
-    sum->ns = points[kept]->ns;
-    sum->worker = points[kept]->worker;
-    Shares why;
-    TimeSums work;
-    for (std::size_t i = kept; i < points.size(); ++i) {
-        const SyncPoint& point = *points[i];
-        for (const auto& [where, ns] : point.work) work.add(where, ns);
-        sum->waited_ns += point.waited_ns;
-        if (!point.why) continue;
-        for (const Shares::Share& share : point.why->all)
-            why.all.push_back({.key = share.key,
-                               .direct = share.direct * static_cast<double>(point.waited_ns),
-                               .indirect = share.indirect * static_cast<double>(point.waited_ns)});
-    }
-    sum->work = work.all();
-    if (sum->waited_ns > 0) {
-        for (Shares::Share& share : why.all) {
-            share.direct /= static_cast<double>(sum->waited_ns);
-            share.indirect /= static_cast<double>(sum->waited_ns);
+    std::vector<Point> older;
+    for (std::size_t i = kept; i < points.size();) {
+        if (older.size() == most_older) {
+            older.push_back(std::make_shared<SyncPoint>(SyncPoint{.ns = points[i]->ns, .forgotten = true}));
+            break;
         }
-        why.sum_up();
-        sum->why = std::make_shared<const Shares>(std::move(why));
+        std::size_t end = i + 1;
+        const auto alone = [&](const SyncPoint& point) {
+            return !point.met && !point.forgotten && point.worker == points[i]->worker;
+        };
+        while (end < points.size() && alone(*points[i]) && alone(*points[end])) ++end;
+        older.push_back(end == i + 1 ? points[i] : joined(std::span{points}.subspan(i, end - i)));
+        i = end;
     }
 
-    Point before = std::move(sum);
-    for (std::size_t i = kept; i-- > 0;) {
-        auto copy = std::make_shared<SyncPoint>(*points[i]);
-        copy->before = std::move(before);
-        before = std::move(copy);
+    Point before;
+    for (std::size_t i = older.size(); i-- > 0;) {
+        older[i]->before = std::move(before);
+        before = older[i];
     }
-    last_ = std::move(before);
-    many_ = kept + 1;
+    points[kept - 1]->before = std::move(before);
+    many_ = kept + older.size();
 }
 
 void Delays::add_late(const SyncPoint& point)
@@ -105,14 +110,17 @@ Shares Delays::of(const SyncPoint& late, const SyncPoints& points, const TimeSum
     for (const auto& [where, ns] : work.all()) waited_.add(where, ns);
     const SyncPoint* theirs = &late;
     const SyncPoint* own = points.last().get();
-    while (theirs != nullptr || own != nullptr) {
+    const Shares unknown{.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
+    while (theirs != own) {
         if (theirs != nullptr && own != nullptr && theirs->ns == own->ns && theirs->location == own->location &&
             own->location != nowhere)
             break;
         if (own == nullptr || (theirs != nullptr && theirs->ns >= own->ns)) {
+            if (theirs->forgotten) return unknown;
             add_late(*theirs);
             theirs = theirs->before.get();
         } else {
+            if (own->forgotten) return unknown;
             add_waited(*own);
             own = own->before.get();
         }
@@ -133,7 +141,7 @@ Shares Delays::of(const SyncPoint& late, const SyncPoints& points, const TimeSum
             shares.all.push_back(
                 {.key = share.key, .indirect = (share.direct + share.indirect) * static_cast<double>(wait.ns)});
     }
-    if (all_ns == 0) return {.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
+    if (all_ns == 0) return unknown;
     for (Shares::Share& share : shares.all) {
         share.direct /= static_cast<double>(all_ns);
         share.indirect /= static_cast<double>(all_ns);

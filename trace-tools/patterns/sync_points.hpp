@@ -40,13 +40,16 @@ struct SyncPoint {
     std::uint32_t worker = nowhere;          // whose work it is
     std::int64_t waited_ns = 0;              // at the end of that time
     std::shared_ptr<const Shares> why = {};  // it waited
-    std::shared_ptr<const SyncPoint> before = {};
+    bool met = false;                        // another location has this point, too
+    bool forgotten = false;                  // all up to here; only `ns` is left of it
+    std::shared_ptr<SyncPoint> before = {};
 };
 
-// The last points of a location. Older ones become one that is nobody else's: bounds memory and time.
+// The last points of a location. Of older ones those at which it met nobody become one with the next, and the oldest
+// meetings are forgotten: bounds memory and time.
 class SyncPoints {
  public:
-    using Point = std::shared_ptr<const SyncPoint>;
+    using Point = std::shared_ptr<SyncPoint>;
 
     void add(SyncPoint point);
     const Point& last() const { return last_; }
@@ -62,7 +65,7 @@ class SyncPoints {
 // of its own `points`. Keeps its tables, for speed.
 class Delays {
  public:
-    // Where nothing explains it: unknown_cause, of `waiting`.
+    // Where nothing explains it, or where they met last is forgotten: unknown_cause, of `waiting`.
     Shares of(const SyncPoint& late, const SyncPoints& points, const TimeSums& work, std::uint32_t waiting);
 
  private:

@@ -7,11 +7,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +44,38 @@ TEST_CASE("confined work that crashes becomes one clear line")
     };
     CHECK_THROWS_WITH_AS(otf2::confined("test", little, crash),
                          "OTF2's library crashed while it read (Segmentation fault): damaged", base::Error);
+}
+
+TEST_CASE("work that crashes when all is read does not blame the archive")
+{
+    const auto crash = []() -> int {
+        otf2::now_reading("traces.otf2");
+        otf2::reading_is_over();
+        std::signal(SIGSEGV, SIG_DFL);  // not a sanitizer's
+        std::raise(SIGSEGV);
+        std::_Exit(0);
+    };
+    CHECK_THROWS_WITH_AS(otf2::confined("test", little, crash),
+                         "the analysis crashed after reading (Segmentation fault)", base::Error);
+}
+
+TEST_CASE("the user's own limit of memory holds while an archive is read and afterwards")
+{
+    rlimit found{};
+    REQUIRE(::getrlimit(RLIMIT_DATA, &found) == 0);
+    const rlimit own{.rlim_cur = std::min(found.rlim_max, RLIM_INFINITY / 2), .rlim_max = found.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_DATA, &own) == 0);
+    const auto soft_limit = [] {
+        rlimit now{};
+        return ::getrlimit(RLIMIT_DATA, &now) == 0 ? now.rlim_cur : 0;
+    };
+    const auto look = [&]() -> int {
+        if (soft_limit() > own.rlim_cur) std::_Exit(1);
+        otf2::reading_is_over();
+        std::_Exit(soft_limit() == own.rlim_cur ? 0 : 2);
+    };
+    CHECK(otf2::confined("test", little, look) == 0);
+    REQUIRE(::setrlimit(RLIMIT_DATA, &found) == 0);
 }
 
 TEST_CASE("confined work that makes no headway is ended")

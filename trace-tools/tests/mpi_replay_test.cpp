@@ -328,6 +328,20 @@ repeat 50 step {
     CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_wait_nxn") == doctest::Approx(truth).epsilon(1e-6));
 }
 
+TEST_CASE("the cause of a wait is found however many calls lie between it and the last meeting")
+{
+    const std::string messages = "repeat 300 again {\n  MPI_Send 0>1 1us\n}\n";
+    const std::string late = "late 100ms on 0\n";
+    for (const std::string& between : {messages + late, late + messages}) {
+        Analysed run;
+        make_and_analyse(run, "ranks 2\nwork 1s on 1\nMPI_Barrier 1us\n" + between + "MPI_Barrier 1us\n");
+        CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "work") == doctest::Approx(1.0));
+        CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "late") ==
+              doctest::Approx(0.1).epsilon(0.01));
+        CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "(cause unknown)") == doctest::Approx(0.0));
+    }
+}
+
 TEST_CASE("the late work of a rank costs what others waited and what they made others wait in turn")
 {
     Analysed run;

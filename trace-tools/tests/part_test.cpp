@@ -3,6 +3,7 @@
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/testing.hpp"
+#include "trace-tools/patterns/culprits.hpp"
 #include "trace-tools/tests/raw_archive.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <sstream>
 
 namespace fs = std::filesystem;
 
@@ -25,7 +27,7 @@ bool has(const std::string& text, const std::string& part)
 constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t second = 1'000 * ms;
 
-enum Region : OTF2_RegionRef { init, loop, barrier, finalise, step };
+enum Region : OTF2_RegionRef { init, loop, barrier, finalise, step, start, wait_all, send, receive };
 
 void barrier_of(otf2::RawArchive& archive, OTF2_LocationRef rank, std::uint64_t from, std::uint64_t to)
 {
@@ -51,6 +53,10 @@ void define(otf2::RawArchive& archive, std::uint64_t ranks, std::uint64_t end, b
     archive.region(barrier, "MPI_Barrier", OTF2_REGION_ROLE_BARRIER, OTF2_PARADIGM_MPI);
     archive.region(finalise, "MPI_Finalize", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
     archive.region(step, "step");
+    archive.region(start, "MPI_Iallreduce", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
+    archive.region(wait_all, "MPI_Waitall", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
+    archive.region(send, "MPI_Send", OTF2_REGION_ROLE_POINT2POINT, OTF2_PARADIGM_MPI);
+    archive.region(receive, "MPI_Recv", OTF2_REGION_ROLE_POINT2POINT, OTF2_PARADIGM_MPI);
     const OTF2_StringRef name = archive.text("world");
     const std::array<std::uint64_t, 2> members{0, 1};
     const auto group = [&](OTF2_GroupRef number, OTF2_GroupType type, std::uint64_t count) {
@@ -85,6 +91,36 @@ fs::path slow_rank_1(const fs::path& directory)
     return archive.anchor();
 }
 
+void start_of(otf2::RawArchive& archive, OTF2_LocationRef rank, std::uint64_t at, std::uint64_t request)
+{
+    archive.enter(rank, at, start);
+    otf2::check(OTF2_EvtWriter_NonBlockingCollectiveRequest(archive.events(rank), nullptr, at, request), "start");
+    archive.leave(rank, at, start);
+}
+
+// Rank 0 starts two collectives at 0 and waits for both, rank 1 starts them at 10 and at 30 ms.
+fs::path two_in_one_wait(const fs::path& directory)
+{
+    otf2::RawArchive archive{directory};
+    for (const OTF2_LocationRef rank : {0, 1}) {
+        start_of(archive, rank, rank * 10 * ms, 1);
+        if (rank == 1) {
+            archive.enter(rank, 10 * ms, loop);
+            archive.leave(rank, 30 * ms, loop);
+        }
+        start_of(archive, rank, rank * 30 * ms, 2);
+        archive.enter(rank, rank * 30 * ms, wait_all);
+        for (const std::uint64_t request : {1, 2})
+            otf2::check(OTF2_EvtWriter_NonBlockingCollectiveComplete(archive.events(rank), nullptr, 31 * ms,
+                                                                     OTF2_COLLECTIVE_OP_ALLREDUCE, 0,
+                                                                     OTF2_UNDEFINED_UINT32, 0, 0, request),
+                        "complete");
+        archive.leave(rank, 31 * ms, wait_all);
+    }
+    define(archive, 2, 31 * ms);
+    return archive.anchor();
+}
+
 // By metric and rank.
 std::map<std::pair<std::string, std::string>, double> pop(const fs::path& directory)
 {
@@ -95,11 +131,11 @@ std::map<std::pair<std::string, std::string>, double> pop(const fs::path& direct
     return values;
 }
 
-double sum(const fs::path& file)
+double sum(const fs::path& file, const std::string& column = "seconds")
 {
     const base::CsvTable table{file};
     double seconds = 0.0;
-    for (std::size_t row = 0; row < table.rows(); ++row) seconds += table.get<double>(row, "seconds");
+    for (std::size_t row = 0; row < table.rows(); ++row) seconds += table.get<double>(row, column);
     return seconds;
 }
 
@@ -174,6 +210,57 @@ TEST_CASE("a span of time cuts waits, MPI calls and the path off at its ends")
     CHECK(sum(scratch / "path/path.csv") == doctest::Approx(0.04));
 }
 
+TEST_CASE("of several operations in one call a span cuts each wait where it is")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = two_in_one_wait(scratch / "trace");
+    CHECK(testing::run({bin + "/trace-waits", anchor, "--from", "15ms", "-o", scratch / "out"}).status == 0);
+    CHECK(pop(scratch / "out")[{"wait_time_mpi_s", "0"}] == doctest::Approx(0.015));  // from 10 to 30 ms for the second
+    CHECK(testing::run({bin + "/trace-path", anchor, "--from", "15ms", "-o", scratch / "path"}).status == 0);
+    CHECK(sum(scratch / "path/path.csv", "delay_cost_seconds") == doctest::Approx(0.015));
+}
+
+TEST_CASE("a part that only one of the ranks visits has its piece of the critical path")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    for (const OTF2_LocationRef rank : {0, 1}) {
+        if (rank == 1) {
+            archive.enter(rank, 0, step);
+            archive.leave(rank, 70 * ms, step);
+        }
+        barrier_of(archive, rank, rank * 80 * ms, 81 * ms);
+    }
+    define(archive, 2, 81 * ms);
+    const testing::Outcome outcome = testing::run({bin + "/trace-path", archive.anchor(), "--region", "step"});
+    CHECK(outcome.status == 0);
+    CHECK(has(outcome.out, "  step                                        1    0.070000000  100.00\n"));
+}
+
+TEST_CASE("a receive outside of MPI calls leaves the receives after it as they are")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    const auto received = [&](std::uint64_t at, std::uint32_t tag) {
+        otf2::check(OTF2_EvtWriter_MpiRecv(archive.events(1), nullptr, at, 0, 0, tag, 8), "receive");
+    };
+    received(5 * ms, 9);
+    for (const std::uint64_t begin : {20 * ms, 60 * ms}) {  // each waits 25 ms for its sender
+        archive.enter(0, begin + 25 * ms, send);
+        otf2::check(OTF2_EvtWriter_MpiSend(archive.events(0), nullptr, begin + 25 * ms, 1, 0, 7, 8), "send");
+        archive.leave(0, begin + 26 * ms, send);
+        archive.enter(1, begin, receive);
+        received(begin + 27 * ms, 7);
+        archive.leave(1, begin + 27 * ms, receive);
+    }
+    define(archive, 2, 100 * ms);
+    const testing::Outcome outcome = testing::run({bin + "/trace-waits", archive.anchor(), "-o", scratch / "out"});
+    CHECK(outcome.status == 0);
+    CHECK(has(outcome.err, "1 MPI events are outside of an MPI call"));
+    CHECK_FALSE(has(outcome.err, "received before they are sent"));
+    CHECK(pop(scratch / "out")[{"wait_time_mpi_s", "1"}] == doctest::Approx(0.05));
+}
+
 TEST_CASE("a part that is not there is refused in one line")
 {
     const testing::Scratch scratch;
@@ -222,6 +309,32 @@ TEST_CASE("where nothing joins threads no critical path is claimed")
     CHECK(has(testing::run({bin + "/trace-waits", archive.anchor()}).out, "no MPI in this archive"));
 }
 
+TEST_CASE("of a part where nobody calls MPI only that is said")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "trace"};
+    archive.enter(0, 0, init);
+    archive.leave(0, 100 * ms, init);
+    archive.enter(1, 0, step);
+    archive.leave(1, 100 * ms, step);
+    define(archive, 2, 100 * ms);
+    const testing::Outcome outcome = testing::run({bin + "/trace-waits", archive.anchor(), "--region", "step"});
+    CHECK(outcome.status == 0);
+    CHECK(has(outcome.out, "no MPI in this part: no wait states and no efficiencies\n"));
+}
+
+TEST_CASE("a location without a rank is called by its name")
+{
+    otf2::Archive archive;
+    archive.locations.resize(2);
+    archive.locations[1].name = "stray thread";
+    const std::vector<std::int64_t> ranks{0, -1};
+    const otf2::DelayCosts delay{{{.where = otf2::nowhere, .location = 1}, 2.0}};
+    std::ostringstream out;
+    otf2::print_culprits(out, otf2::culprits(archive, ranks, delay), {}, {.all_s = 8.0, .ranks = 2});
+    CHECK(out.str() == "stray thread made the others wait 2.00 s (50 % of the run): work outside of regions\n");
+}
+
 TEST_CASE("collectives of one rank alone raise no warning and have its number")
 {
     const testing::Scratch scratch;
@@ -252,6 +365,24 @@ TEST_CASE("trace-steps shows its table without -o, and steps of a part")
         testing::run({bin + "/trace-steps", archive.anchor(), "--from", "2s", "--to", "5.5s", "-o", scratch / "out"});
     CHECK(some.status == 0);
     CHECK(base::CsvTable{scratch / "out/steps.csv"}.rows() == 3);  // the one from 5 s to 5.9 s reaches beyond
+}
+
+TEST_CASE("steps are judged and cut on the common clock where a node's own drifts")
+{
+    const testing::Scratch scratch;
+    // Step i begins at about i x 100 ms; the clock of rank 1 is 10 ms off at 5 s, 16 ms at 8 s.
+    base::write_whole(
+        scratch / "spec",
+        "ranks 2\nclock 1 offset=5ms drift=-2000\nrepeat 100 step {\n  work 100ms\n  MPI_Barrier 1us\n}\n");
+    const fs::path anchor = scratch / "trace/traces.otf2";
+    REQUIRE(testing::run({bin + "/trace-synth", scratch / "spec", "-o", scratch / "trace"}).status == 0);
+    CHECK(testing::run({bin + "/trace-info", "--check", anchor}).status == 0);
+    const auto visits = [&](std::vector<std::string> part) {
+        part.insert(part.begin(), {bin + "/trace-steps", anchor});
+        return testing::run(part).out;
+    };
+    CHECK(has(visits({}), "step 'step': 100 visits on each of 2 ranks"));
+    CHECK(has(visits({"--from", "4.995s", "--to", "8.005s"}), "step 'step': 30 visits on each of 2 ranks"));
 }
 
 TEST_CASE("every trace program refuses what trace-info --check calls unsound, in one line, and leaves nothing")
