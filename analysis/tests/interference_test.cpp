@@ -282,6 +282,7 @@ TEST_CASE("what the page shows is in tables and in verdict.json with who and whe
     SyntheticRun run;
     run.noise[0].percent = 0.9;
     run.deviation = 0.05;
+    run.run_s = 24.0;
     analysis::testing::write_run(scratch / "run", run);
     base::write_whole(scratch / "run/train/run.json",
                       R"({"host": "node1", "started": "2026-11-21T05:44:58Z", "training": {"model": "mlp"}})");
@@ -323,11 +324,11 @@ TEST_CASE("a record of another run is not shown and that is said")
 {
     const testing::Scratch scratch;
     analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
-    base::write_whole(scratch / "run/train/run.json", R"({"host": "elsewhere", "result": {"steps": 7}})");
-    base::write_whole(scratch / "run/noise/here.0/noise.json", R"({"host": "elsewhere", "schedule": "M2S2"})");
+    base::write_whole(scratch / "run/train/run.json", R"({"host": "another-node", "result": {"steps": 7}})");
+    base::write_whole(scratch / "run/noise/here.0/noise.json", R"({"host": "another-node", "schedule": "M2S2"})");
     REQUIRE(analyse(scratch / "run").status == 0);
     const std::string page = base::read_whole(scratch / "run/report/index.html");
-    CHECK(page.find("elsewhere") == std::string::npos);
+    CHECK(page.find("another-node") == std::string::npos);
     CHECK(page.find("is of another run") != std::string::npos);
     CHECK(verdict_in(scratch / "run")["notes"].size() == 2);
 }

@@ -111,13 +111,15 @@ Made made(const Lengths& lengths)
             const auto& [on, ms] = treatments[(t + static_cast<std::size_t>(block)) % treatments.size()];
             const std::string stressor = on.empty() ? "" : on[0].stressor;
             const std::int64_t begin = time;
+            // No two slots are quite alike: without a spread rounding errors would count as effects.
+            const double chip_ms = 0.01 * static_cast<double>((static_cast<std::size_t>(block * block) + 3 * t) % 5);
             for (int i = 0; i < 10; ++i) {
                 result.run.steps.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
                 rank.begin_ns.push_back(time);
                 if (stressor == "control.pause" && lengths.stopped > 0.0)
                     stopped.push_back(
                         {time + 10'000'000, time + 10'000'000 + static_cast<std::int64_t>(lengths.stopped * 1e6)});
-                time += static_cast<std::int64_t>((ms + 0.1 * (block % 3) + 0.01 * i) * 1e6);
+                time += static_cast<std::int64_t>((ms + 0.1 * (block % 3) + chip_ms + 0.01 * i) * 1e6);
                 rank.end_ns.push_back(time);
                 delays.push_back(stressor == "control.delay" ? lengths.recorded_delay : 0.0);
             }
