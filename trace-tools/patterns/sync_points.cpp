@@ -59,7 +59,7 @@ void SyncPoints::fold()
     constexpr std::size_t most_older = 64;
     std::vector<Point> points;
     for (Point point = last_; point; point = point->before) points.push_back(point);
-    const std::size_t kept = points.size() / 2;
+    const std::size_t kept = (points.size() + 1) / 2;
 
     std::vector<Point> older;
     for (std::size_t i = kept; i < points.size();) {
