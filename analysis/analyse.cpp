@@ -31,6 +31,18 @@ std::vector<std::string> measure_names(const StepTable& steps)
     return names;
 }
 
+// By step: did control.pause stop any rank in it?
+std::vector<bool> stopped_steps(const DesignedRun& run)
+{
+    std::vector<bool> stopped(run.steps.numbers.size(), false);
+    for (std::size_t r = 0; r < run.stopped.size(); ++r) {
+        const RankSteps& rank = run.steps.ranks[r];
+        for (std::size_t i = 0; i < stopped.size(); ++i)
+            if (overlap_ns(rank.begin_ns[i], rank.end_ns[i], run.stopped[r]) > 0) stopped[i] = true;
+    }
+    return stopped;
+}
+
 double covered_share(const DesignedRun& run, const Exposures& exposures)
 {
     double least = 1.0;
@@ -142,7 +154,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     if (std::all_of(block.begin(), block.end(), [](int b) { return b < 0; }))
         base::fail("no step of the training after its warm-up (", rules.exposure.warm_up_steps,
                    " steps) was covered by the noise");
-    result.outliers = find_outliers(job.col(0), result.exposures.job, block, run.plan);
+    result.outliers = find_outliers(job.col(0), result.exposures.job, block, run.plan, stopped_steps(run));
     if (result.outliers.set_aside)
         for (std::size_t i = 0; i < block.size(); ++i)
             if (result.outliers.slow[i]) result.exposures.left_out[i] = LeftOut::outlier;

@@ -108,6 +108,22 @@ Cause split(const DesignedRun& run, const Analysis& analysis, const Effect& step
                        shortest > 0.0 ? "; shortest exchange of any rank " + share(shortest) : "", "). ")};
 }
 
+// Why no cause is named of an effect whose p is above 0.05 after Holm's correction, which multiplies by up to the
+// number of tests.
+std::string not_significant(const Analysis& analysis, const Effect& step)
+{
+    const auto tests = static_cast<double>(std::count_if(analysis.effects.begin(), analysis.effects.end(),
+                                                         [&](const Effect& other) { return other.rank == step.rank; }));
+    if (step.smallest_p.by_blocks * tests > significant)
+        return "Not named: too few blocks to tell it from chance, however large it is.";
+    if (step.smallest_p.by_draws * tests > significant)
+        return "Not named: too few draws (--draws) to tell it from chance, however large it is.";
+    char text[128];
+    std::snprintf(text, sizeof text, "Not named: it may be chance (p %.2f after correction for all noises and phases).",
+                  step.p_holm);
+    return text;
+}
+
 }  // namespace
 
 std::string text(Mechanism mechanism)
@@ -130,12 +146,7 @@ std::string text(Mechanism mechanism)
 Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
 {
     if (!slower(&step, confidence)) return {"", Mechanism::unknown, "No slowdown that differs from zero."};
-    if (step.p_holm > significant) {
-        char text[128];
-        std::snprintf(text, sizeof text,
-                      "Not named: it may be chance (p %.2f after correction for all noises and phases).", step.p_holm);
-        return {"", Mechanism::unknown, text};
-    }
+    if (step.p_holm > significant) return {"", Mechanism::unknown, not_significant(analysis, step)};
     Cause cause = run.extra_names.empty() ? Cause{} : split(run, analysis, step, confidence);
     if (run.steps.phases == std::vector<std::string>{"other"}) {
         cause.sentence += "The archive records no phases.";

@@ -8,16 +8,19 @@ namespace analysis {
 
 namespace {
 
-// On the disk: what was never written holds no event.
+// What was never written holds no event and no row.
+std::uint64_t bytes_on_disk(const std::filesystem::path& file)
+{
+    struct stat found {};
+    return ::stat(file.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_blocks) * 512 : 0;
+}
+
 std::uint64_t bytes_of_events(std::filesystem::path anchor)
 {
     std::uint64_t bytes = 0;
     std::error_code missing;
-    for (const auto& file : std::filesystem::directory_iterator{anchor.replace_extension(), missing}) {
-        struct stat found {};
-        if (file.path().extension() == ".evt" && ::stat(file.path().c_str(), &found) == 0)
-            bytes += static_cast<std::uint64_t>(found.st_blocks) * 512;
-    }
+    for (const auto& file : std::filesystem::directory_iterator{anchor.replace_extension(), missing})
+        if (file.path().extension() == ".evt") bytes += bytes_on_disk(file.path());
     return bytes;
 }
 
@@ -25,10 +28,18 @@ std::uint64_t bytes_of_events(std::filesystem::path anchor)
 
 otf2::Limits limits_for(std::span<const std::filesystem::path> archives)
 {
-    constexpr std::uint64_t kept_bytes_a_byte = 8;  // of the smallest step, slot or exchange
+    constexpr std::uint64_t kept_bytes_a_byte = 8;    // of the smallest step, slot or exchange
+    constexpr std::uint64_t table_bytes_a_byte = 40;  // a cell of a table is a string of its own
+    constexpr double table_bytes_a_second = 1e6;      // parsed as a whole before it gets on
     otf2::Limits limits;
     std::uint64_t kept = 0;
     for (const std::filesystem::path& archive : archives) {
+        if (archive.extension() == ".csv") {
+            const std::uint64_t bytes = bytes_on_disk(archive);
+            kept += table_bytes_a_byte * bytes;
+            limits.stuck_s = std::max(limits.stuck_s, static_cast<double>(bytes) / table_bytes_a_second);
+            continue;
+        }
         limits.memory_bytes = std::max(limits.memory_bytes, otf2::limits_for(archive).memory_bytes);
         kept += kept_bytes_a_byte * bytes_of_events(archive);
     }

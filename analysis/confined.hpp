@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-// What reading the archives one after the other and keeping their steps and slots may take.
+// What reading the archives or tables of steps one after the other and keeping their steps and slots may take.
 otf2::Limits limits_for(std::span<const std::filesystem::path> archives);
 
 }  // namespace analysis

@@ -1,21 +1,27 @@
 #include "analysis/controls.hpp"
 
-#include "analysis/roles.hpp"
-
 #include <algorithm>
 
 namespace analysis {
 
 namespace {
 
-// The treatment that is nothing but a factor of that role.
-std::optional<std::size_t> treatment_of(const Experiment& plan, Role role)
+// The treatment that is nothing but the control.
+std::optional<std::size_t> treatment_of(const Experiment& plan, const Assigned& control)
 {
-    for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
-        const std::vector<Assigned>& on = plan.treatments[t].on;
-        if (on.size() == 1 && role_of(on.front().stressor) == role) return t;
-    }
-    return std::nullopt;
+    const auto found = std::find(plan.treatments.begin(), plan.treatments.end(), Treatment{{control}});
+    if (found == plan.treatments.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - plan.treatments.begin());
+}
+
+bool stopped_under(const DesignedRun& run, std::size_t treatment)
+{
+    for (std::size_t r = 0; r < run.stopped.size(); ++r)
+        for (std::size_t c = 0; c < run.chips[r].size(); ++c)
+            if (run.plan.treatment_of[c] == treatment &&
+                overlap_ns(run.chips[r][c].begin_ns, run.chips[r][c].end_ns, run.stopped[r]) > 0)
+                return true;
+    return false;
 }
 
 // Used steps of a rank that lie wholly under the treatment.
@@ -32,10 +38,10 @@ std::vector<std::size_t> steps_under(const DesignedRun& run, const Analysis& ana
 
 }  // namespace
 
-std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis& analysis)
+std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis& analysis, const Assigned& control)
 {
     const auto phase = std::find(run.steps.phases.begin(), run.steps.phases.end(), "control_delay");
-    const std::optional<std::size_t> delayed = treatment_of(run.plan, Role::delay);
+    const std::optional<std::size_t> delayed = treatment_of(run.plan, control);
     if (phase == run.steps.phases.end() || !delayed) return std::nullopt;
     const auto column = static_cast<Eigen::Index>(phase - run.steps.phases.begin());
     const std::vector<std::size_t> steps = steps_under(run, analysis, 0, *delayed);
@@ -45,10 +51,10 @@ std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis&
     return 100.0 * sum_ms / static_cast<double>(steps.size()) / analysis.quiet_step_ms;
 }
 
-std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis& analysis)
+std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis& analysis, const Assigned& control)
 {
-    const std::optional<std::size_t> paused = treatment_of(run.plan, Role::pause);
-    if (!paused) return std::nullopt;
+    const std::optional<std::size_t> paused = treatment_of(run.plan, control);
+    if (!paused || !stopped_under(run, *paused)) return std::nullopt;
     double sum_ms = 0.0;
     double steps = 0.0;
     for (std::size_t r = 0; r < run.stopped.size(); ++r) {
@@ -58,8 +64,7 @@ std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis&
             steps += 1.0;
         }
     }
-    if (sum_ms == 0.0) return std::nullopt;
-    return 100.0 * sum_ms / steps / analysis.quiet_step_ms;
+    return 100.0 * sum_ms / std::max(1.0, steps) / analysis.quiet_step_ms;
 }
 
 }  // namespace analysis

@@ -82,12 +82,14 @@ std::vector<Effect> effects(const Series& series, const std::vector<int>& block,
         const Eigen::VectorXd p =
             exchange ? rerandomised_p(contrast, fit, *series.overlaps, block, series.measures, plan, draws)
                      : Eigen::VectorXd{};
+        const Smallest smallest = exchange ? smallest_p(contrast, fit, plan, draws) : Smallest{};
         const std::int64_t steps = steps_under(contrast, *series.overlaps, block, plan);
         for (std::size_t m = 0; m < series.names.size(); ++m) {
             const auto measure = static_cast<Eigen::Index>(m);
             Effect& effect = all.emplace_back(effect_of(contrast, series.names[m], series.rank));
             set_percent(effect, pooled(fit.blocks, contrast.weights, measure), quiet_step);
             effect.p = exchange ? p[measure] : effect.percent.p_value();
+            effect.smallest_p = smallest;
             effect.steps = steps;
         }
     }

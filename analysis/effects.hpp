@@ -26,6 +26,7 @@ struct Effect {
     Mean percent;            // of the rank's quiet mean step
     double p = 1.0;          // re-randomisation, or t test where the order was not random or labels cannot be exchanged
     double p_holm = 1.0;     // over factors x phases of the same rank
+    Smallest smallest_p{};   // that the test could have given
     std::int64_t steps = 0;  // used, and mostly under a treatment with the factor
 };
 

@@ -74,16 +74,22 @@ bool acts_on_whole_steps(const Treatment& treatment)
                        [](const Assigned& on) { return acts_on_whole_steps(role_of(on.stressor)); });
 }
 
-// `touched`: the step did what such a control asks for.
-bool at_control_border(const Overlaps& overlaps, const Experiment& plan, bool touched)
+// Which steps did what such a control asks for, and for which treatments any step wholly under them did.
+struct Obeyed {
+    std::vector<bool> steps;
+    std::vector<bool> treatments;
+};
+
+bool at_control_border(const Overlaps& overlaps, const Experiment& plan, const Obeyed& obeyed, std::size_t step)
 {
-    bool wholly = false;
-    bool partly = false;
+    bool right = false;  // wholly under such a control, and did what it asks for if any step did
+    bool wrong = false;
     std::map<std::size_t, double> shares;  // by treatment
     for (const Overlap& overlap : overlaps) shares[plan.treatment_of[overlap.chip]] += overlap.share;
     for (const auto& [treatment, share] : shares)
-        if (acts_on_whole_steps(plan.treatments[treatment])) (share >= whole ? wholly : partly) = true;
-    return partly || (touched && !wholly);
+        if (acts_on_whole_steps(plan.treatments[treatment]))
+            (share >= whole && (obeyed.steps[step] || !obeyed.treatments[treatment]) ? right : wrong) = true;
+    return wrong || (obeyed.steps[step] && !right);
 }
 
 // By step: did any rank settle for a control?
@@ -99,17 +105,29 @@ std::vector<bool> touched_by_a_control(const StepTable& steps)
     return touched;
 }
 
+Obeyed obeyed_by(const StepTable& steps, const std::vector<std::vector<Overlaps>>& ranks, const Experiment& plan)
+{
+    Obeyed obeyed{touched_by_a_control(steps), std::vector<bool>(plan.treatments.size(), false)};
+    for (std::size_t i = 0; i < obeyed.steps.size(); ++i) {
+        if (!obeyed.steps[i]) continue;
+        for (const std::vector<Overlaps>& rank : ranks)
+            if (covered(rank[i]) >= whole && wholly_under(rank[i], plan, plan.treatment_of[rank[i].front().chip]))
+                obeyed.treatments[plan.treatment_of[rank[i].front().chip]] = true;
+    }
+    return obeyed;
+}
+
 bool in_guard(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const Chip> chips, base::Nanoseconds guard)
 {
     return !overlaps.empty() && begin_ns - chips[overlaps.front().chip].begin_ns < guard.count();
 }
 
 LeftOut judge(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const Chip> chips, const Experiment& plan,
-              const ExposureRules& rules, bool touched)
+              const ExposureRules& rules, const Obeyed& obeyed, std::size_t step)
 {
     if (covered(overlaps) < whole) return LeftOut::not_covered;
     if (in_guard(begin_ns, overlaps, chips, rules.guard)) return LeftOut::guard;
-    if (at_control_border(overlaps, plan, touched)) return LeftOut::control_border;
+    if (at_control_border(overlaps, plan, obeyed, step)) return LeftOut::control_border;
     return LeftOut::no;
 }
 
@@ -139,18 +157,20 @@ Exposures expose(const StepTable& steps, std::span<const std::vector<Chip>> chip
     const std::size_t count = steps.numbers.size();
     Exposures exposures;
     exposures.left_out.assign(count, LeftOut::no);
-    const std::vector<bool> touched = touched_by_a_control(steps);
     for (std::size_t r = 0; r < steps.ranks.size(); ++r) {
         const RankSteps& rank = steps.ranks[r];
         std::vector<Overlaps>& overlaps = exposures.ranks.emplace_back(count);
+        for (std::size_t i = 0; i < count; ++i) overlaps[i] = exposure(rank.begin_ns[i], rank.end_ns[i], chips[r]);
+    }
+    const Obeyed obeyed = obeyed_by(steps, exposures.ranks, plan);
+    for (std::size_t r = 0; r < steps.ranks.size(); ++r)
         for (std::size_t i = 0; i < count; ++i) {
-            overlaps[i] = exposure(rank.begin_ns[i], rank.end_ns[i], chips[r]);
-            const LeftOut reason = steps.numbers[i] < rules.warm_up_steps
-                                       ? LeftOut::warm_up
-                                       : judge(rank.begin_ns[i], overlaps[i], chips[r], plan, rules, touched[i]);
+            const LeftOut reason =
+                steps.numbers[i] < rules.warm_up_steps
+                    ? LeftOut::warm_up
+                    : judge(steps.ranks[r].begin_ns[i], exposures.ranks[r][i], chips[r], plan, rules, obeyed, i);
             if (exposures.left_out[i] == LeftOut::no) exposures.left_out[i] = reason;
         }
-    }
     for (std::size_t i = 0; i < count; ++i) {
         exposures.job.push_back(mean_over_ranks(exposures.ranks, i));
         exposures.block.push_back(block_of(exposures.job.back(), plan));

@@ -49,7 +49,8 @@ struct Exposures {
 // chips[r]: the job's chip table with times on the clock of rank r's node.
 // A step that straddles a chip is kept (dropping it would select against long steps), with two exceptions: where chips
 // do not cover it, and where it straddles a border of a chip of control.delay or control.sham, or did what they ask for
-// outside of such a chip (phase control_settle): they act on whole steps, so a share of time says nothing about them.
+// outside of such a chip (phase control_settle), or did nothing of it inside one: they act on whole steps, so a share
+// of time says nothing about them. A treatment that no step obeyed keeps its steps: it was not connected.
 Exposures expose(const StepTable& steps, std::span<const std::vector<Chip>> chips, const Experiment& plan,
                  const ExposureRules& rules);
 

@@ -85,9 +85,11 @@ void check_achieved(const std::vector<Noise>& noise, Joined& joined)
                                                         " % of the time in which none was assigned"));
         for (const auto& [factor, share] : achieved_share(process))
             if (share < least_achieved)
-                joined.promises_broken.push_back(base::join("the noise '", factor, "' on ", shown(process.host),
-                                                            " really ran in only ", std::lround(100.0 * share),
-                                                            " % of the time in which it was assigned"));
+                joined.promises_broken.push_back(base::join(
+                    factor == "quiet" ? "noise on " : base::join("the noise '", factor, "' on "), shown(process.host),
+                    factor == "quiet" ? " was really quiet in only " : " really ran in only ",
+                    std::lround(100.0 * share), " % of the time in which ", factor == "quiet" ? "quiet" : "it",
+                    " was assigned"));
     }
 }
 

@@ -80,7 +80,7 @@ std::size_t main_treatment(const Overlaps& overlaps, const Experiment& plan)
 }
 
 Outliers find_outliers(const Eigen::VectorXd& step_ms, std::span<const Overlaps> overlaps, std::span<const int> block,
-                       const Experiment& plan)
+                       const Experiment& plan, const std::vector<bool>& stopped)
 {
     Outliers outliers;
     outliers.slow.assign(overlaps.size(), false);
@@ -105,7 +105,7 @@ Outliers find_outliers(const Eigen::VectorXd& step_ms, std::span<const Overlaps>
         if (block[index(i)] < 0) continue;
         const std::size_t treatment = main_treatment(overlaps[index(i)], plan);
         ++outliers.used[treatment];
-        if (residual[i] <= limit) continue;
+        if (residual[i] <= limit || (!stopped.empty() && stopped[index(i)])) continue;
         outliers.slow[index(i)] = true;
         ++outliers.of[treatment];
     }

@@ -162,4 +162,13 @@ Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::sp
     return as_large / (draws.count + 1.0);
 }
 
+Smallest smallest_p(const Contrast& contrast, const Fit& fit, const Experiment& plan, const Draws& draws)
+{
+    Smallest smallest{1.0 / (draws.count + 1.0), 1.0};
+    for (const BlockMeans& kept : fit.blocks)
+        for (const Exchangeable& group : exchangeable(contrast, kept.block, plan))
+            if (!group.chips.empty()) smallest.by_blocks /= orders_of(group);
+    return smallest;
+}
+
 }  // namespace analysis

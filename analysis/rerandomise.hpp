@@ -24,4 +24,11 @@ Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::sp
                                std::span<const int> block, const Eigen::MatrixXd& measures, const Experiment& plan,
                                const Draws& draws);
 
+// The smallest p-value that the test can give; zero where nothing limits it.
+struct Smallest {
+    double by_draws = 0.0;
+    double by_blocks = 0.0;  // with all orders of all blocks drawn
+};
+Smallest smallest_p(const Contrast& contrast, const Fit& fit, const Experiment& plan, const Draws& draws);
+
 }  // namespace analysis

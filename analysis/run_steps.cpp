@@ -4,6 +4,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
+#include "trace-tools/otf2/confined.hpp"
 
 #include <algorithm>
 #include <map>
@@ -61,6 +62,7 @@ Row checked_row(const base::CsvTable& table, std::size_t row, const std::vector<
 
 RunSteps from_table(const fs::path& file)
 {
+    otf2::now_reading(file);
     const base::CsvTable table{file};
     RunSteps run;
     run.names = {"step"};
@@ -73,6 +75,7 @@ RunSteps from_table(const fs::path& file)
     std::map<std::int64_t, std::map<std::int64_t, Row>> steps;  // by number and rank
     std::set<std::int64_t> ranks;
     for (std::size_t row = 0; row < table.rows(); ++row) {
+        otf2::getting_on();
         const Row step = checked_row(table, row, columns);
         const auto number = table.get<std::int64_t>(row, "step");
         if (!steps[number].emplace(step.rank, step).second)

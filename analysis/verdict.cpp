@@ -24,20 +24,33 @@ std::string percent(double value)
     return text;
 }
 
-const Effect* control_effect(const Analysis& analysis, Role role)
+// Every control of that role in the schedule, with its name.
+struct Measured {
+    Assigned on;
+    std::string name;
+    Control control;
+};
+
+std::vector<Measured> measured(const Analysis& analysis, Role role, const std::string& name, double confidence)
 {
+    std::vector<Measured> all;
     for (const Effect& effect : analysis.effects)
         if (role_of(effect.stressor) == role && effect.phase == "step" && effect.rank == all_ranks &&
             effect.kind == Kind::alone)
-            return &effect;
-    return nullptr;
+            all.push_back({{effect.factor, effect.level, effect.stressor},
+                           name,
+                           {.percent = effect.percent, .interval = effect.percent.interval(confidence)}});
+    if (all.size() > 1)
+        for (Measured& one : all) one.name += " '" + Treatment{{one.on}}.name() + "'";
+    return all;
 }
 
-std::optional<Control> measured(const Analysis& analysis, Role role, double confidence)
+// Of several the first that fails, else the first.
+std::optional<Control> shown(const std::vector<Measured>& all)
 {
-    const Effect* effect = control_effect(analysis, role);
-    if (effect == nullptr) return std::nullopt;
-    return Control{.percent = effect->percent, .interval = effect->percent.interval(confidence)};
+    if (all.empty()) return std::nullopt;
+    const auto failed = std::find_if(all.begin(), all.end(), [](const Measured& m) { return !m.control.holds; });
+    return failed == all.end() ? all.front().control : failed->control;
 }
 
 void distrust(Verdict& verdict, const std::string& reason)
@@ -63,10 +76,11 @@ void check_control(Verdict& verdict, const std::string& name, Control& control, 
 
 void check_placebo(Verdict& verdict, const Analysis& analysis)
 {
-    verdict.placebo = measured(analysis, Role::placebo, verdict.confidence);
-    if (!verdict.placebo)
+    std::vector<Measured> placebos = measured(analysis, Role::placebo, "placebo", verdict.confidence);
+    if (placebos.empty())
         return distrust(verdict, "no placebo in the schedule: nothing shows that doing nothing measures as nothing");
-    check_control(verdict, "placebo", *verdict.placebo, "zero");
+    for (Measured& placebo : placebos) check_control(verdict, placebo.name, placebo.control, "zero");
+    verdict.placebo = shown(placebos);
 }
 
 // A control whose truth was recorded.
@@ -84,22 +98,25 @@ void check_against_truth(Verdict& verdict, const std::string& name, Control& con
 
 void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
 {
-    verdict.delay = measured(analysis, Role::delay, verdict.confidence);
-    verdict.sham = measured(analysis, Role::sham, verdict.confidence);
-    if (!verdict.delay) return;
-    if (!verdict.sham)
+    std::vector<Measured> delays = measured(analysis, Role::delay, "control delay", verdict.confidence);
+    verdict.sham = shown(measured(analysis, Role::sham, "control sham", verdict.confidence));
+    if (!delays.empty() && !verdict.sham)
         distrust(verdict, "control.delay has no control.sham beside it: what its barriers cost counts as delay");
-    check_against_truth(verdict, "control delay", *verdict.delay, true_delay_percent(run, analysis),
-                        "the recorded delay", "the training recorded no delay while it was asked to");
+    for (Measured& delay : delays)
+        check_against_truth(verdict, delay.name, delay.control, true_delay_percent(run, analysis, delay.on),
+                            "the recorded delay", "the training recorded no delay while it was asked to");
+    verdict.delay = shown(delays);
 }
 
 void check_pause(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
 {
-    verdict.pause = measured(analysis, Role::pause, verdict.confidence);
-    if (!verdict.pause) return;
-    verdict.pause->judged = !run.computes_while_stopped;
-    check_against_truth(verdict, "control pause", *verdict.pause, true_pause_percent(run, analysis),
-                        "the recorded stopped time", "no process of the training was stopped");
+    std::vector<Measured> pauses = measured(analysis, Role::pause, "control pause", verdict.confidence);
+    for (Measured& pause : pauses) {
+        pause.control.judged = !run.computes_while_stopped;
+        check_against_truth(verdict, pause.name, pause.control, true_pause_percent(run, analysis, pause.on),
+                            "the recorded stopped time", "no process of the training was stopped");
+    }
+    verdict.pause = shown(pauses);
 }
 
 void check_positive_control(Verdict& verdict)

@@ -48,6 +48,7 @@ struct Verdict {
     double confidence = 0.95;
     double quiet_step_ms = 0.0;
     double run_minutes = 0.0;  // length of the training
+    // Every control of the schedule is judged; of several of a kind the first that fails is here, else the first.
     std::optional<Control> placebo;
     std::optional<Control> delay;        // against the sham
     std::optional<Control> sham;         // against quiet: what the control costs; has no truth and is not judged

@@ -7,6 +7,7 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -19,13 +20,32 @@ using Json = nlohmann::ordered_json;
 
 // A record may come from anywhere, and is compared set by set.
 constexpr std::size_t most_ranks = 100'000;
-constexpr std::size_t most_cpus = 4096;
+constexpr std::size_t most_cpus = 4096;            // of a list
+constexpr std::size_t most_cpus_of_all = 1 << 18;  // of all ranks' lists
+constexpr std::size_t longest_list = 4096;         // characters
 constexpr std::size_t most_sets = 256;
 
+// How many CPUs a list names, before they are listed one by one; zero for what is none.
+std::size_t cpus_named(const std::string& list)
+{
+    std::size_t named = 0;
+    for (const std::string& part : base::split(list, ',')) {
+        int first = 0;
+        int last = 0;
+        if (std::sscanf(part.c_str(), "%5d-%5d", &first, &last) == 2)
+            named += static_cast<std::size_t>(std::max(0, last - first));
+        ++named;
+    }
+    return named;
+}
+
+// None if the record says nothing, or more than any machine has.
 base::CpuSet cpus_in(const Json& json, const char* key)
 {
+    const std::string list = word(json, key);
+    if (list.size() > longest_list || cpus_named(list) > most_cpus) return {};
     try {
-        return base::parse_cpus(word(json, key));
+        return base::parse_cpus(list);
     } catch (const base::UsageError&) {
         return {};
     }
@@ -43,10 +63,12 @@ std::map<std::string, std::vector<BoundRank>> bound_ranks(const Report& report)
     const Record* record = training_record(report);
     if (record == nullptr) return hosts;
     const Json& ranks = list_in(object_in(record->json, "result"), "each_rank");
+    std::size_t listed = 0;
     for (std::size_t r = 0; r < std::min(ranks.size(), most_ranks); ++r) {
         base::CpuSet cpus = cpus_in(ranks[r], "cpus");
-        if (!cpus.empty() && cpus.size() <= most_cpus)
-            hosts[word(ranks[r], "host")].push_back({static_cast<std::int64_t>(r), std::move(cpus)});
+        listed += cpus.size();
+        if (listed > most_cpus_of_all) return {};
+        if (!cpus.empty()) hosts[word(ranks[r], "host")].push_back({static_cast<std::int64_t>(r), std::move(cpus)});
     }
     return hosts;
 }

@@ -112,7 +112,9 @@ Made made(const Lengths& lengths)
             const std::string stressor = on.empty() ? "" : on[0].stressor;
             const std::int64_t begin = time;
             // No two slots are quite alike: without a spread rounding errors would count as effects.
-            const double chip_ms = 0.01 * static_cast<double>((static_cast<std::size_t>(block * block) + 3 * t) % 5);
+            const auto b = static_cast<std::size_t>(block);
+            const double chip_ms =
+                0.01 * static_cast<double>((b * b * 31 + b * t * 17 + t * t * 5 + 27) * 133 % 1009 % 7);
             for (int i = 0; i < 10; ++i) {
                 result.run.steps.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
                 rank.begin_ns.push_back(time);
