@@ -38,7 +38,6 @@ struct SyntheticRun {
     double noise_until_s = 1e9;
     bool connected = true;        // the training obeys the control delay and its sham
     double settle_percent = 4.0;  // of the quiet step: what their barriers cost
-    double pause_percent = 0.0;   // of the slots of control.pause: the training is stopped for so much of them
     double achieved = 1.0;        // share of each chip in which the noise really runs; above 1, on into the next
     std::string noise_clock{};    // identity to give to the noise; empty: the training's
     std::string design = "rotation";
