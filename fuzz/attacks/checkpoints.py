@@ -1,8 +1,8 @@
 """Damaged checkpoints: a training goes on after the newest sound one, with the same weights, or refuses in one line."""
 import json
-import os
 import shutil
 
+import replaced
 from context import damage
 
 NEEDS = ("ddl-train",)
@@ -21,8 +21,8 @@ def attempts(context, count):
         run = context.directory / "run"
         shutil.copytree(original, run)
         files = sorted(path for path in (run / "train/checkpoints").rglob("*") if path.is_file())
-        if number < len(PLANTED):
-            what = PLANTED[number](files[-1])
+        if number < len(replaced.ANY):
+            what = replaced.ANY[number](files[-1])
         else:
             rng = context.random
             what = "damaged " + ", ".join(damage(file, rng) for file in rng.sample(files, rng.choice((1, 1, 2, len(files)))))
@@ -51,28 +51,3 @@ def _resumed(context, run, truth):
     if outcome.code > 0 and not outcome.hung and lines == outcome.said and len(lines) <= 8:
         return None
     return context.judge(outcome) or f"{len(lines)} lines of error"
-
-
-def _pipe(file):
-    file.unlink()
-    os.mkfifo(file)
-    return f"{file.name} is a pipe"
-
-
-def _device(file):
-    file.unlink()
-    file.symlink_to("/dev/zero")
-    return f"{file.name} is a device"
-
-
-def _empty(file):
-    os.truncate(file, 0)
-    return f"{file.name} is empty"
-
-
-def _sparse(file):
-    os.truncate(file, 5 << 30)
-    return f"{file.name} has 5 GiB"
-
-
-PLANTED = (_pipe, _device, _empty, _sparse)
