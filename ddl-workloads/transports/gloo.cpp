@@ -151,9 +151,9 @@ class GlooLink : public Link {
         if (job_.size == 1) return;
         const gloo::transport::tcp::attr own_address = address(host, interface, job_);
         const auto meet = [&] {
+            device_ = gloo::transport::tcp::CreateDevice(own_address);
             const RollCall present{meeting_place, job_.rank, job_.size, patience};
             MeetingPlace meeting{meeting_place / present.name()};
-            device_ = gloo::transport::tcp::CreateDevice(own_address);
             const auto context = std::make_shared<gloo::rendezvous::Context>(job_.rank, job_.size);
             context->setTimeout(patience);
             context->connectFullMesh(meeting.store(), device_);
