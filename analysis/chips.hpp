@@ -21,7 +21,8 @@ struct Chip {
     std::int64_t block = 0;
     std::int64_t begin_ns = 0;  // on the node's clock
     std::int64_t end_ns = 0;
-    std::vector<Assigned> on;  // sorted by factor; empty: quiet
+    std::vector<Assigned> on;   // sorted by factor; empty: quiet
+    std::int64_t position = 0;  // in its block
 };
 
 // Some of the node's time.

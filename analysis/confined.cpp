@@ -18,9 +18,10 @@ std::uint64_t bytes_on_disk(const std::filesystem::path& file)
 std::uint64_t bytes_of_events(std::filesystem::path anchor)
 {
     std::uint64_t bytes = 0;
-    std::error_code missing;
-    for (const auto& file : std::filesystem::directory_iterator{anchor.replace_extension(), missing})
-        if (file.path().extension() == ".evt") bytes += bytes_on_disk(file.path());
+    std::error_code failed;
+    for (std::filesystem::directory_iterator file{anchor.replace_extension(), failed}, end; !failed && file != end;
+         file.increment(failed))
+        if (file->path().extension() == ".evt") bytes += bytes_on_disk(file->path());
     return bytes;
 }
 

@@ -35,18 +35,39 @@ const Noise* noise_beside(const Training& training, std::size_t rank, const std:
     return nullptr;
 }
 
-// The number of chips that all processes went through; what they did in them must be the same.
-std::size_t common_chips(const std::vector<Noise>& noise)
+using Place = std::pair<std::int64_t, std::int64_t>;  // block, position in it
+
+Place place_of(const Chip& chip)
 {
-    std::size_t count = noise.front().chips.size();
-    for (const Noise& process : noise) count = std::min(count, process.chips.size());
-    for (const Noise& process : noise)
+    return {chip.block, chip.position};
+}
+
+// Of each process the chips that all went through: one that came late has none of the first, one that ended early none
+// of the last. What they did in them must be the same.
+std::vector<std::vector<Chip>> common_chips(const std::vector<Noise>& noise)
+{
+    Place first = place_of(noise.front().chips.front());
+    for (const Noise& process : noise) first = std::max(first, place_of(process.chips.front()));
+    std::vector<std::vector<Chip>> common;
+    for (const Noise& process : noise) {
+        const auto begin = std::find_if(process.chips.begin(), process.chips.end(),
+                                        [&](const Chip& chip) { return place_of(chip) == first; });
+        if (begin == process.chips.end())
+            base::fail(process.archive.string(), " has no slot ", first.second, " of block ", first.first,
+                       ", with which another noise process begins: they have no slots in common");
+        common.emplace_back(begin, process.chips.end());
+    }
+    std::size_t count = common.front().size();
+    for (const std::vector<Chip>& chips : common) count = std::min(count, chips.size());
+    for (std::size_t p = 0; p < common.size(); ++p) {
+        common[p].resize(count);
         for (std::size_t c = 0; c < count; ++c)
-            if (process.chips[c].on != noise.front().chips[c].on ||
-                process.chips[c].block != noise.front().chips[c].block)
-                base::fail(process.archive.string(), " and ", noise.front().archive.string(),
-                           " followed different schedules (chip ", c, "): not the noise of one run");
-    return count;
+            if (common[p][c].on != common[0][c].on || place_of(common[p][c]) != place_of(common[0][c]))
+                base::fail(noise[p].archive.string(), " and ", noise[0].archive.string(),
+                           " followed different schedules (block ", common[0][c].block, ", slot ",
+                           common[0][c].position, "): not the noise of one run");
+    }
+    return common;
 }
 
 std::vector<Stretch> on_clock(std::vector<Stretch> stretches, std::int64_t offset_ns)
@@ -58,9 +79,8 @@ std::vector<Stretch> on_clock(std::vector<Stretch> stretches, std::int64_t offse
     return stretches;
 }
 
-std::vector<Chip> on_clock(std::vector<Chip> chips, std::size_t count, std::int64_t offset_ns)
+std::vector<Chip> on_clock(std::vector<Chip> chips, std::int64_t offset_ns)
 {
-    chips.resize(count);
     for (Chip& chip : chips) {
         chip.begin_ns += offset_ns;
         chip.end_ns += offset_ns;
@@ -98,7 +118,7 @@ void check_achieved(const std::vector<Noise>& noise, Joined& joined)
 Joined join(const Training& training, const std::vector<Noise>& noise, std::optional<std::int64_t> clock_offset_ns)
 {
     Joined joined;
-    const std::size_t count = common_chips(noise);
+    const std::vector<std::vector<Chip>> chips = common_chips(noise);
     for (std::size_t r = 0; r < training.steps.ranks.size(); ++r) {
         const Noise* beside = noise_beside(training, r, noise, clock_offset_ns.has_value());
         if (beside == nullptr) {
@@ -110,7 +130,8 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
         joined.run.steps.ranks.push_back(training.steps.ranks[r]);
         const bool aligned = same_clock(beside->clock, training.clock[r]);
         const std::int64_t offset_ns = aligned ? 0 : clock_offset_ns.value_or(0);
-        joined.run.chips.push_back(on_clock(beside->chips, count, offset_ns));
+        const auto process = static_cast<std::size_t>(beside - noise.data());
+        joined.run.chips.push_back(on_clock(chips[process], offset_ns));
         joined.run.stopped.push_back(on_clock(beside->stopped, offset_ns));
     }
     if (joined.run.steps.ranks.empty())

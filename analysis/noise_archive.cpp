@@ -33,10 +33,12 @@ class ScheduleReader : public otf2::Visitor {
         const std::string& location = archive_.locations[at.location].name;
         const std::string& name = archive_.regions[region].name;
         if (location == "schedule") {
-            if (depth_++ == 0) {
-                chips.push_back({number(attributes, block_), at.time_ns, at.time_ns, {}});
-                positions.push_back(number(attributes, position_));
-            }
+            if (depth_++ == 0)
+                chips.push_back({.block = number(attributes, block_),
+                                 .begin_ns = at.time_ns,
+                                 .end_ns = at.time_ns,
+                                 .on = {},
+                                 .position = number(attributes, position_)});
             if (name != "quiet")
                 chips.back().on.push_back({name, text(attributes, level_), text(attributes, stressor_)});
         } else if (location.starts_with("cpu ")) {
@@ -67,7 +69,6 @@ class ScheduleReader : public otf2::Visitor {
     }
 
     std::vector<Chip> chips;
-    std::vector<std::int64_t> positions;  // of each in its block
     std::map<std::string, std::vector<Stretch>> achieved;
     std::vector<Stretch> stopped;
 
@@ -97,8 +98,7 @@ class ScheduleReader : public otf2::Visitor {
 
 // Slots follow each other without gaps. Those of a rotation or a factorial are all of one length, those of a sequence
 // wherever they have the same place in it; only the last one may be cut short by the end of the run.
-void refuse_other_than_designed(const std::vector<Chip>& chips, const std::vector<std::int64_t>& positions,
-                                Design design, const std::string& archive)
+void refuse_other_than_designed(const std::vector<Chip>& chips, Design design, const std::string& archive)
 {
     constexpr std::int64_t rounding_ns = 1000;
     std::map<std::int64_t, std::size_t> first_of;  // position: number of a slot
@@ -108,7 +108,8 @@ void refuse_other_than_designed(const std::vector<Chip>& chips, const std::vecto
         if (length_ns <= 0) refuse("ends before it begins");
         const std::int64_t gap_ns = i == 0 ? 0 : base::saturated_difference(chips[i].begin_ns, chips[i - 1].end_ns);
         if (gap_ns < -rounding_ns || gap_ns > rounding_ns) refuse("does not begin where slot ", i - 1, " ends");
-        const std::size_t like = first_of.try_emplace(design == Design::sequence ? positions[i] : 0, i).first->second;
+        const std::size_t like =
+            first_of.try_emplace(design == Design::sequence ? chips[i].position : 0, i).first->second;
         const std::int64_t longer_ns = length_ns - (chips[like].end_ns - chips[like].begin_ns);
         const bool cut_short = i + 1 == chips.size() && longer_ns < 0;
         if (std::abs(longer_ns) > rounding_ns && !cut_short)
@@ -171,7 +172,7 @@ Noise read_noise(const std::filesystem::path& path)
     noise.schedule = archive.property("crosstalk::schedule").value_or("");
     noise.seed = archive.property("crosstalk::seed").value_or("");
     noise.chips = std::move(visitor.chips);
-    refuse_other_than_designed(noise.chips, visitor.positions, noise.design, path.string());
+    refuse_other_than_designed(noise.chips, noise.design, path.string());
     refuse_unknown_factors(noise.chips, archive, path.string());
     if (noise.chips.empty()) base::fail(path.string(), " holds no chips: no noise was scheduled");
     for (auto& [region, stretches] : visitor.achieved) noise.achieved[region] = merged(std::move(stretches));

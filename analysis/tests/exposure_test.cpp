@@ -92,6 +92,22 @@ TEST_CASE("a step between the slots of two controls is left out, and one that a 
     CHECK(exposures.left_out == expected);
 }
 
+TEST_CASE("a whole step that obeyed no control is left out of a slot in which others did, and kept where none did")
+{
+    const std::vector<Chip> chips{{0, 0, 100, {delay}}, {0, 100, 200, {}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    analysis::StepTable steps = steps_at({10, 40, 70, 150}, 20);
+    steps.phases = {"backward", "control_settle"};
+    steps.ranks[0].phase_ms = Eigen::MatrixXd::Zero(4, 2);
+    steps.ranks[0].phase_ms.col(1) << 0.0, 2.0, 2.0, 0.0;  // the first had begun when it was asked
+    const auto left_out = [&] {
+        return analysis::expose(steps, std::vector<std::vector<Chip>>{chips}, plan, {.warm_up_steps = 0}).left_out;
+    };
+    CHECK(left_out() == std::vector{LeftOut::control_border, LeftOut::no, LeftOut::no, LeftOut::no});
+    steps.ranks[0].phase_ms.setZero();
+    CHECK(left_out() == std::vector(4, LeftOut::no));
+}
+
 TEST_CASE("the exposure of the job is the mean over ranks each on its own clock")
 {
     const std::vector<Chip> chips{{0, 0, 100, {memory}}, {0, 100, 200, {}}};

@@ -378,6 +378,33 @@ TEST_CASE("noise that ends early is exit code 3 and not trustworthy")
     CHECK(base::read_whole(scratch / "run/report/index.html").find("Not trustworthy") != std::string::npos);
 }
 
+TEST_CASE("of noise processes that came and went at different times the slots that all had count")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    fs::create_directories(scratch / "run/noise/there.1");
+    const fs::path other = scratch / "run/noise/there.1/trace";
+    analysis::testing::write_noise(other, {.noise_until_s = 11.9, .missed_chips = 2});
+    CHECK(analyse(scratch / "run").status == 0);
+    CHECK(verdict_in(scratch / "run")["factors"]["mem"]["verdict"] == "unsafe");
+    CHECK(verdict_in(scratch / "run")["covered"] == true);
+
+    const auto refused = [&](const SyntheticRun& noise, const std::string& words) {
+        fs::remove_all(other);
+        fs::remove_all(scratch / "run/report");
+        analysis::testing::write_noise(other, noise);
+        const testing::Outcome outcome = analyse(scratch / "run");
+        INFO(outcome.err);
+        CHECK(outcome.status == 1);
+        CHECK(one_line(outcome.err));
+        CHECK(outcome.err.find(words) != std::string::npos);
+    };
+    refused({.missed_chips = 2, .seed = 2}, "followed different schedules (block 0, slot 2)");
+    fs::remove_all(scratch / "run/noise/here.0/trace");
+    analysis::testing::write_noise(scratch / "run/noise/here.0/trace", {.noise_until_s = 2.0});
+    refused({.missed_chips = 12}, "no slots in common");
+}
+
 TEST_CASE("noise that was assigned but did not run is exit code 3")
 {
     const testing::Scratch scratch;
@@ -475,6 +502,20 @@ TEST_CASE("wrong words are exit code 2 and help is 0")
     CHECK(testing::run({program, "--version"}).status == 0);
 }
 
+namespace {
+
+// Steps of two ranks; returns the file's name.
+std::string table_of_steps(const fs::path& file, int step_ns)
+{
+    base::CsvWriter table{file, {"rank", "step", "begin_ns", "end_ns", "backward_ns"}};
+    for (int step = 0; step < 60; ++step)
+        for (int rank = 0; rank < 2; ++rank)
+            table.row(rank, step, step * 30'000'000, step * 30'000'000 + step_ns, 12'000'000);
+    return file.string();
+}
+
+}  // namespace
+
 TEST_CASE("sets of runs are compared from directories and archives and tables")
 {
     const testing::Scratch scratch;
@@ -487,14 +528,8 @@ TEST_CASE("sets of runs are compared from directories and archives and tables")
         words.push_back(seed == 1 ? folder.string() : (folder / "train/trace/traces.otf2").string());
     }
     words.emplace_back("--noisy");
-    for (int run = 0; run < 2; ++run) {
-        const fs::path file = scratch / ("noisy" + std::to_string(run) + ".csv");
-        base::CsvWriter table{file, {"rank", "step", "begin_ns", "end_ns", "backward_ns"}};
-        for (int step = 0; step < 60; ++step)
-            for (int rank = 0; rank < 2; ++rank)
-                table.row(rank, step, step * 30'000'000, step * 30'000'000 + 22'000'000 + run * 10'000, 12'000'000);
-        words.push_back(file.string());
-    }
+    for (int run = 0; run < 2; ++run)
+        words.push_back(table_of_steps(scratch / ("noisy" + std::to_string(run) + ".csv"), 22'000'000 + run * 10'000));
     const testing::Outcome outcome = testing::run(words);
     INFO(outcome.err);
     CHECK(outcome.status == 0);
@@ -529,5 +564,16 @@ TEST_CASE("an archive that OTF2's library would read for ever is refused in one 
         CHECK(one_line(outcome.err));
         CHECK(outcome.err.find("interference: cannot read trace " + anchor.string() + ": ") == 0);
         CHECK_FALSE(fs::exists(scratch / "run/report"));
+        if (anchor.string().find("train") == std::string::npos) continue;
+        std::vector<std::string> words{program, "compare", "--out", scratch / "comparison", "--quiet", anchor};
+        words.push_back(table_of_steps(scratch / "quiet.csv", 20'000'000));
+        words.emplace_back("--noisy");
+        for (const int ns : {21'000'000, 22'000'000})
+            words.push_back(table_of_steps(scratch / (std::to_string(ns) + ".csv"), ns));
+        const testing::Outcome compared = testing::run(words);
+        CHECK(compared.status == 1);
+        CHECK(one_line(compared.err));
+        CHECK(compared.err.find("interference: cannot read trace " + anchor.string() + ": ") == 0);
+        CHECK_FALSE(fs::exists(scratch / "comparison"));
     }
 }

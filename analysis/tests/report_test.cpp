@@ -134,6 +134,28 @@ TEST_CASE("records of any shape limit nothing and break nothing")
     }
 }
 
+TEST_CASE("a record with more CPUs or ranks than any machine has is not compared set by set")
+{
+    const auto shares = [](const ordered_json& training) {
+        return any_says(analysis::limits(report_with(training, noise_on("2-7", 100'000))), "ranks");
+    };
+    CHECK_FALSE(shares(training_on("0-99999", "0-99999")));
+    std::string list = "0";
+    for (int i = 0; i < 3000; ++i) list += ",0";
+    CHECK_FALSE(shares(training_on(list, list)));
+    const auto each_on_two = [](int ranks, int cpus) {
+        ordered_json training = training_on("0", "0");
+        ordered_json& each = training["result"]["each_rank"];
+        each.clear();
+        for (int r = 0; r < ranks; ++r)
+            each.push_back({{"host", "node1"}, {"cpus", base::join(r % cpus, "-", r % cpus + 1)}});
+        return training;
+    };
+    CHECK(shares(each_on_two(200, 200)));
+    CHECK_FALSE(shares(each_on_two(20'000, 4000)));
+    CHECK_FALSE(shares(each_on_two(200'000, 2)));
+}
+
 TEST_CASE("the command to measure anew has the length and what a shell would take apart in quotes")
 {
     analysis::Report report = report_with(training_on("0", "1"), noise_on("2-7", 8));

@@ -36,10 +36,11 @@ struct SyntheticRun {
     double run_s = 12.0;
     double noise_from_s = 0.5;  // when the chip table begins
     double noise_until_s = 1e9;
-    bool connected = true;        // the training obeys the control delay and its sham
-    double settle_percent = 4.0;  // of the quiet step: what their barriers cost
-    double achieved = 1.0;        // share of each chip in which the noise really runs; above 1, on into the next
-    std::string noise_clock{};    // identity to give to the noise; empty: the training's
+    std::size_t missed_chips = 0;  // the first ones, during which the noise process had not come yet
+    bool connected = true;         // the training obeys the control delay and its sham
+    double settle_percent = 4.0;   // of the quiet step: what their barriers cost
+    double achieved = 1.0;         // share of each chip in which the noise really runs; above 1, on into the next
+    std::string noise_clock{};     // identity to give to the noise; empty: the training's
     std::string design = "rotation";
     std::string interaction_phase{};  // is slowed further while several noises are on at once
     double interaction_percent = 0.0;
@@ -204,7 +205,7 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
     for (std::size_t n = 0; n < (own_cpus ? run.noise.size() : 1); ++n)
         cpus.push_back(&recorder.location("cpu " + std::to_string(3 + n)));
     const std::vector<detail::PlannedChip> chips = detail::plan(run);
-    for (std::size_t c = 0; c < chips.size(); ++c) {
+    for (std::size_t c = run.missed_chips; c < chips.size(); ++c) {
         const detail::PlannedChip& chip = chips[c];
         std::vector<SyntheticNoise> on;
         for (const int n : chip.on) on.push_back(run.noise[static_cast<std::size_t>(n)]);

@@ -71,12 +71,17 @@ struct Lengths {
     double mem = 110.0;
     double sham = 103.0;  // its barriers cost three
     double delayed = 108.0;
-    double recorded_delay = 5.0;  // in the steps of control.delay
-    double paused = 0.0;          // 0: no control.pause in the schedule
-    double stopped = 0.0;         // of its steps, the process is stopped
+    double recorded_delay = 5.0;   // in the steps of control.delay
+    double paused = 0.0;           // 0: no control.pause in the schedule
+    double stopped = 0.0;          // of its steps, the process is stopped
+    double stopped_once = 0.0;     // every thirtieth of its steps is longer by this, for which the process is stopped
+    double another_placebo = 0.0;  // 0: none in the schedule; as the next one
+    double another_delay = 0.0;
     bool with_delay = true;
     bool with_sham = true;
     bool computes_while_stopped = false;
+    int blocks = 12;
+    int draws = 999;
 };
 
 struct Made {
@@ -91,6 +96,8 @@ std::vector<std::pair<std::vector<analysis::Assigned>, double>> treatments_of(co
     if (lengths.placebo > 0.0) treatments.push_back({{{"placebo", "", "placebo"}}, lengths.placebo});
     if (lengths.with_delay) treatments.push_back({{{"delay", "", "control.delay"}}, lengths.delayed});
     if (lengths.with_sham) treatments.push_back({{{"sham", "", "control.sham"}}, lengths.sham});
+    if (lengths.another_placebo > 0.0) treatments.push_back({{{"idle", "", "placebo"}}, lengths.another_placebo});
+    if (lengths.another_delay > 0.0) treatments.push_back({{{"late", "", "control.delay"}}, lengths.another_delay});
     if (lengths.paused > 0.0) treatments.push_back({{{"pause", "", "control.pause"}}, lengths.paused});
     return treatments;
 }
@@ -106,7 +113,8 @@ Made made(const Lengths& lengths)
     result.run.steps.phases = {"backward", "control_delay"};
     std::vector<double> delays;
     std::int64_t time = 0;
-    for (int block = 0; block < 12; ++block)
+    int paused_steps = 0;
+    for (int block = 0; block < lengths.blocks; ++block)
         for (std::size_t t = 0; t < treatments.size(); ++t) {
             const auto& [on, ms] = treatments[(t + static_cast<std::size_t>(block)) % treatments.size()];
             const std::string stressor = on.empty() ? "" : on[0].stressor;
@@ -118,10 +126,13 @@ Made made(const Lengths& lengths)
             for (int i = 0; i < 10; ++i) {
                 result.run.steps.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
                 rank.begin_ns.push_back(time);
-                if (stressor == "control.pause" && lengths.stopped > 0.0)
+                const bool once = stressor == "control.pause" && ++paused_steps % 30 == 0;
+                const double longer = once ? lengths.stopped_once : 0.0;
+                const double stopped_ms = lengths.stopped + longer;
+                if (stressor == "control.pause" && stopped_ms > 0.0)
                     stopped.push_back(
-                        {time + 10'000'000, time + 10'000'000 + static_cast<std::int64_t>(lengths.stopped * 1e6)});
-                time += static_cast<std::int64_t>((ms + 0.1 * (block % 3) + chip_ms + 0.01 * i) * 1e6);
+                        {time + 10'000'000, time + 10'000'000 + static_cast<std::int64_t>(stopped_ms * 1e6)});
+                time += static_cast<std::int64_t>((ms + longer + 0.1 * (block % 3) + chip_ms + 0.01 * i) * 1e6);
                 rank.end_ns.push_back(time);
                 delays.push_back(stressor == "control.delay" ? lengths.recorded_delay : 0.0);
             }
@@ -135,7 +146,8 @@ Made made(const Lengths& lengths)
     }
     result.run.plan = analysis::experiment(analysis::Design::rotation, chips);
     result.run.chips = {chips};
-    result.analysis = analysis::analyse(result.run, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 999}});
+    result.analysis =
+        analysis::analyse(result.run, {.exposure = {.warm_up_steps = 0}, .draws = {.count = lengths.draws}});
     return result;
 }
 
@@ -237,6 +249,31 @@ TEST_CASE("a pause that measures as something else than what was stopped is dist
     CHECK(says(verdict, "the control pause came out as"));
 }
 
+TEST_CASE("steps that a pause made far longer than the others are no outliers")
+{
+    // 4 of 120 steps of 100 ms are stopped for 60 ms: 2 % of a step in the mean.
+    const Made run = made({.paused = 100.0, .stopped_once = 60.0});
+    CHECK(run.analysis.outliers.count() == 0);
+    const analysis::Verdict verdict = verdict_of(run);
+    REQUIRE(verdict.pause);
+    CHECK(verdict.pause->percent.value == doctest::Approx(2.0).epsilon(0.01));
+    CHECK(verdict.pause->true_percent == doctest::Approx(2.0).epsilon(0.01));
+}
+
+TEST_CASE("of several controls of a kind each is judged and the one that fails is shown by its name")
+{
+    const analysis::Verdict fine = verdict_of(made({.another_placebo = 100.0, .another_delay = 108.0}));
+    CHECK(fine.trustworthy);
+    const analysis::Verdict placebo = verdict_of(made({.another_placebo = 102.0}));
+    CHECK_FALSE(placebo.trustworthy);
+    CHECK(says(placebo, "the placebo 'idle' came out as 2.00 %"));
+    CHECK(placebo.placebo->percent.value == doctest::Approx(2.0).epsilon(0.01));
+    // Both delays are measured against the sham, which takes 103 ms, and both were recorded as 5 ms.
+    const analysis::Verdict delay = verdict_of(made({.another_delay = 106.0}));
+    CHECK_FALSE(delay.trustworthy);
+    CHECK(says(delay, "the control delay 'late' came out as 3.00 %"));
+}
+
 TEST_CASE("a pause that stopped nothing is not connected")
 {
     const analysis::Verdict verdict = verdict_of(made({.paused = 100.0}));
@@ -272,6 +309,16 @@ TEST_CASE("no cause is named where the slowdown may be chance")
     cause = analysis::cause_of(run.run, run.analysis, step, 0.95);
     CHECK(cause.phase.empty());
     CHECK(cause.sentence == "No slowdown that differs from zero.");
+}
+
+TEST_CASE("no cause is named where blocks or draws are too few for any effect to be told from chance")
+{
+    const auto said = [](const Lengths& lengths) { return verdict_of(made(lengths)).factors.at(0).cause.sentence; };
+    // In each block mem and quiet can change places: 4 blocks have 16 orders, so that p is at least 1/16.
+    CHECK(said({.blocks = 4}).find("too few blocks") != std::string::npos);
+    // The order as drawn and nine more.
+    CHECK(said({.draws = 9}).find("too few draws") != std::string::npos);
+    CHECK(said({}).find("too few") == std::string::npos);
 }
 
 TEST_CASE("a trace without phases carries no cause")
