@@ -294,10 +294,12 @@ try {
     if (command == "compare") return compare(argc - 1, argv + 1);
     if (command == "--help" || command == "-h") {
         std::cout << usage;
+        base::flush_stdout();
         return base::exit_fine;
     }
     if (command == "--version") {
         std::cout << "interference " << base::version() << "\n";
+        base::flush_stdout();
         return base::exit_fine;
     }
     const std::vector<std::string> commands{"analyse", "exposure", "compare"};
