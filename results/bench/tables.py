@@ -100,8 +100,12 @@ def filled(page, benchmarks):
 
 
 def main(words):
+    if words in (["--help"], ["-h"]):
+        print(__doc__)
+        return
     if words not in ([], ["--history"], ["--write"], ["--check"]):
-        sys.exit(__doc__ if words in (["--help"], ["-h"]) else f"tables.py: wrong usage\n\n{__doc__}")
+        print("tables.py: no such option (tables.py --help shows all)", file=sys.stderr)
+        sys.exit(2)
     benchmarks = read()
     if words in ([], ["--history"]):
         for name, cases in benchmarks.items():
