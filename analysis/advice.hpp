@@ -7,7 +7,7 @@
 
 namespace analysis {
 
-// verdict: safe, unsafe, undecided. Source of the settings: reference/slurm.md section 5.
+// verdict: safe, unsafe, undecided. What each setting does: docs/slurm.md.
 std::string advice(const std::string& stressor, Mechanism mechanism, const std::string& verdict);
 
 }  // namespace analysis

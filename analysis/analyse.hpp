@@ -22,7 +22,7 @@ struct DesignedRun {
     std::vector<std::vector<Stretch>> stopped;  // [rank]: when control.pause held its processes stopped, same clock
     bool computes_while_stopped = false;        // as on a GPU: a pause then costs less than its length
 
-    // Measures of the job's steps that are no phases (see decomposition.hpp): steps x names, in ms.
+    // Measures of the job's steps that are no phases (see Training::extra_ms): steps x names, in ms.
     Eigen::MatrixXd extra_ms;
     std::vector<std::string> extra_names;
 };

@@ -37,7 +37,7 @@ struct Comparison {
 
 // Steps are aligned by their number; only numbers that every run has count. Of the step: difference of the logarithms
 // of the runs' mean steps, Welch's t. Of a phase: difference of the runs' means over the quiet mean step, Welch's t
-// (phases may take no time at all, so no logarithm). Source: reference/statistics.md, sets of runs. Throws UsageError
+// (phases may take no time at all, so no logarithm). Why: docs/statistics.md, sets of runs. Throws UsageError
 // for fewer than two runs on a side, Error if the runs have no step in common after the warm-up.
 Comparison compare(const std::vector<RunSteps>& quiet, const std::vector<RunSteps>& noisy, std::int64_t warm_up_steps,
                    double confidence);

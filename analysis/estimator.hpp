@@ -15,8 +15,7 @@ Eigen::MatrixXd time_shares(std::span<const Overlaps> overlaps, std::span<const 
                             std::size_t treatments);
 
 // w_k = (x_k / m_k) / sum_j (x_j / m_j): the share of a step's work done under treatment k, where x is time and m the
-// treatment's mean step. With time shares alone a true 100 % comes out as 98 %. Source: reference/statistics.md,
-// rule 3.
+// treatment's mean step. With time shares alone a true 100 % comes out as 98 %: docs/statistics.md, rule 3.
 Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::VectorXd& mean_ms);
 
 // One block's means by treatment, from a means model without intercept.

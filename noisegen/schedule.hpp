@@ -1,4 +1,4 @@
-// The schedule language: what stresses when, parsed once into plain structs. See DESIGN section 2; nothing here knows
+// The schedule language (docs/noisegen.md): what stresses when, parsed once into plain structs. Nothing here knows
 // time or CPUs of the machine.
 #pragma once
 

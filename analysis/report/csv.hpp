@@ -1,4 +1,4 @@
-// The tidy tables of a report (columns: DESIGN section 2 and results/README.md).
+// The tidy tables of a report (columns: docs/formats.md).
 #pragma once
 
 #include "analysis/report/report.hpp"

@@ -1,4 +1,4 @@
-// verdict.json: the verdict for programs (members: DESIGN section 2; ours come after those).
+// verdict.json: the verdict for programs (members: docs/formats.md).
 #pragma once
 
 #include "analysis/report/report.hpp"

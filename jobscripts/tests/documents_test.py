@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""The documents keep their promises: lengths, links, tables, and options that the programs know.
+
+Exit code 77 if this is not a git checkout. Options are checked of the programs in CROSSTALK_BIN only.
+"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
+SUBCOMMANDS = {
+    "noisegen": ["calibrate", "limits", "probe"],
+    "interference": ["analyse", "exposure", "compare"],
+    "ddl-data": ["generate", "convert", "info"],
+}
+SCRIPTS = ["jobscripts/local.sh", "jobscripts/controls.sh"]
+
+wrong = []
+
+
+def listed(*patterns):
+    command = ["git", "-c", "safe.directory=*", "ls-files", "--", *patterns]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if found.returncode != 0:
+        print("SKIPPED: not a git checkout")
+        sys.exit(77)
+    return [ROOT / name for name in found.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def anchors(page):
+    """As GitHub makes them of headings."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading.lower())
+        found.add(re.sub(r"[^\w\- ]", "", heading).replace(" ", "-"))
+    return found
+
+
+def check_lengths(page):
+    in_code = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        in_code ^= line.startswith("```")
+        most = 120 if page == ROOT / "README.md" or in_code else 100
+        if len(line) > most and (page == ROOT / "README.md" or not line.startswith("|")):
+            wrong.append(f"{page.relative_to(ROOT)}:{number}: {len(line)} characters, at most {most}")
+    if page == ROOT / "README.md" and number > 110:
+        wrong.append(f"README.md: {number} lines, at most 110")
+
+
+def check_links(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(\s*([^)\s]+)\s*\)", text):
+        if re.match(r"https?:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        to = (page.parent / name).resolve() if name else page
+        if not to.exists():
+            wrong.append(f"{page.relative_to(ROOT)}: the link to {target} leads nowhere")
+        elif anchor and anchor not in anchors(to):
+            wrong.append(f"{page.relative_to(ROOT)}: {name or page.name} has no heading '#{anchor}'")
+
+
+def commands(page):
+    """Command lines of fenced blocks: those after '$ ' where a block has any, else all."""
+    for block in re.findall(r"^```\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+        lines = block.replace("\\\n", " ").splitlines()
+        if any(line.startswith("$ ") for line in lines):
+            lines = [line[2:] for line in lines if line.startswith("$ ")]
+        for line in lines:
+            yield from re.split(r"&&|\|(?=\s)|(?<!&)&(?!&)", line.split("    #")[0])
+
+
+helps = {}
+
+
+def help_of(words):
+    key = tuple(words)
+    if key not in helps:
+        helps[key] = subprocess.run([*words, "--help"], capture_output=True, text=True, cwd=ROOT).stdout
+    return helps[key]
+
+
+def check_options(page):
+    for command in commands(page):
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            continue  # no command
+        for at, word in enumerate(words):
+            name = word.removeprefix("build/release/bin/")
+            program = BIN / name
+            if name in SCRIPTS:
+                program = ROOT / name
+            elif not (re.fullmatch(r"[a-z-]+", name) and program.is_file()):
+                continue
+            following = words[at + 1 :]
+            called = [str(program)]
+            if following and following[0] in SUBCOMMANDS.get(name, []):
+                called.append(following[0])
+            for option in following:
+                if option == "--":
+                    break
+                if re.match("--[a-z]", option) and option not in ("--help", "--version"):
+                    if not re.search(rf"(?<![\w-]){re.escape(option.split('=')[0])}(?![\w-])", help_of(called)):
+                        wrong.append(f"{page.relative_to(ROOT)}: {' '.join(called[:1])} has no {option}: {command.strip()}")
+            break
+
+
+def check_comments():
+    for source in listed("*.hpp", "*.cpp", "*.cu", "*.inc", "*.sh", "*.cmake", "*CMakeLists.txt", "*.sbatch"):
+        for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
+            comment = re.search(r"(//|#) (.*)", line)
+            for name in re.findall(r"[\w/-]+\.md\b", comment[2]) if comment else []:
+                if not (ROOT / name).is_file():
+                    wrong.append(f"{source.relative_to(ROOT)}:{number}: {name} is not in the repository")
+
+
+for one in listed("*.md"):
+    check_lengths(one)
+    check_links(one)
+    check_options(one)
+check_comments()
+tables = subprocess.run([sys.executable, ROOT / "results/bench/tables.py", "--check"], capture_output=True, text=True)
+if tables.returncode != 0:
+    wrong.append("docs/performance.md has other tables than results/bench:\n" + tables.stdout + tables.stderr)
+if wrong:
+    print("NOT TRUE: the documents keep their promises", *wrong, sep="\n")
+    sys.exit(1)

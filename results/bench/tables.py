@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The tables of docs/performance.md, from the CSVs in this folder: of each case the newest measurement.
+
+tables.py            prints all tables as Markdown
+tables.py --history  the same with every measurement, not only the newest of each case
+tables.py --write    puts the tables between the marks of docs/performance.md
+tables.py --check    exit code 1 if docs/performance.md has other tables
+"""
+import csv
+import difflib
+import pathlib
+import re
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+PAGE = FOLDER.parents[1] / "docs" / "performance.md"
+MARKS = re.compile(r"(<!-- table: (?P<name>[^>]+?) -->\n).*?(<!-- end of table -->\n)", re.DOTALL)
+
+# Quantities that say what was aimed at are one column; each stands with its sign.
+AIMS = {"at most": "≤ ", "at least": "≥ ", "within": ""}
+
+
+def grouped(digits):
+    """1004 as 1,004; what is behind the point stays as it was written."""
+    return re.sub(r"^-?\d{4,}", lambda whole: f"{int(whole[0]):,}", digits)
+
+
+def cell(row):
+    """47.7 ns (42.8 to 80.6)"""
+    unit = f" {row['unit']}" if row["unit"] else ""
+    bounds = f"{row['low']} to {row['high']}" if row["low"] else ""
+    if not row["value"]:
+        return bounds + unit
+    return grouped(row["value"]) + unit + (f" ({bounds})" if bounds else "")
+
+
+def column(row):
+    return "aim" if row["quantity"] in AIMS else row["quantity"]
+
+
+class Measurement:
+    """The rows of one case in one run: a line of a table."""
+
+    def __init__(self):
+        self.cells = {}
+        self.taken = ""
+        self.age = ()
+
+    def add(self, row, order):
+        text = AIMS.get(row["quantity"], "") + cell(row)
+        if row["quantity"] == "beside":
+            text += f", {row['beside']}"
+        self.cells[column(row)] = text
+        if row["beside"]:
+            self.cells.setdefault("beside", row["beside"])
+        self.taken = f"{row['date']}, {row['machine']}, {row['load']}"
+        self.age = (row["date"], int(row["run"]), order)
+
+
+def read():
+    """benchmark: case: its measurements, oldest first"""
+    benchmarks = {}
+    for order, path in enumerate(sorted(FOLDER.glob("*.csv"))):
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                cases = benchmarks.setdefault(row["benchmark"], {})
+                runs = cases.setdefault(row["case"], {})
+                runs.setdefault((order, row["run"]), Measurement()).add(row, order)
+    return {
+        benchmark: {case: sorted(runs.values(), key=lambda one: one.age) for case, runs in cases.items()}
+        for benchmark, cases in benchmarks.items()
+    }
+
+
+def table(cases, history=False):
+    lines = [(case, one) for case, all_of_it in cases.items() for one in (all_of_it if history else all_of_it[-1:])]
+    known = ["ours", "found", "most resident", "beside", "ratio", "aim", "holds", "peak memory", "pairs"]
+    columns = [name for name in known if any(name in one.cells for _, one in lines)]
+    # What is the same for the whole table stands above it.
+    taken = {one.taken for _, one in lines}
+    text = f"Taken {taken.pop()}.\n\n" if len(taken) == 1 else ""
+    titles = ["case", *columns, *(["taken"] if not text else [])]
+    text += f"| {' | '.join(titles)} |\n{'|---' * len(titles)}|\n"
+    for case, one in lines:
+        cells = [case, *(one.cells.get(name, "") for name in columns), *([one.taken] if "taken" in titles else [])]
+        text += f"| {' | '.join(cells)} |\n"
+    return text
+
+
+def filled(page, benchmarks):
+    def fill(mark):
+        if mark["name"] not in benchmarks:
+            sys.exit(f"tables.py: no CSV has a benchmark '{mark['name']}'")
+        return f"{mark[1]}\n{table(benchmarks[mark['name']])}\n{mark[3]}"
+
+    missing = set(benchmarks) - {mark["name"] for mark in MARKS.finditer(page)}
+    if missing:
+        sys.exit(f"tables.py: {PAGE.name} has no place for {', '.join(sorted(missing))}")
+    return MARKS.sub(fill, page)
+
+
+def main(words):
+    if words in (["--help"], ["-h"]):
+        print(__doc__)
+        return
+    if words not in ([], ["--history"], ["--write"], ["--check"]):
+        print("tables.py: no such option (tables.py --help shows all)", file=sys.stderr)
+        sys.exit(2)
+    benchmarks = read()
+    if words in ([], ["--history"]):
+        for name, cases in benchmarks.items():
+            print(f"### {name}\n\n{table(cases, history=bool(words))}")
+        return
+    page = PAGE.read_text(encoding="utf-8")
+    fresh = filled(page, benchmarks)
+    if words == ["--write"]:
+        PAGE.write_text(fresh, encoding="utf-8")
+    elif fresh != page:
+        print("".join(difflib.unified_diff(page.splitlines(True), fresh.splitlines(True), "docs/performance.md", "CSVs")))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
