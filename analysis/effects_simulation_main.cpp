@@ -1,6 +1,6 @@
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
-#include "analysis/analyse.hpp"
-#include "analysis/simulation.hpp"
+#include "analysis/estimate/analyse.hpp"
+#include "analysis/estimate/simulation.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
@@ -48,9 +48,9 @@ std::vector<Tally> tally(const Condition& condition, int runs, int draws, base::
     for (int run = 0; run < runs; ++run) {
         analysis::SimulatedRun simulated = analysis::simulate(what, random);
         analysis::DesignedRun designed;
-        designed.plan = analysis::experiment(analysis::Design::rotation, simulated.chips);
+        designed.plan = analysis::experiment(analysis::Design::rotation, simulated.slots);
         designed.steps = std::move(simulated.steps);
-        designed.chips.push_back(std::move(simulated.chips));
+        designed.slots.push_back(std::move(simulated.slots));
         rules.draws.seed = random();
         const analysis::Analysis result = analysis::analyse(designed, rules);
         for (std::size_t f = 0; f < tallies.size(); ++f) {
@@ -81,7 +81,7 @@ try {
     std::string csv;
     base::Options options{"effects-simulation",
                           "how well the estimator recovers known effects (rotation of four factors, "
-                          "the first a placebo; 120 s, chips of 1 s, steps of 100 ms)"};
+                          "the first a placebo; 120 s, slots of 1 s, steps of 100 ms)"};
     options.add("runs", runs, "simulated runs of each condition");
     options.add("draws", draws, "of each re-randomisation test");
     options.add("seed", seed, "of the simulation");

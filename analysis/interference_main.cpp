@@ -1,15 +1,17 @@
 // interference: what noise cost a training, from traces to a verdict an operator can act on.
-#include "analysis/confined.hpp"
-#include "analysis/join.hpp"
+#include "analysis/input/confined.hpp"
+#include "analysis/input/join.hpp"
 #include "analysis/report/comparison_report.hpp"
+#include "analysis/report/controls_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/limits.hpp"
 #include "analysis/report/terminal.hpp"
 #include "analysis/report/write.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/options.hpp"
-#include "base/run_record.hpp"
 #include "base/version.hpp"
 #include "base/words.hpp"
 
@@ -82,9 +84,7 @@ std::string failure(const analysis::Verdict& verdict, const std::string& fail_on
 std::optional<std::int64_t> Settings::clock_offset_ns() const
 {
     if (clock_offset.empty()) return std::nullopt;
-    const bool negative = clock_offset.starts_with('-');
-    const auto size = base::parse<base::Nanoseconds>(clock_offset.substr(negative ? 1 : 0));
-    return negative ? -size.count() : size.count();
+    return base::parse_difference_ns(clock_offset);
 }
 
 void check(const Settings& settings)
@@ -154,9 +154,9 @@ int report(const fs::path& train, const std::vector<fs::path>& noises, const fs:
     report.seed = noise.front().seed;
     report.hosts = training.host;
     report.again = settings.again;
-    report.records.push_back(record_beside(train, "training", "run.json", report.notes));
+    report.records.push_back(record_beside(train, "training", base::file::run_record, report.notes));
     for (const fs::path& archive : noises)
-        report.records.push_back(record_beside(archive, "noise", "noise.json", report.notes));
+        report.records.push_back(record_beside(archive, "noise", base::file::noise_record, report.notes));
     analysis::drop_foreign_records(report, training, noise);
     for (std::string& reason : analysis::noise_stood_still(report)) joined.promises_broken.push_back(std::move(reason));
     report.analysis = analysis::analyse(report.run, report.rules);
@@ -171,7 +171,7 @@ int report(const fs::path& train, const std::vector<fs::path>& noises, const fs:
     if (!report.verdict.covered) return base::exit_promise_not_kept;
     const std::string met = failure(report.verdict, settings.fail_on);
     if (met.empty()) return base::exit_fine;
-    std::cerr << "interference: " << base::printable(met) << " (--fail-on " << settings.fail_on << ")\n";
+    base::warn(met, " (--fail-on ", settings.fail_on, ")");
     return base::exit_failed;
 }
 
@@ -222,15 +222,15 @@ int analyse(int argc, char** argv)
     check(settings);
     const fs::path run = directory;
     if (!fs::is_directory(run)) base::fail("there is no directory ", run.string());
-    const fs::path train = run / "train/trace/traces.otf2";
+    const fs::path train = run / base::part::train / base::file::anchor_in_part;
     if (!fs::exists(train)) base::fail("there is no ", train.string(), ": no training, or one that was cut off");
     std::vector<fs::path> noise;
-    if (fs::is_directory(run / "noise"))
-        for (const fs::directory_entry& process : fs::directory_iterator{run / "noise"})
-            if (process.is_directory()) noise.push_back(process.path() / "trace/traces.otf2");
-    if (noise.empty()) base::fail("there is no noise process in ", (run / "noise").string());
+    if (fs::is_directory(run / base::part::noise))
+        for (const fs::directory_entry& process : fs::directory_iterator{run / base::part::noise})
+            if (process.is_directory()) noise.push_back(process.path() / base::file::anchor_in_part);
+    if (noise.empty()) base::fail("there is no noise process in ", (run / base::part::noise).string());
     std::sort(noise.begin(), noise.end());
-    return confined_report(train, noise, out.empty() ? run / "report" : fs::path{out}, settings);
+    return confined_report(train, noise, out.empty() ? run / base::part::report : fs::path{out}, settings);
 }
 
 int compare(const std::vector<std::string>& quiet, const std::vector<std::string>& noisy, const fs::path& out,
@@ -275,12 +275,34 @@ int compare(int argc, char** argv)
                           [&] { return compare(quiet, noisy, out, settings); });
 }
 
+int controls(int argc, char** argv)
+{
+    std::vector<std::string> runs;
+    std::string victim = "training";
+    std::string out;
+    base::Options options{"interference controls",
+                          "how often the intervals of known effects hold the truth, over many runs"};
+    options.add_positional("DIR", runs, "run directories with reports");
+    options.add("victim", victim, "what was trained, for the table");
+    options.add("out", out, "a table with a row for each run; must not be there yet", "FILE.csv");
+    options.example("interference controls runs/emulated.* --victim emulated --out emulated.csv");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (runs.empty()) base::fail_usage("controls needs run directories (interference controls --help)");
+    std::vector<analysis::RunControls> all;
+    for (const std::string& run : runs) all.push_back(analysis::read_controls(run));
+    if (!out.empty()) analysis::write_controls(out, victim, all);
+    analysis::print_controls(std::cout, victim, all);
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
 constexpr const char* usage =
     "interference: what noise cost a training, from traces to a verdict\n\n"
     "Usage: interference COMMAND [options]\n\n"
     "  analyse DIR   everything that the files of a run directory allow, into DIR/report\n"
     "  exposure      the analysis of one designed run, from its archives\n"
-    "  compare       sets of runs, quiet against noisy\n\n"
+    "  compare       sets of runs, quiet against noisy\n"
+    "  controls      how often intervals of known effects hold the truth, over many runs\n\n"
     "interference COMMAND --help shows the options of each.\n\n"
     "Example:\n  interference analyse run1\n";
 
@@ -292,6 +314,7 @@ try {
     if (command == "exposure") return exposure(argc - 1, argv + 1);
     if (command == "analyse") return analyse(argc - 1, argv + 1);
     if (command == "compare") return compare(argc - 1, argv + 1);
+    if (command == "controls") return controls(argc - 1, argv + 1);
     if (command == "--help" || command == "-h") {
         std::cout << usage;
         base::flush_stdout();
@@ -302,8 +325,9 @@ try {
         base::flush_stdout();
         return base::exit_fine;
     }
-    const std::vector<std::string> commands{"analyse", "exposure", "compare"};
-    if (command.empty()) base::fail_usage("expects a command: analyse, exposure or compare (interference --help)");
+    const std::vector<std::string> commands{"analyse", "exposure", "compare", "controls"};
+    if (command.empty())
+        base::fail_usage("expects a command: analyse, exposure, compare or controls (interference --help)");
     base::fail_usage("no command '", command, "'", base::did_you_mean(command, commands), " (interference --help)");
 } catch (...) {
     return base::report_failure("interference");

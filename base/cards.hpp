@@ -1,4 +1,4 @@
-// Plug-ins on a shelf: each ends in its card (name, summary, options, factory); the shelf lists the cards. Names,
+// Plug-ins on a registry: each ends in its card (name, summary, options, factory); the registry lists the cards. Names,
 // --list, help and the checking of options come from the cards.
 #pragma once
 
@@ -58,12 +58,12 @@ class Settings {
     std::vector<std::string> given_;
 };
 
-// The shelf of one kind of plug-in. Card needs .name, .summary, .options (a range of OptionCard).
+// The registry of one kind of plug-in. Card needs .name, .summary, .options (a range of OptionCard).
 template <class Card>
-class Shelf {
+class Registry {
  public:
     // kind: "stressor"; program: the one whose --list shows all.
-    Shelf(std::string kind, std::string program, std::vector<const Card*> cards)
+    Registry(std::string kind, std::string program, std::vector<const Card*> cards)
         : kind_{std::move(kind)}, program_{std::move(program)}, cards_{std::move(cards)}
     {
     }

@@ -37,6 +37,13 @@ void flush_stdout()
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !streams) fail("cannot write to stdout");
 }
 
+void warn_line(const std::string& text) noexcept
+{
+    // In one write: ranks and threads share stderr.
+    const std::string line = std::string{program_invocation_short_name} + ": " + printable(text) + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 int report_failure(const char* program) noexcept
 try {
     throw;

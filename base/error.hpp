@@ -76,6 +76,16 @@ Result check_errno(Result result, const Parts&... parts)
     return result;
 }
 
+// One line on stderr: "program: text". The program is this one, by the name of its file. Characters that would confuse
+// a terminal are escaped.
+void warn_line(const std::string& text) noexcept;
+
+template <class... Parts>
+void warn(const Parts&... parts)
+{
+    warn_line(join(parts...));
+}
+
 // Whatever was printed on stdout, by streams or printf, is written. Throws Error if it could not be.
 void flush_stdout();
 

@@ -1,5 +1,6 @@
 #include "base/files.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 
@@ -89,7 +90,7 @@ namespace {
 
 struct Beside {
     fs::path path;
-    int file = -1;
+    Descriptor file;
 };
 
 // Where others may write too, a link that they planted under a name known beforehand would be followed.
@@ -98,10 +99,10 @@ Beside create_beside(const fs::path& path)
     for (int tries = 1;; ++tries) {
         std::uint64_t number = 0;
         check_errno(::getrandom(&number, sizeof number, 0), "get a random number");
-        Beside beside{.path = path.string() + ".tmp" + std::to_string(number)};
+        Beside beside{.path = path.string() + ".tmp" + std::to_string(number), .file = {}};
         beside.file = ::open(beside.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (beside.file < 0 && errno == EEXIST && tries < 100) continue;
-        check_errno(beside.file, "create ", path.string());
+        check_errno(static_cast<int>(beside.file), "create ", path.string());
         return beside;
     }
 }
@@ -110,19 +111,18 @@ Beside create_beside(const fs::path& path)
 
 void write_whole(const fs::path& path, std::string_view content)
 {
-    const auto [beside, file] = create_beside(path);
+    auto [beside, file] = create_beside(path);
     while (!content.empty()) {
         const ssize_t written = ::write(file, content.data(), content.size());
         if (written < 0) {
             const int why = errno;
-            ::close(file);
             ::unlink(beside.c_str());
             throw std::system_error{why, std::generic_category(), "cannot write " + path.string()};
         }
         content.remove_prefix(static_cast<std::size_t>(written));
     }
     // Some file systems tell only here that the disk is full.
-    if (::close(file) != 0 || ::rename(beside.c_str(), path.c_str()) != 0) {
+    if (file.close() != 0 || ::rename(beside.c_str(), path.c_str()) != 0) {
         const int why = errno;
         ::unlink(beside.c_str());
         throw std::system_error{why, std::generic_category(), "cannot write " + path.string()};
@@ -138,11 +138,6 @@ void refuse_irregular(const fs::path& path)
 
 namespace {
 
-struct Opened {
-    int number;
-    ~Opened() { ::close(number); }
-};
-
 // Until there is something to read, or no writer any more.
 void await_bytes(int file, int patience_ms)
 {
@@ -155,10 +150,10 @@ void await_bytes(int file, int patience_ms)
 std::string read_whole(const fs::path& path, std::uint64_t most_bytes)
 {
     constexpr int patience_ms = 1'000;
-    const Opened file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};  // or a pipe without a writer holds us
+    const Descriptor file =
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // or a pipe without a writer holds us
     struct stat found {};
-    if (file.number < 0 || ::fstat(file.number, &found) < 0 || S_ISDIR(found.st_mode))
-        fail("cannot read ", path.string());
+    if (file < 0 || ::fstat(file, &found) < 0 || S_ISDIR(found.st_mode)) fail("cannot read ", path.string());
     const bool pipe = S_ISFIFO(found.st_mode);
     if (!pipe && !S_ISREG(found.st_mode)) fail(path.string(), " is no regular file");
     const auto refuse_beyond = [&](std::uint64_t bytes) {
@@ -171,14 +166,14 @@ std::string read_whole(const fs::path& path, std::uint64_t most_bytes)
     std::array<char, 64 << 10U> bytes;
     bool writer_may_come = pipe;
     while (true) {
-        const ssize_t got = ::read(file.number, bytes.data(), bytes.size());
+        const ssize_t got = ::read(file, bytes.data(), bytes.size());
         if (got > 0) {
             content.append(bytes.data(), static_cast<std::size_t>(got));
             refuse_beyond(content.size());
         } else if (got < 0 && errno == EAGAIN) {
-            await_bytes(file.number, -1);
+            await_bytes(file, -1);
         } else if (got == 0 && content.empty() && std::exchange(writer_may_come, false)) {
-            await_bytes(file.number, patience_ms);
+            await_bytes(file, patience_ms);
         } else if (got == 0) {
             break;
         } else if (errno != EINTR) {

@@ -23,7 +23,7 @@ struct Kept {
     Kept* next = nullptr;
 };
 std::atomic<Kept*> first{nullptr};
-std::atomic<bool> told{false};
+std::atomic<bool> reported{false};
 struct sigaction previous {};
 
 static_assert(std::atomic<void*>::is_always_lock_free);
@@ -37,7 +37,7 @@ Kept* entry_of(const void* page)
 
 void tell()
 {
-    if (told.exchange(true)) return;
+    if (reported.exchange(true)) return;
     const auto print = [](std::string_view text) {
         static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
     };

@@ -176,6 +176,13 @@ std::string in_units(double value, const Units& units, std::string_view zero)
 
 }  // namespace
 
+std::int64_t parse_difference_ns(std::string_view text)
+{
+    const bool negative = text.starts_with('-');
+    const std::int64_t ns = parse<Nanoseconds>(text.substr(negative ? 1 : 0)).count();
+    return negative ? -ns : ns;
+}
+
 std::string format(Nanoseconds time)
 {
     constexpr std::array<Unit, 4> units{time_units[0], time_units[1], time_units[2], time_units[3]};

@@ -1,6 +1,6 @@
 // main() of every test program: doctest's, but a case that called skip() makes the program exit 77.
 #define DOCTEST_CONFIG_IMPLEMENT
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 // inside OTF2's library is not ours; -fork=1 -ignore_crashes=1 goes on after it.
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/info/summary.hpp"
-#include "trace-tools/otf2/recorder.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+#include "trace-tools/profile/summary.hpp"
 
 #include <sstream>
 

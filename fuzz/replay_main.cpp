@@ -1,7 +1,7 @@
 // Feeds a fuzz target mutations of a folder's files, the same ones each time; a sanitizer or a crash ends it.
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <algorithm>
 #include <cstdint>

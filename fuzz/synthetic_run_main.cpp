@@ -1,9 +1,9 @@
 // synthetic-run DIR: a run directory as a training of two ranks and a noise process beside it leave one, with known
 // effects. What the attacks damage.
-#include "analysis/tests/synthetic_run.hpp"
+#include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/run_record.hpp"
+#include "testing/synthetic_run.hpp"
 
 int main(int argc, char** argv)
 try {

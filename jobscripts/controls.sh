@@ -4,6 +4,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/guard.sh"
+. "$here/programs.sh"
 
 help() {
     cat <<'TEXT'
@@ -27,7 +28,7 @@ say() { echo "controls.sh: $*" >&2; }
 fail() { say "$2"; exit "$1"; }
 
 runs=10 victim=all duration=120s delay=5% work=build/controls out=results/controls
-schedule='rotation(memory.stream, network.exchange, io.write, placebo, control.delay, control.sham, control.pause; chip=auto)'
+schedule='rotation(memory.stream, network.exchange, io.write, placebo, control.delay, control.sham, control.pause; slot=auto)'
 while (($# > 0)); do
     case $1 in
         --help | -h) help; exit 0 ;;
@@ -53,95 +54,9 @@ declare -A data=([emulated]=synthetic [gemm]=synthetic [resnet18]=digits)
 
 complete() { grep -qs '"exit_code": 0' "$1/status.json"; }
 
-# One row of VICTIM.csv from a run's verdict.json: the values of the two controls, as they stand there.
-row_of() {
-    tr -d ' \n' <"$3/report/verdict.json" | awk -v victim="$1" -v run="$2" '
-        # The text of the object that follows a key.
-        function object(text, key) {
-            if (!(at = index(text, "\"" key "\":{"))) return ""
-            text = substr(text, at + length(key) + 3)
-            return text
-        }
-        function value(text, key) {
-            text = substr(text, 1, index(text, "}"))
-            if (!match(text, "\"" key "\":[^,}]*")) return ""
-            return substr(text, RSTART + length(key) + 3, RLENGTH - length(key) - 3)
-        }
-        {
-            controls = object($0, "controls")
-            placebo = object(controls, "placebo")
-            delay = object(controls, "delay")
-            pause = object(controls, "pause")
-            if (value(pause, "judged") != "true") pause = ""
-            match($0, "\"quiet_step_ms\":[^,}]*")
-            step = substr($0, RSTART + 16, RLENGTH - 16)
-            match($0, "\"trustworthy\":[^,}]*")
-            trustworthy = substr($0, RSTART + 14, RLENGTH - 14)
-            print victim "," run "," step "," value(placebo, "effect_percent") "," value(placebo, "low_percent") "," \
-                value(placebo, "high_percent") "," value(delay, "effect_percent") "," value(delay, "low_percent") "," \
-                value(delay, "high_percent") "," value(delay, "true_percent") "," trustworthy "," \
-                value(pause, "effect_percent") "," value(pause, "low_percent") "," value(pause, "high_percent") "," \
-                value(pause, "true_percent")
-        }'
-}
-
-# How often, and what all runs together say: the mean over runs with Student's interval, a run being one observation.
-summary_of() {
-    awk -F, -v victim="$1" '
-        BEGIN { split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131 " \
-                      "2.120 2.110 2.101 2.093 2.086 2.080 2.074 2.069 2.064 2.060 2.056 2.052 2.048 2.045 2.042", t, " ") }
-        function t975(df) { return df in t ? t[df] : 1.96 + 2.4 / df }
-        function pooled(what, sum, squares, n,   mean, half) {
-            if (n < 2) { printf "  %s, pooled: fewer than two runs\n", what; return }
-            mean = sum / n
-            half = t975(n - 1) * sqrt((squares - n * mean * mean) / (n - 1) / n)
-            printf "  %s, pooled: %+.3f %% [%+.3f, %+.3f]: %s\n", what, mean, mean - half, mean + half, \
-                (mean - half <= 0 && mean + half >= 0) ? "contains 0" : "does NOT contain 0"
-        }
-        NR == 1 { next }
-        {
-            ++n
-            step += $3
-            trusted += $11 == "true"
-        }
-        NR > 1 && $4 != "" {
-            ++placebos
-            placebo += $4; placebo2 += $4 * $4; placebo_half += ($6 - $5) / 2; placebo_inside += ($5 <= 0 && $6 >= 0)
-        }
-        # A delay that the training never made says nothing.
-        NR > 1 && $10 > 0 {
-            ++connected
-            off = $7 - $10; truth += $10
-            delay += off; delay2 += off * off; delay_half += ($9 - $8) / 2; delay_inside += ($8 <= $10 && $9 >= $10)
-        }
-        # A pause is judged only where computing stops with the process.
-        NR > 1 && $15 > 0 {
-            ++paused
-            off = $12 - $15; stopped += $15
-            pause += off; pause2 += off * off; pause_half += ($14 - $13) / 2; pause_inside += ($13 <= $15 && $14 >= $15)
-        }
-        END {
-            if (n == 0) { print victim ": no run is complete"; exit }
-            printf "%s: %d runs, quiet step %.1f ms, %d of them trustworthy\n", victim, n, step / n, trusted
-            if (connected < n) printf "  control delay: not connected in %d of %d, which are left out\n", n - connected, n
-            if (connected)
-                printf "  control delay, true value %.3f %% (mean): inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", \
-                    truth / connected, delay_inside, connected, delay_half / connected
-            pooled("delay measured minus true", delay, delay2, connected)
-            if (paused) {
-                printf "  control pause, true value %.3f %% (mean): inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", \
-                    stopped / paused, pause_inside, paused, pause_half / paused
-                pooled("pause measured minus true", pause, pause2, paused)
-            }
-            if (placebos)
-                printf "  placebo: 0 inside the 95 %% interval in %d of %d, half width %.3f %% (mean)\n", \
-                    placebo_inside, placebos, placebo_half / placebos
-            pooled("placebo", placebo, placebo2, placebos)
-        }' "$out/$1.csv"
-}
-
 [[ $work != -* ]] || work=./$work
 [[ $out != -* ]] || out=./$out
+find_programs interference || exit 1
 guard_begin
 mkdir -p "$work" "$out"
 for ((run = 1; run <= runs; ++run)); do
@@ -162,11 +77,11 @@ for ((run = 1; run <= runs; ++run)); do
 done
 
 for victim in "${victims[@]}"; do
-    {
-        echo "victim,run,quiet_step_ms,placebo_percent,placebo_low_percent,placebo_high_percent,delay_percent,delay_low_percent,delay_high_percent,delay_true_percent,trustworthy,pause_percent,pause_low_percent,pause_high_percent,pause_true_percent"
-        for ((run = 1; run <= runs; ++run)); do row_of "$victim" "$run" "$work/$victim.$run"; done
-    } >"$out/$victim.csv"
+    reports=()
+    for ((run = 1; run <= runs; ++run)); do reports+=("$work/$victim.$run"); done
+    rm -f "$out/$victim.csv"
+    interference controls "${reports[@]}" --victim "$victim" --out "$out/$victim.csv" >"$out/$victim.txt"
 done
 for victim in emulated gemm resnet18; do
-    [[ ! -f $out/$victim.csv ]] || summary_of "$victim"
+    [[ ! -f $out/$victim.txt ]] || cat "$out/$victim.txt"
 done | tee "$out/summary.txt"

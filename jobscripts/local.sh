@@ -116,7 +116,7 @@ if [[ $schedule == auto ]]; then
     ((noise_cores < 3)) || design=factorial
     controls=placebo
     if [[ $control_delay == 0 ]]; then controls+=', control.pause'; else controls+=', control.delay, control.sham'; fi
-    schedule="$design(memory.stream, network.exchange, io.write, $controls; chip=auto)"
+    schedule="$design(memory.stream, network.exchange, io.write, $controls; slot=auto)"
 fi
 say "training on CPUs $train_cpus, noise on $noise_cpus: $schedule"
 
@@ -128,7 +128,7 @@ training_options=(--model "$model" --data "$data" --strategy "$strategy" --batch
 noise_options=(--schedule "$schedule" --seed "$seed" "${noise_place[@]}")
 
 # Nobody should wait for a training only to read that the schedule is malformed.
-noisegen "${noise_options[@]}" --duration "${duration}s" --designed --dry-run >"$out/log/chips.txt" || exit $?
+noisegen "${noise_options[@]}" --duration "${duration}s" --designed --dry-run >"$out/log/slots.txt" || exit $?
 
 # finish CODE REASON: the status file says how it went, and what the report says.
 finish() {

@@ -1,16 +1,17 @@
 #include "analysis/report/comparison_report.hpp"
 
+#include "analysis/conclude/verdict.hpp"
 #include "analysis/report/html_style.hpp"
 #include "analysis/report/html_text.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/plots.hpp"
 #include "analysis/report/write.hpp"
-#include "analysis/verdict.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/gnuplot.hpp"
-#include "base/run_record.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -154,9 +155,9 @@ void write_comparison(const std::filesystem::path& wanted, const ComparisonRepor
     const std::filesystem::path& folder = directory.path();
     write_tables(folder, report);
     const Plot plot = draw_aligned(folder);
-    base::write_whole(folder / "run.json", json_text(report.own_record));
+    base::write_whole(folder / base::file::run_record, json_text(report.own_record));
     base::write_whole(folder / "index.html", html_of(report, folder, plot));
-    base::write_whole(folder / "verdict.json", json_text(json_of(report)));
+    base::write_whole(folder / base::file::verdict, json_text(json_of(report)));
     directory.finish();
 }
 

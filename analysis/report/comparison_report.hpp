@@ -1,7 +1,7 @@
 // The report of sets of runs compared.
 #pragma once
 
-#include "analysis/comparison.hpp"
+#include "analysis/estimate/comparison.hpp"
 
 #include <nlohmann/json.hpp>
 

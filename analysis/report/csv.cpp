@@ -40,7 +40,7 @@ void write_exposure(const std::filesystem::path& file, const Report& report)
                                            reason == LeftOut::no ? "1" : "0", text(reason)};
             std::vector<double> shares(factors.size(), 0.0);
             for (const Overlap& overlap : exposures.ranks[r][i])
-                for (const Assigned& on : report.run.plan.treatments[report.run.plan.treatment_of[overlap.chip]].on)
+                for (const Assigned& on : report.run.plan.treatments[report.run.plan.treatment_of[overlap.slot]].on)
                     shares[static_cast<std::size_t>(std::find(factors.begin(), factors.end(), on.factor) -
                                                     factors.begin())] += overlap.share;
             for (const double share : shares) cells.push_back(fixed(std::min(1.0, share), 6));
@@ -110,14 +110,14 @@ void write_outliers(const std::filesystem::path& file, const Report& report)
         table.row(rate.factor, rate.level, rate.percent_of_steps, rate.percent_of_time, rate.p);
 }
 
-void write_doses(const std::filesystem::path& file, const Report& report)
+void write_factor_levels(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file, {"host", "factor", "level", "stressor", "slots", "bytes_per_s", "operations_per_s"}};
     for (const Record* record : noise_records(report))
-        for (const nlohmann::ordered_json& dose : list_in(record->json, "doses"))
-            table.row(word(record->json, "host"), word(dose, "factor"), word(dose, "level"), word(dose, "stressor"),
-                      number_in(dose, "phases").value_or(0.0), number_in(dose, "bytes_per_s").value_or(0.0),
-                      number_in(dose, "operations_per_s").value_or(0.0));
+        for (const nlohmann::ordered_json& level : list_in(record->json, "factor_levels"))
+            table.row(word(record->json, "host"), word(level, "factor"), word(level, "level"), word(level, "stressor"),
+                      number_in(level, "slots").value_or(0.0), number_in(level, "bytes_per_s").value_or(0.0),
+                      number_in(level, "operations_per_s").value_or(0.0));
 }
 
 }  // namespace analysis

@@ -23,6 +23,6 @@ void write_measures(const std::filesystem::path& file, const Report& report);
 void write_outliers(const std::filesystem::path& file, const Report& report);
 
 // What each noise process says it did: host,factor,level,stressor,slots,bytes_per_s,operations_per_s
-void write_doses(const std::filesystem::path& file, const Report& report);
+void write_factor_levels(const std::filesystem::path& file, const Report& report);
 
 }  // namespace analysis

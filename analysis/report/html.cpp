@@ -440,24 +440,25 @@ std::string record_table(const nlohmann::ordered_json& record)
 }
 
 // "3.21 GB/s" from a member in bytes per second; empty if there is none, or none were moved.
-std::string speed(const nlohmann::ordered_json& dose, const std::string& key, double unit, const std::string& name)
+std::string speed(const nlohmann::ordered_json& level, const std::string& key, double unit, const std::string& name)
 {
-    const auto found = dose.find(key);
-    if (found == dose.end() || !found->is_number() || found->get<double>() <= 0.0) return "";
+    const auto found = level.find(key);
+    if (found == level.end() || !found->is_number() || found->get<double>() <= 0.0) return "";
     return fixed(found->get<double>() / unit, 2) + name;
 }
 
 // What the noise really did, from noise.json.
-std::string doses_table(const nlohmann::ordered_json& record)
+std::string factor_levels_table(const nlohmann::ordered_json& record)
 {
-    const auto doses = record.find("doses");
-    if (doses == record.end() || !doses->is_array()) return "";
+    const auto levels = record.find("factor_levels");
+    if (levels == record.end() || !levels->is_array()) return "";
     std::vector<std::vector<Cell>> rows;
-    for (const auto& dose : *doses)
-        if (dose.is_object())
-            rows.push_back({words(name_of(shown(dose, "factor"), shown(dose, "level"))), words(shown(dose, "stressor")),
-                            number(shown(dose, "phases")), number(speed(dose, "bytes_per_s", 1e9, " GB/s")),
-                            number(speed(dose, "operations_per_s", 1.0, " /s"))});
+    for (const auto& level : *levels)
+        if (level.is_object())
+            rows.push_back({words(name_of(shown(level, "factor"), shown(level, "level"))),
+                            words(shown(level, "stressor")), number(shown(level, "slots")),
+                            number(speed(level, "bytes_per_s", 1e9, " GB/s")),
+                            number(speed(level, "operations_per_s", 1.0, " /s"))});
     if (rows.empty()) return "";
     return dense(table({"Noise", "stressor", "times on", "moved while on", "operations while on"}, rows));
 }
@@ -472,7 +473,7 @@ std::string run_section(const Report& report)
         const std::string host = record.json.is_object() ? shown(record.json, "host") : "";
         html += "<h3>" + escape(record.what + (host.empty() ? "" : " on " + host)) + "</h3>\n";
         if (record.json.is_object())
-            html += dense(record_table(record.json)) + doses_table(record.json);
+            html += dense(record_table(record.json)) + factor_levels_table(record.json);
         else
             html += "<p class=\"small\">No record was found beside " + escape(record.archive.string()) + ".</p>\n";
     }
@@ -487,8 +488,8 @@ std::string limits_section(const Report& report)
         "<li>It holds for this training, on these nodes, with this noise on these cores. Another model, another number "
         "of "
         "ranks or another machine is another measurement.</li>";
-    const Chip& chip = report.run.chips.front().front();
-    html += join("<li>A noise was on for ", fixed(static_cast<double>(chip.end_ns - chip.begin_ns) / 1e9, 2),
+    const Slot& slot = report.run.slots.front().front();
+    html += join("<li>A noise was on for ", fixed(static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9, 2),
                  " s at a time. Effects that take longer to build up (caches on disk, heat, quotas) do not show.</li>");
     html +=
         "<li>Outliers that are set aside are not in the slowdown; their rate under each noise is in the table "
@@ -524,7 +525,7 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
     page += limits_section(report);
     page += "<p class=\"small\">Made by Crosstalk " + escape(shown(report.own_record, "version")) + " (" +
             escape(shown(report.own_record, "git_revision")) +
-            "). Beside this page: verdict.json, verdicts.csv, effects.csv, measures.csv, outliers.csv, doses.csv, "
+            "). Beside this page: verdict.json, verdicts.csv, effects.csv, measures.csv, outliers.csv, levels.csv, "
             "exposure.csv, and each plot with its gnuplot script and data.</p>\n";
     return page + "</main></body></html>\n";
 }

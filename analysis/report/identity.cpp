@@ -85,7 +85,7 @@ void drop_foreign_records(Report& report, const Training& training, const std::v
             drop(record, "it names another schedule");
         else if (seed && !own->seed.empty() && *seed != std::strtod(own->seed.c_str(), nullptr))
             drop(record, "it names another seed");
-        else if (end && std::abs(*end - static_cast<double>(own->chips.back().end_ns)) > 1e9)
+        else if (end && std::abs(*end - static_cast<double>(own->slots.back().end_ns)) > 1e9)
             drop(record, "it ended at another time");
     }
 }

@@ -1,9 +1,9 @@
 // Which run a report is of.
 #pragma once
 
-#include "analysis/noise_archive.hpp"
+#include "analysis/input/noise_archive.hpp"
+#include "analysis/input/training_archive.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/training_archive.hpp"
 
 #include <string>
 #include <vector>

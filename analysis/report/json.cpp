@@ -2,7 +2,7 @@
 
 #include "analysis/report/again.hpp"
 #include "analysis/report/identity.hpp"
-#include "base/run_record.hpp"
+#include "base/contract/run_record.hpp"
 
 #include <algorithm>
 #include <map>

@@ -116,11 +116,11 @@ void add_shared_cpus(std::vector<std::string>& limits, const std::string& host, 
 
 void add_virtual_machines(std::vector<std::string>& limits, const Report& report)
 {
-    std::set<std::string> told;
+    std::set<std::string> reported;
     for (const Record& record : report.records) {
         const std::string maker = word(record.json, "virtual_machine");
         const std::string host = word(record.json, "host");
-        if (maker.empty() || !told.insert(host).second) continue;
+        if (maker.empty() || !reported.insert(host).second) continue;
         limits.push_back(join(host, " is a virtual machine (", maker,
                               "): its CPUs may be threads of one core or shared with other machines, which is not seen "
                               "from inside"));
@@ -160,8 +160,8 @@ double worst_lateness_s(const Json& noise)
 
 double slot_s(const Report& report)
 {
-    const Chip& chip = report.run.chips.front().front();
-    return static_cast<double>(chip.end_ns - chip.begin_ns) / 1e9;
+    const Slot& slot = report.run.slots.front().front();
+    return static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9;
 }
 
 std::string lateness_text(const Report& report, const Json& noise)
@@ -175,8 +175,8 @@ std::string lateness_text(const Report& report, const Json& noise)
 std::vector<std::string> noise_stood_still(const Report& report)
 {
     constexpr double too_much = 0.1;
-    const std::vector<Chip>& chips = report.run.chips.front();
-    const double noise_s = static_cast<double>(chips.back().end_ns - chips.front().begin_ns) / 1e9;
+    const std::vector<Slot>& slots = report.run.slots.front();
+    const double noise_s = static_cast<double>(slots.back().end_ns - slots.front().begin_ns) / 1e9;
     std::vector<std::string> reasons;
     for (const Record* record : noise_records(report))
         if (worst_lateness_s(record->json) >= too_much * noise_s)

@@ -1,6 +1,6 @@
 #include "analysis/report/numbers.hpp"
 
-#include "analysis/forecast.hpp"
+#include "analysis/conclude/forecast.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>

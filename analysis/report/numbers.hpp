@@ -1,7 +1,7 @@
 // Numbers as people read them.
 #pragma once
 
-#include "analysis/inference.hpp"
+#include "analysis/estimate/inference.hpp"
 
 #include <string>
 

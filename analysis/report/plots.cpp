@@ -2,7 +2,7 @@
 
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/palette.hpp"
-#include "analysis/roles.hpp"
+#include "base/contract/roles.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/gnuplot.hpp"
@@ -59,11 +59,11 @@ struct TimeAxis {
 
 TimeAxis time_axis(const Report& report)
 {
-    const std::vector<Chip>& chips = report.run.chips.front();
+    const std::vector<Slot>& slots = report.run.slots.front();
     const RankSteps& rank = report.run.steps.ranks.front();
     TimeAxis axis;
-    axis.zero_ns = std::min(chips.front().begin_ns, rank.begin_ns.front());
-    axis.length_s = static_cast<double>(std::max(chips.back().end_ns, rank.end_ns.back()) - axis.zero_ns) / 1e9;
+    axis.zero_ns = std::min(slots.front().begin_ns, rank.begin_ns.front());
+    axis.length_s = static_cast<double>(std::max(slots.back().end_ns, rank.end_ns.back()) - axis.zero_ns) / 1e9;
     axis.rows = std::clamp(static_cast<int>(std::ceil(axis.length_s / row_s)), 1, most_rows);
     axis.row_length_s = std::ceil(axis.length_s / axis.rows);
     return axis;
@@ -105,11 +105,11 @@ void write_timeline_data(const std::filesystem::path& folder, const Report& repo
                          const std::vector<std::string>& factors)
 {
     base::CsvWriter bands{folder / "timeline_bands.csv", {"begin_s", "end_s", "factor", "alone"}};
-    const std::vector<Chip>& chips = report.run.chips.front();
-    for (const Chip& chip : chips)
-        for (const Assigned& on : chip.on)
-            bands.row(fixed(axis.at(chip.begin_ns), 4), fixed(axis.at(chip.end_ns), 4), number_of(factors, on.factor),
-                      chip.on.size() == 1 ? 1 : 0);
+    const std::vector<Slot>& slots = report.run.slots.front();
+    for (const Slot& slot : slots)
+        for (const Assigned& on : slot.on)
+            bands.row(fixed(axis.at(slot.begin_ns), 4), fixed(axis.at(slot.end_ns), 4), number_of(factors, on.factor),
+                      slot.on.size() == 1 ? 1 : 0);
     base::CsvWriter steps{folder / "timeline_steps.csv", {"middle_s", "step_ms", "state"}};
     const RankSteps& rank = report.run.steps.ranks.front();
     for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
@@ -176,11 +176,11 @@ void write_timeline_script(const std::filesystem::path& folder, const Report& re
 }
 
 // NaN for what has none.
-double truth_of(const Verdict& verdict, Role role)
+double truth_of(const Verdict& verdict, base::Role role)
 {
-    if (role == Role::placebo) return 0.0;
-    const std::optional<Control>& control = role == Role::delay ? verdict.delay : verdict.pause;
-    const bool has_truth = (role == Role::delay || role == Role::pause) && control && control->connected;
+    if (role == base::Role::placebo) return 0.0;
+    const std::optional<Control>& control = role == base::Role::delay ? verdict.delay : verdict.pause;
+    const bool has_truth = (role == base::Role::delay || role == base::Role::pause) && control && control->connected;
     return has_truth ? control->true_percent : NAN;
 }
 
@@ -196,7 +196,7 @@ void write_effects_plot(const std::filesystem::path& folder, const Report& repor
     for (std::size_t e = 0; e < effects.size(); ++e) {
         const Effect& effect = *effects[e];
         const Interval interval = effect.percent.interval(report.verdict.confidence);
-        const double truth = truth_of(report.verdict, role_of(effect.stressor));
+        const double truth = truth_of(report.verdict, effect.role);
         data.row(effects.size() - e, fixed(effect.percent.value, 5), fixed(interval.low, 5), fixed(interval.high, 5),
                  std::isnan(truth) ? std::string{"NaN"} : fixed(truth, 5),
                  "0x" + colour(number_of(factors, effect.factor)).substr(1));

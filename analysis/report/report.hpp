@@ -1,8 +1,8 @@
 // All that a report of one designed run is made of; each writer visits it.
 #pragma once
 
-#include "analysis/analyse.hpp"
-#include "analysis/verdict.hpp"
+#include "analysis/conclude/verdict.hpp"
+#include "analysis/estimate/analyse.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -4,6 +4,7 @@
 #include "analysis/report/html.hpp"
 #include "analysis/report/json.hpp"
 #include "analysis/report/plots.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/files.hpp"
 #include "base/stop.hpp"
 
@@ -23,14 +24,14 @@ void write_report(const std::filesystem::path& wanted, const Report& report)
     write_verdicts(folder / "verdicts.csv", report);
     write_measures(folder / "measures.csv", report);
     write_outliers(folder / "outliers.csv", report);
-    write_doses(folder / "doses.csv", report);
-    base::write_whole(folder / "run.json", json_text(report.own_record));
+    write_factor_levels(folder / "factor_levels.csv", report);
+    base::write_whole(folder / base::file::run_record, json_text(report.own_record));
     const std::vector<Plot> plots = draw_plots(folder, report);
     base::end_if_stopped();
     base::write_whole(folder / "index.html", html(report, plots, folder));
-    base::write_whole(folder / "verdict.json", json_text(verdict_json(report)));
+    base::write_whole(folder / base::file::verdict, json_text(verdict_json(report)));
     base::write_whole(
-        folder / "summary.json",
+        folder / base::file::summary,
         summary_json(report).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
     directory.finish();
 }

@@ -1,8 +1,8 @@
 // The program on runs that are damaged, made up or named twice: refused in one line, or distrusted with a reason.
-#include "analysis/tests/synthetic_run.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
+#include "testing/synthetic_run.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // The estimator: exact on data without noise, additive over phases, honest about outliers.
-#include "analysis/effects.hpp"
+#include "analysis/estimate/effects.hpp"
 
-#include "analysis/analyse.hpp"
-#include "analysis/simulation.hpp"
+#include "analysis/estimate/analyse.hpp"
+#include "analysis/estimate/simulation.hpp"
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>
@@ -18,9 +18,9 @@ namespace {
 analysis::DesignedRun designed(analysis::SimulatedRun simulated)
 {
     analysis::DesignedRun run;
-    run.plan = analysis::experiment(analysis::Design::rotation, simulated.chips);
+    run.plan = analysis::experiment(analysis::Design::rotation, simulated.slots);
     run.steps = std::move(simulated.steps);
-    run.chips.push_back(std::move(simulated.chips));
+    run.slots.push_back(std::move(simulated.slots));
     return run;
 }
 
@@ -46,7 +46,7 @@ analysis::Simulation exact()
             .outlier_rate = 0.0};
 }
 
-// Steps of one length per treatment, in chips of ten steps without straddling: what a factorial's means should give
+// Steps of one length per treatment, in slots of ten steps without straddling: what a factorial's means should give
 // back.
 analysis::DesignedRun factorial(double memory, double net, double both)
 {
@@ -68,7 +68,7 @@ analysis::DesignedRun factorial(double memory, double net, double both)
                 time += static_cast<std::int64_t>(ms * 1e6);
                 rank.end_ns.push_back(time);
             }
-            run.chips.push_back({block, begin, time, on});
+            run.slots.push_back({block, begin, time, on});
         }
     }
     rank.phase_ms = analysis::measures({0, rank.begin_ns, rank.end_ns, Eigen::MatrixXd(rank.begin_ns.size(), 0)});
@@ -140,10 +140,10 @@ TEST_CASE("too many slow steps under one noise are an effect and stay in the est
 {
     analysis::DesignedRun run = simulated(exact(), 1);
     analysis::RankSteps& rank = run.steps.ranks.front();
-    const std::vector<analysis::Chip>& chips = run.chips.front();
+    const std::vector<analysis::Slot>& slots = run.slots.front();
     int seen = 0;
     for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
-        if (analysis::exposure(rank.begin_ns[i], rank.end_ns[i], chips, "f1") == 1.0 && ++seen % 5 == 0)
+        if (analysis::exposure(rank.begin_ns[i], rank.end_ns[i], slots, "f1") == 1.0 && ++seen % 5 == 0)
             rank.end_ns[i] += 50'000'000;
     const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 0}});
     CHECK_FALSE(result.outliers.set_aside);
@@ -165,7 +165,7 @@ TEST_CASE("more outliers under one noise than in quiet are found by their rate")
     analysis::RankSteps& rank = run.steps.ranks.front();
     int seen = 0;
     for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
-        if (analysis::exposure(rank.begin_ns[i], rank.end_ns[i], run.chips.front(), "f1") == 1.0 && ++seen % 25 == 0)
+        if (analysis::exposure(rank.begin_ns[i], rank.end_ns[i], run.slots.front(), "f1") == 1.0 && ++seen % 25 == 0)
             rank.end_ns[i] += 100'000'000;
     const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 999}});
     REQUIRE(result.outlier_rates.size() == 3);

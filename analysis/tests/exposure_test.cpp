@@ -1,19 +1,19 @@
 // Exposure: shares of a step under each treatment, and which steps are left out.
-#include "analysis/exposure.hpp"
+#include "analysis/estimate/exposure.hpp"
 
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>
 
 using analysis::Assigned;
-using analysis::Chip;
 using analysis::LeftOut;
+using analysis::Slot;
 
 namespace {
 
 const Assigned memory{"memory", "", "memory.stream"};
-const Assigned delay{"delay", "", "control.delay"};
-const Assigned sham{"sham", "", "control.sham"};
+const Assigned delay{"delay", "", "control.delay", base::Role::delay};
+const Assigned sham{"sham", "", "control.sham", base::Role::sham};
 
 analysis::StepTable steps_at(std::vector<std::int64_t> begins, std::int64_t length)
 {
@@ -32,32 +32,32 @@ analysis::StepTable steps_at(std::vector<std::int64_t> begins, std::int64_t leng
 
 TEST_CASE("a step half covered by noise counts half")
 {
-    const std::vector<Chip> chips{{0, 0, 50, {memory}}, {0, 50, 200, {}}};
-    CHECK(analysis::exposure(0, 100, chips, "memory") == doctest::Approx(0.5));
-    CHECK(analysis::exposure(40, 60, chips, "memory") == doctest::Approx(0.5));
-    CHECK(analysis::exposure(50, 60, chips, "memory") == 0.0);
+    const std::vector<Slot> slots{{0, 0, 50, {memory}}, {0, 50, 200, {}}};
+    CHECK(analysis::exposure(0, 100, slots, "memory") == doctest::Approx(0.5));
+    CHECK(analysis::exposure(40, 60, slots, "memory") == doctest::Approx(0.5));
+    CHECK(analysis::exposure(50, 60, slots, "memory") == 0.0);
 }
 
 TEST_CASE("factors that are on together both count")
 {
-    const std::vector<Chip> chips{{0, 0, 100, {memory, {"net", "", "network.exchange"}}}};
-    CHECK(analysis::exposure(0, 100, chips, "memory") == 1.0);
-    CHECK(analysis::exposure(0, 100, chips, "net") == 1.0);
-    CHECK(analysis::exposure(50, 150, chips, "net") == doctest::Approx(0.5));
+    const std::vector<Slot> slots{{0, 0, 100, {memory, {"net", "", "network.exchange"}}}};
+    CHECK(analysis::exposure(0, 100, slots, "memory") == 1.0);
+    CHECK(analysis::exposure(0, 100, slots, "net") == 1.0);
+    CHECK(analysis::exposure(50, 150, slots, "net") == doctest::Approx(0.5));
 }
 
 TEST_CASE("a step without length is under nothing")
 {
-    const std::vector<Chip> chips{{0, 0, 100, {memory}}};
-    CHECK(analysis::exposure(50, 50, chips).empty());
+    const std::vector<Slot> slots{{0, 0, 100, {memory}}};
+    CHECK(analysis::exposure(50, 50, slots).empty());
 }
 
 TEST_CASE("warm-up and guard and uncovered steps are left out and say why")
 {
-    const std::vector<Chip> chips{{0, 100, 200, {memory}}, {0, 200, 300, {}}};
-    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    const std::vector<Slot> slots{{0, 100, 200, {memory}}, {0, 200, 300, {}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
     const analysis::StepTable steps = steps_at({0, 90, 102, 130, 190, 260, 290}, 20);
-    const analysis::Exposures exposures = analysis::expose(steps, std::vector<std::vector<Chip>>{chips}, plan,
+    const analysis::Exposures exposures = analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan,
                                                            {.warm_up_steps = 1, .guard = base::Nanoseconds{10}});
     const std::vector<LeftOut> expected{LeftOut::warm_up, LeftOut::not_covered, LeftOut::guard,      LeftOut::no,
                                         LeftOut::no,      LeftOut::no,          LeftOut::not_covered};
@@ -67,10 +67,10 @@ TEST_CASE("warm-up and guard and uncovered steps are left out and say why")
 
 TEST_CASE("a step that straddles the control delay is left out because the delay falls on whole steps")
 {
-    const std::vector<Chip> chips{{0, 0, 100, {}}, {0, 100, 200, {delay}}, {0, 200, 300, {memory}}};
-    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    const std::vector<Slot> slots{{0, 0, 100, {}}, {0, 100, 200, {delay}}, {0, 200, 300, {memory}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
     const analysis::Exposures exposures = analysis::expose(
-        steps_at({50, 90, 150, 190, 250}, 20), std::vector<std::vector<Chip>>{chips}, plan, {.warm_up_steps = 0});
+        steps_at({50, 90, 150, 190, 250}, 20), std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
     const std::vector<LeftOut> expected{LeftOut::no, LeftOut::control_border, LeftOut::no, LeftOut::control_border,
                                         LeftOut::no};
     CHECK(exposures.left_out == expected);
@@ -78,15 +78,15 @@ TEST_CASE("a step that straddles the control delay is left out because the delay
 
 TEST_CASE("a step between the slots of two controls is left out, and one that a control touched outside of its slot")
 {
-    const std::vector<Chip> chips{
+    const std::vector<Slot> slots{
         {0, 0, 100, {delay}}, {0, 100, 200, {sham}}, {0, 200, 300, {memory}}, {0, 300, 400, {}}};
-    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
     analysis::StepTable steps = steps_at({50, 90, 150, 210, 250, 350}, 20);
     steps.phases = {"backward", "control_settle"};
     steps.ranks[0].phase_ms = Eigen::MatrixXd::Zero(6, 2);
     steps.ranks[0].phase_ms.col(1) << 2.0, 2.0, 2.0, 0.0, 2.0, 0.0;  // the fifth obeyed too late
     const analysis::Exposures exposures =
-        analysis::expose(steps, std::vector<std::vector<Chip>>{chips}, plan, {.warm_up_steps = 0});
+        analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
     const std::vector<LeftOut> expected{LeftOut::no, LeftOut::control_border, LeftOut::no,
                                         LeftOut::no, LeftOut::control_border, LeftOut::no};
     CHECK(exposures.left_out == expected);
@@ -94,14 +94,14 @@ TEST_CASE("a step between the slots of two controls is left out, and one that a 
 
 TEST_CASE("a whole step that obeyed no control is left out of a slot in which others did, and kept where none did")
 {
-    const std::vector<Chip> chips{{0, 0, 100, {delay}}, {0, 100, 200, {}}};
-    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    const std::vector<Slot> slots{{0, 0, 100, {delay}}, {0, 100, 200, {}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
     analysis::StepTable steps = steps_at({10, 40, 70, 150}, 20);
     steps.phases = {"backward", "control_settle"};
     steps.ranks[0].phase_ms = Eigen::MatrixXd::Zero(4, 2);
     steps.ranks[0].phase_ms.col(1) << 0.0, 2.0, 2.0, 0.0;  // the first had begun when it was asked
     const auto left_out = [&] {
-        return analysis::expose(steps, std::vector<std::vector<Chip>>{chips}, plan, {.warm_up_steps = 0}).left_out;
+        return analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0}).left_out;
     };
     CHECK(left_out() == std::vector{LeftOut::control_border, LeftOut::no, LeftOut::no, LeftOut::no});
     steps.ranks[0].phase_ms.setZero();
@@ -110,20 +110,20 @@ TEST_CASE("a whole step that obeyed no control is left out of a slot in which ot
 
 TEST_CASE("the exposure of the job is the mean over ranks each on its own clock")
 {
-    const std::vector<Chip> chips{{0, 0, 100, {memory}}, {0, 100, 200, {}}};
-    std::vector<Chip> later = chips;
-    for (Chip& chip : later) {
-        chip.begin_ns += 1'000'000;
-        chip.end_ns += 1'000'000;
+    const std::vector<Slot> slots{{0, 0, 100, {memory}}, {0, 100, 200, {}}};
+    std::vector<Slot> later = slots;
+    for (Slot& slot : later) {
+        slot.begin_ns += 1'000'000;
+        slot.end_ns += 1'000'000;
     }
     analysis::StepTable steps = steps_at({80}, 40);
     steps.ranks.push_back(steps.ranks.front());
     steps.ranks[1].rank = 1;
     steps.ranks[1].begin_ns[0] = 1'000'060;
     steps.ranks[1].end_ns[0] = 1'000'100;
-    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, chips);
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
     const analysis::Exposures exposures =
-        analysis::expose(steps, std::vector<std::vector<Chip>>{chips, later}, plan, {.warm_up_steps = 0});
+        analysis::expose(steps, std::vector<std::vector<Slot>>{slots, later}, plan, {.warm_up_steps = 0});
     REQUIRE(exposures.job[0].size() == 2);
     CHECK(exposures.ranks[0][0][0].share == doctest::Approx(0.5));
     CHECK(exposures.ranks[1][0][0].share == doctest::Approx(1.0));
@@ -132,8 +132,8 @@ TEST_CASE("the exposure of the job is the mean over ranks each on its own clock"
 
 TEST_CASE("each repetition of a sequence is a block")
 {
-    const std::vector<Chip> chips{{7, 0, 10, {memory}}, {7, 10, 20, {}}, {7, 20, 30, {memory}}, {7, 30, 40, {}}};
-    const analysis::Experiment plan = analysis::experiment(analysis::Design::sequence, chips);
+    const std::vector<Slot> slots{{7, 0, 10, {memory}}, {7, 10, 20, {}}, {7, 20, 30, {memory}}, {7, 30, 40, {}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::sequence, slots);
     CHECK(plan.blocks == 2);
     CHECK(plan.block_of == std::vector<int>{0, 0, 1, 1});
     CHECK_FALSE(plan.randomised());
@@ -141,6 +141,6 @@ TEST_CASE("each repetition of a sequence is a block")
 
 TEST_CASE("noise that is never quiet leaves nothing to compare with")
 {
-    const std::vector<Chip> chips{{0, 0, 10, {memory}}, {0, 10, 20, {delay}}};
-    CHECK_THROWS_AS(analysis::experiment(analysis::Design::rotation, chips), base::Error);
+    const std::vector<Slot> slots{{0, 0, 10, {memory}}, {0, 10, 20, {delay}}};
+    CHECK_THROWS_AS(analysis::experiment(analysis::Design::rotation, slots), base::Error);
 }

@@ -1,7 +1,7 @@
 // Small statistics against textbook numbers.
-#include "analysis/inference.hpp"
+#include "analysis/estimate/inference.hpp"
 
-#include "analysis/comparison.hpp"
+#include "analysis/estimate/comparison.hpp"
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // The program on synthetic archives: right answers, right refusals.
-#include "analysis/tests/synthetic_run.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
+#include "testing/synthetic_run.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -264,13 +264,13 @@ TEST_CASE("a report that is unsafe, undecided or untrusted fails if that is aske
 TEST_CASE("a training too short for the schedule is told how long it has to be")
 {
     const testing::Scratch scratch;
-    analysis::testing::write_run(scratch / "run", {.chip_s = 1.0, .run_s = 4.0});
+    analysis::testing::write_run(scratch / "run", {.slot_s = 1.0, .run_s = 4.0});
     const testing::Outcome training = analyse(scratch / "run");
     CHECK(training.status == 1);
     CHECK(one_line(training.err));
     CHECK(training.err.find("the training ended after") != std::string::npos);
     CHECK(training.err.find("s; the schedule needs at least ") != std::string::npos);
-    analysis::testing::write_run(scratch / "noise", {.chip_s = 1.0, .run_s = 30.0, .noise_until_s = 4.0});
+    analysis::testing::write_run(scratch / "noise", {.slot_s = 1.0, .run_s = 30.0, .noise_until_s = 4.0});
     const testing::Outcome noise = analyse(scratch / "noise");
     CHECK(noise.status == 1);
     CHECK(noise.err.find("noise ended after 4 s") != std::string::npos);
@@ -287,7 +287,7 @@ TEST_CASE("what the page shows is in tables and in verdict.json with who and whe
     base::write_whole(scratch / "run/train/run.json",
                       R"({"host": "node1", "started": "2026-11-21T05:44:58Z", "training": {"model": "mlp"}})");
     base::write_whole(scratch / "run/noise/here.0/noise.json",
-                      R"({"host": "node1", "doses": [{"factor": "mem", "bytes_per_s": 1000.0, "phases": 7}]})");
+                      R"({"host": "node1", "factor_levels": [{"factor": "mem", "bytes_per_s": 1000.0, "slots": 7}]})");
     REQUIRE(analyse(scratch / "run", {"--again", "again {seconds}"}).status == 0);
     const fs::path report = scratch / "run/report";
     const nlohmann::json verdict = verdict_in(scratch / "run");
@@ -312,7 +312,7 @@ TEST_CASE("what the page shows is in tables and in verdict.json with who and whe
     for (const char* name : {"critical_compute", "exposed_transfer", "waiting", "ready rank 1", "median step"})
         CHECK(names.contains(name));
     CHECK(base::CsvTable{report / "outliers.csv"}.text(0, "factor") == "quiet");
-    CHECK(base::CsvTable{report / "doses.csv"}.get<double>(0, "bytes_per_s") == 1000.0);
+    CHECK(base::CsvTable{report / "factor_levels.csv"}.get<double>(0, "bytes_per_s") == 1000.0);
     const std::string page = base::read_whole(report / "index.html");
     CHECK(page.find("<title>Crosstalk: mlp, 2 ranks") != std::string::npos);
     CHECK(page.find("a new run of ") != std::string::npos);
@@ -384,7 +384,7 @@ TEST_CASE("of noise processes that came and went at different times the slots th
     analysis::testing::write_run(scratch / "run", {});
     fs::create_directories(scratch / "run/noise/there.1");
     const fs::path other = scratch / "run/noise/there.1/trace";
-    analysis::testing::write_noise(other, {.noise_until_s = 11.9, .missed_chips = 2});
+    analysis::testing::write_noise(other, {.noise_until_s = 11.9, .missed_slots = 2});
     CHECK(analyse(scratch / "run").status == 0);
     CHECK(verdict_in(scratch / "run")["factors"]["mem"]["verdict"] == "unsafe");
     CHECK(verdict_in(scratch / "run")["covered"] == true);
@@ -399,10 +399,10 @@ TEST_CASE("of noise processes that came and went at different times the slots th
         CHECK(one_line(outcome.err));
         CHECK(outcome.err.find(words) != std::string::npos);
     };
-    refused({.missed_chips = 2, .seed = 2}, "followed different schedules (block 0, slot 2)");
+    refused({.missed_slots = 2, .seed = 2}, "followed different schedules (block 0, slot 2)");
     fs::remove_all(scratch / "run/noise/here.0/trace");
     analysis::testing::write_noise(scratch / "run/noise/here.0/trace", {.noise_until_s = 2.0});
-    refused({.missed_chips = 12}, "no slots in common");
+    refused({.missed_slots = 12}, "no slots in common");
 }
 
 TEST_CASE("noise that was assigned but did not run is exit code 3")
@@ -480,10 +480,10 @@ TEST_CASE("archives in the place of each other are refused")
         testing::run({program, "exposure", "--train", noise, "--noise", noise, "--out", out});
     CHECK(no_steps.status == 1);
     CHECK(no_steps.err.find("no training steps") != std::string::npos);
-    const testing::Outcome no_chips =
+    const testing::Outcome no_slots =
         testing::run({program, "exposure", "--train", train, "--noise", train, "--out", out});
-    CHECK(no_chips.status == 1);
-    CHECK(no_chips.err.find("no location 'schedule'") != std::string::npos);
+    CHECK(no_slots.status == 1);
+    CHECK(no_slots.err.find("no location 'schedule'") != std::string::npos);
 }
 
 TEST_CASE("wrong words are exit code 2 and help is 0")
@@ -494,7 +494,7 @@ TEST_CASE("wrong words are exit code 2 and help is 0")
     CHECK(testing::run({program, "exposure", "--train", "x"}).status == 2);
     CHECK(testing::run({program, "analyse", "x", "--budget", "1"}).status == 2);
     CHECK(testing::run({program, "analyse", "x", "--confidence", "100%"}).status == 2);
-    for (const char* command : {"analyse", "exposure", "compare"}) {
+    for (const char* command : {"analyse", "exposure", "compare", "controls"}) {
         const testing::Outcome help = testing::run({program, command, "--help"});
         CHECK(help.status == 0);
         CHECK(help.out.find("Examples:") != std::string::npos);

@@ -1,11 +1,12 @@
 // Writers: HTML is escaped, numbers read well.
+#include "analysis/conclude/verdict.hpp"
 #include "analysis/report/again.hpp"
 #include "analysis/report/html_text.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/limits.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/plots.hpp"
-#include "analysis/verdict.hpp"
+#include "base/error.hpp"
 
 #include <doctest/doctest.h>
 
@@ -50,13 +51,13 @@ using nlohmann::ordered_json;
 analysis::Report report_with(const ordered_json& training, const ordered_json& noise)
 {
     analysis::Report report;
-    std::vector<analysis::Chip> chips;
+    std::vector<analysis::Slot> slots;
     for (int i = 0; i < 10; ++i)
-        chips.push_back({i / 2, i * 1'000'000'000LL, (i + 1) * 1'000'000'000LL,
+        slots.push_back({i / 2, i * 1'000'000'000LL, (i + 1) * 1'000'000'000LL,
                          i % 2 == 0 ? std::vector<analysis::Assigned>{}
                                     : std::vector<analysis::Assigned>{{"mem", "", "memory.stream"}}});
-    report.run.chips = {chips};
-    report.run.plan = analysis::experiment(analysis::Design::rotation, chips);
+    report.run.slots = {slots};
+    report.run.plan = analysis::experiment(analysis::Design::rotation, slots);
     report.run.steps.ranks.resize(2);
     report.analysis.blocks = 12;
     report.records = {{"training", "train", training}, {"noise", "noise", noise}};
@@ -77,7 +78,7 @@ ordered_json training_on(const std::string& first, const std::string& second)
 ordered_json noise_on(const std::string& cpus, int online)
 {
     ordered_json json;
-    json["command_line"] = {"noisegen", "--schedule", "rotation(a; chip=1s)", "--out", "old dir"};
+    json["command_line"] = {"noisegen", "--schedule", "rotation(a; slot=1s)", "--out", "old dir"};
     json["host"] = "node1";
     json["cpus"] = cpus;
     json["cpus_online"] = online;
@@ -161,7 +162,7 @@ TEST_CASE("the command to measure anew has the length and what a shell would tak
     CHECK(
         analysis::command_for(report, 13.2) ==
         "mpirun -n 2 --bind-to none ddl-train --model mlp --duration 840s --out NEW_DIR & sleep 5; noisegen --schedule "
-        "'rotation(a; chip=1s)' --out NEW_DIR --duration 1440s & wait %1; kill %2; wait; interference analyse NEW_DIR");
+        "'rotation(a; slot=1s)' --out NEW_DIR --duration 1440s & wait %1; kill %2; wait; interference analyse NEW_DIR");
     report.again = "local.sh --duration {seconds}";
     CHECK(analysis::command_for(report, 13.2) == "local.sh --duration 840");
 }

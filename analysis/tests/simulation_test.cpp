@@ -1,7 +1,7 @@
 // A few hundred simulated runs with wide bounds; the claim itself rests on 2,000 (results/simulation).
-#include "analysis/simulation.hpp"
+#include "analysis/estimate/simulation.hpp"
 
-#include "analysis/analyse.hpp"
+#include "analysis/estimate/analyse.hpp"
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>
@@ -21,9 +21,9 @@ void check_recovery(const std::vector<double>& truths, std::uint64_t seed)
     for (int run = 0; run < runs; ++run) {
         analysis::SimulatedRun simulated = analysis::simulate(what, random);
         analysis::DesignedRun designed;
-        designed.plan = analysis::experiment(analysis::Design::rotation, simulated.chips);
+        designed.plan = analysis::experiment(analysis::Design::rotation, simulated.slots);
         designed.steps = std::move(simulated.steps);
-        designed.chips.push_back(std::move(simulated.chips));
+        designed.slots.push_back(std::move(simulated.slots));
         const analysis::Analysis result = analysis::analyse(designed, {.draws = {.count = 99}, .by_rank = false});
         for (std::size_t f = 0; f < truths.size(); ++f) {
             const analysis::Effect* effect =

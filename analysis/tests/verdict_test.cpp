@@ -1,7 +1,7 @@
 // The verdict's rules.
-#include "analysis/verdict.hpp"
+#include "analysis/conclude/verdict.hpp"
 
-#include "analysis/advice.hpp"
+#include "analysis/conclude/advice.hpp"
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>
@@ -65,7 +65,7 @@ TEST_CASE("advice depends on what noise got in the way of")
 
 namespace {
 
-// One rank, chips of ten steps of the given lengths in ms.
+// One rank, slots of ten steps of the given lengths in ms.
 struct Lengths {
     double placebo = 100.0;
     double mem = 110.0;
@@ -93,19 +93,24 @@ std::vector<std::pair<std::vector<analysis::Assigned>, double>> treatments_of(co
 {
     std::vector<std::pair<std::vector<analysis::Assigned>, double>> treatments{
         {{}, 100.0}, {{{"mem", "", "memory.stream"}}, lengths.mem}};
-    if (lengths.placebo > 0.0) treatments.push_back({{{"placebo", "", "placebo"}}, lengths.placebo});
-    if (lengths.with_delay) treatments.push_back({{{"delay", "", "control.delay"}}, lengths.delayed});
-    if (lengths.with_sham) treatments.push_back({{{"sham", "", "control.sham"}}, lengths.sham});
-    if (lengths.another_placebo > 0.0) treatments.push_back({{{"idle", "", "placebo"}}, lengths.another_placebo});
-    if (lengths.another_delay > 0.0) treatments.push_back({{{"late", "", "control.delay"}}, lengths.another_delay});
-    if (lengths.paused > 0.0) treatments.push_back({{{"pause", "", "control.pause"}}, lengths.paused});
+    if (lengths.placebo > 0.0)
+        treatments.push_back({{{"placebo", "", "placebo", base::Role::placebo}}, lengths.placebo});
+    if (lengths.with_delay)
+        treatments.push_back({{{"delay", "", "control.delay", base::Role::delay}}, lengths.delayed});
+    if (lengths.with_sham) treatments.push_back({{{"sham", "", "control.sham", base::Role::sham}}, lengths.sham});
+    if (lengths.another_placebo > 0.0)
+        treatments.push_back({{{"idle", "", "placebo", base::Role::placebo}}, lengths.another_placebo});
+    if (lengths.another_delay > 0.0)
+        treatments.push_back({{{"late", "", "control.delay", base::Role::delay}}, lengths.another_delay});
+    if (lengths.paused > 0.0)
+        treatments.push_back({{{"pause", "", "control.pause", base::Role::pause}}, lengths.paused});
     return treatments;
 }
 
 Made made(const Lengths& lengths)
 {
     const auto treatments = treatments_of(lengths);
-    std::vector<analysis::Chip> chips;
+    std::vector<analysis::Slot> slots;
     Made result;
     result.run.computes_while_stopped = lengths.computes_while_stopped;
     analysis::RankSteps& rank = result.run.steps.ranks.emplace_back();
@@ -121,7 +126,7 @@ Made made(const Lengths& lengths)
             const std::int64_t begin = time;
             // No two slots are quite alike: without a spread rounding errors would count as effects.
             const auto b = static_cast<std::size_t>(block);
-            const double chip_ms =
+            const double slot_ms =
                 0.01 * static_cast<double>((b * b * 31 + b * t * 17 + t * t * 5 + 27) * 133 % 1009 % 7);
             for (int i = 0; i < 10; ++i) {
                 result.run.steps.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
@@ -132,11 +137,11 @@ Made made(const Lengths& lengths)
                 if (stressor == "control.pause" && stopped_ms > 0.0)
                     stopped.push_back(
                         {time + 10'000'000, time + 10'000'000 + static_cast<std::int64_t>(stopped_ms * 1e6)});
-                time += static_cast<std::int64_t>((ms + longer + 0.1 * (block % 3) + chip_ms + 0.01 * i) * 1e6);
+                time += static_cast<std::int64_t>((ms + longer + 0.1 * (block % 3) + slot_ms + 0.01 * i) * 1e6);
                 rank.end_ns.push_back(time);
                 delays.push_back(stressor == "control.delay" ? lengths.recorded_delay : 0.0);
             }
-            chips.push_back({block, begin, time, on});
+            slots.push_back({block, begin, time, on});
         }
     rank.phase_ms.resize(static_cast<Eigen::Index>(delays.size()), 2);
     for (Eigen::Index i = 0; i < rank.phase_ms.rows(); ++i) {
@@ -144,8 +149,8 @@ Made made(const Lengths& lengths)
         rank.phase_ms(i, 1) = delays[at];
         rank.phase_ms(i, 0) = static_cast<double>(rank.end_ns[at] - rank.begin_ns[at]) / 1e6 - delays[at];
     }
-    result.run.plan = analysis::experiment(analysis::Design::rotation, chips);
-    result.run.chips = {chips};
+    result.run.plan = analysis::experiment(analysis::Design::rotation, slots);
+    result.run.slots = {slots};
     result.analysis =
         analysis::analyse(result.run, {.exposure = {.warm_up_steps = 0}, .draws = {.count = lengths.draws}});
     return result;
@@ -216,7 +221,7 @@ TEST_CASE("a broken promise of the noise is distrusted")
     CHECK(says(verdict, "rank 1"));
 }
 
-TEST_CASE("the delay is measured against the sham, and what the barriers cost is told by itself")
+TEST_CASE("the delay is measured against the sham, and what the barriers cost is reported by itself")
 {
     const analysis::Verdict verdict = verdict_of(made({}));
     REQUIRE(verdict.delay);

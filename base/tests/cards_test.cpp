@@ -18,7 +18,7 @@ struct StirCard {
 const StirCard memory{
     "memory.stream", "STREAM triad", {{"rate", "0", "bytes per second"}, {"bytes", "256MiB", "per array"}}};
 const StirCard quiet{"quiet", "nothing", {}};
-const Shelf<StirCard> shelf{"stressor", "noisegen", {&memory, &quiet}};
+const Registry<StirCard> registry{"stressor", "noisegen", {&memory, &quiet}};
 
 template <class Call>
 std::string complaint(Call call)
@@ -54,29 +54,29 @@ TEST_CASE("malformed plug-ins are refused")
 
 TEST_CASE("an unknown plug-in gets the right one back")
 {
-    CHECK(complaint([] { shelf.find("memory.strem"); }) ==
+    CHECK(complaint([] { registry.find("memory.strem"); }) ==
           "no stressor 'memory.strem'; did you mean memory.stream? (noisegen --list shows all)");
 }
 
 TEST_CASE("settings hold defaults and refuse options that are not on the card")
 {
-    const Settings settings = shelf.settings(memory, {{"bytes", "1GiB"}});
+    const Settings settings = registry.settings(memory, {{"bytes", "1GiB"}});
     CHECK(settings.get<Bytes>("bytes").count == 1 << 30);
     CHECK(settings.text("rate") == "0");
     CHECK(settings.given("bytes"));
     CHECK_FALSE(settings.given("rate"));
     CHECK(complaint([] {
-              shelf.settings(memory, {{"size", "1GiB"}});
+              registry.settings(memory, {{"size", "1GiB"}});
           }) == "memory.stream has no option 'size'; it has rate, bytes");
     CHECK(complaint([&] {
-              shelf.settings(memory, {{"bytes", "many"}}).get<Bytes>("bytes");
+              registry.settings(memory, {{"bytes", "many"}}).get<Bytes>("bytes");
           }) == "memory.stream[bytes]: 'many' is not a number with a unit, such as 64MiB");
 }
 
 TEST_CASE("the list shows every plug-in with its options")
 {
     std::ostringstream out;
-    shelf.list(out);
+    registry.list(out);
     CHECK(out.str().find("memory.stream       STREAM triad\n      rate=0  bytes per second") != std::string::npos);
     CHECK(out.str().find("quiet") != std::string::npos);
 }

@@ -1,7 +1,7 @@
 // Control groups, read from trees of files as kernels show them.
 #include "base/cgroups.hpp"
 
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

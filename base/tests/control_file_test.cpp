@@ -1,9 +1,9 @@
 // The page that training and noise share.
-#include "base/control_file.hpp"
+#include "base/contract/control_file.hpp"
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 #include "base/cpus.hpp"
 
 #include "base/error.hpp"
-#include "base/testing.hpp"
-#include "base/tests/environment.hpp"
+#include "testing/environment.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -32,7 +32,7 @@ TEST_CASE("CPUs that do not exist are refused by number")
     CHECK_NOTHROW(check_cpus(allowed_cpus()));
 }
 
-TEST_CASE("a bound thread runs where it was told")
+TEST_CASE("a bound thread runs where it was reported")
 {
     const int cpu = *allowed_cpus().rbegin();
     CpuSet seen;

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -62,7 +62,7 @@ TEST_CASE("a whole table appears when it is finished and leaves nothing when it 
     CHECK(read_whole(scratch / "u.csv") == "precious");
 }
 
-TEST_CASE("a row that does not fit is told and leaves those before it")
+TEST_CASE("a row that does not fit is reported and leaves those before it")
 {
     const testing::Scratch scratch;
     CsvWriter csv{scratch / "t.csv", {"a"}};

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
-// Labels as gnuplot takes them, and a plot that is drawn or told about.
+// Labels as gnuplot takes them, and a plot that is drawn or reported.
 #include "base/gnuplot.hpp"
 
 #include "base/files.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 #include "base/local_rank.hpp"
 
 #include "base/error.hpp"
-#include "base/tests/environment.hpp"
+#include "testing/environment.hpp"
 
 #include <doctest/doctest.h>
 

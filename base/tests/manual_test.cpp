@@ -2,7 +2,7 @@
 #include "base/manual.hpp"
 
 #include "base/options.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

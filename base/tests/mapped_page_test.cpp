@@ -1,9 +1,9 @@
 // A control file that is cut short while it is mapped.
 #include "base/mapped_page.hpp"
 
-#include "base/control_file.hpp"
+#include "base/contract/control_file.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // The command line: typed values, a config file, and the right word for a wrong one.
 #include "base/options.hpp"
 
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -24,8 +24,8 @@ struct Fixture {
     Fixture()
     {
         options.add("duration", duration, "how long");
-        options.add("seed", seed, "of the order of chips");
-        options.add_switch("dry-run", dry_run, "print the chip table and end");
+        options.add("seed", seed, "of the order of slots");
+        options.add_switch("dry-run", dry_run, "print the slot table and end");
         options.add_choice("strategy", strategy, {"none", "naive", "ddp"}, "how gradients are exchanged");
     }
 

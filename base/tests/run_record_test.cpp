@@ -1,9 +1,8 @@
 // A process's rank in its job, as launchers tell it.
-#include "base/run_record.hpp"
 
 #include "base/error.hpp"
-#include "base/job_size.hpp"
-#include "base/tests/environment.hpp"
+#include "base/launcher.hpp"
+#include "testing/environment.hpp"
 
 #include <doctest/doctest.h>
 

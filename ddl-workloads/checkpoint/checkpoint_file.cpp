@@ -5,7 +5,7 @@
 #include "base/files.hpp"
 #include "base/version.hpp"
 #include "ddl-workloads/checkpoint/hdf5_output.hpp"
-#include "ddl-workloads/checksums.hpp"
+#include "ddl-workloads/data/checksums.hpp"
 
 #include <algorithm>
 #include <array>

@@ -16,8 +16,8 @@
 // the file. Whoever alters a tensor on purpose writes that attribute anew.
 #pragma once
 
-#include "ddl-workloads/checkpoint/state_tensor.hpp"
-#include "ddl-workloads/hdf5.hpp"
+#include "ddl-workloads/data/hdf5.hpp"
+#include "ddl-workloads/models/state_tensor.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,12 +1,12 @@
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <iostream>
 #include <optional>
 #include <string>
 
@@ -35,11 +35,9 @@ std::optional<std::int64_t> step_of(const fs::path& path)
 
 void sync_directory(const fs::path& path)
 {
-    const int file =
+    const base::Descriptor file =
         base::check_errno(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open ", path.string());
-    const int code = ::fsync(file);
-    ::close(file);
-    base::check_errno(code, "write ", path.string(), " to the device");
+    base::check_errno(::fsync(file), "write ", path.string(), " to the device");
 }
 
 void remove_quietly(const fs::path& path) noexcept
@@ -116,8 +114,7 @@ fs::path first_sound(std::span<const fs::path> checkpoints)
             return checkpoint;
         } catch (const std::exception& error) {
             why = error.what();
-            if (&checkpoint != &checkpoints.back())
-                std::cerr << "ddl-train: " + why + "; the checkpoint before it is tried\n";
+            if (&checkpoint != &checkpoints.back()) base::warn(why, "; the checkpoint before it is tried");
         }
     }
     base::fail("no checkpoint to go on from: ", why);

@@ -5,7 +5,6 @@
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <numeric>
 #include <utility>
 
@@ -21,7 +20,7 @@ std::int64_t bytes_of(std::span<const StateTensor> tensors)
 
 void say_not_written(std::int64_t step, const std::string& why)
 {
-    std::cerr << base::join("ddl-train: the checkpoint of step ", step, " is lost: ", why, "; the training goes on\n");
+    base::warn("the checkpoint of step ", step, " is lost: ", why, "; the training goes on");
 }
 
 }  // namespace
@@ -56,11 +55,11 @@ std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensor
     return shares;
 }
 
-Checkpointer::Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, Transport& transport,
+Checkpointer::Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, ExchangeThread& exchanges,
                            WriteObserver& observer)
     : plan_{plan},
       directory_{std::move(directory)},
-      transport_{transport},
+      exchanges_{exchanges},
       observer_{observer},
       last_begun_ns_{base::now_ns()}
 {
@@ -70,7 +69,7 @@ CheckpointNews Checkpointer::news()
 {
     CheckpointNews news{.written = written_share_, .failed = failed_share_};
     const bool late = plan_.every_time.count() > 0 && base::now_ns() - last_begun_ns_ >= plan_.every_time.count();
-    if (transport_.rank() == 0 && late) news.due = std::exchange(asked_, true) ? 0 : 1;
+    if (exchanges_.rank() == 0 && late) news.due = std::exchange(asked_, true) ? 0 : 1;
     return news;
 }
 
@@ -79,9 +78,9 @@ void Checkpointer::hear(std::span<const CheckpointNews> all)
     if (all.empty()) return;
     if (all.front().due != 0) wanted_ = true;
     if (!shards_open_) return;
-    const auto told = [this](const CheckpointNews& one) { return std::max(one.written, one.failed) == meta_.step; };
+    const auto reported = [this](const CheckpointNews& one) { return std::max(one.written, one.failed) == meta_.step; };
     const auto failed = [this](const CheckpointNews& one) { return one.failed == meta_.step; };
-    if (!std::all_of(all.begin(), all.end(), told)) return;
+    if (!std::all_of(all.begin(), all.end(), reported)) return;
     if (std::any_of(all.begin(), all.end(), failed)) failed_share_ = meta_.step;
     complete();
 }
@@ -97,10 +96,10 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
     meta_ = meta;
     last_begun_ns_ = base::now_ns();
     asked_ = wanted_ = false;
-    const int ranks = plan_.sharded ? transport_.size() : 1;
+    const int ranks = plan_.sharded ? exchanges_.size() : 1;
     meta_.shards = plan_.sharded ? ranks : 0;
     shards_open_ = plan_.sharded;
-    if (!plan_.sharded && transport_.rank() != 0) return;
+    if (!plan_.sharded && exchanges_.rank() != 0) return;
 
     const std::vector<std::vector<std::size_t>> dealt = shares(state, ranks);
     paths_of_shards_.assign(dealt.size(), {});
@@ -108,7 +107,7 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
         for (const std::size_t i : dealt[rank])
             if (state[i].owner != Owner::each || ranks == 1) paths_of_shards_[rank].push_back(state[i].path);
     std::vector<StateTensor> share;
-    for (const std::size_t i : dealt[static_cast<std::size_t>(transport_.rank())]) share.push_back(state[i]);
+    for (const std::size_t i : dealt[static_cast<std::size_t>(exchanges_.rank())]) share.push_back(state[i]);
     if (plan_.beside) share = copy(std::move(share));
     const std::int64_t bytes = bytes_of(share);
     start(bytes, [this, share = std::move(share)] { write_share(meta_, share); });
@@ -148,7 +147,7 @@ void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const State
     try {
         make_room(directory_, meta.step, bytes_of(share));
         if (plan_.sharded) {
-            write_shard(growing_path(directory_, meta.step), meta, transport_.rank(), share, plan_.durable);
+            write_shard(growing_path(directory_, meta.step), meta, exchanges_.rank(), share, plan_.durable);
         } else {
             write_whole_checkpoint(growing_path(directory_, meta.step), meta, share, plan_.durable);
             publish(directory_, meta.step, plan_.durable);
@@ -172,7 +171,7 @@ void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const State
 void Checkpointer::complete()
 {
     shards_open_ = false;
-    if (transport_.rank() != 0) return;
+    if (exchanges_.rank() != 0) return;
     under_way_.get();
     if (failed_share_ == meta_.step) {
         discard(directory_, meta_.step);
@@ -199,7 +198,7 @@ void Checkpointer::finish()
     if (under_way_.valid()) under_way_.wait();
     if (shards_open_) {
         const bool failed = failed_share_ == meta_.step;
-        const std::vector<std::string> texts = transport_.gather(failed ? "failed" : "").get();
+        const std::vector<std::string> texts = exchanges_.gather(failed ? "failed" : "").get();
         if (std::any_of(texts.begin(), texts.end(), [](const std::string& text) { return !text.empty(); }))
             failed_share_ = meta_.step;
         complete();

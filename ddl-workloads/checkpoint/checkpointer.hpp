@@ -3,7 +3,8 @@
 
 #include "base/units.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_file.hpp"
-#include "ddl-workloads/transports/transport.hpp"
+#include "ddl-workloads/instruments/write_observer.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -42,20 +43,12 @@ struct CheckpointNews {
 // Tensors of each rank, by their place in the list: equal ones are dealt out by size, rank 0's are rank 0's.
 std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensors, int ranks);
 
-// Told of what is written beside the steps, on the thread that writes it.
-class WriteObserver {
- public:
-    virtual ~WriteObserver() = default;
-    virtual void write_begins(std::int64_t /*steps_done*/, std::int64_t /*bytes*/) {}
-    virtual void write_ends() {}
-};
-
-// A checkpoint that cannot be written (a full disk) is told on stderr and leaves nothing behind; the training goes on,
-// and tries again when the next is due. Used by the main thread; HDF5 is called by one thread at a time.
+// A checkpoint that cannot be written (a full disk) is reported on stderr and leaves nothing behind; the training goes
+// on, and tries again when the next is due. Used by the main thread; HDF5 is called by one thread at a time.
 class Checkpointer {
  public:
     // The observer must outlive it.
-    Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, Transport& transport,
+    Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, ExchangeThread& exchanges,
                  WriteObserver& observer);
 
     // Wait until nothing is written any more.
@@ -63,7 +56,7 @@ class Checkpointer {
     Checkpointer(const Checkpointer&) = delete;
     Checkpointer& operator=(const Checkpointer&) = delete;
 
-    // Once a step, all ranks: what to tell, and what all told one step earlier.
+    // Once a step, all ranks: what to tell, and what all reported one step earlier.
     CheckpointNews news();
     void hear(std::span<const CheckpointNews> all);
 
@@ -91,7 +84,7 @@ class Checkpointer {
 
     CheckpointPlan plan_;
     std::filesystem::path directory_;
-    Transport& transport_;
+    ExchangeThread& exchanges_;
     WriteObserver& observer_;
 
     std::int64_t last_begun_ns_ = 0;

@@ -1,8 +1,8 @@
 // Where HDF5 writes a new file. A file whose closing fails would stay half closed inside HDF5 and end the process when
-// it exits; so HDF5 is never told of a full disk, and finish() tells it.
+// it exits; so HDF5 never learns of a full disk, and finish() reports it.
 #pragma once
 
-#include "ddl-workloads/hdf5.hpp"
+#include "ddl-workloads/data/hdf5.hpp"
 
 #include <cstddef>
 #include <cstdint>

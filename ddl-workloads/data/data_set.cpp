@@ -61,13 +61,13 @@ void hand_over(const SampleSource& source, const SampleShape& shape, const TakeS
 
 }  // namespace
 
-const base::Shelf<DataSetCard>& data_sets()
+const base::Registry<DataSetCard>& data_sets()
 {
-    static const base::Shelf<DataSetCard> shelf{"data set",
-                                                "ddl-train",
-                                                {&digits_data, &synthetic_data, &clicks_data, &text_data, &cifar10_data,
-                                                 &mnist_data, &shards_data, &hdf5_data}};
-    return shelf;
+    static const base::Registry<DataSetCard> registry{"data set",
+                                                      "ddl-train",
+                                                      {&digits_data, &synthetic_data, &clicks_data, &text_data,
+                                                       &cifar10_data, &mnist_data, &shards_data, &hdf5_data}};
+    return registry;
 }
 
 DataSet data_set(const std::string& text, const std::filesystem::path& folder)

@@ -47,7 +47,7 @@ struct DataSetCard {
     std::unique_ptr<DataSetWriter> (*create)(const std::filesystem::path& path, const SampleShape& shape) = nullptr;
 };
 
-const base::Shelf<DataSetCard>& data_sets();
+const base::Registry<DataSetCard>& data_sets();
 
 // What every rank knows before anything is written.
 struct DataSet {

@@ -42,7 +42,7 @@ InputFile::InputFile(std::filesystem::path path, Access access) : path_{std::mov
     file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | direct);
     if (file_ < 0 && errno == EINVAL && direct != 0)
         base::unavailable("the file system of ", path_.string(), " knows no reading past the page cache (O_DIRECT)");
-    base::check_errno(file_, "open ", path_.string());
+    base::check_errno(static_cast<int>(file_), "open ", path_.string());
     struct stat status = {};
     ::fstat(file_, &status);
     bytes_ = status.st_size;
@@ -52,11 +52,6 @@ InputFile::InputFile(std::filesystem::path path, Access access) : path_{std::mov
     ::fdatasync(file_);
     if (access_ == Access::uncached) ::posix_fadvise(file_, 0, 0, POSIX_FADV_RANDOM);
     ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
-}
-
-InputFile::~InputFile()
-{
-    ::close(file_);
 }
 
 std::size_t InputFile::read(std::int64_t at, std::span<std::uint8_t> room) const

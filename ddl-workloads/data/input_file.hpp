@@ -1,6 +1,7 @@
 // A file that is read at offsets by any number of threads: through the page cache, leaving nothing in it, or past it.
 #pragma once
 
+#include "base/descriptor.hpp"
 #include "ddl-workloads/data/records.hpp"
 
 #include <cstdint>
@@ -14,14 +15,11 @@ class InputFile {
     // Throws std::system_error if it cannot be opened, Error for what is no regular file, Unavailable if its file
     // system knows no O_DIRECT.
     explicit InputFile(std::filesystem::path path, Access access = Access::buffered);
-    ~InputFile();
-    InputFile(const InputFile&) = delete;
-    InputFile& operator=(const InputFile&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
     std::int64_t bytes() const { return bytes_; }  // when it was opened
 
-    // Fills `room` from byte `at` on; less, told by the result, only where the file ends. Throws std::system_error.
+    // Fills `room` from byte `at` on; less, reported by the result, only where the file ends. Throws std::system_error.
     std::size_t read(std::int64_t at, std::span<std::uint8_t> room) const;
 
     // The same where all of it must be there. Throws CorruptRecord that says where the file ends and inside what.
@@ -39,7 +37,7 @@ class InputFile {
     Access access_;
     std::int64_t bytes_ = 0;
     bool past_page_cache_ = false;
-    int file_ = -1;
+    base::Descriptor file_;
 };
 
 }  // namespace ddl

@@ -16,7 +16,10 @@ class BucketModel : public Model {
 
     std::vector<std::span<std::byte>> parameters() override { return {std::as_writable_bytes(parameters_)}; }
     std::int64_t parameter_count() const override { return static_cast<std::int64_t>(gradients_.size()); }
-    void exchange_in_buckets(const BucketCaps&, Transport&, StartExchange start) override { start_ = std::move(start); }
+    void exchange_in_buckets(const BucketCaps&, ExchangeThread&, StartExchange start) override
+    {
+        start_ = std::move(start);
+    }
     void announce_gradients(GradientReady ready) override { ready_ = std::move(ready); }
     std::span<std::byte> update_shard(int shard, int shards) override;
     void accumulate(int passes) override { passes_ = passes; }

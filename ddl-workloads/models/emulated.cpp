@@ -3,10 +3,10 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
+#include "base/waiting.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/models/bucket_model.hpp"
 #include "ddl-workloads/models/emulated_work.hpp"
-#include "ddl-workloads/waiting.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/cards.hpp"
-#include "ddl-workloads/checkpoint/state_tensor.hpp"
 #include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/models/state_tensor.hpp"
 #include "ddl-workloads/transports/shard_parts.hpp"
 
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@
 namespace ddl {
 
 class Details;
-class Transport;
+class ExchangeThread;
 
 // Gradients that are exchanged together.
 struct Bucket {
@@ -66,7 +66,7 @@ class Model {
 
     // To be called once, after ranks agree on the parameters: from then on backward() cuts its gradients into buckets,
     // calls `start` for each as soon as it is complete, in the same order on all ranks, and returns when all are done.
-    virtual void exchange_in_buckets(const BucketCaps& caps, Transport& transport, StartExchange start) = 0;
+    virtual void exchange_in_buckets(const BucketCaps& caps, ExchangeThread& exchanges, StartExchange start) = 0;
 
     // To be called once, instead: from then on backward() tells of each gradient while it goes on, ranks in orders of
     // their own.
@@ -131,8 +131,8 @@ struct ModelPlan {
     int rank = 0;
     int local_rank = 0;
     int threads = 1;
-    Transport* transport = nullptr;  // of models that are divided over the ranks
-    Details* details = nullptr;      // null: none are recorded
+    ExchangeThread* exchanges = nullptr;  // of models that are divided over the ranks
+    Details* details = nullptr;           // null: none are recorded
 };
 
 struct ModelCard {
@@ -143,6 +143,6 @@ struct ModelCard {
 };
 
 // All models: those that need no Torch, and the given ones (torch_models() of ddl-torch, where it is built).
-base::Shelf<ModelCard> model_shelf(std::vector<const ModelCard*> more);
+base::Registry<ModelCard> model_registry(std::vector<const ModelCard*> more);
 
 }  // namespace ddl

@@ -3,7 +3,7 @@
 // or a few large ones, much computing between them or little.
 #include "base/error.hpp"
 #include "base/words.hpp"
-#include "ddl-workloads/details.hpp"
+#include "ddl-workloads/instruments/details.hpp"
 #include "ddl-workloads/models/bucket_model.hpp"
 #include "ddl-workloads/models/emulated_work.hpp"
 

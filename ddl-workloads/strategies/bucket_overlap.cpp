@@ -22,8 +22,8 @@ Precision parsed_hook(const std::string& hook)
 
 }  // namespace
 
-BucketOverlap::BucketOverlap(const Plan& plan, Transport& transport, Instruments& instruments)
-    : plan_{plan}, transport_{transport}, instruments_{instruments}
+BucketOverlap::BucketOverlap(const Plan& plan, ExchangeThread& exchanges, Instruments& instruments)
+    : plan_{plan}, exchanges_{exchanges}, instruments_{instruments}
 {
 }
 
@@ -37,10 +37,10 @@ void BucketOverlap::attach(Model& model)
         if (bucket.last) clock.enter(Phase::wait_exchange, now);
         waits_ = waits_ || bucket.last;
         return bucket.parts.empty()
-                   ? transport_.average(bucket.gradients, tag, std::move(done), plan_.precision)
-                   : transport_.average_shard(bucket.gradients, bucket.parts, tag, std::move(done), plan_.precision);
+                   ? exchanges_.average(bucket.gradients, tag, std::move(done), plan_.precision)
+                   : exchanges_.average_shard(bucket.gradients, bucket.parts, tag, std::move(done), plan_.precision);
     };
-    model.exchange_in_buckets(plan_.caps, transport_, start);
+    model.exchange_in_buckets(plan_.caps, exchanges_, start);
 }
 
 void BucketOverlap::backward(Model& model, PhaseClock& clock)

@@ -14,7 +14,7 @@ class BucketOverlap {
         BucketCaps caps;
         Precision precision = Precision::full;
     };
-    BucketOverlap(const Plan& plan, Transport& transport, Instruments& instruments);
+    BucketOverlap(const Plan& plan, ExchangeThread& exchanges, Instruments& instruments);
 
     void attach(Model& model);
     // Afterwards gradients are averaged; of a model that updates a shard, those of the shard.
@@ -26,7 +26,7 @@ class BucketOverlap {
 
  private:
     Plan plan_;
-    Transport& transport_;
+    ExchangeThread& exchanges_;
     Instruments& instruments_;
     bool waits_ = false;  // the last bucket of this step is ready
 };

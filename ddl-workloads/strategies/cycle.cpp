@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iostream>
 #include <optional>
 #include <unordered_map>
 
@@ -25,15 +24,15 @@ struct CyclePlan {
 
 class Cycle : public Strategy, public Rounds {
  public:
-    Cycle(const CyclePlan& plan, Transport& transport, Instruments& instruments)
+    Cycle(const CyclePlan& plan, ExchangeThread& exchanges, Instruments& instruments)
         : plan_{plan},
-          transport_{transport},
+          exchanges_{exchanges},
           instruments_{instruments},
-          negotiator_{{.rank = transport.rank(),
-                       .ranks = transport.size(),
+          negotiator_{{.rank = exchanges.rank(),
+                       .ranks = exchanges.size(),
                        .cache = plan.cache,
                        .stall_ns = plan.stall.count()}},
-          fused_{plan.fusion_bytes, transport, instruments},
+          fused_{plan.fusion_bytes, exchanges, instruments},
           negotiate_{instruments.recorder().region("negotiate", otf2::RegionRole::task)}
     {
     }
@@ -47,10 +46,10 @@ class Cycle : public Strategy, public Rounds {
             instruments_.bucket_ready({instruments_.clock().step(), tensor}, now);
             ready_->add({tensor, gradient, now});
         });
-        transport_.go_round(this);
+        exchanges_.go_round(this);
     }
 
-    void finish() override { transport_.go_round(nullptr); }
+    void finish() override { exchanges_.go_round(nullptr); }
 
     void backward(Model& model, PhaseClock& clock) override
     {
@@ -63,7 +62,7 @@ class Cycle : public Strategy, public Rounds {
 
     base::Nanoseconds cycle() const override { return plan_.cycle; }
 
-    bool round(Link& link, bool call_waits) override
+    bool round(Transport& transport, bool call_waits) override
     {
         if (broken_) return call_waits;
         try {
@@ -72,8 +71,8 @@ class Cycle : public Strategy, public Rounds {
                 gradients_[names_[tensor]] = gradient;
                 negotiator_.ask({names_[tensor], static_cast<std::int64_t>(gradient.size())}, since_ns);
             }
-            const std::vector<std::span<float>> agreed = negotiate(link, call_waits);
-            fused_.average(link, agreed, step);
+            const std::vector<std::span<float>> agreed = negotiate(transport, call_waits);
+            fused_.average(transport, agreed, step);
             ready_->averaged(agreed.size());
             return negotiator_.call_waits_everywhere();
         } catch (...) {
@@ -85,16 +84,15 @@ class Cycle : public Strategy, public Rounds {
 
  private:
     // The gradients that all ranks have ready, in the same order on all.
-    std::vector<std::span<float>> negotiate(Link& link, bool call_waits)
+    std::vector<std::span<float>> negotiate(Transport& transport, bool call_waits)
     {
         const otf2::Scope scope{instruments_.transport_thread(), negotiate_};
         const std::int64_t now = base::now_ns();
         std::vector<std::uint64_t> bits = negotiator_.offer(call_waits, now);
-        link.bitwise_and(bits);
+        transport.bitwise_and(bits);
         negotiator_.agree(bits);
-        if (negotiator_.asks_coordinator()) ask_coordinator(link, now);
-        for (const Stalled& stalled : negotiator_.stalled(now))
-            std::cerr << "ddl-train: " + stall_warning(stalled, plan_.stall.count()) + "\n";
+        if (negotiator_.asks_coordinator()) ask_coordinator(transport, now);
+        for (const Stalled& stalled : negotiator_.stalled(now)) base::warn(stall_warning(stalled, plan_.stall.count()));
         std::vector<std::span<float>> agreed;
         for (const TensorResponse& response : negotiator_.take_agreed()) {
             if (!response.error.empty()) base::fail(response.error);
@@ -103,19 +101,19 @@ class Cycle : public Strategy, public Rounds {
         return agreed;
     }
 
-    void ask_coordinator(Link& link, std::int64_t now)
+    void ask_coordinator(Transport& transport, std::int64_t now)
     {
-        const std::vector<std::string> questions = link.gather(negotiator_.questions(now));
-        std::string answer = link.rank() == 0 ? negotiator_.answer(questions, now) : std::string{};
+        const std::vector<std::string> questions = transport.gather(negotiator_.questions(now));
+        std::string answer = transport.rank() == 0 ? negotiator_.answer(questions, now) : std::string{};
         std::uint64_t length = answer.size();
-        link.broadcast(std::as_writable_bytes(std::span{&length, 1}), 0);
+        transport.broadcast(std::as_writable_bytes(std::span{&length, 1}), 0);
         answer.resize(length);
-        link.broadcast(std::as_writable_bytes(std::span{answer}), 0);
+        transport.broadcast(std::as_writable_bytes(std::span{answer}), 0);
         negotiator_.learn(answer);
     }
 
     CyclePlan plan_;
-    Transport& transport_;
+    ExchangeThread& exchanges_;
     Instruments& instruments_;
     std::vector<std::string> names_;
     std::optional<ReadyGradients> ready_;  // from attach() on
@@ -149,8 +147,8 @@ const StrategyCard cycle_strategy{
                 {"fusion", "128MiB", "at most so much is exchanged at once; 0B: each tensor alone"},
                 {"cache", "1024", "responses that ranks remember, so that they need only bits; 0: none"},
                 {"stall", "60s", "warn of tensors that some ranks have waited for so long; 0s: never"}},
-    .make = [](const base::Settings& settings, Transport& transport, Instruments& instruments)
-        -> std::unique_ptr<Strategy> { return std::make_unique<Cycle>(parsed(settings), transport, instruments); },
+    .make = [](const base::Settings& settings, ExchangeThread& exchanges, Instruments& instruments)
+        -> std::unique_ptr<Strategy> { return std::make_unique<Cycle>(parsed(settings), exchanges, instruments); },
 };
 
 }  // namespace ddl

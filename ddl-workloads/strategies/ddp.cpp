@@ -7,8 +7,8 @@ namespace {
 
 class Ddp : public Strategy {
  public:
-    Ddp(const BucketOverlap::Plan& plan, Transport& transport, Instruments& instruments)
-        : overlap_{plan, transport, instruments}
+    Ddp(const BucketOverlap::Plan& plan, ExchangeThread& exchanges, Instruments& instruments)
+        : overlap_{plan, exchanges, instruments}
     {
     }
 
@@ -26,9 +26,9 @@ const StrategyCard ddp_strategy{
     .name = "ddp",
     .summary = "buckets overlap with backward (c10d::Reducer)",
     .options = BucketOverlap::options(),
-    .make = [](const base::Settings& settings, Transport& transport,
+    .make = [](const base::Settings& settings, ExchangeThread& exchanges,
                Instruments& instruments) -> std::unique_ptr<Strategy> {
-        return std::make_unique<Ddp>(BucketOverlap::parsed(settings), transport, instruments);
+        return std::make_unique<Ddp>(BucketOverlap::parsed(settings), exchanges, instruments);
     },
 };
 

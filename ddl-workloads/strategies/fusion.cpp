@@ -20,30 +20,30 @@ std::vector<FusedRange> fusion_plan(std::span<const std::int64_t> bytes, std::in
     return plan;
 }
 
-FusedAverage::FusedAverage(std::int64_t threshold, Transport& transport, Instruments& instruments)
+FusedAverage::FusedAverage(std::int64_t threshold, ExchangeThread& exchanges, Instruments& instruments)
     : threshold_{threshold},
-      transport_{transport},
+      exchanges_{exchanges},
       instruments_{instruments},
       copy_in_{instruments.recorder().region("fusion_copy_in")},
       copy_out_{instruments.recorder().region("fusion_copy_out")}
 {
 }
 
-void FusedAverage::average(Link& link, Parts gradients, std::uint64_t step)
+void FusedAverage::average(Transport& transport, Parts gradients, std::uint64_t step)
 {
     std::vector<std::int64_t> bytes;
     for (const std::span<float> gradient : gradients) bytes.push_back(static_cast<std::int64_t>(gradient.size_bytes()));
     for (const FusedRange& range : fusion_plan(bytes, threshold_))
-        exchange(link, gradients.subspan(range.begin, range.end - range.begin), step);
+        exchange(transport, gradients.subspan(range.begin, range.end - range.begin), step);
 }
 
-void FusedAverage::exchange(Link& link, Parts parts, std::uint64_t step)
+void FusedAverage::exchange(Transport& transport, Parts parts, std::uint64_t step)
 {
-    if (std::exchange(step_, step) != step) exchanges_ = 0;
-    const BucketTag tag{step, exchanges_++};
-    if (parts.size() == 1) return transport_.average_now(link, parts.front(), tag);
+    if (std::exchange(step_, step) != step) exchanged_ = 0;
+    const BucketTag tag{step, exchanged_++};
+    if (parts.size() == 1) return exchanges_.average_now(transport, parts.front(), tag);
     copy_in(parts);
-    transport_.average_now(link, buffer_, tag);
+    exchanges_.average_now(transport, buffer_, tag);
     copy_out(parts);
 }
 

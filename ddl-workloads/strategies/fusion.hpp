@@ -1,8 +1,8 @@
 // Many small gradients averaged in few exchanges: copied into one buffer, averaged there, copied back.
 #pragma once
 
-#include "ddl-workloads/instruments.hpp"
-#include "ddl-workloads/transports/transport.hpp"
+#include "ddl-workloads/instruments/instruments.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,23 +24,23 @@ std::vector<FusedRange> fusion_plan(std::span<const std::int64_t> bytes, std::in
 // Used by the transport thread. Copies are regions of the trace.
 class FusedAverage {
  public:
-    FusedAverage(std::int64_t threshold, Transport& transport, Instruments& instruments);
+    FusedAverage(std::int64_t threshold, ExchangeThread& exchanges, Instruments& instruments);
 
     // Collective: the mean over all ranks of each, in place. Exchanges of a step count as its buckets.
-    void average(Link& link, std::span<const std::span<float>> gradients, std::uint64_t step);
+    void average(Transport& transport, std::span<const std::span<float>> gradients, std::uint64_t step);
 
  private:
     using Parts = std::span<const std::span<float>>;
-    void exchange(Link& link, Parts parts, std::uint64_t step);
+    void exchange(Transport& transport, Parts parts, std::uint64_t step);
     void copy_in(Parts parts);
     void copy_out(Parts parts);
 
     std::int64_t threshold_;
-    Transport& transport_;
+    ExchangeThread& exchanges_;
     Instruments& instruments_;
     std::vector<float> buffer_;
     std::uint64_t step_ = UINT64_MAX;
-    std::uint64_t exchanges_ = 0;  // of that step
+    std::uint64_t exchanged_ = 0;  // of that step
     otf2::RegionRef copy_in_;
     otf2::RegionRef copy_out_;
 };

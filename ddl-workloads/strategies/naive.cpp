@@ -7,7 +7,7 @@ namespace {
 
 class OneByOne : public Strategy {
  public:
-    OneByOne(Transport& transport, Instruments& instruments) : transport_{transport}, instruments_{instruments} {}
+    OneByOne(ExchangeThread& exchanges, Instruments& instruments) : exchanges_{exchanges}, instruments_{instruments} {}
 
     void backward(Model& model, PhaseClock& clock) override
     {
@@ -16,11 +16,11 @@ class OneByOne : public Strategy {
         const std::vector<std::span<float>> gradients = model.gradients();
         for (std::size_t i = 0; i < gradients.size(); ++i) instruments_.bucket_ready({clock.step(), i});
         clock.enter(Phase::wait_exchange);
-        for (std::size_t i = 0; i < gradients.size(); ++i) transport_.average(gradients[i], {clock.step(), i}).get();
+        for (std::size_t i = 0; i < gradients.size(); ++i) exchanges_.average(gradients[i], {clock.step(), i}).get();
     }
 
  private:
-    Transport& transport_;
+    ExchangeThread& exchanges_;
     Instruments& instruments_;
 };
 
@@ -31,9 +31,8 @@ const StrategyCard naive_strategy{
     .name = "naive",
     .summary = "after backward one tensor after the other, nothing overlaps",
     .options = {},
-    .make = [](const base::Settings&, Transport& transport, Instruments& instruments) -> std::unique_ptr<Strategy> {
-        return std::make_unique<OneByOne>(transport, instruments);
-    },
+    .make = [](const base::Settings&, ExchangeThread& exchanges, Instruments& instruments)
+        -> std::unique_ptr<Strategy> { return std::make_unique<OneByOne>(exchanges, instruments); },
 };
 
 }  // namespace ddl

@@ -101,8 +101,8 @@ std::vector<Stalled> MessageTable::stalled_since(std::int64_t before_ns)
 {
     std::map<std::vector<int>, std::map<std::uint64_t, std::string>> names_by_missing;
     for (auto& [name, row] : rows_) {
-        if (row.told || row.since_ns > before_ns) continue;
-        row.told = true;
+        if (row.reported || row.since_ns > before_ns) continue;
+        row.reported = true;
         std::vector<int> missing;
         for (std::size_t rank = 0; rank < ranks_; ++rank)
             if (!row.floats[rank]) missing.push_back(static_cast<int>(rank));

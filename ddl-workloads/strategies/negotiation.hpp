@@ -82,7 +82,7 @@ class MessageTable {
     // The response if that was the last rank missing; then the tensor leaves the table.
     std::optional<TensorResponse> add(int rank, const TensorRequest& tensor, std::int64_t since_ns);
 
-    // Tensors that wait since before that time, by the ranks that they wait for. Each is told once.
+    // Tensors that wait since before that time, by the ranks that they wait for. Each is reported once.
     std::vector<Stalled> stalled_since(std::int64_t before_ns);
 
  private:
@@ -91,7 +91,7 @@ class MessageTable {
         std::size_t ready = 0;
         std::int64_t since_ns = 0;
         std::uint64_t order = 0;
-        bool told = false;
+        bool reported = false;
     };
 
     std::size_t ranks_;

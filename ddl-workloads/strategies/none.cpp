@@ -23,7 +23,7 @@ const StrategyCard none_strategy{
     .summary = "no exchange: each rank trains alone",
     .synchronous = false,
     .options = {},
-    .make = [](const base::Settings&, Transport&, Instruments&) -> std::unique_ptr<Strategy> {
+    .make = [](const base::Settings&, ExchangeThread&, Instruments&) -> std::unique_ptr<Strategy> {
         return std::make_unique<NoExchange>();
     },
 };

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/cards.hpp"
-#include "ddl-workloads/instruments.hpp"
+#include "ddl-workloads/instruments/instruments.hpp"
 #include "ddl-workloads/models/model.hpp"
-#include "ddl-workloads/transports/transport.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -35,9 +35,10 @@ struct StrategyCard {
     std::string summary;
     bool synchronous = true;  // all ranks end with the same parameters
     std::vector<base::OptionCard> options;
-    std::unique_ptr<Strategy> (*make)(const base::Settings& settings, Transport& transport, Instruments& instruments);
+    std::unique_ptr<Strategy> (*make)(const base::Settings& settings, ExchangeThread& exchanges,
+                                      Instruments& instruments);
 };
 
-const base::Shelf<StrategyCard>& strategies();
+const base::Registry<StrategyCard>& strategies();
 
 }  // namespace ddl

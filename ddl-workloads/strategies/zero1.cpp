@@ -9,14 +9,14 @@ namespace {
 
 class ShardedOptimizer : public Strategy {
  public:
-    ShardedOptimizer(const BucketOverlap::Plan& plan, Transport& transport, Instruments& instruments)
-        : overlap_{plan, transport, instruments}, transport_{transport}
+    ShardedOptimizer(const BucketOverlap::Plan& plan, ExchangeThread& exchanges, Instruments& instruments)
+        : overlap_{plan, exchanges, instruments}, exchanges_{exchanges}
     {
     }
 
     void attach(Model& model) override
     {
-        shards_ = model.update_shard(transport_.rank(), transport_.size());
+        shards_ = model.update_shard(exchanges_.rank(), exchanges_.size());
         overlap_.attach(model);
     }
 
@@ -25,12 +25,12 @@ class ShardedOptimizer : public Strategy {
     void after_update(PhaseClock& clock) override
     {
         clock.enter(Phase::wait_exchange);
-        transport_.gather_shards(shards_).get();
+        exchanges_.gather_shards(shards_).get();
     }
 
  private:
     BucketOverlap overlap_;
-    Transport& transport_;
+    ExchangeThread& exchanges_;
     std::span<std::byte> shards_;  // all parameters, by rank
 };
 
@@ -41,9 +41,9 @@ const StrategyCard zero1_strategy{
     .name = "zero1",
     .summary = "as ddp, with the optimizer's state and work shared out among the ranks (ZeRO stage 1)",
     .options = BucketOverlap::options(),
-    .make = [](const base::Settings& settings, Transport& transport,
+    .make = [](const base::Settings& settings, ExchangeThread& exchanges,
                Instruments& instruments) -> std::unique_ptr<Strategy> {
-        return std::make_unique<ShardedOptimizer>(BucketOverlap::parsed(settings), transport, instruments);
+        return std::make_unique<ShardedOptimizer>(BucketOverlap::parsed(settings), exchanges, instruments);
     },
 };
 

@@ -3,9 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
-#include "ddl-workloads/hdf5.hpp"
+#include "ddl-workloads/data/hdf5.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -169,7 +169,7 @@ TEST_CASE("a tensor that several ranks wrote is each rank's own again")
     CHECK(state == first);
 }
 
-TEST_CASE("damage is told by the file's name and the tensor's")
+TEST_CASE("damage is reported by the file's name and the tensor's")
 {
     const testing::Scratch scratch;
     State state;
@@ -263,7 +263,7 @@ TEST_CASE("a byte changed anywhere in a checkpoint is refused or does no harm")
     CHECK(refused > content.size() / 29 / 4);
 }
 
-TEST_CASE("a write that fails half-way is told, and HDF5 works on")
+TEST_CASE("a write that fails half-way is reported, and HDF5 works on")
 {
     const testing::Scratch scratch;
     fs::create_directories(scratch / "step");

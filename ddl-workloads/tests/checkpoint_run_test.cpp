@@ -1,12 +1,12 @@
 // The real ddl-train writes checkpoints, is killed, and goes on.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_file.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
-#include "ddl-workloads/hdf5.hpp"
-#include "ddl-workloads/tests/train_runs.hpp"
-#include "trace-tools/otf2/reader.hpp"
+#include "ddl-workloads/data/hdf5.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Checksums: those of the standards, however they are computed.
-#include "ddl-workloads/checksums.hpp"
+#include "ddl-workloads/data/checksums.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
 // Formats: written by ddl-data and read as they are, and what is said of damaged ones.
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"
+#include "ddl-workloads/data/hdf5.hpp"
 #include "ddl-workloads/data/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
-#include "ddl-workloads/hdf5.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -231,7 +231,7 @@ TEST_CASE("bytes with a sign, and bytes of other files, are no images of an HDF5
           "b.h5, /images: lies in other files, which are not read");
 }
 
-TEST_CASE("damage is told with file and place and skipped where the rest is sound")
+TEST_CASE("damage is reported with file and place and skipped where the rest is sound")
 {
     const auto cut = [](const std::string& file, std::uintmax_t bytes) {
         return [=](const fs::path& path) { fs::resize_file(path / file, bytes); };

@@ -1,8 +1,8 @@
 // The loader: real files, real reader threads.
 #include "base/error.hpp"
-#include "base/testing.hpp"
 #include "ddl-workloads/data/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

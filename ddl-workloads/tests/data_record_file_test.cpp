@@ -1,8 +1,8 @@
 // Record files: the CIFAR-10 binary form, and what is refused.
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
 #include "ddl-workloads/data/record_file.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
-// The data sets on the shelf and their files.
+// The data sets on the registry and their files.
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
 #include "ddl-workloads/data/data_set.hpp"
-#include "ddl-workloads/data/digits.hpp"
+#include "ddl-workloads/data/formats/digits.hpp"
+#include "ddl-workloads/data/formats/upscale.hpp"
 #include "ddl-workloads/data/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
-#include "ddl-workloads/data/upscale.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -68,7 +68,7 @@ double squared_distance(const Record& a, const std::vector<double>& b)
 
 }  // namespace
 
-TEST_CASE("every data set on the shelf writes what it says")
+TEST_CASE("every data set on the registry writes what it says")
 {
     for (const ddl::DataSetCard* card : ddl::data_sets().cards()) {
         if (card->make == nullptr || (card->name == "digits" && real_digits().empty())) continue;

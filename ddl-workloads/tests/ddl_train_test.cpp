@@ -1,14 +1,14 @@
 // The real ddl-train: what it computes, writes and refuses.
 #include "base/clock.hpp"
-#include "base/control_file.hpp"
+#include "base/contract/control_file.hpp"
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/run_record.hpp"
-#include "base/testing.hpp"
-#include "ddl-workloads/phases.hpp"
-#include "ddl-workloads/tests/train_runs.hpp"
-#include "trace-tools/otf2/reader.hpp"
+#include "base/launcher.hpp"
+#include "ddl-workloads/instruments/phases.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
 
@@ -219,7 +219,7 @@ TEST_CASE("each rank of zero1 updates its share of the parameters")
 }
 #endif
 
-TEST_CASE("passes of a step are told in phases and records")
+TEST_CASE("passes of a step are reported in phases and records")
 {
     const testing::Scratch scratch;
     const testing::TrainRun run = testing::train_alone(

@@ -1,10 +1,10 @@
 // What a trace holds inside the phases: modules and operators.
-#include "ddl-workloads/details.hpp"
+#include "ddl-workloads/instruments/details.hpp"
 
 #include "base/error.hpp"
-#include "base/testing.hpp"
-#include "ddl-workloads/phases.hpp"
-#include "trace-tools/otf2/reader.hpp"
+#include "ddl-workloads/instruments/phases.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
 

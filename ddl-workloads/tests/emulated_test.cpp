@@ -1,8 +1,8 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/testing.hpp"
 #include "ddl-workloads/models/model.hpp"
-#include "ddl-workloads/transports/transport.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 std::unique_ptr<ddl::Model> emulated(const std::map<std::string, std::string>& options)
 {
-    const base::Shelf<ddl::ModelCard> models = ddl::model_shelf({});
+    const base::Registry<ddl::ModelCard> models = ddl::model_registry({});
     const ddl::ModelCard& card = models.find("emulated");
     return card.make(models.settings(card, options), {});
 }
@@ -38,8 +38,8 @@ struct Started {
 std::vector<Started> backward(ddl::Model& model)
 {
     std::vector<Started> started;
-    ddl::Transport transport{ddl::connector("self", {})};
-    model.exchange_in_buckets({}, transport, [&](const ddl::Bucket& bucket, const ddl::ExchangeDone&) {
+    ddl::ExchangeThread exchanges{ddl::connector("self", {})};
+    model.exchange_in_buckets({}, exchanges, [&](const ddl::Bucket& bucket, const ddl::ExchangeDone&) {
         started.push_back({bucket.index, bucket.gradients.size(), bucket.last, base::now_ns()});
         return ready_at_once();
     });

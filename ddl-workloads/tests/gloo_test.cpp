@@ -1,9 +1,9 @@
 // Trainings over Gloo, by the real program.
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "ddl-workloads/tests/train_runs.hpp"
-#include "trace-tools/otf2/reader.hpp"
-#include "trace-tools/patterns/profile.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/profile/profile.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // Trainings with input of every kind: the real program.
 #include "base/files.hpp"
-#include "base/testing.hpp"
 #include "ddl-workloads/data/conversion.hpp"
-#include "ddl-workloads/tests/train_runs.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // How a training fares that was started wrongly, or whose control file others damage.
 #include "base/files.hpp"
-#include "base/run_record.hpp"
-#include "base/testing.hpp"
-#include "ddl-workloads/tests/train_runs.hpp"
-#include "trace-tools/otf2/reader.hpp"
+#include "base/launcher.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
 

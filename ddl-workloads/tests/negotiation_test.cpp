@@ -187,7 +187,7 @@ TEST_CASE("a call waits until it waits on all ranks")
     CHECK_FALSE(ranks[0].call_waits_everywhere());
 }
 
-TEST_CASE("tensors that some ranks wait for are told once with the ranks that are missing, cached or not")
+TEST_CASE("tensors that some ranks wait for are reported once with the ranks that are missing, cached or not")
 {
     constexpr std::int64_t stall_ns = 1000;
     for (const bool cached : {false, true}) {

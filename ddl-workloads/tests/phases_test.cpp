@@ -1,4 +1,4 @@
-#include "ddl-workloads/phases.hpp"
+#include "ddl-workloads/instruments/phases.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "ddl-workloads/plan.hpp"
+#include "ddl-workloads/train/plan.hpp"
 
 #include "base/error.hpp"
 
@@ -15,7 +15,7 @@ std::optional<ddl::TrainingPlan> parsed(std::vector<std::string> words)
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    return ddl::parse_plan(static_cast<int>(words.size()), arguments.data(), ddl::model_shelf({}));
+    return ddl::parse_plan(static_cast<int>(words.size()), arguments.data(), ddl::model_registry({}));
 }
 
 }  // namespace

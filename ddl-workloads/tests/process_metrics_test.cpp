@@ -1,10 +1,10 @@
 // What is counted of a process, and where it comes from.
-#include "ddl-workloads/process_metrics.hpp"
+#include "ddl-workloads/instruments/process_metrics.hpp"
 
 #include "base/error.hpp"
-#include "base/testing.hpp"
-#include "ddl-workloads/software_events.hpp"
-#include "trace-tools/otf2/counters.hpp"
+#include "ddl-workloads/instruments/software_events.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/write/counters.hpp"
 
 #include <doctest/doctest.h>
 

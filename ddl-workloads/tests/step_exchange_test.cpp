@@ -1,4 +1,4 @@
-#include "ddl-workloads/step_exchange.hpp"
+#include "ddl-workloads/train/step_exchange.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,8 +14,8 @@ TEST_CASE("the strongest wish of any rank is what all agree on")
 
 TEST_CASE("news arrive one call later with all they said")
 {
-    ddl::Transport transport{ddl::connector("self", {})};
-    ddl::StepExchange exchange{transport};
+    ddl::ExchangeThread exchanges{ddl::connector("self", {})};
+    ddl::StepExchange exchange{exchanges};
     ddl::StepNews news{
         .wish = ddl::Stop::time_is_up, .complete_steps = 3, .last = {.step = 2, .begin_ns = 10, .end_ns = 30}};
     news.last.of(ddl::Phase::forward) = 20;

@@ -1,7 +1,7 @@
 // The model `synthetic`: layers of given gradients and operations.
 #include "base/error.hpp"
 #include "ddl-workloads/models/model.hpp"
-#include "ddl-workloads/transports/transport.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 std::unique_ptr<ddl::Model> synthetic(const std::map<std::string, std::string>& options)
 {
-    const base::Shelf<ddl::ModelCard> models = ddl::model_shelf({});
+    const base::Registry<ddl::ModelCard> models = ddl::model_registry({});
     const ddl::ModelCard& card = models.find("synthetic");
     return card.make(models.settings(card, options), {});
 }
@@ -31,8 +31,8 @@ TEST_CASE("each layer of the synthetic model is a bucket and the last layer is r
 {
     const auto model = synthetic({{"bytes", "4kB/8kB/400B"}, {"flops", "0"}});
     std::vector<std::size_t> started;
-    ddl::Transport transport{ddl::connector("self", {})};
-    model->exchange_in_buckets({}, transport, [&](const ddl::Bucket& bucket, const ddl::ExchangeDone&) {
+    ddl::ExchangeThread exchanges{ddl::connector("self", {})};
+    model->exchange_in_buckets({}, exchanges, [&](const ddl::Bucket& bucket, const ddl::ExchangeDone&) {
         started.push_back(bucket.gradients.size());
         CHECK(bucket.last == (started.size() == 3));
         std::promise<void> done;

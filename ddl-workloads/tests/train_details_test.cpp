@@ -1,9 +1,9 @@
 // --instrument and --trace-steps of the real program: which modules and operators its trace holds.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "ddl-workloads/tests/train_runs.hpp"
-#include "trace-tools/otf2/reader.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // Trainings on text and on clicks, by the real program.
-#include "base/testing.hpp"
-#include "ddl-workloads/tests/train_runs.hpp"
-#include "trace-tools/otf2/reader.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,10 +5,10 @@
 #include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/error.hpp"
+#include "base/launcher.hpp"
 #include "base/local_rank.hpp"
-#include "base/run_record.hpp"
-#include "ddl-workloads/transports/link.hpp"
 #include "ddl-workloads/transports/roll_call.hpp"
+#include "ddl-workloads/transports/transport.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -142,10 +142,10 @@ class MeetingPlace {
     gloo::rendezvous::FileStore store_;
 };
 
-class GlooLink : public Link {
+class GlooTransport : public Transport {
  public:
-    GlooLink(const fs::path& meeting_place, const std::string& host, const std::string& interface,
-             milliseconds patience)
+    GlooTransport(const fs::path& meeting_place, const std::string& host, const std::string& interface,
+                  milliseconds patience)
         : job_{base::job_rank()}, patience_{patience}
     {
         if (job_.size == 1) return;
@@ -294,39 +294,39 @@ class GlooLink : public Link {
 
 class GlooTeam : public otf2::Team {
  public:
-    explicit GlooTeam(GlooLink& link) : link_{link} {}
+    explicit GlooTeam(GlooTransport& transport) : transport_{transport} {}
 
-    int rank() const override { return link_.rank(); }
-    int size() const override { return link_.size(); }
+    int rank() const override { return transport_.rank(); }
+    int size() const override { return transport_.size(); }
     std::string process_name() const override { return "Rank " + std::to_string(rank()); }
-    std::vector<std::string> gather(const std::string& mine) override { return link_.gather(mine); }
+    std::vector<std::string> gather(const std::string& mine) override { return transport_.gather(mine); }
     std::string broadcast(const std::string& of_rank_0) override
     {
         std::string text = of_rank_0;
         std::uint64_t length = text.size();
-        link_.broadcast(std::as_writable_bytes(std::span{&length, 1}), 0);
+        transport_.broadcast(std::as_writable_bytes(std::span{&length, 1}), 0);
         text.resize(length);
-        link_.broadcast(std::as_writable_bytes(std::span{text}), 0);
+        transport_.broadcast(std::as_writable_bytes(std::span{text}), 0);
         return text;
     }
-    void barrier() override { link_.barrier(); }
+    void barrier() override { transport_.barrier(); }
     otf2::ClockSample clock_sample(const std::string& clock_identity) override
     {
         return otf2::compare_clocks(
-            *this, clock_identity, [this](int to, std::span<const std::byte> message) { link_.send(to, message); },
-            [this](int from, std::span<std::byte> message) { link_.receive(from, message); });
+            *this, clock_identity, [this](int to, std::span<const std::byte> message) { transport_.send(to, message); },
+            [this](int from, std::span<std::byte> message) { transport_.receive(from, message); });
     }
 
  private:
-    GlooLink& link_;
+    GlooTransport& transport_;
 };
 
-std::unique_ptr<otf2::Team> GlooLink::team()
+std::unique_ptr<otf2::Team> GlooTransport::team()
 {
     return std::make_unique<GlooTeam>(*this);
 }
 
-std::unique_ptr<Link> make(const base::Settings& settings, const LinkPlan& plan)
+std::unique_ptr<Transport> make(const base::Settings& settings, const TransportPlan& plan)
 {
     const std::string& host = settings.text("host");
     const std::string& interface = settings.text("interface");
@@ -335,13 +335,13 @@ std::unique_ptr<Link> make(const base::Settings& settings, const LinkPlan& plan)
     const auto timeout = std::chrono::duration_cast<milliseconds>(settings.get<base::Nanoseconds>("timeout"));
     if (timeout.count() <= 0) base::fail_usage("gloo[timeout]: must be a millisecond or longer");
     const fs::path store = settings.given("store") ? fs::path{settings.text("store")} : plan.run;
-    return std::make_unique<GlooLink>(store / job_name(), host, interface, timeout);
+    return std::make_unique<GlooTransport>(store / job_name(), host, interface, timeout);
 }
 
 }  // namespace
 
-extern const LinkCard gloo_link;
-const LinkCard gloo_link{
+extern const TransportCard gloo_transport;
+const TransportCard gloo_transport{
     .name = "gloo",
     .summary = "Gloo over TCP, without MPI: ranks as mpirun, srun or torchrun number them",
     .options = {{"store", "", "directory that all ranks see, where they find each other; if not given that of the run"},

@@ -1,7 +1,7 @@
 // MPI: nonblocking collectives, polled by the transport thread as the progress policy says.
 #include "base/error.hpp"
-#include "base/job_size.hpp"
-#include "ddl-workloads/transports/link.hpp"
+#include "base/launcher.hpp"
+#include "ddl-workloads/transports/transport.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
 
@@ -72,9 +72,9 @@ void add_halves(void* given, void* sums, int* count, MPI_Datatype*)
                    [](Half one, Half other) { return to_half(to_float(one) + to_float(other)); });
 }
 
-class MpiLink : public Link {
+class MpiTransport : public Transport {
  public:
-    explicit MpiLink(const Progress& progress) : progress_{progress}
+    explicit MpiTransport(const Progress& progress) : progress_{progress}
     {
         int provided = 0;
         check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -88,7 +88,7 @@ class MpiLink : public Link {
         check(MPI_Op_create(add_halves, 1, &sum_of_halves_), "MPI_Op_create");
     }
 
-    ~MpiLink() override
+    ~MpiTransport() override
     {
         MPI_Op_free(&sum_of_halves_);
         MPI_Type_free(&half_type_);
@@ -263,13 +263,13 @@ class MpiLink : public Link {
 
 }  // namespace
 
-extern const LinkCard mpi_link;
-const LinkCard mpi_link{
+extern const TransportCard mpi_transport;
+const TransportCard mpi_transport{
     .name = "mpi",
     .summary = "the ranks of an MPI job",
     .options = {},
-    .make = [](const base::Settings&, const LinkPlan& plan) -> std::unique_ptr<Link> {
-        return std::make_unique<MpiLink>(plan.progress);
+    .make = [](const base::Settings&, const TransportPlan& plan) -> std::unique_ptr<Transport> {
+        return std::make_unique<MpiTransport>(plan.progress);
     },
 };
 

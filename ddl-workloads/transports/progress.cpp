@@ -1,6 +1,6 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "ddl-workloads/transports/link.hpp"
+#include "ddl-workloads/transports/transport.hpp"
 
 #include <ctime>
 

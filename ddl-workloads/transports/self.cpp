@@ -1,5 +1,5 @@
 // One process alone, without MPI: every exchange is done as soon as it is asked for.
-#include "ddl-workloads/transports/link.hpp"
+#include "ddl-workloads/transports/transport.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace ddl {
 
 namespace {
 
-class SelfLink : public Link {
+class SelfTransport : public Transport {
  public:
     int rank() const override { return 0; }
     int size() const override { return 1; }
@@ -36,13 +36,13 @@ class SelfLink : public Link {
 
 }  // namespace
 
-extern const LinkCard self_link;
-const LinkCard self_link{
+extern const TransportCard self_transport;
+const TransportCard self_transport{
     .name = "self",
     .summary = "one process alone, without MPI",
     .options = {},
-    .make = [](const base::Settings&, const LinkPlan&) -> std::unique_ptr<Link> {
-        return std::make_unique<SelfLink>();
+    .make = [](const base::Settings&, const TransportPlan&) -> std::unique_ptr<Transport> {
+        return std::make_unique<SelfTransport>();
     },
 };
 

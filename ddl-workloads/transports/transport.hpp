@@ -1,155 +1,111 @@
-// The transport thread of a rank: a first-in first-out line of exchanges, done one after the other over a link.
+// What carries the exchange between ranks: the calls of one library, made on the transport thread and nowhere else.
 #pragma once
 
-#include "base/cpus.hpp"
-#include "ddl-workloads/transports/link.hpp"
-#include "ddl-workloads/transports/shard_parts.hpp"
+#include "base/cards.hpp"
+#include "ddl-workloads/transports/half.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <exception>
-#include <functional>
-#include <future>
+#include <filesystem>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace ddl {
 
-// What an exchange belongs to, for the trace.
-struct BucketTag {
-    std::uint64_t step = 0;
-    std::uint64_t bucket = 0;
-};
-
-// What a mean is exchanged in: half takes half the bytes, and rounds each rank's share and their sum to 11 bits.
-enum class Precision { full, half };
-
-// Told of exchanges, on the transport thread, right before and after the link's calls.
-class ExchangeObserver {
- public:
-    virtual ~ExchangeObserver() = default;
-    virtual void exchange_begins(BucketTag /*tag*/, std::int64_t /*bytes*/) {}
-    virtual void exchange_ends() {}
-    virtual void parameters_begin(std::int64_t /*bytes*/) {}
-    virtual void parameters_end() {}
-    virtual void all_to_all_begins(std::int64_t /*bytes_sent*/) {}
-    virtual void all_to_all_ends() {}
-    // What ranks tell each other beside all that: news of steps, barriers, a model's first parameters.
-    virtual void coordination_begins() {}
-    virtual void coordination_ends() {}
-};
-
-// What the transport thread does again and again beside the line: all ranks together, a cycle after it last began.
-// While there is one, a call in the line waits until a round finds that every rank has one, since ranks may be rounds
-// apart.
-class Rounds {
- public:
-    virtual ~Rounds() = default;
-    virtual base::Nanoseconds cycle() const = 0;
-    // Collective. Whether a call waits on all ranks.
-    virtual bool round(Link& link, bool call_waits) = 0;
-};
-
+// The plug-in. Every call but ask_abort() comes on the transport thread, which also made the transport and will destroy
+// it; collective calls come in the same order on all ranks and return when this rank's part is done. Memory is the
+// host's: a transport over NCCL would also need to know which of it is a device's, and the stream whose work comes
+// before a call.
 class Transport {
  public:
-    // Starts the thread; `connect` runs there (and so does MPI_Init). Throws what connect throws.
-    explicit Transport(std::function<std::unique_ptr<Link>()> connect);
-    // Does what is in the line, then disconnects.
-    ~Transport();
-    Transport(const Transport&) = delete;
-    Transport& operator=(const Transport&) = delete;
+    virtual ~Transport() = default;
 
-    int rank() const { return rank_; }
-    int size() const { return size_; }
-    const nlohmann::ordered_json& description() const { return description_; }
-    std::int64_t bytes_averaged() const { return bytes_averaged_; }
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
 
-    // Each joins the line and returns at once; the future throws what the call threw. Memory behind a span must stay
-    // until the future is ready.
+    // In place, element by element over all ranks; every rank ends with the same bits.
+    virtual void sum(std::span<float> values) = 0;
 
-    // The mean over all ranks, in place: the sum times 1/ranks, for every strategy the same arithmetic. `done`, if any,
-    // is called on the transport thread before the future becomes ready, with what went wrong or null.
-    std::future<void> average(std::span<float> values, BucketTag tag,
-                              std::function<void(std::exception_ptr failure)> done = {},
-                              Precision precision = Precision::full);
+    // The same in half precision.
+    virtual void sum(std::span<Half> values) = 0;
 
-    // The same of this rank's shard alone: what lies in the parts of other shards stays as it is.
-    std::future<void> average_shard(std::span<float> values, std::vector<ShardPart> parts, BucketTag tag,
-                                    std::function<void(std::exception_ptr failure)> done = {},
-                                    Precision precision = Precision::full);
+    // As sum(), but of each rank's part alone: parts lie one after the other in rank order, as long as `lengths` says
+    // (the same on all ranks). Afterwards this rank's part holds its sums, of two ranks with the bits of sum(); what
+    // the others hold is anything.
+    virtual void reduce_scatter(std::span<float> values, std::span<const int> /*lengths*/) { sum(values); }
+    virtual void reduce_scatter(std::span<Half> values, std::span<const int> /*lengths*/) { sum(values); }
 
-    // Updated parameters, by rank: every rank gets the shards of all others. In place.
-    std::future<void> gather_shards(std::span<std::byte> all);
+    // In place, bit by bit: what is set on every rank.
+    virtual void bitwise_and(std::span<std::uint64_t> words) = 0;
 
-    std::future<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all);
-    std::future<void> all_to_all(std::span<const std::byte> mine, std::vector<int> sent_bytes, std::span<std::byte> all,
-                                 std::vector<int> received_bytes);
-    std::future<void> broadcast(std::span<std::byte> bytes, int root);
-    std::future<void> barrier();
-    std::future<std::vector<std::string>> gather(std::string text);
+    // What every rank gave, in rank order, to every rank: all.size() is ranks x mine.size().
+    virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
 
-    // Anything else that must be done by the thread that owns the link, such as MPI calls of the trace recorder.
-    std::future<void> post(std::function<void(Link&)> call);
+    // To every rank its part of `mine`, from every rank its part for this one into `all`. Parts lie one after the other
+    // in rank order, as long as the counts say; counts of the ranks fit each other.
+    virtual void all_to_all(std::span<const std::byte> mine, std::span<const int> sent_bytes, std::span<std::byte> all,
+                            std::span<const int> received_bytes) = 0;
 
-    // Collective: from now on these rounds go on, too; null: no longer. They must outlive that.
-    void go_round(Rounds* rounds);
+    virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+    virtual void barrier() = 0;
 
-    // As average(), at once; for who is on the transport thread already.
-    void average_now(Link& link, std::span<float> values, BucketTag tag, Precision precision = Precision::full);
+    // On rank 0 the texts of all ranks in rank order, elsewhere nothing.
+    virtual std::vector<std::string> gather(const std::string& text) = 0;
 
-    // From now on (in the line's order); null: no longer. The observer must outlive that.
-    void observe(ExchangeObserver* observer);
+    // The ranks as a team that writes one trace; to be destroyed before the transport.
+    virtual std::unique_ptr<otf2::Team> team() = 0;
 
-    // This rank failed: the whole job ends with `code`, so that no rank waits for a dead one. Does not return.
-    [[noreturn]] void abort(int code) noexcept;
+    // From here on the library's calls are events of that location; null: no longer.
+    virtual void record(otf2::LocationRecorder* location) = 0;
+
+    // Ends all ranks of the job at once with this exit code.
+    [[noreturn]] virtual void abort(int code) noexcept = 0;
+
+    // For the run record: library, version, progress policy that is really in effect.
+    virtual nlohmann::ordered_json describe() const = 0;
+
+    // From any thread: a call that waits for other ranks shall give up waiting and abort().
+    void ask_abort(int code) noexcept { abort_code_ = code; }
+
+ protected:
+    int abort_code() const noexcept { return abort_code_; }
 
  private:
-    using Call = std::packaged_task<void(Link&)>;
-    using Done = std::function<void(std::exception_ptr failure)>;
-
-    std::future<void> coordinate(std::function<void(Link&)> call);
-    std::future<void> post_telling(Done done, std::function<void(Link&)> call);
-    void average_shard_now(Link& link, std::span<float> values, std::span<const ShardPart> parts, BucketTag tag,
-                           Precision precision);
-    template <class Value>
-    void reduce_scatter(Link& link, std::vector<Value>& packed, std::span<const int> lengths, BucketTag tag);
-
-    void work(const std::function<std::unique_ptr<Link>()>& connect, std::promise<void>& connected);
-    std::optional<Call> next();
-    std::optional<Call> next_after_rounds(Link& link);
-    std::optional<Call> front();
-
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<Call> line_;
-    bool closing_ = false;
-    std::atomic<int> abort_code_ = 0;
-
-    Link* link_ = nullptr;  // lives on the thread's stack from connected to closed
-    int rank_ = 0;
-    int size_ = 1;
-    nlohmann::ordered_json description_;
-    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next five
-    std::vector<Half> halves_;
-    std::vector<float> packed_;
-    std::vector<std::byte> shard_;
-    Rounds* rounds_ = nullptr;
-    std::chrono::steady_clock::time_point round_due_;
-    std::atomic<std::int64_t> bytes_averaged_ = 0;
-    std::thread thread_;
+    std::atomic<int> abort_code_ = 0;  // 0: go on
 };
 
-// Makes the link that a text such as "mpi" names, on a thread bound to this rank's share of those CPUs, if any. Throws
-// UsageError.
-std::function<std::unique_ptr<Link>()> connector(const std::string& text, const LinkPlan& plan,
-                                                 const std::optional<base::CpuSet>& cpus = {});
+// How the transport thread waits for others: `spin` polls, `yield` gives the CPU away between polls, `sleep` rests.
+struct Progress {
+    enum class Policy { spin, yield, sleep };
+    Policy policy = Policy::yield;
+    base::Nanoseconds rest{50'000};  // of `sleep`
+
+    void pause() const;
+};
+
+// "spin", "yield", "sleep", "sleep=50us". Throws UsageError.
+Progress parse_progress(const std::string& text);
+std::string format(const Progress& progress);
+
+// The job that a transport connects.
+struct TransportPlan {
+    Progress progress;
+    std::filesystem::path run;  // directory that all ranks see
+};
+
+struct TransportCard {
+    std::string name;
+    std::string summary;
+    std::vector<base::OptionCard> options;
+    std::unique_ptr<Transport> (*make)(const base::Settings& settings, const TransportPlan& plan);
+};
+
+const base::Registry<TransportCard>& transports();
 
 }  // namespace ddl

@@ -11,7 +11,7 @@ import leftovers
 NEEDS = ("noisegen", "trace-info")
 LOCAL = pathlib.Path(__file__).parents[2] / "jobscripts/local.sh"
 NOISE = ("rotation(memory.stream[bytes=2MiB], io.write[size=1MiB,block=64KiB,directory={io}], "
-         "metadata.create[files=20,directory={io}], network.exchange, control.delay, control.sham; chip=50ms)")
+         "metadata.create[files=20,directory={io}], network.exchange, control.delay, control.sham; slot=50ms)")
 TRAINING = ("--model", "emulated[compute=5ms,gradients=64KiB]", "--data", "synthetic[samples=64]")
 
 

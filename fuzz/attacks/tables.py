@@ -52,7 +52,7 @@ def _long(file):
 
 def _odd(file):
     file.write_text('{"host": 1e999, "command_line": {"a": [null]}, "environment": "<script>", "ranks": [[[]]], '
-                    '"doses": [1, {"factor": 7, "bytes_per_s": "x"}], "training": []}')
+                    '"factor_levels": [1, {"factor": 7, "bytes_per_s": "x"}], "training": []}')
     return "values of other types"
 
 

@@ -28,7 +28,7 @@ case $1 in
         export CROSSTALK_NOISE_DURATION=4s
         unset CROSSTALK_NOISE_CPUS
         ;;
-    never_ready) expected=2 && export CROSSTALK_SCHEDULE="rotation(memory.strem; chip=1s)" ;;
+    never_ready) expected=2 && export CROSSTALK_SCHEDULE="rotation(memory.strem; slot=1s)" ;;
     too_short) expected=3 && CROSSTALK_TRAINING_OPTIONS+=" --steps 3" ;;
     fails) expected=1 && export CROSSTALK_MODEL=emulatd ;;
     wrong_mpi) nodes=2 expected=1 && export CROSSTALK_MPI=none ;;

@@ -8,7 +8,7 @@ needs setpriv mpirun noisegen ddl-train interference gnuplot
 mkdir "$scratch/io"
 tiny=(--model "$tiny_model" --data "$tiny_data" --control-delay 1ms --schedule "$(tiny_schedule_in "$scratch/io")")
 
-run "$jobscripts/local.sh" --out "$scratch/bad" "${tiny[@]}" --schedule "rotation(memory.strem; chip=1s)"
+run "$jobscripts/local.sh" --out "$scratch/bad" "${tiny[@]}" --schedule "rotation(memory.strem; slot=1s)"
 check "a malformed schedule is wrong usage" test "$status" = 2
 check "the right word is offered" grep -q "memory.stream" "$scratch/err"
 check "nothing was trained" test ! -e "$scratch/bad/train"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034 # used by whoever sources this
 tiny_model='emulated[compute=20ms,gradients=1MiB]'
 tiny_data='synthetic[samples=320]'
-tiny_schedule='rotation(memory.stream[bytes=16MiB], io.write[directory=DIRECTORY,block=64KiB], placebo, control.delay, control.sham; chip=200ms)'
+tiny_schedule='rotation(memory.stream[bytes=16MiB], io.write[directory=DIRECTORY,block=64KiB], placebo, control.delay, control.sham; slot=200ms)'
 tiny_schedule_in() { echo "${tiny_schedule/DIRECTORY/$1}"; }
 
 # MPI unloads its plug-ins before a program ends: their leaks have no name that a suppression could match.

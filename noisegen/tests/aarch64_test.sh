@@ -15,5 +15,5 @@ cd "$1"
 # -idirafter: doctest's header may lie beside those of this machine's own C library.
 aarch64-linux-gnu-g++ -std=c++20 -O1 -static -Wall -Wextra -Werror -I. -idirafter "$2" \
     -DDOCTEST_CONFIG_IMPLEMENT_WITH_MAIN noisegen/tests/stream_kernels_test.cpp \
-    noisegen/stream_kernels.cpp noisegen/pages.cpp base/error.cpp base/words.cpp -o "$build/stream_kernels_test"
+    noisegen/stressors/memory/stream_kernels.cpp noisegen/stressors/pages.cpp base/error.cpp base/words.cpp -o "$build/stream_kernels_test"
 qemu-aarch64-static "$build/stream_kernels_test"

@@ -1,5 +1,5 @@
 // The bursts of a duty: where they lie, and that their mean is exact.
-#include "noisegen/bursts.hpp"
+#include "noisegen/execution/bursts.hpp"
 
 #include <doctest/doctest.h>
 
@@ -40,7 +40,7 @@ TEST_CASE("bursts begin at multiples of their period")
     }
 }
 
-TEST_CASE("a phase that begins within a burst has the rest of it, one that ends within cuts it")
+TEST_CASE("a slot that begins within a burst has the rest of it, one that ends within cuts it")
 {
     Bursts bursts{base::Percent{50.0}, milliseconds{100}};
     const Bursts::Burst rest = bursts.next(220 * ms, 330 * ms);
@@ -52,7 +52,7 @@ TEST_CASE("a phase that begins within a burst has the rest of it, one that ends 
     CHECK(cut.end == 330 * ms);
     bursts.done(cut, 30 * ms);
     CHECK(bursts.next(330 * ms, 330 * ms).begin >= 330 * ms);
-    // The next phase goes on with the same burst.
+    // The next slot goes on with the same burst.
     CHECK(bursts.next(330 * ms, 500 * ms).end == 350 * ms);
 }
 

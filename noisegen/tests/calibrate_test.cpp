@@ -1,12 +1,12 @@
 // The real calibration of small stressors, and rates that are a share of what it found.
-#include "noisegen/calibrate.hpp"
+#include "noisegen/measure/calibrate.hpp"
 
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
-#include "base/run_record.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
+#include "base/launcher.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,11 +15,11 @@
 namespace {
 
 namespace fs = std::filesystem;
-using noisegen::testing::cpu;
-using noisegen::testing::program;
 using testing::Child;
+using testing::cpu;
 using testing::eventually;
 using testing::Outcome;
+using testing::program;
 using testing::Scratch;
 
 const std::string tiny_memory = "memory.stream[bytes=2MiB]";
@@ -108,8 +108,9 @@ TEST_CASE("a rate in percent is that share of the worst round that was found")
     REQUIRE((outcome.status == 0 || outcome.status == 3));  // a busy machine may not reach it
     const auto part = scratch / "run" / "noise" / (base::host_name() + ".0");
     const auto json = nlohmann::json::parse(base::read_whole(part / "noise.json"));
-    CHECK(json.at("doses").at(0).at("requested_per_s").get<double>() == doctest::Approx(0.4 * worst).epsilon(1e-4));
-    CHECK(json.at("doses").at(0).at("operations_per_s").get<double>() > 0.0);
+    CHECK(json.at("factor_levels").at(0).at("requested_per_s").get<double>() ==
+          doctest::Approx(0.4 * worst).epsilon(1e-4));
+    CHECK(json.at("factor_levels").at(0).at("operations_per_s").get<double>() > 0.0);
 }
 
 TEST_CASE("two calibrations at once keep what both found")
@@ -146,10 +147,10 @@ TEST_CASE("what cannot run is left out with a line if nobody asked for it and is
 {
     const Scratch scratch;
     const std::vector<std::string> little{"--max-disk", "0%", "--max-memory", "1%"};
-    const auto all = testing::run(std::vector<std::string>{"env", noisegen::testing::without_leak_check, program,
-                                                           "calibrate", "--cpus", cpu(), "--rounds", "1", "--round",
-                                                           "10ms", "--limits", scratch / "limits.json"} +
-                                  little);
+    const auto all =
+        testing::run(std::vector<std::string>{"env", testing::without_leak_check, program, "calibrate", "--cpus", cpu(),
+                                              "--rounds", "1", "--round", "10ms", "--limits", scratch / "limits.json"} +
+                     little);
     INFO(all.err);
     CHECK(all.status == 0);
     CHECK(all.err.find("io.write on 1 CPU is left out: io.write takes ") != std::string::npos);
@@ -168,7 +169,7 @@ TEST_CASE("bad words are refused with one line")
         {{program, "calibrat"}, "did you mean calibrate?"},
         {calibration("memory.strem", file), "did you mean memory.stream?"},
         {calibration("placebo", file), "has no rate"},
-        {calibration("cpu.spin; chip=1s", file), "is not a name with options"},
+        {calibration("cpu.spin; slot=1s", file), "is not a name with options"},
         {calibration("memory.stream[bytes=x]", file), "bytes"},
         {calibration("cpu.spin", file) + std::vector<std::string>{"--seed", "x"}, "--seed"},
         {{program, "calibrate", "cpu.spin", "--cpus", "60000", "--limits", file}, "does not exist"},
@@ -178,13 +179,13 @@ TEST_CASE("bad words are refused with one line")
           "--limits", file},
          "one process on each node"},
     };
-    for (const auto& [words, told] : refusals) {
+    for (const auto& [words, reported] : refusals) {
         CAPTURE(words);
         const Outcome outcome = testing::run(words);
         INFO(outcome.err);
         CHECK(outcome.status == 2);
         CHECK(outcome.err.starts_with("noisegen: "));
-        CHECK(outcome.err.find(told) != std::string::npos);
+        CHECK(outcome.err.find(reported) != std::string::npos);
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
     }
     CHECK(!fs::exists(file));

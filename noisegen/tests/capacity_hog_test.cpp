@@ -1,13 +1,14 @@
 // Memory that is taken, kept and given back.
+#include "base/available.hpp"
 #include "base/clock.hpp"
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
-#include "base/run_record.hpp"
-#include "noisegen/limits.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/resident.hpp"
+#include "base/launcher.hpp"
+#include "noisegen/resources/budgets.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/child.hpp"
+#include "testing/resident_memory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -84,7 +85,7 @@ TEST_CASE("a hog goes on touching what it has at the rate asked for")
 TEST_CASE("a share of what is available is settled at the start and asked for in the budget")
 {
     const auto& card = noisegen::stressors().find("capacity.hog");
-    const std::int64_t available = noisegen::available_memory().count;
+    const std::int64_t available = base::available_memory().count;
     const std::int64_t asked = card.needs(settings({{"bytes", "25%"}})).memory.count;
     // Other programs come and go meanwhile.
     CHECK(asked > available / 8);
@@ -105,8 +106,8 @@ TEST_CASE("a hog that cannot be is refused")
         {"capacity.hog[bytes]: up to 100%, not 101%", {{"bytes", "101%"}}},
         {"capacity.hog[touch]: bytes, such as 256MiB/s, or 0, not 5/s", {{"touch", "5/s"}}},
     };
-    for (const auto& [told, options] : refused)
-        CHECK_THROWS_WITH_AS(noisegen::stressors().find("capacity.hog").needs(settings(options)), told.c_str(),
+    for (const auto& [reported, options] : refused)
+        CHECK_THROWS_WITH_AS(noisegen::stressors().find("capacity.hog").needs(settings(options)), reported.c_str(),
                              base::UsageError);
 }
 
@@ -124,7 +125,7 @@ TEST_CASE("more than the budget allows is refused before it is taken")
 TEST_CASE("SIGTERM ends a hog that is still taking its memory")
 {
     constexpr std::int64_t bytes = 1024 * mib;
-    if (noisegen::available_memory().count < 4 * bytes) {
+    if (base::available_memory().count < 4 * bytes) {
         testing::skip("needs 4 GiB of memory available");
         return;
     }
@@ -133,7 +134,7 @@ TEST_CASE("SIGTERM ends a hog that is still taking its memory")
     testing::Child child{{CROSSTALK_BIN "/noisegen", "--schedule", "capacity.hog[bytes=1GiB] 10min", "--cpus", cpu,
                           "--duration", "10min", "--out", scratch / "run"}};
     const auto noise = scratch / "run" / "noise" / (base::host_name() + ".0");
-    REQUIRE(testing::eventually([&] { return testing::has_rows(noise / "levels.csv", 1); }));
+    REQUIRE(testing::eventually([&] { return testing::has_rows(noise / "samples.csv", 1); }));
     child.signal(SIGTERM);
     CHECK(child.wait() == 0);
     const base::CsvTable csv{noise / "noise.csv"};

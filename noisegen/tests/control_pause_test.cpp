@@ -1,9 +1,9 @@
 // control.pause: stops the processes of a training for known times, and never for longer.
-#include "base/control_file.hpp"
+#include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
 #include "base/processes.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-using namespace noisegen::testing;
+using namespace testing;
 using testing::Child;
 using testing::eventually;
 using testing::has_rows;

@@ -1,7 +1,7 @@
 // When the stressors of the processor take it: interrupts on the grid of the real-time clock, spins up to a deadline.
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "noisegen/shelf.hpp"
+#include "noisegen/stressors/registry.hpp"
 
 #include <doctest/doctest.h>
 
@@ -134,8 +134,8 @@ TEST_CASE("interrupts that cannot be are refused")
          {{"burst", "0"}}},
         {"cpu.interrupt[together]: 'perhaps' is neither yes nor no", {{"together", "perhaps"}}},
     };
-    for (const auto& [told, options] : refused)
-        CHECK_THROWS_WITH_AS(make("cpu.interrupt", options), told.c_str(), base::UsageError);
+    for (const auto& [reported, options] : refused)
+        CHECK_THROWS_WITH_AS(make("cpu.interrupt", options), reported.c_str(), base::UsageError);
 }
 
 TEST_CASE("a spin does its unit of CPU time and no more than its turn allows")

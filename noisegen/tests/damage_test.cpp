@@ -1,8 +1,8 @@
 // Damage from slices whose answer is known.
-#include "noisegen/damage.hpp"
+#include "noisegen/measure/damage.hpp"
 
-#include "noisegen/figures.hpp"
-#include "noisegen/probe_files.hpp"
+#include "base/figures.hpp"
+#include "noisegen/measure/probe_files.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,29 +15,29 @@ using noisegen::Slice;
 
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t start_ns = 5'000 * ms;
-constexpr std::int64_t chip_ms = 20;
+constexpr std::int64_t slot_ms = 20;
 
-// What the victim gets in a chip.
+// What the victim gets in a slot.
 struct Gets {
     double bytes_per_ms;
     double load_ns;
 };
 
-// Two blocks of three chips: quiet, cpu.spin, memory.stream.
+// Two blocks of three slots: quiet, cpu.spin, memory.stream.
 struct Made {
-    noisegen::Schedule schedule = noisegen::parse_schedule("rotation(cpu.spin, memory.stream; chip=20ms; quiet=1)");
-    std::vector<noisegen::Chip> table;
+    noisegen::Schedule schedule = noisegen::parse_schedule("rotation(cpu.spin, memory.stream; slot=20ms; quiet=1)");
+    std::vector<noisegen::Slot> table;
     std::vector<Slice> slices;
 
     Made()
     {
         const std::vector<noisegen::Treatment> treatments{{}, {0}, {1}};
         for (std::uint64_t i = 0; i < 6; ++i)
-            table.push_back({.phase = i,
+            table.push_back({.number = i,
                              .block = i / 3,
-                             .chip = i % 3,
-                             .begin = std::chrono::milliseconds{i * chip_ms},
-                             .end = std::chrono::milliseconds{(i + 1) * chip_ms},
+                             .position = i % 3,
+                             .begin = std::chrono::milliseconds{i * slot_ms},
+                             .end = std::chrono::milliseconds{(i + 1) * slot_ms},
                              .treatment = treatments[i % 3]});
     }
 
@@ -51,10 +51,10 @@ struct Made {
                           .amount = amount});
     }
 
-    // Three slices wholly inside the chip.
-    void chip(std::int64_t number, Gets gets)
+    // Three slices wholly inside the slot.
+    void slot(std::int64_t number, Gets gets)
     {
-        const std::int64_t begin = number * chip_ms;
+        const std::int64_t begin = number * slot_ms;
         slice(Slice::Kind::read, begin + 3, begin + 8, 5.0 * gets.bytes_per_ms);
         slice(Slice::Kind::chase, begin + 8, begin + 13, 5e6 / gets.load_ns);
         slice(Slice::Kind::cache, begin + 13, begin + 18, 5e6 / 20.0);
@@ -105,12 +105,12 @@ TEST_CASE("an estimate is the mean of blocks with Student's interval")
 TEST_CASE("damage is noise against quiet in the same block, so that drift does not count")
 {
     Made made;
-    made.chip(0, {100.0, 80.0});
-    made.chip(1, {100.0, 80.0});
-    made.chip(2, {40.0, 120.0});
-    made.chip(3, {50.0, 160.0});  // all is half as fast now
-    made.chip(4, {50.0, 160.0});
-    made.chip(5, {30.0, 320.0});
+    made.slot(0, {100.0, 80.0});
+    made.slot(1, {100.0, 80.0});
+    made.slot(2, {40.0, 120.0});
+    made.slot(3, {50.0, 160.0});  // all is half as fast now
+    made.slot(4, {50.0, 160.0});
+    made.slot(5, {30.0, 320.0});
     const noisegen::DamageReport report = made.report();
     REQUIRE(report.damages.size() == 2);
     const noisegen::Damage& spin = report.damages[0];
@@ -131,11 +131,11 @@ TEST_CASE("damage is noise against quiet in the same block, so that drift does n
     CHECK(report.disturbed == 0);
 }
 
-TEST_CASE("a slice counts if it lies wholly in a chip, by the CPU time that it had")
+TEST_CASE("a slice counts if it lies wholly in a slot, by the CPU time that it had")
 {
     Made made;
     made.slice(Slice::Kind::read, -4, 1, 1e9);  // before the table
-    made.slice(Slice::Kind::read, 0, 5, 1e9);   // the chip's first moments
+    made.slice(Slice::Kind::read, 0, 5, 1e9);   // the slot's first moments
     made.slice(Slice::Kind::read, 5, 10, 500.0);
     made.slice(Slice::Kind::read, 10, 15, 250.0, 0.5);  // another process had the CPU
     made.slice(Slice::Kind::read, 17, 23, 1e9);         // across the border
@@ -179,22 +179,22 @@ TEST_CASE("remarks say when noise does not reach the victim and when controls hu
     CHECK(starved[0].find("others had the noise's CPUs for 66% of its time") != std::string::npos);
     auto unknown = damaged("memory.stream", 1.0, 1.0);
     unknown.bandwidth_kept = noisegen::estimate({1.0});
-    CHECK(all_remarks({spin, unknown}).find("give a longer --chip") != std::string::npos);
+    CHECK(all_remarks({spin, unknown}).find("give a longer --slot") != std::string::npos);
     CHECK(all_remarks({spin, unknown}).find("do not share") == std::string::npos);
 }
 
-TEST_CASE("a cache that serves the victim no faster than memory does is told")
+TEST_CASE("a cache that serves the victim no faster than memory does is reported")
 {
-    const auto told = [](double cached_load_ns) {
+    const auto reported = [](double cached_load_ns) {
         return noisegen::remarks({.alone = {.bytes_per_s = 1e10, .load_ns = 100.0, .cached_load_ns = cached_load_ns},
                                   .damages = {damaged("memory.stream", 0.5, 1.5)},
                                   .slices = 100,
                                   .noise_waited = 0.0,
                                   .disturbed = 0});
     };
-    CHECK(told(30.0).empty());
-    REQUIRE(told(95.0).size() == 1);
-    CHECK(told(95.0)[0].find("(95 ns against 100 ns)") != std::string::npos);
+    CHECK(reported(30.0).empty());
+    REQUIRE(reported(95.0).size() == 1);
+    CHECK(reported(95.0)[0].find("(95 ns against 100 ns)") != std::string::npos);
 }
 
 TEST_CASE("labels keep their distance and their order")

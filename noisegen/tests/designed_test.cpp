@@ -1,5 +1,5 @@
 // Which schedules a report can be made of.
-#include "noisegen/designed.hpp"
+#include "noisegen/schedule/designed.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 std::string why(const std::string& text, base::Nanoseconds duration)
 {
     noisegen::Schedule schedule = noisegen::parse_schedule(text);
-    if (schedule.needs_chip()) schedule.set_chip(1s);
-    return noisegen::why_no_report(schedule, noisegen::chip_table(schedule, 1, duration));
+    if (schedule.needs_slot()) schedule.set_slot(1s);
+    return noisegen::why_no_report(schedule, noisegen::slot_table(schedule, 1, duration));
 }
 
 bool says(const std::string& text, base::Nanoseconds duration, const std::string& words)
@@ -26,8 +26,8 @@ TEST_CASE("every form of schedule that is long enough and sometimes quiet can be
     for (const char* text :
          {"memory.stream 2s; quiet 2s", "M2S2", "M2N2S2", "random(memory.stream=50%, quiet=50%; slot=1s)",
           "ramp(memory.stream; rate=0..4GiB/s; steps=5; hold=2s)",
-          "rotation(memory.stream, io.write, placebo; chip=1s)", "rotation(memory.stream, placebo; chip=auto)",
-          "factorial(memory.stream, io.write, placebo; chip=1s)"}) {
+          "rotation(memory.stream, io.write, placebo; slot=1s)", "rotation(memory.stream, placebo; slot=auto)",
+          "factorial(memory.stream, io.write, placebo; slot=1s)"}) {
         CAPTURE(text);
         CHECK(why(text, 60s) == "");
     }
@@ -38,8 +38,8 @@ TEST_CASE("a schedule that does not come around twice is told how long that take
     CHECK(says("ramp(memory.stream; rate=0..4GiB/s; steps=8; hold=5s)", 79s, "--duration 80s"));
     CHECK(why("ramp(memory.stream; rate=0..4GiB/s; steps=8; hold=5s)", 80s) == "");
     CHECK(says("memory.stream 10s; quiet 10s", 30s, "--duration 40s"));
-    CHECK(says("rotation(memory.stream, placebo; chip=1s)", 7s, "--duration 8s"));
-    CHECK(says("factorial(memory.stream, io.write; chip=1s)", 7s, "--duration 8s"));
+    CHECK(says("rotation(memory.stream, placebo; slot=1s)", 7s, "--duration 8s"));
+    CHECK(says("factorial(memory.stream, io.write; slot=1s)", 7s, "--duration 8s"));
     CHECK(says("random(memory.stream=1%, quiet=99%; slot=1s)", 3s, "always quiet"));
     CHECK(why("random(memory.stream=50%, quiet=50%; slot=1s)", 3s) != "");
 }

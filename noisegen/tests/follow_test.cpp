@@ -1,19 +1,19 @@
 // Noise that is on only during phases of the training.
 #include "base/clock.hpp"
-#include "base/control_file.hpp"
+#include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
-#include "noisegen/schedule.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
-#include "trace-tools/otf2/reader.hpp"
+#include "noisegen/schedule/schedule.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <thread>
 
-using namespace noisegen::testing;
+using namespace testing;
 using base::TrainingPhase;
 using testing::Outcome;
 using testing::Scratch;
@@ -25,7 +25,7 @@ struct Interval {
     std::int64_t end_ns = 0;
 };
 
-// A training whose steps are forward and backward, told on the control page of the run.
+// A training whose steps are forward and backward, published on the control page of the run.
 class Steps {
  public:
     explicit Steps(const std::filesystem::path& run)
@@ -110,9 +110,9 @@ TEST_CASE("noise that follows a phase is on in that phase and on record")
         }
         CHECK(in_backward > on / 2);
         const nlohmann::json json = record(part(scratch));
-        CHECK(json["doses"][0]["follows"] == "backward");
-        CHECK(json["doses"][0]["bytes_per_s"] > 0.0);
-        CHECK(json["doses"][0]["duty"] < 0.9);
+        CHECK(json["factor_levels"][0]["follows"] == "backward");
+        CHECK(json["factor_levels"][0]["bytes_per_s"] > 0.0);
+        CHECK(json["factor_levels"][0]["duty"] < 0.9);
         CHECK(json["late_to_follow_ns"]["median"] > 0);
         otf2::Reader reader{part(scratch) / "trace/traces.otf2"};
         Regions regions{reader.archive()};
@@ -127,17 +127,17 @@ TEST_CASE("noise that follows a training which is not there is never on and says
     const Outcome outcome = run_following(scratch, {"--schedule", "cpu.spin[follow=forward+backward] 1h"});
     CHECK(outcome.status == 3);
     CHECK(outcome.err.find("follows forward+backward, but no training came to that phase") != std::string::npos);
-    CHECK(record(part(scratch))["doses"][0]["duty"] == 0.0);
+    CHECK(record(part(scratch))["factor_levels"][0]["duty"] == 0.0);
 }
 
 TEST_CASE("phases to follow are levels of a factor")
 {
     const noisegen::Schedule schedule =
-        noisegen::parse_schedule("rotation(memory.stream[follow=forward|backward]; chip=1s)");
-    REQUIRE(schedule.doses.size() == 2);
+        noisegen::parse_schedule("rotation(memory.stream[follow=forward|backward]; slot=1s)");
+    REQUIRE(schedule.levels.size() == 2);
     CHECK(schedule.stressors.size() == 1);
-    CHECK(schedule.doses[0].level == "follow=forward");
-    CHECK(schedule.doses[1].intensity.follow == std::vector{TrainingPhase::backward});
+    CHECK(schedule.levels[0].level == "follow=forward");
+    CHECK(schedule.levels[1].intensity.follow == std::vector{TrainingPhase::backward});
 }
 
 TEST_CASE("what cannot be followed is refused")

@@ -1,9 +1,9 @@
 // How much memory stressors work on: the last-level cache as kernels show it, and sizes as users give them.
-#include "noisegen/footprint.hpp"
+#include "noisegen/stressors/footprint.hpp"
 
 #include "base/error.hpp"
-#include "base/testing.hpp"
-#include "noisegen/shelf.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

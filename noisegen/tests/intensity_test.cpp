@@ -1,16 +1,16 @@
 // What is asked of a stressor and what is recorded of it: rates, duties, levels every tenth of a second.
-#include "noisegen/intensity.hpp"
+#include "noisegen/schedule/intensity.hpp"
 
 #include "base/csv.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 
 #include <numeric>
 
-using namespace noisegen::testing;
+using namespace testing;
 using testing::Child;
 using testing::eventually;
 using testing::has_rows;
@@ -64,20 +64,20 @@ TEST_CASE("an intensity is a rate, a duty and an arrival")
     }
 }
 
-TEST_CASE("levels are recorded about every tenth of a second and add up to the phases")
+TEST_CASE("levels are recorded about every tenth of a second and add up to the slots")
 {
     const Scratch scratch;
     const Outcome outcome = run_for(scratch, "cpu.spin[rate=200/s] 700ms; quiet 300ms", "2s");
     INFO(outcome.err);
-    REQUIRE(std::filesystem::exists(part(scratch) / "levels.csv"));
-    const base::CsvTable levels{part(scratch) / "levels.csv"};
-    const base::CsvTable phases{part(scratch) / "noise.csv"};
-    CHECK(levels.columns() == std::vector<std::string>{"phase", "factor", "level", "cpu", "begin_ns", "end_ns",
+    REQUIRE(std::filesystem::exists(part(scratch) / "samples.csv"));
+    const base::CsvTable levels{part(scratch) / "samples.csv"};
+    const base::CsvTable slots{part(scratch) / "noise.csv"};
+    CHECK(levels.columns() == std::vector<std::string>{"slot", "factor", "level", "cpu", "begin_ns", "end_ns",
                                                        "requested", "bytes", "operations", "requested_duty", "duty",
                                                        "waited_ns"});
     CHECK(levels.rows() >= 6);  // a thread that gets its CPU late looks late
     CHECK(levels.rows() <= 18);
-    CHECK(sum(levels, "operations") == sum(phases, "operations"));
+    CHECK(sum(levels, "operations") == sum(slots, "operations"));
     CHECK(sum(levels, "operations") > 0.0);
     for (std::size_t row = 0; row < levels.rows(); ++row) {
         CHECK(levels.text(row, "factor") == "cpu.spin");
@@ -91,14 +91,14 @@ TEST_CASE("a duty is on for its share of the time")
     const Scratch scratch;
     const Outcome outcome = run_for(scratch, "cpu.spin[duty=40%,period=50ms] 2s", "2s");
     INFO(outcome.err);
-    const base::CsvTable phases{part(scratch) / "noise.csv"};
-    REQUIRE(phases.rows() == 1);
-    CHECK(phases.get<double>(0, "requested_duty") == doctest::Approx(0.4));
-    const double waited = phases.get<double>(0, "waited_ns") / 2e9;
-    CHECK(phases.get<double>(0, "duty") + waited == doctest::Approx(0.4).epsilon(0.15));  // on a busy machine
-    const auto dose = record(part(scratch)).at("doses").at(0);
-    CHECK(dose.at("requested_duty") == doctest::Approx(0.4));
-    CHECK(dose.at("duty").get<double>() == doctest::Approx(phases.get<double>(0, "duty")));
+    const base::CsvTable slots{part(scratch) / "noise.csv"};
+    REQUIRE(slots.rows() == 1);
+    CHECK(slots.get<double>(0, "requested_duty") == doctest::Approx(0.4));
+    const double waited = slots.get<double>(0, "waited_ns") / 2e9;
+    CHECK(slots.get<double>(0, "duty") + waited == doctest::Approx(0.4).epsilon(0.15));  // on a busy machine
+    const auto level = record(part(scratch)).at("factor_levels").at(0);
+    CHECK(level.at("requested_duty") == doctest::Approx(0.4));
+    CHECK(level.at("duty").get<double>() == doctest::Approx(slots.get<double>(0, "duty")));
 }
 
 TEST_CASE("what another process takes of the CPU shows as starvation, not as duty")
@@ -111,11 +111,11 @@ TEST_CASE("what another process takes of the CPU shows as starvation, not as dut
     CHECK(outcome.status == 3);
     CHECK(outcome.err.find("does not reach its duty of 90%") != std::string::npos);
     CHECK(outcome.err.find("duty not reached: cpu.spin") != std::string::npos);
-    const base::CsvTable phases{part(scratch) / "noise.csv"};
-    REQUIRE(phases.rows() == 1);
-    CHECK(phases.get<double>(0, "waited_ns") > 0.0);
-    CHECK(phases.get<double>(0, "duty") < 0.8);
-    CHECK(phases.get<double>(0, "reached") < 0.9);
+    const base::CsvTable slots{part(scratch) / "noise.csv"};
+    REQUIRE(slots.rows() == 1);
+    CHECK(slots.get<double>(0, "waited_ns") > 0.0);
+    CHECK(slots.get<double>(0, "duty") < 0.8);
+    CHECK(slots.get<double>(0, "reached") < 0.9);
 }
 
 TEST_CASE("after it was stopped for a second no tenth of a second has much more than its rate")
@@ -123,12 +123,12 @@ TEST_CASE("after it was stopped for a second no tenth of a second has much more 
     const Scratch scratch;
     Child child{{program, "--schedule", "cpu.spin[rate=200/s] 10s", "--cpus", cpu(), "--duration", "4s", "--out",
                  scratch / "run"}};
-    REQUIRE(eventually([&] { return has_rows(part(scratch) / "levels.csv", 5); }));
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "samples.csv", 5); }));
     child.signal(SIGSTOP);
     std::this_thread::sleep_for(std::chrono::seconds{1});
     child.signal(SIGCONT);
     child.wait();
-    const base::CsvTable levels{part(scratch) / "levels.csv"};
+    const base::CsvTable levels{part(scratch) / "samples.csv"};
     double longest = 0.0;
     double most = 0.0;
     for (std::size_t row = 0; row < levels.rows(); ++row) {

@@ -1,15 +1,16 @@
 // Reading and writing of scratch files: engines, stressors, refusals.
+#include "base/available.hpp"
 #include "base/clock.hpp"
 #include "base/cpus.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/run_record.hpp"
-#include "base/testing.hpp"
-#include "noisegen/block_io.hpp"
-#include "noisegen/io_ring.hpp"
-#include "noisegen/scratch_file.hpp"
-#include "noisegen/tests/made.hpp"
-#include "noisegen/tests/program.hpp"
+#include "base/launcher.hpp"
+#include "noisegen/stressors/io/block_io.hpp"
+#include "noisegen/stressors/io/io_ring.hpp"
+#include "noisegen/stressors/io/scratch_file.hpp"
+#include "testing/made_stressor.hpp"
+#include "testing/noise_runs.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -78,7 +79,7 @@ noisegen::Work work_off(noisegen::Stressor& stressor, std::uint64_t operations)
 testing::Outcome run_without_io_uring(const testing::Scratch& scratch, const std::string& stressor)
 {
     const std::string out = scratch / "out";
-    using noisegen::testing::program;
+    using testing::program;
     const std::string schedule = stressor + " 100ms";
     const std::string cpu = std::to_string(*base::allowed_cpus().rbegin());
     const std::string run = scratch / "run";
@@ -189,7 +190,7 @@ TEST_CASE("many transfers in flight arrive")
     }
 }
 
-TEST_CASE("a transfer that fails is told")
+TEST_CASE("a transfer that fails is reported")
 {
     const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
     REQUIRE(full >= 0);
@@ -280,7 +281,7 @@ TEST_CASE("after the end of a turn nothing is started")
 
 TEST_CASE("writes to a directory in memory say so in the record")
 {
-    if (!noisegen::in_memory("/dev/shm")) {
+    if (!base::in_memory("/dev/shm")) {
         testing::skip("/dev/shm is not in memory here");
         return;
     }
@@ -341,7 +342,7 @@ TEST_CASE("wrong options of I/O stressors are refused with the option's name and
         std::string stressor;
         std::string option;
         std::string value;
-        std::string told;
+        std::string reported;
     };
     std::vector<Refusal> refusals{{"io.random", "read", "110%", "0% to 100%"},
                                   {"io.random", "read", "0.5", "percent"},
@@ -360,8 +361,8 @@ TEST_CASE("wrong options of I/O stressors are refused with the option's name and
                                        {"", "depth", "2000", "1 to 1024"},
                                        {"", "engine", "libaio", "auto, io_uring or pread"},
                                        {"", "direct", "maybe", "yes"}})
-            refusals.push_back({stressor, refusal.option, refusal.value, refusal.told});
-    for (const auto& [stressor, option, value, told] : refusals) {
+            refusals.push_back({stressor, refusal.option, refusal.value, refusal.reported});
+    for (const auto& [stressor, option, value, reported] : refusals) {
         CAPTURE(stressor);
         CAPTURE(option);
         CAPTURE(value);
@@ -369,6 +370,6 @@ TEST_CASE("wrong options of I/O stressors are refused with the option's name and
         const auto settings = noisegen::stressors().settings(card, {{option, value}});
         CHECK_THROWS_WITH_AS(card.needs(settings), doctest::Contains((stressor + "[" + option + "]").c_str()),
                              base::UsageError);
-        CHECK_THROWS_WITH_AS(card.needs(settings), doctest::Contains(told.c_str()), base::UsageError);
+        CHECK_THROWS_WITH_AS(card.needs(settings), doctest::Contains(reported.c_str()), base::UsageError);
     }
 }

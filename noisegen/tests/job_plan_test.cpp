@@ -1,10 +1,10 @@
 // Noise processes of one run agree through a file.
-#include "noisegen/job_plan.hpp"
+#include "noisegen/schedule/job_plan.hpp"
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -33,14 +33,14 @@ TEST_CASE("who comes second takes the first one's start")
     CHECK(std::distance(std::filesystem::directory_iterator{scratch.path()}, {}) == 1);
 }
 
-TEST_CASE("a measured chip length is the first one's for all")
+TEST_CASE("a measured slot length is the first one's for all")
 {
     const testing::Scratch scratch;
     JobPlan mine = proposal();
-    mine.chip = 700ms;
+    mine.slot = 700ms;
     agree(scratch.path(), mine);
-    mine.chip = 900ms;
-    CHECK(agree(scratch.path(), mine).chip == 700ms);
+    mine.slot = 900ms;
+    CHECK(agree(scratch.path(), mine).slot == 700ms);
 }
 
 TEST_CASE("another schedule or seed or duration in the same run is refused")
@@ -69,22 +69,22 @@ TEST_CASE("a plan that is over is refused")
 
 TEST_CASE("a plan that no process of this job can have made is refused")
 {
-    const auto refused = [](std::int64_t ahead_ns, base::Nanoseconds chip, const char* words) {
+    const auto refused = [](std::int64_t ahead_ns, base::Nanoseconds slot, const char* words) {
         const testing::Scratch scratch;
         JobPlan strange = proposal();
         strange.start_realtime_ns = base::saturated_sum(strange.start_realtime_ns, ahead_ns);
-        strange.chip = chip;
+        strange.slot = slot;
         agree(scratch.path(), strange);
         JobPlan mine = proposal();
-        mine.chip = 1s;
+        mine.slot = 1s;
         CHECK_THROWS_WITH_AS(agree(scratch.path(), mine), doctest::Contains(words), base::Error);
     };
     refused(3'600'000'000'000, 1s, "starts in 3");
     refused(INT64_MAX, 1s, "the clocks of the hosts differ");
-    refused(0, base::Nanoseconds{1}, "no sensible chip length");
-    refused(0, 24h, "no sensible chip length");
-    refused(0, base::Nanoseconds{INT64_MAX}, "no sensible chip length");
-    refused(0, 0s, "no sensible chip length");
+    refused(0, base::Nanoseconds{1}, "no sensible slot length");
+    refused(0, 24h, "no sensible slot length");
+    refused(0, base::Nanoseconds{INT64_MAX}, "no sensible slot length");
+    refused(0, 0s, "no sensible slot length");
 }
 
 TEST_CASE("a broken plan gives a message")

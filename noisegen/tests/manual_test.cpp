@@ -1,7 +1,7 @@
 // The manual that the program writes of itself, judged by those who read it: man, mandoc, bash.
-#include "base/testing.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/tests/program.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/noise_runs.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using testing::Outcome;
 
-using noisegen::testing::program;
+using testing::program;
 
 bool installed(const std::string& command)
 {

@@ -1,12 +1,12 @@
 // What the stressors of memory and cache touch: all of a table, each line of a cycle once, a share of the cache.
 #include "base/error.hpp"
-#include "base/tests/environment.hpp"
-#include "noisegen/footprint.hpp"
-#include "noisegen/line_cycle.hpp"
-#include "noisegen/random_updates.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/stream_kernels.hpp"
-#include "noisegen/tests/resident.hpp"
+#include "noisegen/stressors/footprint.hpp"
+#include "noisegen/stressors/memory/line_cycle.hpp"
+#include "noisegen/stressors/memory/random_updates.hpp"
+#include "noisegen/stressors/memory/stream_kernels.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/environment.hpp"
+#include "testing/resident_memory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -182,8 +182,8 @@ TEST_CASE("a share of the cache that is none is refused")
 {
     for (const std::string wrong : {"0%", "101%"}) {
         CAPTURE(wrong);
-        const std::string told = "cache.llc[footprint]: more than 0% and up to 100% of the cache, not " + wrong;
-        CHECK_THROWS_WITH_AS(make("cache.llc", {{"footprint", wrong}}), told.c_str(), base::UsageError);
+        const std::string reported = "cache.llc[footprint]: more than 0% and up to 100% of the cache, not " + wrong;
+        CHECK_THROWS_WITH_AS(make("cache.llc", {{"footprint", wrong}}), reported.c_str(), base::UsageError);
     }
 }
 

@@ -1,7 +1,7 @@
 // Metadata stressors: what is there after a step, and what is not.
 #include "base/error.hpp"
-#include "base/testing.hpp"
-#include "noisegen/tests/made.hpp"
+#include "testing/made_stressor.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -48,7 +48,7 @@ TEST_CASE("files are created one by one and a full directory is emptied while th
     CHECK(fs::is_empty(scratch.path()));
 }
 
-TEST_CASE("files that are looked up are all there and one that is missing is told")
+TEST_CASE("files that are looked up are all there and one that is missing is reported")
 {
     const Scratch scratch;
     const Made made{"metadata.stat", {{"directory", scratch.path()}, {"files", "7"}}};

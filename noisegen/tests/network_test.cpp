@@ -4,13 +4,13 @@
 #include "base/csv.hpp"
 #include "base/environment.hpp"
 #include "base/error.hpp"
-#include "base/run_record.hpp"
-#include "noisegen/mpi_exchange.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/sockets.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/made.hpp"
-#include "noisegen/tests/program.hpp"
+#include "base/launcher.hpp"
+#include "noisegen/stressors/network/mpi_exchange.hpp"
+#include "noisegen/stressors/network/sockets.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/child.hpp"
+#include "testing/made_stressor.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -33,8 +33,8 @@ using testing::Made;
 using testing::Outcome;
 using testing::Scratch;
 
-using noisegen::testing::cpu;
-using noisegen::testing::program;
+using testing::cpu;
+using testing::program;
 
 std::vector<std::string> noisegen_words(const std::string& schedule, const std::string& duration, const fs::path& out)
 {

@@ -1,13 +1,13 @@
 // The real program: its records, its ends, its refusals.
-#include "base/control_file.hpp"
+#include "base/contract/control_file.hpp"
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
-#include "base/run_record.hpp"
-#include "noisegen/mpi_exchange.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/sockets.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
+#include "base/launcher.hpp"
+#include "noisegen/stressors/network/mpi_exchange.hpp"
+#include "noisegen/stressors/network/sockets.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ using testing::eventually;
 using testing::has_rows;
 using testing::Outcome;
 using testing::Scratch;
-using namespace noisegen::testing;
+using namespace testing;
 
 // All stressors that stress, small enough for any machine.
 const std::string tiny_memory = "memory.stream[bytes=2MiB]";
@@ -52,7 +52,7 @@ bool mpi_can_run()
 
 struct Refusal {
     std::vector<std::string> words;
-    std::string told;
+    std::string reported;
 };
 
 }  // namespace
@@ -63,7 +63,7 @@ TEST_CASE("list and help and dry run need nothing but words")
     CHECK(list.status == 0);
     for (const std::string& name : noisegen::stressors().names())
         CHECK(list.out.find("  " + name) != std::string::npos);
-    CHECK(run_noisegen({"--help"}).out.find("rotation(A, B, placebo; chip=1s)") != std::string::npos);
+    CHECK(run_noisegen({"--help"}).out.find("rotation(A, B, placebo; slot=1s)") != std::string::npos);
     const std::vector<std::string> words{
         "--schedule", "rotation(memory.stream,placebo)", "--duration", "20s", "--seed", "9", "--dry-run"};
     const Outcome first = run_noisegen(words);
@@ -72,12 +72,12 @@ TEST_CASE("list and help and dry run need nothing but words")
     CHECK(first.out == run_noisegen(words).out);
 }
 
-TEST_CASE("each stressor on the shelf runs and is on record")
+TEST_CASE("each stressor on the registry runs and is on record")
 {
     const Scratch scratch;
     fs::create_directory(scratch / "io");
     std::string schedule;
-    std::size_t phases = 0;
+    std::size_t slots = 0;
     for (const std::string& name : noisegen::stressors().names()) {
         if (only_with_mpi.contains(name) && !noisegen::mpi_available()) continue;
         std::string options;
@@ -90,21 +90,21 @@ TEST_CASE("each stressor on the shelf runs and is on record")
         if (name.starts_with("metadata.")) options = "[files=20," + there + "]";
         if (name == "network.allreduce") options = "[bytes=1MiB,bucket=64KiB]";
         schedule += name + options + " 150ms; ";
-        ++phases;
+        ++slots;
     }
     const Outcome outcome = testing::run({"env", without_leak_check, program, "--schedule", schedule, "--cpus", cpu(),
-                                          "--duration", std::to_string(150 * phases) + "ms", "--out", scratch / "run"});
+                                          "--duration", std::to_string(150 * slots) + "ms", "--out", scratch / "run"});
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     const base::CsvTable csv{part(scratch) / "noise.csv"};
-    CHECK(csv.columns() == std::vector<std::string>{"phase", "block", "chip", "factor", "stressor", "level", "cpu",
+    CHECK(csv.columns() == std::vector<std::string>{"slot", "block", "position", "factor", "stressor", "level", "cpu",
                                                     "host", "begin_ns", "end_ns", "requested", "bytes", "operations",
                                                     "requested_duty", "duty", "waited_ns", "reached"});
-    REQUIRE(csv.rows() == phases);
+    REQUIRE(csv.rows() == slots);
     for (std::size_t row = 0; row < csv.rows(); ++row) {
         const std::string& stressor = csv.text(row, "stressor");
         CAPTURE(stressor);
-        CHECK(csv.get<std::int64_t>(row, "phase") == static_cast<std::int64_t>(row));
+        CHECK(csv.get<std::int64_t>(row, "slot") == static_cast<std::int64_t>(row));
         CHECK(csv.text(row, "cpu") == cpu());
         CHECK(csv.text(row, "host") == base::host_name());
         CHECK(csv.get<std::int64_t>(row, "end_ns") > csv.get<std::int64_t>(row, "begin_ns"));
@@ -117,13 +117,13 @@ TEST_CASE("each stressor on the shelf runs and is on record")
     CHECK(json.at("exit").at("reason") == "duration");
     CHECK(json.at("design") == "sequence");
     CHECK(json.at("cpus") == cpu());
-    CHECK(json.at("doses").size() == phases - 1);
+    CHECK(json.at("factor_levels").size() == slots - 1);
 }
 
 TEST_CASE("the archive covers the schedule and otf2-print reads it")
 {
     const Scratch scratch;
-    const Outcome outcome = run_noisegen({"--schedule", "rotation(cpu.spin,placebo;chip=100ms)", "--cpus", cpu(),
+    const Outcome outcome = run_noisegen({"--schedule", "rotation(cpu.spin,placebo;slot=100ms)", "--cpus", cpu(),
                                           "--duration", "1500ms", "--out", scratch / "run"});
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
@@ -143,7 +143,7 @@ TEST_CASE("the archive covers the schedule and otf2-print reads it")
     };
     CHECK(count("\nENTER ") == 30);
     CHECK(count("\nLEAVE ") == 30);
-    // At least one for each chip on a CPU that stresses, five values each.
+    // At least one for each slot on a CPU that stresses, five values each.
     CHECK(count("\nMETRIC ") >= 3 * 5);
     CHECK(count("\nMETRIC ") % 5 == 0);
     const Outcome definitions = testing::run({"otf2-print", "-G", archive});
@@ -220,7 +220,7 @@ TEST_CASE("it ends with its parent")
     CHECK(eventually([&] { return record(part(scratch)).at("exit").at("reason") == "parent died"; }));
 }
 
-TEST_CASE("an output that is closed or full is told, and no record is written to in its place")
+TEST_CASE("an output that is closed or full is reported, and no record is written to in its place")
 {
     const Scratch scratch;
     const std::string list = "'" + program + "' --list";
@@ -240,7 +240,7 @@ TEST_CASE("an output that is closed or full is told, and no record is written to
     CHECK(nlohmann::json::accept(silent.out));
 }
 
-TEST_CASE("two processes of a job change chips together")
+TEST_CASE("two processes of a job change slots together")
 {
     const Scratch scratch;
     const auto words = [&](int rank) {
@@ -249,7 +249,7 @@ TEST_CASE("two processes of a job change chips together")
                                         "OMPI_COMM_WORLD_SIZE=2",
                                         program,
                                         "--schedule",
-                                        "rotation(cpu.spin,placebo;chip=200ms)",
+                                        "rotation(cpu.spin,placebo;slot=200ms)",
                                         "--cpus",
                                         cpu(),
                                         "--duration",
@@ -275,7 +275,7 @@ TEST_CASE("two processes of a job change chips together")
     for (std::size_t row = 0; row < 10; ++row) CHECK(csv_a.text(row, "factor") == csv_b.text(row, "factor"));
 }
 
-TEST_CASE("the control delay asks the training and lets go at the end of each chip")
+TEST_CASE("the control delay asks the training and lets go at the end of each slot")
 {
     const Scratch scratch;
     base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
@@ -290,7 +290,7 @@ TEST_CASE("the control delay asks the training and lets go at the end of each ch
     CHECK(control.page().on_until_ns.load() == 0);
 }
 
-TEST_CASE("a rate out of reach is told and returned as a promise not kept")
+TEST_CASE("a rate out of reach is reported and returned as a promise not kept")
 {
     const Scratch scratch;
     const Outcome outcome = run_noisegen({"--schedule", "memory.stream[bytes=2MiB,rate=900TiB/s] 500ms", "--cpus",
@@ -298,7 +298,7 @@ TEST_CASE("a rate out of reach is told and returned as a promise not kept")
     CHECK(outcome.status == 3);
     CHECK(outcome.err.find("does not reach its rate") != std::string::npos);
     CHECK(outcome.err.find("rate not reached: memory.stream") != std::string::npos);
-    CHECK(record(part(scratch)).at("doses").at(0).at("rate_reached") == false);
+    CHECK(record(part(scratch)).at("factor_levels").at(0).at("rate_reached") == false);
     CHECK(record(part(scratch)).at("exit").at("code") == 3);
 }
 
@@ -313,7 +313,7 @@ TEST_CASE("in a factorial each CPU runs its own stressor")
     const int streams = *cores[1].cpus.begin();
     const std::string two = std::to_string(spins) + "," + std::to_string(streams);
     const Scratch scratch;
-    const Outcome outcome = run_noisegen({"--schedule", "factorial(cpu.spin," + tiny_memory + ";chip=100ms)", "--cpus",
+    const Outcome outcome = run_noisegen({"--schedule", "factorial(cpu.spin," + tiny_memory + ";slot=100ms)", "--cpus",
                                           two, "--duration", "400ms", "--out", scratch / "run"});
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
@@ -342,7 +342,7 @@ TEST_CASE("network noise runs between MPI ranks and all of them end well")
     for (const int rank : {0, 1}) {
         const auto json = record(part(scratch, rank));
         CHECK(json.at("stressors").at(0).at("how").get<std::string>().starts_with("MPI, ring of 2 ranks"));
-        CHECK(json.at("doses").at(0).at("bytes_per_s").get<double>() > 0.0);
+        CHECK(json.at("factor_levels").at(0).at("bytes_per_s").get<double>() > 0.0);
         CHECK(fs::exists(part(scratch, rank) / "trace/traces.otf2"));
     }
 }
@@ -377,7 +377,7 @@ TEST_CASE("network noise reaches a named host")
                       "--cpus", cpu(), "--duration", "300ms", "--out", scratch / "run"});
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    CHECK(record(part(scratch)).at("doses").at(0).at("bytes_per_s").get<double>() > 0.0);
+    CHECK(record(part(scratch)).at("factor_levels").at(0).at("bytes_per_s").get<double>() > 0.0);
     CHECK(record(part(scratch)).at("stressors").at(0).at("how").get<std::string>().starts_with("TCP to localhost"));
 }
 
@@ -407,7 +407,7 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
         {{"--schedule", "memory.strem 1s", "--cpus", one, "--out", out}, "did you mean memory.stream?"},
         {{"--schedule", "memory.stream 1s quiet", "--cpus", one, "--out", out}, "noisegen: "},
         {{"--schedule", "memory.stream 0s", "--cpus", one, "--out", out}, "length zero"},
-        {{"--schedule", "rotation(placebo;chip=2000000h)", "--cpus", one, "--out", out}, "longer than a year"},
+        {{"--schedule", "rotation(placebo;slot=2000000h)", "--cpus", one, "--out", out}, "longer than a year"},
         {{"--schedule", "rotation(cpu.spin", "--cpus", one, "--out", out}, "rotation(...)"},
         {{"--schedule", "C1S1", "--cpus", "60000", "--out", out}, "CPU 60000 does not exist"},
         {{"--schedule", "C1S1", "--cpus", "x", "--out", out}, "list of CPUs"},
@@ -432,7 +432,7 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
         CHECK(outcome.out == "");
         CHECK(outcome.err.starts_with("noisegen: "));
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-        CHECK(outcome.err.find(refusal.told) != std::string::npos);
+        CHECK(outcome.err.find(refusal.reported) != std::string::npos);
         CHECK(!fs::exists(out));
     }
 }
@@ -440,7 +440,7 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
 TEST_CASE("a run too short for two blocks says so")
 {
     const Scratch scratch;
-    const Outcome outcome = run_noisegen({"--schedule", "rotation(placebo;chip=200ms)", "--cpus", cpu(), "--duration",
+    const Outcome outcome = run_noisegen({"--schedule", "rotation(placebo;slot=200ms)", "--cpus", cpu(), "--duration",
                                           "600ms", "--out", scratch / "run"});
     CHECK(outcome.status == 0);
     CHECK(outcome.err.find("needs two blocks at least") != std::string::npos);
@@ -519,7 +519,7 @@ TEST_CASE("idle CPUs are those that no avoided process is bound to")
     CHECK(base::parse_cpus(record(part(scratch)).at("cpus").get<std::string>()) == idle);
 }
 
-TEST_CASE("a process that comes to a noise CPU later is told and on record")
+TEST_CASE("a process that comes to a noise CPU later is reported and on record")
 {
     if (base::allowed_cpus().size() < 2) {
         testing::skip("needs a CPU to come from");

@@ -1,12 +1,12 @@
 // Which CPUs make noise, and which of them runs what.
-#include "noisegen/placement.hpp"
+#include "noisegen/resources/placement.hpp"
 
 #include "base/error.hpp"
-#include "base/run_record.hpp"
-#include "base/tests/environment.hpp"
-#include "noisegen/pages.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
+#include "base/launcher.hpp"
+#include "noisegen/stressors/pages.hpp"
+#include "testing/child.hpp"
+#include "testing/environment.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -20,14 +20,14 @@
 #include <unistd.h>
 
 using noisegen::candidates;
+using noisegen::CpuRequest;
 using noisegen::divide;
 using noisegen::Machine;
 using noisegen::parse_schedule;
-using noisegen::Wish;
 
 namespace {
 
-using noisegen::testing::program;
+using testing::program;
 
 // Siblings are numbered far apart, as on most servers.
 const std::vector<base::Core> three_cores{{.cpus = {2, 66}}, {.cpus = {3, 67}}, {.cpus = {4, 68}}};
@@ -45,15 +45,15 @@ Machine two_sockets(const std::string& avoided, const std::string& allowed = "0-
             .users = {}};
 }
 
-std::string chosen(const Wish& wish, const std::string& avoided, const std::string& allowed = "0-31")
+std::string chosen(const CpuRequest& cpu_request, const std::string& avoided, const std::string& allowed = "0-31")
 {
-    return base::format_cpus(candidates(wish, two_sockets(avoided, allowed)));
+    return base::format_cpus(candidates(cpu_request, two_sockets(avoided, allowed)));
 }
 
-std::string told(const Wish& wish, const std::string& avoided)
+std::string reported(const CpuRequest& cpu_request, const std::string& avoided)
 {
     try {
-        return "accepted " + chosen(wish, avoided);
+        return "accepted " + chosen(cpu_request, avoided);
     } catch (const base::UsageError& error) {
         return error.what();
     }
@@ -66,9 +66,9 @@ TEST_CASE("idle are the cores that nobody uses any part of")
     CHECK(chosen({}, "0,5") == "2-3,6-31");
     CHECK(chosen({}, "0", "0-8,16") == "2-7");
     CHECK(chosen({}, "0-29") == "30-31");
-    CHECK(told({}, "0,2,4-31").find("no whole core is idle; allowed are CPUs 0-31, busy are 0,2,4-31") !=
+    CHECK(reported({}, "0,2,4-31").find("no whole core is idle; allowed are CPUs 0-31, busy are 0,2,4-31") !=
           std::string::npos);
-    CHECK(told({}, "").find("nothing is known to be busy") != std::string::npos);
+    CHECK(reported({}, "").find("nothing is known to be busy") != std::string::npos);
 }
 
 TEST_CASE("with SMT noise takes the siblings too")
@@ -76,7 +76,7 @@ TEST_CASE("with SMT noise takes the siblings too")
     CHECK(chosen({.smt = "yes"}, "0,5") == "1-4,6-31");
     CHECK(chosen({.smt = "yes"}, "0,2,4-31") == "1,3");
     CHECK(chosen({.smt = "yes"}, "0", "0-1,7") == "1,7");
-    CHECK(told({.smt = "yes"}, "0-31").find("no CPU is idle") != std::string::npos);
+    CHECK(reported({.smt = "yes"}, "0-31").find("no CPU is idle") != std::string::npos);
 }
 
 TEST_CASE("only the CPUs of the NUMA nodes asked for")
@@ -85,10 +85,10 @@ TEST_CASE("only the CPUs of the NUMA nodes asked for")
     CHECK(chosen({.numa = "1,3"}, "0-3") == "8-15,24-31");
     CHECK(chosen({.cpus = "6-9", .numa = "1"}, "0-3") == "8-9");
     CHECK(chosen({.cpus = "0-9", .numa = "1"}, "0-3") == "8-9");
-    CHECK(told({.numa = "4"}, "0-3").find("no CPU is of NUMA node 4; there are 0-3") != std::string::npos);
-    CHECK(told({.numa = "x"}, "0-3").find("--numa: 'x' is not a list of NUMA nodes") != std::string::npos);
-    CHECK(told({.numa = "0"}, "0-7").find("no whole core is idle on NUMA node 0") != std::string::npos);
-    CHECK(told({.cpus = "4", .numa = "2"}, "").find("no CPU is left on NUMA node 2") != std::string::npos);
+    CHECK(reported({.numa = "4"}, "0-3").find("no CPU is of NUMA node 4; there are 0-3") != std::string::npos);
+    CHECK(reported({.numa = "x"}, "0-3").find("--numa: 'x' is not a list of NUMA nodes") != std::string::npos);
+    CHECK(reported({.numa = "0"}, "0-7").find("no whole core is idle on NUMA node 0") != std::string::npos);
+    CHECK(reported({.cpus = "4", .numa = "2"}, "").find("no CPU is left on NUMA node 2") != std::string::npos);
 }
 
 TEST_CASE("the training's socket, or another one")
@@ -97,18 +97,19 @@ TEST_CASE("the training's socket, or another one")
     CHECK(chosen({.socket = "other"}, "0-3") == "16-31");
     CHECK(chosen({.socket = "same"}, "0,16") == "2-15,18-31");
     CHECK(chosen({.numa = "1", .socket = "same"}, "0-3") == "8-15");
-    CHECK(told({.numa = "2", .socket = "same"}, "0-3").find("on NUMA node 2 on the same socket") != std::string::npos);
-    CHECK(told({.socket = "other"}, "0,16").find("on the other socket") != std::string::npos);
-    CHECK(told({.cpus = "4", .socket = "same"}, "").find("--socket same: than which?") != std::string::npos);
+    CHECK(reported({.numa = "2", .socket = "same"}, "0-3").find("on NUMA node 2 on the same socket") !=
+          std::string::npos);
+    CHECK(reported({.socket = "other"}, "0,16").find("on the other socket") != std::string::npos);
+    CHECK(reported({.cpus = "4", .socket = "same"}, "").find("--socket same: than which?") != std::string::npos);
 }
 
 TEST_CASE("a list is taken as it is but for what must be avoided")
 {
     CHECK(chosen({.cpus = "4,6"}, "0-3") == "4,6");
     CHECK(chosen({.cpus = "4"}, "") == "4");
-    CHECK(told({.cpus = "3-4"}, "0-3").find("CPU 3 is to be avoided") != std::string::npos);
+    CHECK(reported({.cpus = "3-4"}, "0-3").find("CPU 3 is to be avoided") != std::string::npos);
     CHECK(chosen({.cpus = "3-4", .share = true}, "0-3") == "3-4");
-    CHECK(told({.cpus = "1"}, "0").find("CPU 1 is on one core with CPU 0") != std::string::npos);
+    CHECK(reported({.cpus = "1"}, "0").find("CPU 1 is on one core with CPU 0") != std::string::npos);
     CHECK(chosen({.cpus = "1", .smt = "yes"}, "0") == "1");
     CHECK(chosen({.cpus = "1", .share = true}, "0") == "1");
     Machine used = two_sockets("0-3");
@@ -151,12 +152,13 @@ TEST_CASE("tasks of a host that Slurm has bound apart keep all of their CPUs")
     CHECK(base::format_cpus(noisegen::choose_cpus({}, two_sockets("0-3", "8-15"))) == "12-15");
 }
 
-TEST_CASE("a noise CPU's place is told")
+TEST_CASE("a noise CPU's place is reported")
 {
     const Machine machine = two_sockets("0-2,17");
     const auto texts = [&machine](const base::CpuSet& cpus) {
         std::vector<std::string> all;
-        for (const noisegen::Seat& seat : noisegen::seats(cpus, machine)) all.push_back(noisegen::text(seat));
+        for (const noisegen::CpuPlacement& placement : noisegen::placements(cpus, machine))
+            all.push_back(noisegen::text(placement));
         return all;
     };
     CHECK(texts({16, 2, 3, 30}) == std::vector<std::string>{"cpu 2: core 1, socket 0, node 0, shared",
@@ -180,7 +182,7 @@ TEST_CASE("memory comes from nodes that are there")
 TEST_CASE("a thread's new memory lies on the node it was told to take it from")
 {
     const int node = *base::memory_nodes().begin();
-    long told = -1;
+    long reported = -1;
     int lies = -1;
     int policy = -1;
     int local = -1;
@@ -193,12 +195,12 @@ TEST_CASE("a thread's new memory lies on the node it was told to take it from")
         const noisegen::Pages pages{1 << 21U};
         static_cast<char*>(pages.data())[0] = 1;
         void* page = pages.data();
-        told = ::syscall(SYS_move_pages, 0, 1UL, &page, nullptr, &lies, 0);
+        reported = ::syscall(SYS_move_pages, 0, 1UL, &page, nullptr, &lies, 0);
         ::syscall(SYS_get_mempolicy, &policy, nullptr, 0UL, nullptr, 0UL);
         base::take_memory_from({});
         ::syscall(SYS_get_mempolicy, &local, nullptr, 0UL, nullptr, 0UL);
     }}.join();
-    if (told != 0) {
+    if (reported != 0) {
         testing::skip("the kernel lets this process neither place memory nor ask where it is");
         return;
     }
@@ -284,13 +286,13 @@ TEST_CASE("neighbours are found with their descendants and the CPUs they are bou
     const std::string cpu = std::to_string(*base::allowed_cpus().rbegin());
     const testing::Child shell{{"sh", "-c", "taskset -c " + cpu + " sleep 60; true"}};
     const noisegen::Avoid avoid{.cpus = {}, .processes = {shell.pid()}};
-    const auto sleeper = [&]() -> std::optional<noisegen::Neighbour> {
-        for (const noisegen::Neighbour& neighbour : noisegen::neighbours(avoid, base::allowed_cpus()))
-            if (neighbour.name == "sleep") return neighbour;
+    const auto sleeper = [&]() -> std::optional<noisegen::AvoidedProcess> {
+        for (const noisegen::AvoidedProcess& process : noisegen::avoided_processes(avoid, base::allowed_cpus()))
+            if (process.name == "sleep") return process;
         return {};
     };
     REQUIRE(testing::eventually([&] { return sleeper().has_value(); }));
-    const noisegen::Neighbour found = *sleeper();
+    const noisegen::AvoidedProcess found = *sleeper();
     CHECK(found.cpus == base::parse_cpus(cpu));
     ::kill(found.pid, SIGTERM);
 }
@@ -301,9 +303,9 @@ TEST_CASE("of the same Slurm job those are neighbours that are bound to less tha
     const int cpu = *base::allowed_cpus().rbegin();
     const testing::Child bound{{"taskset", "-c", std::to_string(cpu), "sleep", "60"}};
     const auto found = [&](const base::CpuSet& allowed) {
-        const auto all = noisegen::neighbours({}, allowed);
-        return std::any_of(all.begin(), all.end(), [&](const noisegen::Neighbour& neighbour) {
-            return neighbour.pid == bound.pid() && neighbour.name == "sleep";
+        const auto all = noisegen::avoided_processes({}, allowed);
+        return std::any_of(all.begin(), all.end(), [&](const noisegen::AvoidedProcess& process) {
+            return process.pid == bound.pid() && process.name == "sleep";
         });
     };
     // This process may be bound to that CPU itself by now: what counts is what it might have used.
@@ -318,7 +320,7 @@ TEST_CASE("a dry run shows where noise would be and refuses what could not run")
     CHECK(shown.status == 0);
     CHECK(shown.err.starts_with("noisegen: cpu " + cpu + ": core "));
     CHECK(shown.err.ends_with(", idle\n"));
-    CHECK(shown.out.starts_with("phase,block,chip,"));
+    CHECK(shown.out.starts_with("slot,block,position,"));
     const testing::Outcome refused =
         testing::run({program, "--schedule", "memory.stream[bytes=900TiB] 1s", "--dry-run"});
     CHECK(refused.status == 2);

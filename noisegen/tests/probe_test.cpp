@@ -1,13 +1,13 @@
 // The real probe of small stressors: its table, its files, its end.
-#include "noisegen/probe.hpp"
+#include "noisegen/measure/probe.hpp"
 
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
-#include "noisegen/footprint.hpp"
-#include "noisegen/schedule.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
-#include "noisegen/victim.hpp"
+#include "noisegen/measure/victim.hpp"
+#include "noisegen/schedule/schedule.hpp"
+#include "noisegen/stressors/footprint.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -22,10 +22,10 @@ using testing::eventually;
 using testing::Outcome;
 using testing::Scratch;
 
-using noisegen::testing::program;
+using testing::program;
 
 // The first core's CPU is the victim's, the last core's makes noise. Empty: skipped.
-std::vector<std::string> probe_on_two_cores(const std::vector<std::string>& stressors, const std::string& chip)
+std::vector<std::string> probe_on_two_cores(const std::vector<std::string>& stressors, const std::string& slot)
 {
     const auto cores = base::physical_cores(base::allowed_cpus());
     if (cores.size() < 2) {
@@ -37,7 +37,7 @@ std::vector<std::string> probe_on_two_cores(const std::vector<std::string>& stre
     const std::vector<std::string> more{"--victim", std::to_string(*cores.front().cpus.begin()),
                                         "--cpus",   std::to_string(*cores.back().cpus.begin()),
                                         "--array",  "4MiB",
-                                        "--chip",   chip};
+                                        "--slot",   slot};
     words.insert(words.end(), more.begin(), more.end());
     return words;
 }
@@ -138,20 +138,20 @@ TEST_CASE("a probe that makes no sense is refused with one line and leaves nothi
         {{"--cpus", "60000"}, "does not exist"},
         {{"--victim", "60000"}, "cannot be specified more than once"},
         {{"--blocks", "1"}, "--blocks"},
-        {{"--chip", "1ms"}, "--chip"},
-        {{"--chip", "1h", "--blocks", "100000"}, "more than a year"},
+        {{"--slot", "1ms"}, "--slot"},
+        {{"--slot", "1h", "--blocks", "100000"}, "more than a year"},
         {{"--array", "1"}, "unit"},
         {{"--array", "900TiB"}, "--max-memory"},
         {{"--array", "-1"}, "--array: '-1'"},
         {{"cpu.spin; quiet=1"}, "is not a name with options"},
         {{""}, "is not a name with options"},
-        {{"--chips", "1s"}, "did you mean --chip?"},
+        {{"--slots", "1s"}, "did you mean --slot?"},
     };
     if (base::physical_cores(base::allowed_cpus()).size() < 2) {
         testing::skip("a probe needs a core for the victim and one for the noise");
         return;
     }
-    for (const auto& [more, told] : refusals) {
+    for (const auto& [more, reported] : refusals) {
         CAPTURE(more);
         std::vector<std::string> words = somewhere;
         words.insert(words.end(), more.begin(), more.end());
@@ -159,7 +159,7 @@ TEST_CASE("a probe that makes no sense is refused with one line and leaves nothi
         INFO(outcome.err);
         CHECK(outcome.status == 2);
         CHECK(outcome.err.starts_with("noisegen: "));
-        CHECK(outcome.err.find(told) != std::string::npos);
+        CHECK(outcome.err.find(reported) != std::string::npos);
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
     }
     CHECK(!fs::exists(scratch / "run"));
@@ -174,12 +174,12 @@ TEST_CASE("the default probe has its controls and every shape of memory traffic"
     CHECK(words.at(2).starts_with("memory.stream[bytes="));
     CHECK(words.at(2).find("|update") != std::string::npos);
     const noisegen::Schedule schedule = noisegen::rotation_of(words, std::chrono::seconds{1});
-    CHECK(schedule.doses.at(2).level.starts_with("shape="));
-    const auto bytes = [&](std::size_t dose) {
-        return schedule.stressors.at(schedule.doses.at(dose).stressor).settings.get<base::Bytes>("bytes").count;
+    CHECK(schedule.levels.at(2).level.starts_with("shape="));
+    const auto bytes = [&](std::size_t level) {
+        return schedule.stressors.at(schedule.levels.at(level).stressor).settings.get<base::Bytes>("bytes").count;
     };
     const noisegen::Cache cache = noisegen::last_level_cache(*all.begin());
     CHECK(bytes(2) >= std::int64_t{64} << 20U);
     CHECK(bytes(2) * static_cast<std::int64_t>(all.size()) >= 4 * cache.size.count);
-    CHECK(bytes(schedule.doses.size() - 2) == bytes(2));
+    CHECK(bytes(schedule.levels.size() - 2) == bytes(2));
 }

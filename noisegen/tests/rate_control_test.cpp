@@ -1,5 +1,5 @@
 // The token bucket: exact on average, no burst after a stall; random arrivals.
-#include "noisegen/rate_control.hpp"
+#include "noisegen/execution/rate_control.hpp"
 
 #include <doctest/doctest.h>
 
@@ -63,14 +63,14 @@ TEST_CASE("after a stall the rate is a little higher until a tenth of a second i
     CHECK(done == doctest::Approx(10'000 + 100 + 2).epsilon(0.0005));
 }
 
-TEST_CASE("many short phases keep the rate of one long one")
+TEST_CASE("many short slots keep the rate of one long one")
 {
-    constexpr std::int64_t phase_ns = 100'000'000;
+    constexpr std::int64_t slot_ns = 100'000'000;
     noisegen::RateControl control{4.0};
     double done = 0.0;
-    for (std::int64_t phase = 0; phase < 1000; ++phase) {  // 100 s in all, a step is worth 250 ms
-        const std::int64_t end = (phase + 1) * phase_ns;
-        control.begin(phase * phase_ns);
+    for (std::int64_t slot = 0; slot < 1000; ++slot) {  // 100 s in all, a step is worth 250 ms
+        const std::int64_t end = (slot + 1) * slot_ns;
+        control.begin(slot * slot_ns);
         std::int64_t now = std::min(control.due(), end);
         while (now < end) {
             done += 1.0;

@@ -1,9 +1,9 @@
 // What others do to a running noisegen, and what it does to spare them.
 #include "base/clock.hpp"
-#include "base/control_file.hpp"
-#include "base/run_record.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
+#include "base/contract/control_file.hpp"
+#include "base/launcher.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using namespace noisegen::testing;
+using namespace testing;
 using testing::Child;
 using testing::eventually;
 using testing::has_rows;
@@ -59,7 +59,7 @@ TEST_CASE("noise whose control file is cut short goes on and completes its trace
     CHECK(count(said, "noisegen: the control file was cut short while in use: going on without it\n") == 1);
     CHECK(fs::exists(part(scratch) / "trace/traces.otf2"));
     CHECK(record(part(scratch)).at("exit").at("reason") == "duration");
-    CHECK(record(part(scratch)).at("doses").at(0).at("operations_per_s") == 0.0);
+    CHECK(record(part(scratch)).at("factor_levels").at(0).at("operations_per_s") == 0.0);
 }
 
 TEST_CASE("where memory runs out noise is the kernel's first victim and so is what it started")
@@ -78,7 +78,7 @@ TEST_CASE("where memory runs out noise is the kernel's first victim and so is wh
     CHECK(oom_score_adj(::getpid()) != 1000);
 }
 
-TEST_CASE("two noisegens on one CPU are told of")
+TEST_CASE("two noisegens on one CPU are reported")
 {
     const Scratch one;
     const Scratch other;
@@ -105,7 +105,7 @@ TEST_CASE("a plan that starts in an hour is refused at once")
     fs::create_directories(plan.parent_path());
     const std::int64_t begin = base::now_ns() + base::realtime_offset_ns() + 3'600'000'000'000;
     nlohmann::json json{
-        {"schedule", "C1S1"}, {"seed", 1}, {"duration_ns", 100'000'000}, {"start_realtime_ns", begin}, {"chip_ns", 0}};
+        {"schedule", "C1S1"}, {"seed", 1}, {"duration_ns", 100'000'000}, {"start_realtime_ns", begin}, {"slot_ns", 0}};
     std::ofstream{plan} << json;
     const Outcome outcome = run_noisegen(
         {"--schedule", "C1S1", "--cpus", cpu(), "--share", "--duration", "100ms", "--out", scratch / "run"});
@@ -115,14 +115,14 @@ TEST_CASE("a plan that starts in an hour is refused at once")
     CHECK_FALSE(fs::exists(part(scratch)));
 }
 
-TEST_CASE("a start that is seconds ahead is waited for and told of")
+TEST_CASE("a start that is seconds ahead is waited for and reported")
 {
     const Scratch scratch;
     const fs::path plan = scratch / "run/noise/plan.json";
     fs::create_directories(plan.parent_path());
     const std::int64_t begin = base::now_ns() + base::realtime_offset_ns() + 60'000'000'000;
     nlohmann::json json{
-        {"schedule", "C1S1"}, {"seed", 1}, {"duration_ns", 100'000'000}, {"start_realtime_ns", begin}, {"chip_ns", 0}};
+        {"schedule", "C1S1"}, {"seed", 1}, {"duration_ns", 100'000'000}, {"start_realtime_ns", begin}, {"slot_ns", 0}};
     std::ofstream{plan} << json;
     Child noise{
         {program, "--schedule", "C1S1", "--cpus", cpu(), "--share", "--duration", "100ms", "--out", scratch / "run"}};

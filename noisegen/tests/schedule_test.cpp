@@ -1,8 +1,8 @@
 // The schedule language: what is understood, and what is refused with which words.
-#include "noisegen/schedule.hpp"
+#include "noisegen/schedule/schedule.hpp"
 
 #include "base/error.hpp"
-#include "noisegen/shelf.hpp"
+#include "noisegen/stressors/registry.hpp"
 
 #include <doctest/doctest.h>
 
@@ -27,10 +27,10 @@ std::string complaint(const std::string& text)
 
 bool complains(const std::string& text, const std::string& of)
 {
-    const std::string told = complaint(text);
-    INFO(text, " -> ", told);
-    CHECK(told.find(of) != std::string::npos);
-    return told.find('\n') == std::string::npos;
+    const std::string reported = complaint(text);
+    INFO(text, " -> ", reported);
+    CHECK(reported.find(of) != std::string::npos);
+    return reported.find('\n') == std::string::npos;
 }
 
 std::size_t count_quiet(const std::vector<Treatment>& treatments)
@@ -43,13 +43,13 @@ std::size_t count_quiet(const std::vector<Treatment>& treatments)
 TEST_CASE("a sequence is a list of stressors and lengths")
 {
     const Schedule schedule = parse_schedule("memory.stream 2s; io=io.write[block=4KiB] 500ms; quiet 1.5s;");
-    const auto& phases = std::get<Sequence>(schedule.order).phases;
-    REQUIRE(phases.size() == 3);
-    CHECK(phases[0].length == 2s);
-    CHECK(phases[1].length == 500ms);
-    CHECK(phases[2].length == 1500ms);
-    CHECK(schedule.doses[phases[1].treatment.at(0)].factor == "io");
-    CHECK(phases[2].treatment.empty());
+    const auto& slots = std::get<Sequence>(schedule.order).entries;
+    REQUIRE(slots.size() == 3);
+    CHECK(slots[0].length == 2s);
+    CHECK(slots[1].length == 500ms);
+    CHECK(slots[2].length == 1500ms);
+    CHECK(schedule.levels[slots[1].treatment.at(0)].factor == "io");
+    CHECK(slots[2].treatment.empty());
     CHECK(schedule.factors() == std::vector<std::string>{"memory.stream", "io"});
     CHECK(noisegen::name(schedule.design) == "sequence");
 }
@@ -57,11 +57,11 @@ TEST_CASE("a sequence is a list of stressors and lengths")
 TEST_CASE("short words are sequences of seconds")
 {
     const Schedule schedule = parse_schedule("M2N1.5S2");
-    const auto& phases = std::get<Sequence>(schedule.order).phases;
-    REQUIRE(phases.size() == 3);
+    const auto& slots = std::get<Sequence>(schedule.order).entries;
+    REQUIRE(slots.size() == 3);
     CHECK(schedule.factors() == std::vector<std::string>{"memory.stream", "network.exchange"});
-    CHECK(phases[1].length == 1500ms);
-    CHECK(phases[2].treatment.empty());
+    CHECK(slots[1].length == 1500ms);
+    CHECK(slots[2].treatment.empty());
     CHECK(schedule.text == "M2N1.5S2");
     CHECK(parse_schedule("C1I1S1").factors() == std::vector<std::string>{"cpu.spin", "io.write"});
 }
@@ -69,51 +69,51 @@ TEST_CASE("short words are sequences of seconds")
 TEST_CASE("a rotation holds each factor once and quiet as often as the square root says")
 {
     const Schedule schedule =
-        parse_schedule("rotation(memory.stream, network.exchange, io.write, placebo; chip=250ms)");
+        parse_schedule("rotation(memory.stream, network.exchange, io.write, placebo; slot=250ms)");
     const auto& blocks = std::get<Blocks>(schedule.order);
     CHECK(blocks.treatments.size() == 6);
     CHECK(count_quiet(blocks.treatments) == 2);
-    CHECK(blocks.chip == 250ms);
+    CHECK(blocks.slot == 250ms);
     CHECK(schedule.block_length() == 1500ms);
     CHECK(schedule.factors().back() == "placebo");
     CHECK(noisegen::name(schedule.design) == "rotation");
     CHECK(count_quiet(std::get<Blocks>(parse_schedule("rotation(placebo; quiet=3)").order).treatments) == 3);
-    CHECK(std::get<Blocks>(parse_schedule("rotation(placebo)").order).chip == 1s);
+    CHECK(std::get<Blocks>(parse_schedule("rotation(placebo)").order).slot == 1s);
 }
 
 TEST_CASE("each level of a factor is a treatment of its own and shares its stressor")
 {
-    const Schedule schedule = parse_schedule("rotation(mem=memory.stream[rate=4GiB/s|8GiB/s], placebo; chip=auto)");
-    REQUIRE(schedule.doses.size() == 3);
-    CHECK(schedule.doses[0].factor == "mem");
-    CHECK(schedule.doses[0].level == "rate=4GiB/s");
-    CHECK(schedule.doses[1].level == "rate=8GiB/s");
-    CHECK(schedule.doses[1].intensity.rate->per_second == doctest::Approx(8.0 * (1 << 30)));
-    CHECK(schedule.doses[0].stressor == schedule.doses[1].stressor);
+    const Schedule schedule = parse_schedule("rotation(mem=memory.stream[rate=4GiB/s|8GiB/s], placebo; slot=auto)");
+    REQUIRE(schedule.levels.size() == 3);
+    CHECK(schedule.levels[0].factor == "mem");
+    CHECK(schedule.levels[0].level == "rate=4GiB/s");
+    CHECK(schedule.levels[1].level == "rate=8GiB/s");
+    CHECK(schedule.levels[1].intensity.rate->per_second == doctest::Approx(8.0 * (1 << 30)));
+    CHECK(schedule.levels[0].stressor == schedule.levels[1].stressor);
     CHECK(schedule.stressors.size() == 2);
     CHECK(count_quiet(std::get<Blocks>(schedule.order).treatments) == 2);
-    CHECK(schedule.needs_chip());
+    CHECK(schedule.needs_slot());
 }
 
 TEST_CASE("levels of another option make a stressor each")
 {
     const Schedule schedule = parse_schedule("rotation(memory.stream[shape=triad|update])");
-    CHECK(schedule.doses.size() == 2);
+    CHECK(schedule.levels.size() == 2);
     CHECK(schedule.stressors.size() == 2);
 }
 
 TEST_CASE("a delay and its sham go together in a design")
 {
-    CHECK_THROWS_WITH_AS(parse_schedule("rotation(memory.stream, placebo, control.delay; chip=1s)"),
+    CHECK_THROWS_WITH_AS(parse_schedule("rotation(memory.stream, placebo, control.delay; slot=1s)"),
                          doctest::Contains("control.delay and control.sham go together"), base::UsageError);
-    CHECK_THROWS_AS(parse_schedule("factorial(memory.stream, control.sham; chip=1s)"), base::UsageError);
+    CHECK_THROWS_AS(parse_schedule("factorial(memory.stream, control.sham; slot=1s)"), base::UsageError);
     CHECK_NOTHROW(parse_schedule("control.delay 1s; quiet 1s"));
 }
 
 TEST_CASE("a factorial holds all combinations and controls alone")
 {
     const Schedule schedule =
-        parse_schedule("factorial(memory.stream, io.write, placebo, control.delay, control.sham; chip=1s)");
+        parse_schedule("factorial(memory.stream, io.write, placebo, control.delay, control.sham; slot=1s)");
     const auto& treatments = std::get<Blocks>(schedule.order).treatments;
     CHECK(treatments.size() == 7);
     CHECK(count_quiet(treatments) == 1);
@@ -129,27 +129,27 @@ TEST_CASE("a factorial holds all combinations and controls alone")
 TEST_CASE("two factors of one stressor are two stressors in a factorial and one elsewhere")
 {
     const Schedule together = parse_schedule("factorial(a=memory.stream[rate=1GiB/s|2GiB/s], b=memory.stream)");
-    REQUIRE(together.doses.size() == 3);
+    REQUIRE(together.levels.size() == 3);
     CHECK(together.stressors.size() == 2);
     CHECK(together.with_own_cpus().size() == 2);
-    CHECK(together.doses[0].stressor == together.doses[1].stressor);  // the levels of a
-    CHECK(together.doses[0].stressor != together.doses[2].stressor);
+    CHECK(together.levels[0].stressor == together.levels[1].stressor);  // the levels of a
+    CHECK(together.levels[0].stressor != together.levels[2].stressor);
     const Schedule alone = parse_schedule("rotation(a=memory.stream[rate=1GiB/s], b=memory.stream)");
-    CHECK(alone.doses.size() == 2);
+    CHECK(alone.levels.size() == 2);
     CHECK(alone.stressors.size() == 1);
 }
 
 TEST_CASE("a ramp climbs from end to end and rests where its rate is zero")
 {
     const Schedule schedule = parse_schedule("ramp(memory.stream; rate=0..4GiB/s; steps=5; hold=2s)");
-    const auto& phases = std::get<Sequence>(schedule.order).phases;
-    REQUIRE(phases.size() == 5);
-    CHECK(phases[0].treatment.empty());
-    CHECK(schedule.doses[phases[1].treatment.at(0)].level == "rate=1GiB/s");
-    CHECK(schedule.doses[phases[4].treatment.at(0)].intensity.rate->per_second == doctest::Approx(4.0 * (1 << 30)));
+    const auto& slots = std::get<Sequence>(schedule.order).entries;
+    REQUIRE(slots.size() == 5);
+    CHECK(slots[0].treatment.empty());
+    CHECK(schedule.levels[slots[1].treatment.at(0)].level == "rate=1GiB/s");
+    CHECK(schedule.levels[slots[4].treatment.at(0)].intensity.rate->per_second == doctest::Approx(4.0 * (1 << 30)));
     CHECK(schedule.stressors.size() == 1);
     const auto down = parse_schedule("ramp(io.write; rate=100/s..0; steps=3; hold=1s)");
-    CHECK(std::get<Sequence>(down.order).phases.back().treatment.empty());
+    CHECK(std::get<Sequence>(down.order).entries.back().treatment.empty());
 }
 
 TEST_CASE("random shares add up")
@@ -159,7 +159,7 @@ TEST_CASE("random shares add up")
     const auto& random = std::get<noisegen::RandomSlots>(schedule.order);
     CHECK(random.slot == 200ms);
     REQUIRE(random.shares.size() == 3);
-    CHECK(schedule.doses[random.shares[0].treatment.at(0)].factor == "m");
+    CHECK(schedule.levels[random.shares[0].treatment.at(0)].factor == "m");
     CHECK(random.shares[2].treatment.empty());
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("a wrong word gets the right words back on one line")
 {
     CHECK(complains("memory.strem 1s", "did you mean memory.stream?"));
     CHECK(complains("rotaton(memory.stream)", "did you mean rotation?"));
-    CHECK(complains("rotation(memory.stream; chp=1s)", "it has chip, quiet"));
+    CHECK(complains("rotation(memory.stream; chp=1s)", "it has slot, quiet"));
     CHECK(complains("memory.stream[byts=1GiB] 1s", "it has bytes, shape, rate"));
     CHECK(complains("memory.stream[shape=tria] 1s", "did you mean triad?"));
     CHECK(complains("X2S2", "no stressor is called X"));
@@ -192,9 +192,9 @@ TEST_CASE("malformed schedules are refused")
     CHECK(complains("rotation(memory.stream,,placebo)", "empty place"));
     CHECK(complains("rotation(memory.stream, memory.stream)", "give them labels"));
     CHECK(complains("rotation(quiet, memory.stream)", "quiet is in every block"));
-    CHECK(complains("rotation(memory.stream; chip=0s)", "length zero"));
+    CHECK(complains("rotation(memory.stream; slot=0s)", "length zero"));
     CHECK(complains("rotation(memory.stream; quiet=0)", "not in 1 to 1000"));
-    CHECK(complains("rotation(memory.stream; chip=1s; chip=2s)", "twice"));
+    CHECK(complains("rotation(memory.stream; slot=1s; slot=2s)", "twice"));
     CHECK(complains("rotation(memory.stream[rate=1GiB/s|1GiB/s])", "twice"));
     CHECK(complains("rotation(memory.stream[rate=1GiB/s|2GiB/s,shape=copy|triad])", "one option may have them"));
     CHECK(complains("memory.stream[rate=1GiB/s|2GiB/s] 1s", "only rotation(...) and factorial(...)"));
@@ -218,7 +218,7 @@ TEST_CASE("malformed schedules are refused")
                   "combinations"));
 }
 
-TEST_CASE("every stressor on the shelf stands in a schedule with its defaults")
+TEST_CASE("every stressor on the registry stands in a schedule with its defaults")
 {
     for (const std::string& name : noisegen::stressors().names()) {
         CAPTURE(name);

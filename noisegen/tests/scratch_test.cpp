@@ -1,11 +1,11 @@
 // What noisegen leaves behind in a directory, however it ends: nothing of its own, and all of others.
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
-#include "base/run_record.hpp"
-#include "noisegen/remove_tree.hpp"
-#include "noisegen/scratch_directory.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
+#include "base/launcher.hpp"
+#include "noisegen/stressors/io/remove_tree.hpp"
+#include "noisegen/stressors/io/scratch_directory.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ using testing::eventually;
 using testing::Outcome;
 using testing::Scratch;
 
-using noisegen::testing::program;
+using testing::program;
 const std::string random_part = "0123456789abcdef";
 
 void put(const fs::path& path)
@@ -76,11 +76,6 @@ std::vector<std::string> words(const Scratch& scratch, const std::string& schedu
 {
     return {program,      "--schedule", schedule, "--cpus",       std::to_string(*base::allowed_cpus().rbegin()),
             "--duration", duration,     "--out",  scratch / "run"};
-}
-
-fs::path part(const Scratch& scratch)
-{
-    return scratch / "run" / "noise" / (base::host_name() + ".0");
 }
 
 // Are the header and three rows written?

@@ -1,10 +1,10 @@
-// How far apart the processes of a job began their chips: from records with known times.
-#include "noisegen/skew.hpp"
+// How far apart the processes of a job began their slots: from records with known times.
+#include "noisegen/execution/skew.hpp"
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ struct Process {
 void write(const std::filesystem::path& part, const Process& process)
 {
     std::filesystem::create_directories(part);
-    base::CsvWriter csv{part / "noise.csv", {"phase", "begin_ns"}};
+    base::CsvWriter csv{part / "noise.csv", {"slot", "begin_ns"}};
     for (std::size_t i = 0; i < process.begins.size(); ++i) csv.row(i, process.begins[i]);
     nlohmann::json json;
     json["clock_identity"] = process.clock;
@@ -46,7 +46,7 @@ TEST_CASE("processes on one clock are compared on it")
     const auto skew = noisegen::measure_skew(scratch.path(), 2, {});
     REQUIRE(skew);
     CHECK(skew->processes == 2);
-    CHECK(skew->chips == 3);
+    CHECK(skew->slots == 3);
     CHECK(skew->median_ns == 10);
     CHECK(skew->worst_ns == 500);
     CHECK(skew->one_clock);
@@ -67,7 +67,7 @@ TEST_CASE("processes on two clocks are compared by real time, with the error of 
     CHECK(!noisegen::measure_skew(scratch.path(), 3, {})->clock_error_known);
 }
 
-TEST_CASE("a chip that a process joined late does not count")
+TEST_CASE("a slot that a process joined late does not count")
 {
     const Scratch scratch;
     write(scratch / "a.0", {.begins = {0, 1000, 2000}});
@@ -75,7 +75,7 @@ TEST_CASE("a chip that a process joined late does not count")
     write(scratch / "a.1", {.begins = {700, 1003, 2004}, .late = true});
     const auto skew = noisegen::measure_skew(scratch.path(), 2, {});
     REQUIRE(skew);
-    CHECK(skew->chips == 2);
+    CHECK(skew->slots == 2);
     CHECK(skew->worst_ns == 4);
 }
 

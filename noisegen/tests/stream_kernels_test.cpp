@@ -1,7 +1,7 @@
 // The loops of memory.stream: each computes its formula in every width of vectors. aarch64_test.sh runs this elsewhere.
-#include "noisegen/stream_kernels.hpp"
+#include "noisegen/stressors/memory/stream_kernels.hpp"
 
-#include "noisegen/pages.hpp"
+#include "noisegen/stressors/pages.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // The parts that stressors are made of: sockets, sleep that can be cut short.
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "noisegen/sockets.hpp"
-#include "noisegen/stop_bell.hpp"
+#include "noisegen/execution/stop_event.hpp"
+#include "noisegen/stressors/network/sockets.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,13 +29,13 @@ TEST_CASE("sockets speak over loopback and notice when the other side goes")
 
 TEST_CASE("a bell cuts sleep short for all who sleep and who come later")
 {
-    noisegen::StopBell bell;
-    CHECK(bell.sleep_until(base::now_ns() + 1'000'000));
+    noisegen::StopEvent stop_event;
+    CHECK(stop_event.sleep_until(base::now_ns() + 1'000'000));
     bool slept = true;
-    std::thread sleeper{[&] { slept = bell.sleep_until(base::now_ns() + 3'600'000'000'000); }};
-    bell.ring();
+    std::thread sleeper{[&] { slept = stop_event.sleep_until(base::now_ns() + 3'600'000'000'000); }};
+    stop_event.set();
     sleeper.join();
     CHECK(!slept);
-    CHECK(bell.rung());
-    CHECK(!bell.sleep_until(base::now_ns() + 3'600'000'000'000));
+    CHECK(stop_event.is_set());
+    CHECK(!stop_event.sleep_until(base::now_ns() + 3'600'000'000'000));
 }

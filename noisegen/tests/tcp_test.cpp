@@ -2,12 +2,12 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "noisegen/job_token.hpp"
-#include "noisegen/tcp_greeting.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/made.hpp"
-#include "noisegen/tests/program.hpp"
+#include "noisegen/stressors/network/job_token.hpp"
+#include "noisegen/stressors/network/tcp_greeting.hpp"
+#include "testing/child.hpp"
+#include "testing/made_stressor.hpp"
+#include "testing/noise_runs.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using namespace noisegen::testing;
+using namespace testing;
 using noisegen::Arrivals;
 using noisegen::Greeting;
 using noisegen::job_token;
@@ -231,8 +231,9 @@ TEST_CASE("a listener that closes connections is named")
     const Made made{"network.stream", {{"hosts", "127.0.0.1"}, {"port", closing.port()}}};
     noisegen::Work work;
     made.stressor->begin({});
-    const std::string told = "127.0.0.1 port " + closing.port() + ": whoever listens there closes the connection";
-    CHECK_THROWS_WITH_AS(step_for(*made.stressor, 20'000'000'000, work), doctest::Contains(told.c_str()), base::Error);
+    const std::string reported = "127.0.0.1 port " + closing.port() + ": whoever listens there closes the connection";
+    CHECK_THROWS_WITH_AS(step_for(*made.stressor, 20'000'000'000, work), doctest::Contains(reported.c_str()),
+                         base::Error);
     CHECK(work.bytes == 0);
 }
 

@@ -1,7 +1,7 @@
 // A training that does not come, stands still or ends is noticed, once.
-#include "noisegen/training_watch.hpp"
+#include "noisegen/execution/training_watch.hpp"
 
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ std::string said(TrainingWatch& watch, std::int64_t from, std::int64_t to)
 
 }  // namespace
 
-TEST_CASE("a training that ends is told of once, and so is one that goes on")
+TEST_CASE("a training that ends is reported once, and so is one that goes on")
 {
     const testing::Scratch scratch;
     ControlFile training = ControlFile::open(scratch.path(), "node1");
@@ -61,10 +61,10 @@ TEST_CASE("noise that needs a training says that there is none, and other noise 
     CHECK(said(indifferent, 100, 200) == "");
     CHECK_FALSE(std::filesystem::exists(scratch / "control"));
     TrainingWatch needs{scratch.path(), "node1", true, 100 * second};
-    const std::string told = said(needs, 100, 200);
-    CHECK(told.starts_with("111: no training uses "));
-    CHECK(told.find("control/node1") != std::string::npos);
-    CHECK(std::count(told.begin(), told.end(), '\n') == 1);
+    const std::string reported = said(needs, 100, 200);
+    CHECK(reported.starts_with("111: no training uses "));
+    CHECK(reported.find("control/node1") != std::string::npos);
+    CHECK(std::count(reported.begin(), reported.end(), '\n') == 1);
 }
 
 TEST_CASE("an earlier training's control file is none of this one's")

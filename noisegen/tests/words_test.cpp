@@ -2,11 +2,11 @@
 #include "base/words.hpp"
 
 #include "base/random.hpp"
-#include "noisegen/chip_table.hpp"
-#include "noisegen/placement.hpp"
-#include "noisegen/shelf.hpp"
-#include "noisegen/tests/child.hpp"
-#include "noisegen/tests/program.hpp"
+#include "noisegen/resources/placement.hpp"
+#include "noisegen/schedule/slot_table.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using base::Random;
 
-using noisegen::testing::program;
+using testing::program;
 
 std::size_t draw(Random& random, std::size_t below)
 {
@@ -117,9 +117,9 @@ std::string well_formed(Random& random)
             return stressors(random, "; ", " " + one_of<std::string>(random, {"2s", "10ms", "1.5s"}));
         case 1:
             return "rotation(" + stressors(random, ", ", "") +
-                   one_of<std::string>(random, {"", "; chip=auto", "; chip=50ms"}) + ")";
+                   one_of<std::string>(random, {"", "; slot=auto", "; slot=50ms"}) + ")";
         case 2:
-            return "factorial(" + stressors(random, ", ", "") + "; chip=100ms; quiet=2)";
+            return "factorial(" + stressors(random, ", ", "") + "; slot=100ms; quiet=2)";
         case 3:
             return "random(" + stressor(random) + "=25%, quiet=75%; slot=100ms)";
         case 4:
@@ -164,9 +164,9 @@ std::string mutated(Random& random, std::string text)
 std::string table_of(const std::string& text)
 {
     noisegen::Schedule schedule = noisegen::parse_schedule(text);
-    if (schedule.needs_chip()) schedule.set_chip(std::chrono::seconds{1});
+    if (schedule.needs_slot()) schedule.set_slot(std::chrono::seconds{1});
     std::ostringstream table;
-    noisegen::print(table, schedule, noisegen::chip_table(schedule, 7, std::chrono::seconds{3}));
+    noisegen::print(table, schedule, noisegen::slot_table(schedule, 7, std::chrono::seconds{3}));
     return table.str();
 }
 
@@ -182,9 +182,9 @@ Answer answer(const std::string& text, Read read)
         CHECK(once == read(text));
         return Answer::understood;
     } catch (const base::UsageError& error) {
-        const std::string told = error.what();
-        CHECK(told != "");
-        CHECK(told == base::printable(told));
+        const std::string reported = error.what();
+        CHECK(reported != "");
+        CHECK(reported == base::printable(reported));
     } catch (const std::exception& error) {
         FAIL_CHECK("another exception: ", error.what());
     }
@@ -233,14 +233,16 @@ TEST_CASE("what is said of placement is understood or refused in one line")
     const auto word = [&] { return draw(random, 2) == 0 ? one_of(random, words) : mutated(random, quantity(random)); };
     std::size_t understood = 0;
     for (int i = 0; i < 500; ++i) {
-        const noisegen::Wish wish{.cpus = word(),
-                                  .count = "all",
-                                  .numa = draw(random, 2) == 0 ? "any" : word(),
-                                  .socket = one_of<std::string>(random, {"any", "same", "other"}),
-                                  .smt = one_of<std::string>(random, {"yes", "no"}),
-                                  .share = draw(random, 2) == 0};
-        const auto read = [&](const std::string&) { return base::format_cpus(noisegen::candidates(wish, machine)); };
-        if (answer(wish.cpus + " " + wish.numa, read) == Answer::understood) ++understood;
+        const noisegen::CpuRequest cpu_request{.cpus = word(),
+                                               .count = "all",
+                                               .numa = draw(random, 2) == 0 ? "any" : word(),
+                                               .socket = one_of<std::string>(random, {"any", "same", "other"}),
+                                               .smt = one_of<std::string>(random, {"yes", "no"}),
+                                               .share = draw(random, 2) == 0};
+        const auto read = [&](const std::string&) {
+            return base::format_cpus(noisegen::candidates(cpu_request, machine));
+        };
+        if (answer(cpu_request.cpus + " " + cpu_request.numa, read) == Answer::understood) ++understood;
         if (i % 10 != 0) continue;  // these look at the machine
         answer(word(), [](const std::string& text) { return base::format_cpus(noisegen::parse_avoid({text}).cpus); });
         answer(word(), [](const std::string& text) { return base::format_cpus(noisegen::parse_memory(text)); });

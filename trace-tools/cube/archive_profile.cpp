@@ -2,11 +2,11 @@
 
 #include "base/saturating.hpp"
 #include "base/version.hpp"
-#include "trace-tools/otf2/fan_out.hpp"
-#include "trace-tools/patterns/call_path_profile.hpp"
-#include "trace-tools/patterns/imbalance.hpp"
-#include "trace-tools/patterns/mpi_replay.hpp"
-#include "trace-tools/patterns/ranks.hpp"
+#include "trace-tools/otf2/read/fan_out.hpp"
+#include "trace-tools/profile/call_path_profile.hpp"
+#include "trace-tools/profile/ranks.hpp"
+#include "trace-tools/replay/imbalance.hpp"
+#include "trace-tools/replay/mpi_replay.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "trace-tools/cube/cube.hpp"
-#include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 namespace otf2 {
 

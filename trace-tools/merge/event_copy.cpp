@@ -1,7 +1,7 @@
 #include "trace-tools/merge/event_copy.hpp"
 
-#include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
 
 #include <new>
 

@@ -1,7 +1,7 @@
 #include "trace-tools/merge/local_definitions.hpp"
 
 #include "trace-tools/otf2/handles.hpp"
-#include "trace-tools/otf2/recorded.hpp"
+#include "trace-tools/otf2/write/recorded.hpp"
 
 namespace otf2 {
 

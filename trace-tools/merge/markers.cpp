@@ -1,13 +1,16 @@
 #include "trace-tools/merge/markers.hpp"
 
+#include "base/contract/run_directory.hpp"
+#include "base/contract/trace_names.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/words.hpp"
 #include "trace-tools/otf2/handles.hpp"
-#include "trace-tools/otf2/reader.hpp"
-#include "trace-tools/patterns/ranks.hpp"
-#include "trace-tools/patterns/step_region.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/profile/ranks.hpp"
+#include "trace-tools/steps/slots.hpp"
+#include "trace-tools/steps/step_region.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -26,51 +29,6 @@ namespace {
 constexpr double significance = 0.05;
 constexpr double mostly = 0.5;  // of a step
 constexpr std::int64_t all_ranks = -1;
-
-// A stretch of the noise's schedule.
-struct Chip {
-    std::string factor;
-    std::string level;
-    std::int64_t begin_ns = 0;
-    std::int64_t end_ns = 0;
-};
-
-class Schedule : public Visitor {
- public:
-    Schedule(const Archive& archive, std::size_t noise_processes)
-        : archive_{archive}, level_{archive.find_attribute("level")}
-    {
-        for (std::uint32_t i = 0; i < archive.locations.size() && location_ == nowhere; ++i)
-            if (archive.locations[i].name == "schedule" && archive.locations[i].process < noise_processes)
-                location_ = i;
-        if (location_ == nowhere) base::fail("the noise has no location 'schedule': it is no archive of noisegen");
-    }
-
-    void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override
-    {
-        if (at.location != location_) return;
-        open_.push_back(chips.size());
-        chips.push_back({.factor = archive_.regions[region].name,
-                         .level = std::string{level_ ? attributes.text(*level_).value_or("") : ""},
-                         .begin_ns = at.time_ns,
-                         .end_ns = at.time_ns});
-    }
-
-    void leave(const At& at, std::uint32_t, const EventAttributes&) override
-    {
-        if (at.location != location_ || open_.empty()) return;
-        chips[open_.back()].end_ns = at.time_ns;
-        open_.pop_back();
-    }
-
-    std::vector<Chip> chips;
-
- private:
-    const Archive& archive_;
-    std::optional<std::uint32_t> level_;
-    std::uint32_t location_ = nowhere;
-    std::vector<std::size_t> open_;
-};
 
 struct Effect {
     std::string factor;
@@ -105,7 +63,7 @@ void add_verdicts(Judgement& judged, const nlohmann::ordered_json& factors)
 
 Judgement judgement(const fs::path& report)
 {
-    const fs::path file = report / "verdict.json";
+    const fs::path file = report / base::file::verdict;
     try {
         const auto json = base::read_json(file);
         Judgement judged;
@@ -228,32 +186,33 @@ struct Stretch {
     bool any() const { return begin_ns <= end_ns; }
 };
 
-// Of the rank's used steps in the chip that its factor covered.
-Stretch covered_steps(const Chip& chip, const StepsOfRank& rank, const Exposure& exposure)
+// Of the rank's used steps in the slot that the factor covered.
+Stretch covered_steps(const Slot& slot, const std::string& factor, const StepsOfRank& rank, const Exposure& exposure)
 {
     Stretch stretch;
     auto step = std::partition_point(rank.steps.begin(), rank.steps.end(),
-                                     [&](const Step& one) { return middle_ns(one) < chip.begin_ns; });
-    for (; step != rank.steps.end() && middle_ns(*step) < chip.end_ns; ++step) {
-        if (!exposure.covered(rank.rank, step->number, chip.factor)) continue;
+                                     [&](const Step& one) { return middle_ns(one) < slot.begin_ns; });
+    for (; step != rank.steps.end() && middle_ns(*step) < slot.end_ns; ++step) {
+        if (!exposure.covered(rank.rank, step->number, factor)) continue;
         stretch.begin_ns = std::min(stretch.begin_ns, step->begin_ns);
         stretch.end_ns = std::max(stretch.end_ns, step->end_ns);
     }
     return stretch;
 }
 
-std::vector<Marker> markers_of(const Chip& chip, const std::vector<Effect>& effects, const StepTable& steps,
-                               const Exposure& exposure, const Archive& archive, double budget_percent)
+std::vector<Marker> markers_of(const Slot& slot, const Assigned& on, const std::vector<Effect>& effects,
+                               const StepTable& steps, const Exposure& exposure, const Archive& archive,
+                               double budget_percent)
 {
     std::vector<Marker> markers;
     for (const Effect& effect : effects) {
-        if (effect.factor != chip.factor || effect.level != chip.level) continue;
+        if (effect.factor != on.factor || effect.level != on.level) continue;
         const bool of_job = effect.rank == all_ranks;
         Stretch stretch;
         std::uint64_t location = OTF2_UNDEFINED_UINT64;
         for (const StepsOfRank& rank : steps.ranks) {
             if (!of_job && rank.rank != effect.rank) continue;
-            const Stretch of_rank = covered_steps(chip, rank, exposure);
+            const Stretch of_rank = covered_steps(slot, on.factor, rank, exposure);
             stretch = {std::min(stretch.begin_ns, of_rank.begin_ns), std::max(stretch.end_ns, of_rank.end_ns)};
             if (!of_job) location = archive.locations[rank.location].id;
         }
@@ -299,8 +258,10 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
     const Archive& archive = reader.archive();
     if (archive.clock.ticks_per_s != 1'000'000'000)
         base::fail("markers of a report need a clock that counts nanoseconds");
-    Schedule schedule{archive, noise_processes};
-    reader.read_by_location(schedule);
+    const std::uint32_t schedule = schedule_location(archive, noise_processes);
+    if (schedule == nowhere) base::fail("the noise has no location 'schedule': it is no archive of noisegen");
+    SlotReader assigned{archive, schedule};
+    reader.read_by_location(assigned);
     const auto region = find_step_region(reader);
     if (!region) base::fail("the training has no steps for the report's effects");
     StepTable steps = read_steps(reader, *region);
@@ -317,9 +278,10 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
                            .scope = OTF2_MARKER_SCOPE_GLOBAL,
                            .scope_number = OTF2_UNDEFINED_UINT64,
                            .text = judged.why_not_trustworthy});
-    for (const Chip& chip : schedule.chips)
-        for (Marker& marker : markers_of(chip, effects, steps, exposure, archive, judged.budget_percent))
-            markers.push_back(std::move(marker));
+    for (const Slot& slot : assigned.slots)
+        for (const Assigned& on : slot.on)
+            for (Marker& marker : markers_of(slot, on, effects, steps, exposure, archive, judged.budget_percent))
+                markers.push_back(std::move(marker));
     std::stable_sort(markers.begin(), markers.end(),
                      [](const Marker& a, const Marker& b) { return a.begin_ns < b.begin_ns; });
     write(anchor, judged.why_not_trustworthy.empty() ? "crosstalk" : "crosstalk (not trustworthy)", markers);

@@ -6,7 +6,7 @@
 
 namespace otf2 {
 
-// Writes traces.marker beside the anchor: for each chip of the noise's schedule and each effect of its factor that is
+// Writes traces.marker beside the anchor: for each slot of the noise's schedule and each effect of its factor that is
 // significant (Holm, 5 %) or that the verdict calls unsafe, on the location of the rank's steps, or everywhere for an
 // effect on the whole job, from the first to the last used step that the factor covered for at least half of its
 // length. Their group says whether the report is not trustworthy. Returns how many. Throws Error for a report that is

@@ -1,15 +1,17 @@
 #include "trace-tools/merge/merge.hpp"
 
+#include "base/contract/run_directory.hpp"
+#include "base/contract/trace_names.hpp"
 #include "base/progress.hpp"
 #include "base/version.hpp"
 #include "trace-tools/merge/event_copy.hpp"
 #include "trace-tools/merge/local_definitions.hpp"
 #include "trace-tools/merge/merged_definitions.hpp"
-#include "trace-tools/otf2/chunks.hpp"
-#include "trace-tools/otf2/cut_off.hpp"
 #include "trace-tools/otf2/handles.hpp"
-#include "trace-tools/otf2/reader.hpp"
-#include "trace-tools/patterns/soundness.hpp"
+#include "trace-tools/otf2/read/cut_off.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/otf2/read/soundness.hpp"
+#include "trace-tools/otf2/write/chunks.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -89,7 +91,7 @@ struct Input {
 // noisegen has one process an archive; a merged one says what noisegen says, too, but is also a training.
 bool is_noise_alone(const Archive& archive)
 {
-    return archive.property("crosstalk::design") && archive.processes.size() == 1;
+    return archive.property(base::property::design) && archive.processes.size() == 1;
 }
 
 std::string shown(const std::string& name)
@@ -145,7 +147,7 @@ class Output {
     Output(const fs::path& directory, std::uint64_t event_chunk, std::uint64_t definition_chunk)
     {
         keep_otf2_quiet();
-        archive_.reset(check(OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, event_chunk,
+        archive_.reset(check(OTF2_Archive_Open(directory.c_str(), base::file::archive, OTF2_FILEMODE_WRITE, event_chunk,
                                                definition_chunk, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
                              "create an archive in ", directory.string()));
         static const OTF2_FlushCallbacks flushing{

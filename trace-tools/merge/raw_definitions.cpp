@@ -1,7 +1,7 @@
 #include "trace-tools/merge/raw_definitions.hpp"
 
-#include "trace-tools/otf2/confined.hpp"
 #include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
 
 #include <type_traits>
 

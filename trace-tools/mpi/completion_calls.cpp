@@ -1,5 +1,5 @@
-// MPI's waits and tests, recorded: what they complete is told right before they end. Tests that complete nothing are
-// part of the one that does, or of the wait, that they lead to.
+// MPI's waits and tests, recorded: what they complete is reported right before they end. Tests that complete nothing
+// are part of the one that does, or of the wait, that they lead to.
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/requests.hpp"
 
@@ -31,7 +31,7 @@ class Statuses {
     std::vector<MPI_Status> own_;
 };
 
-// Of operations that fail nothing is told.
+// Of operations that fail nothing is reported.
 void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request request, int code, const MPI_Status& status)
 {
     const int own_code = code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code;
@@ -43,7 +43,7 @@ void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request requ
     if (location != nullptr) record_completion(*location, time_ns, *pending, status);
 }
 
-// Has a call told of each of its operations? One that fails as a whole tells of none.
+// Has a call reported each of its operations? One that fails as a whole reports none.
 bool tells_of_all(int code)
 {
     return code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS;

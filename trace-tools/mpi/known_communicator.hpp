@@ -1,7 +1,7 @@
 // What communicators are called across ranks: MPI's handles are each process's own.
 #pragma once
 
-#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 // The processes of an MPI communicator as a team that writes one archive.
 #pragma once
 
-#include "trace-tools/otf2/team.hpp"
+#include "trace-tools/otf2/write/team.hpp"
 
 #include <mpi.h>
 

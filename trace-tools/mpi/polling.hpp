@@ -1,7 +1,7 @@
 // Tests and probes that find nothing, one right after another, as the one wait that they are.
 #pragma once
 
-#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include <cstdint>
 

@@ -21,7 +21,7 @@
 // from elsewhere, and of collectives among neighbours.
 #pragma once
 
-#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 namespace otf2 {
 

@@ -3,7 +3,7 @@
 
 #include "trace-tools/mpi/known_communicator.hpp"
 #include "trace-tools/mpi/polling.hpp"
-#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include <mpi.h>
 
@@ -38,8 +38,8 @@ std::uint64_t bytes_of(const int* counts, MPI_Comm communicator, MPI_Datatype ty
 int size_of(MPI_Comm communicator);
 int rank_in(MPI_Comm communicator);
 
-// From here to the brace; location must not be null. What the call did is told after it, if it succeeded, at the times
-// of its ends.
+// From here to the brace; location must not be null. What the call did is reported after it, if it succeeded, at the
+// times of its ends.
 class RecordedCall {
  public:
     RecordedCall(LocationRecorder& location, const MpiFunction& function)

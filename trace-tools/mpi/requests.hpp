@@ -3,7 +3,7 @@
 #pragma once
 
 #include "trace-tools/mpi/known_communicator.hpp"
-#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include <mpi.h>
 

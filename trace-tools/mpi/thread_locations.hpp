@@ -1,7 +1,7 @@
 // Locations for threads that nobody knows of before they call MPI.
 #pragma once
 
-#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include <atomic>
 #include <mutex>

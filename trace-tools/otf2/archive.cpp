@@ -1,5 +1,7 @@
 #include "trace-tools/otf2/archive.hpp"
 
+#include "base/contract/trace_names.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -65,7 +67,7 @@ std::optional<std::string> Archive::property(const Location& location, const std
 
 std::string Archive::clock_identity(const Location& location) const
 {
-    return property(location, "crosstalk::clock_identity").value_or("");
+    return property(location, base::property::clock_identity).value_or("");
 }
 
 std::optional<std::uint32_t> Archive::find_region(const std::string& name) const

@@ -41,7 +41,7 @@ void check(OTF2_ErrorCode code, const Parts&... parts)
     if (code != OTF2_SUCCESS) base::fail("cannot ", parts..., ": ", describe(code));
 }
 
-// For calls that return an object or nothing; OTF2 told the reason to its error handler only.
+// For calls that return an object or nothing; OTF2 reported the reason to its error handler only.
 OTF2_ErrorCode last_error();
 template <class Object, class... Parts>
 Object* check(Object* object, const Parts&... parts)

@@ -8,8 +8,9 @@
 //
 // Rank 0's environment counts.
 #include "base/clock.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
-#include "base/run_record.hpp"
+#include "base/launcher.hpp"
 #include "base/units.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
@@ -19,6 +20,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -151,7 +153,7 @@ try {
         if (done.rank == 0) say(error.what());
         return;
     }
-    if (done.rank == 0) say("recorded ", (done.directory / "traces.otf2").string());
+    if (done.rank == 0) say("recorded ", (done.directory / base::file::anchor).string());
 } catch (const std::exception& error) {
     say(error.what());
 }

@@ -1,4 +1,4 @@
-// What trace-synth is told: one program of all ranks together, a statement a line.
+// What trace-synth writes: one program of all ranks together, a statement a line.
 //
 //     ranks 4
 //     communicator row 0-1                     # ranks in it; all ranks are in `world`, the archive's MPI_COMM_WORLD

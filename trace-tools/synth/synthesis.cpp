@@ -1,11 +1,12 @@
 #include "trace-tools/synth/synthesis.hpp"
 
+#include "base/contract/trace_names.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
 #include "base/stop.hpp"
-#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/synth/thread_team.hpp"
 
 #include <algorithm>
@@ -146,7 +147,8 @@ class Synthesis {
             initialise_ = recorder.region("MPI_Init", RegionRole::function, Paradigm::mpi);
             finalise_ = recorder.region("MPI_Finalize", RegionRole::function, Paradigm::mpi);
         }
-        if (counts_steps(spec_.program)) step_ = recorder.attribute("step", Type::uint64, "number of the step, from 0");
+        if (counts_steps(spec_.program))
+            step_ = recorder.attribute(base::attribute::step, Type::uint64, "number of the step, from 0");
         regions_ = std::move(regions);
         communicators_ = std::move(communicators);
     }

@@ -1,7 +1,7 @@
 // Ranks that are threads of one process and write one archive together.
 #pragma once
 
-#include "trace-tools/otf2/team.hpp"
+#include "trace-tools/otf2/write/team.hpp"
 
 #include <atomic>
 #include <barrier>

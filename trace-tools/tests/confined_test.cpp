@@ -1,9 +1,9 @@
 // Work that crashes, hangs or fails in a process of its own.
-#include "trace-tools/otf2/confined.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

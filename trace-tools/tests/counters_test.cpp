@@ -1,8 +1,8 @@
 // Counters of our own, published for PAPI's tools and read back through PAPI.
-#include "trace-tools/otf2/counters.hpp"
+#include "trace-tools/otf2/write/counters.hpp"
 
 #include "base/error.hpp"
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

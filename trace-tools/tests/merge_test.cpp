@@ -1,13 +1,13 @@
 // A training and noise as one archive: what otf2-print and otf2-marker list of it, and what is refused.
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
 #include "base/words.hpp"
-#include "trace-tools/otf2/recorder.hpp"
-#include "trace-tools/patterns/profile.hpp"
+#include "testing/listing.hpp"
+#include "testing/raw_archive.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+#include "trace-tools/profile/profile.hpp"
 #include "trace-tools/synth/thread_team.hpp"
-#include "trace-tools/tests/listing.hpp"
-#include "trace-tools/tests/raw_archive.hpp"
 
 #include <doctest/doctest.h>
 
@@ -47,7 +47,7 @@ fs::path write_training(const testing::Scratch& scratch)
     return scratch / "train/traces.otf2";
 }
 
-// As noisegen writes it; chips of 50 ms from 1 s on, where the training begins.
+// As noisegen writes it; slots of 50 ms from 1 s on, where the training begins.
 fs::path write_noise(const fs::path& directory, const std::string& clock = "", const std::string& name = "noise 0")
 {
     otf2::Recorder recorder{directory, std::make_unique<otf2::SoloTeam>(), name};
@@ -57,15 +57,15 @@ fs::path write_noise(const fs::path& directory, const std::string& clock = "", c
     const otf2::MetricRef bytes = recorder.metric("achieved bytes", "bytes/s", otf2::Type::real);
     otf2::LocationRecorder& schedule = recorder.location("schedule");
     otf2::LocationRecorder& cpu = recorder.location("cpu 3");
-    const std::int64_t chip_ns = 50'000'000;
+    const std::int64_t slot_ns = 50'000'000;
     std::int64_t begin_ns = 1'000'000'000;
     for (const char* factor : {"memory.stream", "quiet", "memory.stream"}) {
         schedule.enter(recorder.region(factor), begin_ns, {{level, recorder.text("rate=4GiB/s")}});
-        schedule.leave(recorder.region(factor), begin_ns + chip_ns);
+        schedule.leave(recorder.region(factor), begin_ns + slot_ns);
         cpu.enter(recorder.region(factor), begin_ns + 100);
-        cpu.metric(bytes, 2.5e9, begin_ns + chip_ns / 2);
-        cpu.leave(recorder.region(factor), begin_ns + chip_ns);
-        begin_ns += chip_ns;
+        cpu.metric(bytes, 2.5e9, begin_ns + slot_ns / 2);
+        cpu.leave(recorder.region(factor), begin_ns + slot_ns);
+        begin_ns += slot_ns;
     }
     recorder.finish();
     return directory / "traces.otf2";
@@ -326,7 +326,7 @@ TEST_CASE("noise where the training belongs is refused, but a merged archive tak
     CHECK(merge({train, scratch / "job/traces.otf2"}, scratch / "two jobs").status == 0);  // noise of another tool
 }
 
-TEST_CASE("noise at another time than the training is told, and merged")
+TEST_CASE("noise at another time than the training is reported, and merged")
 {
     const testing::Scratch scratch;
     const auto record = [&](const char* name, std::int64_t begin_s, std::int64_t end_s) {
@@ -409,7 +409,7 @@ TEST_CASE("a disk that is full while archives are merged leaves none")
     CHECK_FALSE(fs::exists(scratch / "merged.tmp"));
 }
 
-TEST_CASE("a disk that is full when definitions are merged is told")
+TEST_CASE("a disk that is full when definitions are merged is reported")
 {
     const testing::Scratch scratch;
     const std::string noise = write_noise(scratch / "noise");
@@ -671,7 +671,7 @@ TEST_CASE("significant effects of a report are markers on the steps that the noi
     REQUIRE(markers.size() == 3);
     CHECK(says(markers[0], "Scope: GLOBAL, Text: \"not trustworthy: too short; too noisy\""));
 
-    // Steps 1 to 4 of rank 1, in the first chip; in the third one the noise covered only a quarter of each step.
+    // Steps 1 to 4 of rank 1, in the first slot; in the third one the noise covered only a quarter of each step.
     otf2::Reader reader{train};
     otf2::Listing listing{reader.archive(), true};
     reader.read(listing);

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
-#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include <mpi.h>
 

@@ -2,9 +2,9 @@
 // recorded otf2-print says.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/patterns/profile.hpp"
-#include "trace-tools/tests/listing.hpp"
+#include "testing/listing.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/profile/profile.hpp"
 
 #include <doctest/doctest.h>
 
@@ -104,7 +104,7 @@ Counts entered(const fs::path& trace, const std::string& location)
 }
 
 // "MPI_Send 3" a line.
-Counts told(const std::string& text)
+Counts reported(const std::string& text)
 {
     Counts counts;
     std::istringstream in{text};
@@ -170,7 +170,7 @@ TEST_CASE("each call of a C program is recorded once, and tools accept the archi
     const testing::Outcome outcome = record({programs / "mpi-calls", "all"}, scratch / "trace");
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     CHECK(said(outcome) == Lines{"libcrosstalk-mpi: recorded " + (scratch / "trace/traces.otf2").string()});
-    const Counts did = told(outcome.out);
+    const Counts did = reported(outcome.out);
     CHECK(did.size() > 90);
     CHECK(entered(scratch / "trace", "0") == did);
     CHECK(testing::run({"otf2-print", "--silent", scratch / "trace/traces.otf2"}).status == 0);
@@ -207,7 +207,7 @@ TEST_CASE("of calls that fail nothing but the time is recorded")
     const testing::Scratch scratch;
     const testing::Outcome outcome = record({programs / "mpi-calls", "failures"}, scratch / "trace");
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-    CHECK(entered(scratch / "trace", "0") == told(outcome.out));
+    CHECK(entered(scratch / "trace", "0") == reported(outcome.out));
     CHECK(testing::run({bin / "trace-info", scratch / "trace/traces.otf2", "--check"}).status == 0);
     const Lines zero = Recorded{scratch / "trace"}.of("MPI Rank 0/Master thread");
     for (const char* name :
@@ -391,7 +391,7 @@ TEST_CASE("threads of a C++ program have locations of their own, and later ones 
     check_sound(scratch / "trace");
 }
 
-TEST_CASE("threads that memory has no room for are left out, and that is told")
+TEST_CASE("threads that memory has no room for are left out, and that is reported")
 {
     if (!can_run()) return;
     const testing::Scratch scratch;
@@ -434,7 +434,7 @@ TEST_CASE("a program that has our wrappers is not recorded a second time")
     CHECK(count(zero, "enter MPI_Allreduce") == 3);
 }
 
-TEST_CASE("a trace that cannot be begun is told in one line, and the program runs")
+TEST_CASE("a trace that cannot be begun is reported in one line, and the program runs")
 {
     if (!can_run()) return;
     const testing::Scratch scratch;
@@ -448,7 +448,7 @@ TEST_CASE("a trace that cannot be begun is told in one line, and the program run
     for (const auto& [why, variables] : cases) {
         const testing::Outcome outcome = run(two_ranks({programs / "mpi-calls", "all"}, variables));
         CHECK_MESSAGE(outcome.status == 0, outcome.err);
-        CHECK(told(outcome.out).size() > 90);
+        CHECK(reported(outcome.out).size() > 90);
         const Lines lines = said(outcome);
         REQUIRE(lines.size() == 1);
         CHECK_MESSAGE(lines[0].find(why) != std::string::npos, lines[0]);
@@ -456,7 +456,7 @@ TEST_CASE("a trace that cannot be begun is told in one line, and the program run
     }
 }
 
-TEST_CASE("a full disk does not stop the program, and is told at the end")
+TEST_CASE("a full disk does not stop the program, and is reported at the end")
 {
     if (!can_run({"command -v mpirun", "unshare --mount mount -t tmpfs none /mnt"})) return;
     const testing::Scratch scratch;
@@ -468,13 +468,13 @@ TEST_CASE("a full disk does not stop the program, and is told at the end")
     words.insert(words.end(), program.begin(), program.end());
     const testing::Outcome outcome = run(words);
     CHECK_MESSAGE(outcome.status == 0, outcome.err);
-    CHECK(told(outcome.out)["MPI_Send"] == 400'000);
+    CHECK(reported(outcome.out)["MPI_Send"] == 400'000);
     const Lines lines = said(outcome);
     REQUIRE(lines.size() == 1);
     CHECK(lines[0].find("no trace " + (scratch / "small/trace").string()) != std::string::npos);
 }
 
-TEST_CASE("a program that aborts or leaves without MPI_Finalize is told that its trace is lost")
+TEST_CASE("a program that aborts or leaves without MPI_Finalize is reported that its trace is lost")
 {
     if (!can_run()) return;
     const testing::Scratch scratch;
@@ -517,7 +517,7 @@ TEST_CASE("without a directory the archive goes into a fresh one")
     CHECK(std::distance(fs::directory_iterator{scratch.path()}, fs::directory_iterator{}) == 2);
 }
 
-TEST_CASE("of a Fortran program it is told that nothing was recorded")
+TEST_CASE("of a Fortran program it is reported that nothing was recorded")
 {
     if (!can_run({"command -v mpirun", "command -v mpif90", "command -v gfortran"})) return;
     const testing::Scratch scratch;

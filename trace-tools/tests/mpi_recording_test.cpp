@@ -1,8 +1,8 @@
 // Two ranks of a real MPI job write one archive.
 #include "base/csv.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/patterns/profile.hpp"
-#include "trace-tools/tests/listing.hpp"
+#include "testing/listing.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/profile/profile.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
 // Wait states and critical paths: of archives made with known ones, and of a real one.
-#include "trace-tools/patterns/mpi_replay.hpp"
+#include "trace-tools/replay/mpi_replay.hpp"
 
 #include "base/csv.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/otf2/reader.hpp"
-#include "trace-tools/otf2/recorder.hpp"
-#include "trace-tools/patterns/started_requests.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+#include "trace-tools/replay/started_requests.hpp"
 #include "trace-tools/synth/thread_team.hpp"
 
 #include <doctest/doctest.h>
@@ -863,7 +863,7 @@ TEST_CASE("a thread that tells of steps without being in them has no phases, and
     }
 }
 
-TEST_CASE("waits, exclusive time, path and delay costs are told by call path where these are followed")
+TEST_CASE("waits, exclusive time, path and delay costs are reported by call path where these are followed")
 {
     Analysed run;
     std::ofstream{run.scratch / "spec"} << "ranks 2\n"
@@ -908,7 +908,7 @@ TEST_CASE("waits, exclusive time, path and delay costs are told by call path whe
     CHECK(found["/far/near/work"] == doctest::Approx(3e-3));
 }
 
-TEST_CASE("waiting that no delay explains is told of the rank that waited")
+TEST_CASE("waiting that no delay explains is reported the rank that waited")
 {
     Analysed run;
     otf2::ThreadMeeting meeting{2};
@@ -936,7 +936,7 @@ TEST_CASE("waiting that no delay explains is told of the rank that waited")
                 table(run.found / "path.csv", {"region", "rank"}, "delay_cost_seconds"));
 }
 
-TEST_CASE("MPI events outside of MPI calls are told and make no waits")
+TEST_CASE("MPI events outside of MPI calls are reported and make no waits")
 {
     Analysed run;
     {

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <cstdlib>
-#include <iostream>
 #include <latch>
 #include <thread>
 #include <vector>

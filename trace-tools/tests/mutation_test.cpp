@@ -3,10 +3,10 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/info/summary.hpp"
-#include "trace-tools/otf2/confined.hpp"
-#include "trace-tools/otf2/recorder.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+#include "trace-tools/profile/summary.hpp"
 
 #include <doctest/doctest.h>
 

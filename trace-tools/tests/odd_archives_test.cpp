@@ -1,11 +1,11 @@
 // Archives that are sound but unlike ours: other tools', older and newer OTF2, another byte order.
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/otf2/cut_off.hpp"
-#include "trace-tools/otf2/reader.hpp"
-#include "trace-tools/patterns/profile.hpp"
-#include "trace-tools/tests/listing.hpp"
-#include "trace-tools/tests/raw_archive.hpp"
+#include "testing/listing.hpp"
+#include "testing/raw_archive.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/read/cut_off.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/profile/profile.hpp"
 
 #include <doctest/doctest.h>
 
@@ -37,7 +37,7 @@ std::vector<std::string> events(const fs::path& anchor)
 
 }  // namespace
 
-TEST_CASE("an archive without clock properties and system tree, of any name, is sound and told as odd")
+TEST_CASE("an archive without clock properties and system tree, of any name, is sound and reported as odd")
 {
     const testing::Scratch scratch;
     otf2::RawArchive archive{scratch / "trace", "my.run"};
@@ -52,11 +52,11 @@ TEST_CASE("an archive without clock properties and system tree, of any name, is 
     CHECK(reader.archive().problems == std::vector<std::string>{});
     CHECK(reader.archive().oddities ==
           std::vector<std::string>{"no clock properties: a tick of the clock is taken for a nanosecond",
-                                   "no system tree: which node is which is not told"});
+                                   "no system tree: which node is which is not reported"});
     CHECK(events(archive.anchor()) == std::vector<std::string>{"1000 P/main: enter work", "3000 P/main: leave work"});
 }
 
-TEST_CASE("words of a newer OTF2 are kept as numbers and told as odd")
+TEST_CASE("words of a newer OTF2 are kept as numbers and reported as odd")
 {
     const testing::Scratch scratch;
     otf2::RawArchive archive{scratch / "trace"};
@@ -78,7 +78,7 @@ TEST_CASE("words of a newer OTF2 are kept as numbers and told as odd")
     CHECK(events(archive.anchor()).size() == 2);
 }
 
-TEST_CASE("events of kinds that OTF2 does not know are counted and told as odd")
+TEST_CASE("events of kinds that OTF2 does not know are counted and reported as odd")
 {
     const testing::Scratch scratch;
     otf2::RawArchive archive{scratch / "trace"};

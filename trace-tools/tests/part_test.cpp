@@ -2,9 +2,9 @@
 // refuse.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/patterns/culprits.hpp"
-#include "trace-tools/tests/raw_archive.hpp"
+#include "testing/raw_archive.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/replay/culprits.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,13 +1,13 @@
 // Archives of other tools, and damaged ones.
-#include "trace-tools/otf2/reader.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/otf2/recorded.hpp"
-#include "trace-tools/otf2/recorder.hpp"
-#include "trace-tools/patterns/profile.hpp"
-#include "trace-tools/tests/listing.hpp"
+#include "testing/listing.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/write/recorded.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+#include "trace-tools/profile/profile.hpp"
 
 #include <doctest/doctest.h>
 
@@ -392,9 +392,9 @@ TEST_CASE("a pipe in the place of a file is refused, not waited for")
         const fs::path directory = small_archive(scratch);
         fs::remove(directory / file);
         REQUIRE(::mkfifo((directory / file).c_str(), 0600) == 0);
-        const std::string told = complaint(directory / "traces.otf2");
-        CHECK(one_line_about(told, directory / "traces.otf2"));
-        CHECK(told.ends_with(" is no regular file"));
+        const std::string reported = complaint(directory / "traces.otf2");
+        CHECK(one_line_about(reported, directory / "traces.otf2"));
+        CHECK(reported.ends_with(" is no regular file"));
     }
 }
 
@@ -458,9 +458,9 @@ TEST_CASE("definitions without any events give one clear line")
     const fs::path directory = small_archive(scratch);
     fs::remove(directory / "traces/0.evt");
     fs::remove(directory / "traces/4294967296.evt");
-    const std::string told = complaint(directory / "traces.otf2");
-    CHECK(one_line_about(told, directory / "traces.otf2"));
-    CHECK(told.ends_with("there are definitions of 4000 events, but no events"));
+    const std::string reported = complaint(directory / "traces.otf2");
+    CHECK(one_line_about(reported, directory / "traces.otf2"));
+    CHECK(reported.ends_with("there are definitions of 4000 events, but no events"));
 }
 
 TEST_CASE("what a visitor throws comes out of the reading")
@@ -479,7 +479,7 @@ TEST_CASE("what a visitor throws comes out of the reading")
     CHECK_THROWS_WITH_AS(reader.read_by_location(impatient), "enough", base::UsageError);
 }
 
-TEST_CASE("a region that is never left is closed at the last event and told")
+TEST_CASE("a region that is never left is closed at the last event and reported")
 {
     const testing::Scratch scratch;
     otf2::Recorder recorder{scratch / "trace"};

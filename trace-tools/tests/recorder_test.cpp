@@ -1,11 +1,11 @@
 // What the recorder writes, read back.
-#include "trace-tools/otf2/recorder.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/otf2/recorded.hpp"
-#include "trace-tools/tests/listing.hpp"
+#include "testing/listing.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/write/recorded.hpp"
 
 #include <doctest/doctest.h>
 
@@ -293,7 +293,7 @@ TEST_CASE("a killed writer leaves nothing that looks like an archive")
     CHECK_THROWS_AS(otf2::Reader{scratch / "trace.tmp/traces.otf2"}, base::Error);
 }
 
-TEST_CASE("a full disk never disturbs who records and is told at the end")
+TEST_CASE("a full disk never disturbs who records and is reported at the end")
 {
     const testing::Scratch scratch;
     const pid_t child = ::fork();
@@ -311,8 +311,8 @@ TEST_CASE("a full disk never disturbs who records and is told at the end")
         try {
             recorder.finish();
         } catch (const base::Error& error) {
-            const bool told = std::string{error.what()}.find("no trace " + (scratch / "trace").string()) == 0;
-            std::_Exit(told ? 0 : 2);
+            const bool reported = std::string{error.what()}.find("no trace " + (scratch / "trace").string()) == 0;
+            std::_Exit(reported ? 0 : 2);
         }
         std::_Exit(1);
     }
@@ -347,7 +347,7 @@ TEST_CASE("a directory with a slash at its end is the same directory to the reco
     CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));
 }
 
-TEST_CASE("what a killed run left is told as such")
+TEST_CASE("what a killed run left is reported as such")
 {
     const testing::Scratch scratch;
     std::filesystem::create_directory(scratch / "trace.tmp");
@@ -360,7 +360,7 @@ TEST_CASE("what a killed run left is told as such")
     CHECK(std::filesystem::exists(scratch / "trace.tmp"));
 }
 
-TEST_CASE("a directory that cannot be made is told with the reason")
+TEST_CASE("a directory that cannot be made is reported with the reason")
 {
     CHECK_THROWS_WITH_AS(otf2::Recorder{"/proc/trace"}, "cannot create /proc/trace.tmp: No such file or directory",
                          base::Error);
@@ -372,7 +372,7 @@ TEST_CASE("a directory that cannot be made is told with the reason")
             base::Error);
 }
 
-TEST_CASE("a time stamp that goes back ends the recording and is told at the end")
+TEST_CASE("a time stamp that goes back ends the recording and is reported at the end")
 {
     const testing::Scratch scratch;
     otf2::Recorder recorder{scratch / "trace"};

@@ -1,11 +1,11 @@
 // What makes an archive unsound, and that real programs' archives are not.
-#include "trace-tools/patterns/soundness.hpp"
+#include "trace-tools/otf2/read/soundness.hpp"
 
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/otf2/fan_out.hpp"
-#include "trace-tools/otf2/recorder.hpp"
-#include "trace-tools/tests/raw_archive.hpp"
+#include "testing/raw_archive.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/read/fan_out.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include <doctest/doctest.h>
 

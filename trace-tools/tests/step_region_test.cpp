@@ -1,9 +1,9 @@
 // Which region is the step: by its attribute, or by how it repeats; and what steps are made of.
-#include "trace-tools/patterns/step_region.hpp"
+#include "trace-tools/steps/step_region.hpp"
 
 #include "base/csv.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/otf2/recorder.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/synth/thread_team.hpp"
 
 #include <doctest/doctest.h>

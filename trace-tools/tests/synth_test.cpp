@@ -1,9 +1,9 @@
 // Archives whose answers are known: what trace-synth says is true, and what it refuses.
 #include "base/csv.hpp"
 #include "base/error.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/otf2/reader.hpp"
-#include "trace-tools/patterns/profile.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/profile/profile.hpp"
 #include "trace-tools/synth/thread_team.hpp"
 
 #include <doctest/doctest.h>
@@ -326,7 +326,7 @@ TEST_CASE("a program may come through a pipe")
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("too few open files are told before the archive is begun")
+TEST_CASE("too few open files are reported before the archive is begun")
 {
     const testing::Scratch scratch;
     std::ofstream{scratch / "spec"} << "ranks 200\nwork 1ms\nMPI_Barrier 1ms\n";

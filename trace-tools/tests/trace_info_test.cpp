@@ -1,8 +1,8 @@
 // The program trace-info, run for real.
 #include "base/files.hpp"
-#include "base/testing.hpp"
-#include "trace-tools/otf2/recorder.hpp"
-#include "trace-tools/tests/raw_archive.hpp"
+#include "testing/raw_archive.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -143,13 +143,13 @@ TEST_CASE("trace-info --json tells all that the text tells, whatever the threads
     CHECK(testing::run({program, "--threads", "0", scratch / "trace/traces.otf2"}).status == 2);
 }
 
-TEST_CASE("of counters that accumulate their growth is told")
+TEST_CASE("of counters that accumulate their growth is reported")
 {
     const testing::Scratch scratch;
     otf2::Recorder recorder{scratch / "trace"};
     const otf2::MetricRef read = recorder.metric("read", "B", otf2::Type::uint64, otf2::MetricMode::accumulated_start);
     const otf2::MetricRef once =
-        recorder.metric("told once", "B", otf2::Type::uint64, otf2::MetricMode::accumulated_start);
+        recorder.metric("reported once", "B", otf2::Type::uint64, otf2::MetricMode::accumulated_start);
     for (const char* name : {"one", "two"}) {
         otf2::LocationRecorder& location = recorder.location(name);
         for (const std::int64_t time_s : {1, 2, 5})

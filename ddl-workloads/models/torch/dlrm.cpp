@@ -11,7 +11,7 @@
 // top > 1, where a layer from n to m has n m + m.
 #include "base/words.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
-#include "ddl-workloads/transports/transport.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
 
@@ -42,9 +42,9 @@ struct TablesPlan {
 // All embedding tables, of which this rank holds some.
 class Tables : public OwnPart {
  public:
-    Tables(const TablesPlan& plan, Transport& transport) : plan_{plan}, transport_{transport}
+    Tables(const TablesPlan& plan, ExchangeThread& exchanges) : plan_{plan}, exchanges_{exchanges}
     {
-        const auto ranks = static_cast<std::size_t>(transport.size());
+        const auto ranks = static_cast<std::size_t>(exchanges.size());
         held_.resize(ranks);
         std::vector<std::int64_t> by_owner;
         std::vector<std::int64_t> place(plan.rows.size());
@@ -53,7 +53,7 @@ class Tables : public OwnPart {
                 ++held_[rank];
                 place[table] = static_cast<std::int64_t>(next++);
                 by_owner.push_back(static_cast<std::int64_t>(table));
-                if (rank == static_cast<std::size_t>(transport.rank())) mine_.push_back(made(table));
+                if (rank == static_cast<std::size_t>(exchanges.rank())) mine_.push_back(made(table));
             }
         by_owner_ = torch::tensor(by_owner);
         place_ = torch::tensor(place);
@@ -100,7 +100,7 @@ class Tables : public OwnPart {
     void update() override
     {
         const torch::NoGradGuard no_gradients;
-        const double step = -plan_.learning_rate / static_cast<double>(transport_.size());
+        const double step = -plan_.learning_rate / static_cast<double>(exchanges_.size());
         for (const Lookup& lookup : lookups_) {
             std::int64_t begin = 0;
             for (const AskedIds& asked : lookup.ids) {
@@ -146,7 +146,7 @@ class Tables : public OwnPart {
     std::vector<std::int64_t> everybodys(std::int64_t samples)
     {
         std::vector<std::int64_t> all(held_.size());
-        transport_.all_gather(std::as_bytes(std::span{&samples, 1}), std::as_writable_bytes(std::span{all})).get();
+        exchanges_.all_gather(std::as_bytes(std::span{&samples, 1}), std::as_writable_bytes(std::span{all})).get();
         return all;
     }
 
@@ -177,7 +177,7 @@ class Tables : public OwnPart {
             for (const std::int64_t count : counts) bytes.push_back(static_cast<int>(count * item_bytes));
             return bytes;
         };
-        return transport_.all_to_all(bytes_of(mine), in_bytes(sent), bytes_of(all), in_bytes(received));
+        return exchanges_.all_to_all(bytes_of(mine), in_bytes(sent), bytes_of(all), in_bytes(received));
     }
 
     std::vector<AskedIds> of_askers(const torch::Tensor& ids, const std::vector<std::int64_t>& samples_of_ranks) const
@@ -206,7 +206,7 @@ class Tables : public OwnPart {
     }
 
     TablesPlan plan_;
-    Transport& transport_;
+    ExchangeThread& exchanges_;
     std::vector<std::int64_t> held_;  // tables of each rank
     torch::Tensor by_owner_;          // numbers of tables, in the order of their owners
     torch::Tensor place_;             // of each table among them
@@ -235,7 +235,7 @@ struct DlrmPlan {
 
 class Dlrm : public Network {
  public:
-    Dlrm(const DlrmPlan& plan, std::int64_t dense, Transport& transport) : tables_{plan.tables, transport}
+    Dlrm(const DlrmPlan& plan, std::int64_t dense, ExchangeThread& exchanges) : tables_{plan.tables, exchanges}
     {
         std::vector<std::int64_t> bottom = plan.bottom;
         bottom.push_back(plan.tables.width);
@@ -346,7 +346,7 @@ const ModelCard dlrm_model{
                                        .learning_rate = plan.optimizer.learning_rate},
                             .bottom = numbers(settings, "bottom"),
                             .top = numbers(settings, "top")};
-        return torch_model([&] { return std::make_shared<Dlrm>(dlrm, plan.shape.dense, *plan.transport); }, plan);
+        return torch_model([&] { return std::make_shared<Dlrm>(dlrm, plan.shape.dense, *plan.exchanges); }, plan);
     },
 };
 

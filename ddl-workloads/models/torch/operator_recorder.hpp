@@ -1,7 +1,7 @@
 // Shows LibTorch's operators and the modules of our models to Details, by LibTorch's own observers.
 #pragma once
 
-#include "ddl-workloads/details.hpp"
+#include "ddl-workloads/instruments/details.hpp"
 
 #include <cstdint>
 

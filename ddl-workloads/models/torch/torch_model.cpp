@@ -2,8 +2,8 @@
 
 #include "base/error.hpp"
 #include "ddl-workloads/models/torch/operator_recorder.hpp"
-#include "ddl-workloads/strategies/torch/parameter_shards.hpp"
-#include "ddl-workloads/strategies/torch/reducer.hpp"
+#include "ddl-workloads/models/torch/parameter_shards.hpp"
+#include "ddl-workloads/models/torch/reducer.hpp"
 
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 
@@ -189,9 +189,9 @@ class TorchModel : public Model {
         return own != nullptr ? bytes(own->parameters()) : std::vector<std::span<std::byte>>{};
     }
 
-    void exchange_in_buckets(const BucketCaps& caps, Transport& transport, StartExchange start) override
+    void exchange_in_buckets(const BucketCaps& caps, ExchangeThread& exchanges, StartExchange start) override
     {
-        reducer_ = make_reducer(parameters_, caps, transport, shards_ ? &*shards_ : nullptr, std::move(start));
+        reducer_ = make_reducer(parameters_, caps, exchanges, shards_ ? &*shards_ : nullptr, std::move(start));
     }
 
     void announce_gradients(GradientReady ready) override

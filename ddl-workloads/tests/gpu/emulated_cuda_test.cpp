@@ -1,5 +1,5 @@
 // The emulated model on a GPU.
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // All strategies with all models, at sizes that take a while.
-#include "base/testing.hpp"
-#include "ddl-workloads/tests/train_runs.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
 
 #include <doctest/doctest.h>
 

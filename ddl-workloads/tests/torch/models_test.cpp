@@ -2,8 +2,8 @@
 // of a model learn what one rank alone would.
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "ddl-workloads/models/torch/shelf.hpp"
-#include "ddl-workloads/transports/transport.hpp"
+#include "ddl-workloads/models/torch/registry.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@ using Options = std::map<std::string, std::string>;
 
 std::unique_ptr<ddl::Model> made(const std::string& name, const Options& options, const ddl::ModelPlan& plan)
 {
-    const base::Shelf<ddl::ModelCard> models = ddl::model_shelf(ddl::torch_models());
+    const base::Registry<ddl::ModelCard> models = ddl::model_registry(ddl::torch_models());
     const ddl::ModelCard& card = models.find(name);
     return card.make(models.settings(card, options), plan);
 }
@@ -80,9 +80,9 @@ struct Meeting {
     std::vector<std::span<const int>> counts;
 };
 
-class ThreadLink : public ddl::Link {
+class ThreadTransport : public ddl::Transport {
  public:
-    ThreadLink(Meeting& meeting, int rank) : meeting_{meeting}, rank_{rank} {}
+    ThreadTransport(Meeting& meeting, int rank) : meeting_{meeting}, rank_{rank} {}
 
     int rank() const override { return rank_; }
     int size() const override { return static_cast<int>(meeting_.bytes.size()); }
@@ -188,13 +188,13 @@ Trained train_on_visits(int ranks, const Options& options)
     trained.own_at_first.resize(categories);
     std::mutex mutex;
     const auto run = [&](int rank) {
-        ddl::Transport transport{[&] { return std::make_unique<ThreadLink>(meeting, rank); }};
-        ddl::ModelPlan plan{.shape = ddl::clicks_shape(dense, categories, rows), .rank = rank, .transport = &transport};
+        ddl::ExchangeThread exchanges{[&] { return std::make_unique<ThreadTransport>(meeting, rank); }};
+        ddl::ModelPlan plan{.shape = ddl::clicks_shape(dense, categories, rows), .rank = rank, .exchanges = &exchanges};
         plan.optimizer = {.name = "sgd", .learning_rate = 0.5, .momentum = 0.0, .weight_decay = 0.0};
         std::unique_lock alone{mutex};  // LibTorch's generator is one for all threads
         const auto model = made("dlrm", options, plan);
         alone.unlock();
-        for (const std::span<std::byte> bytes : model->parameters()) transport.broadcast(bytes, 0).get();
+        for (const std::span<std::byte> bytes : model->parameters()) exchanges.broadcast(bytes, 0).get();
         const auto keep_own = [&](std::vector<std::vector<float>>& tables) {
             const std::vector<std::span<std::byte>> own = model->own_parameters();
             for (std::size_t i = 0; i < own.size(); ++i)
@@ -206,7 +206,7 @@ Trained train_on_visits(int ranks, const Options& options)
             model->take(visits(step % 2 * all_samples + rank * samples, samples));
             model->forward();
             model->backward();
-            for (const std::span<float> gradient : model->gradients()) transport.average(gradient, {}).get();
+            for (const std::span<float> gradient : model->gradients()) exchanges.average(gradient, {}).get();
             model->update();
         }
         // The last rank has nothing left to guess.
@@ -274,9 +274,9 @@ TEST_CASE("gpt learns which byte follows")
 
 TEST_CASE("dlrm has the parameters that its formula says")
 {
-    ddl::Transport transport{ddl::connector("self", {})};
+    ddl::ExchangeThread exchanges{ddl::connector("self", {})};
     const auto count = [&](const ddl::SampleShape& shape, const Options& options) {
-        return made("dlrm", options, {.shape = shape, .transport = &transport})->parameter_count();
+        return made("dlrm", options, {.shape = shape, .exchanges = &exchanges})->parameter_count();
     };
     CHECK(count(ddl::clicks_shape(13, 26, 1000), {}) == 445'169);
     // tables 8 (10 + 20 + 30); bottom 3 > 4 > 8; top 8 + 6 > 5 > 1

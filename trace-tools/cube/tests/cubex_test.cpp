@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
-#include "base/testing.hpp"
 #include "base/words.hpp"
+#include "testing/testing.hpp"
 #include "trace-tools/cube/tests/pycubexr.hpp"
 
 #include <doctest/doctest.h>
@@ -231,7 +231,7 @@ TEST_CASE("pycubexr reads the values that were written")
     }
 }
 
-TEST_CASE("files that are no profile are told in one clear line")
+TEST_CASE("files that are no profile are reported in one clear line")
 {
     const testing::Scratch scratch;
     const auto with = [&](const std::string& content) {

@@ -1,7 +1,7 @@
 // A second reader of .cubex files, from PyPI; check.sh installs it where there is a network.
 #pragma once
 
-#include "base/testing.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

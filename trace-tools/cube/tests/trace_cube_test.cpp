@@ -1,10 +1,10 @@
 // The program trace-cube, run for real, on archives whose profile is known.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/testing.hpp"
+#include "testing/raw_archive.hpp"
+#include "testing/testing.hpp"
 #include "trace-tools/cube/cubex.hpp"
 #include "trace-tools/cube/tests/pycubexr.hpp"
-#include "trace-tools/tests/raw_archive.hpp"
 
 #include <doctest/doctest.h>
 
@@ -474,7 +474,7 @@ TEST_CASE("streams of accelerators are locations, those of metrics are not")
     CHECK(profile.find_metric("critical_path") == nullptr);  // no MPI
 }
 
-TEST_CASE("regions never left and deep recursion are told and profiled")
+TEST_CASE("regions never left and deep recursion are reported and profiled")
 {
     const testing::Scratch scratch;
     otf2::RawArchive archive{scratch / "trace"};
@@ -530,7 +530,7 @@ TEST_CASE("a disk that is full and a place that is none leave no file")
     CHECK(full.out.empty());  // nothing on the disk
 }
 
-TEST_CASE("wrong usage and wrong files are told")
+TEST_CASE("wrong usage and wrong files are reported")
 {
     const testing::Scratch scratch;
     const std::string anchor = make(scratch, "run", "ranks 1\nwork 1ms\n");

@@ -1,5 +1,5 @@
 // Waits and their causes in random MPI programs.
-#include "trace-tools/tests/random_archives.hpp"
+#include "testing/random_archives.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,171 @@
+#include "analysis/conclude/cause.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace analysis {
+
+namespace {
+
+std::string share(double percent)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%+.1f %%", percent);
+    return text;
+}
+
+// What an operator calls a phase.
+std::string plain(const std::string& phase)
+{
+    static const std::map<std::string, std::string> words{{"load", "waiting for input data"},
+                                                          {"to_device", "copying input to the device"},
+                                                          {"forward", "computing the forward pass"},
+                                                          {"backward", "computing the backward pass"},
+                                                          {"wait_exchange", "waiting for gradients of other ranks"},
+                                                          {"update", "updating the parameters"},
+                                                          {"checkpoint", "writing checkpoints"},
+                                                          {"control_delay", "the control delay"},
+                                                          {"control_settle", "the barriers of the control delay"},
+                                                          {"other", "work between the phases"}};
+    const auto found = words.find(phase);
+    return found == words.end() ? phase : found->second;
+}
+
+constexpr double significant = 0.05;
+
+bool slower(const Effect* effect, double confidence)
+{
+    return effect != nullptr && effect->percent.interval(confidence).low > 0.0;
+}
+
+// A part of the step as percent of the step; zero if it does not differ from that.
+double extra(const Analysis& analysis, const Effect& step, const std::string& name, double confidence)
+{
+    const Effect* effect = find(analysis.extra_effects, step.factor, step.level, step.kind, name);
+    return slower(effect, confidence) ? effect->percent.value : 0.0;
+}
+
+// Of the phases that got slower the one that did most; nullptr if none differs from zero.
+const Effect* largest_phase(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
+{
+    const Effect* largest = nullptr;
+    for (const std::string& phase : run.steps.phases) {
+        const Effect* effect = find(analysis.effects, step.factor, step.level, step.kind, phase);
+        if (!slower(effect, confidence) || effect->p_holm > significant) continue;
+        if (largest == nullptr || effect->percent.value > largest->percent.value) largest = effect;
+    }
+    return largest;
+}
+
+// What a phase stands for. Waiting for the exchange is either: which, only buckets tell.
+Mechanism mechanism_of(const std::string& phase)
+{
+    static const std::map<std::string, Mechanism> known{
+        {"load", Mechanism::input},       {"to_device", Mechanism::input}, {"forward", Mechanism::compute},
+        {"backward", Mechanism::compute}, {"update", Mechanism::compute},  {"checkpoint", Mechanism::checkpoint}};
+    const auto found = known.find(phase);
+    return found == known.end() ? Mechanism::unknown : found->second;
+}
+
+// On which ranks own work got slower: those whose slowdown differs from zero and is at least half of the largest.
+std::string slow_ranks(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
+{
+    std::vector<std::pair<double, int>> later;
+    for (const RankSteps& rank : run.steps.ranks) {
+        const Effect* ready =
+            find(analysis.extra_effects, step.factor, step.level, step.kind, base::join("ready rank ", rank.rank));
+        if (slower(ready, confidence)) later.emplace_back(ready->percent.value, rank.rank);
+    }
+    const std::size_t ranks = run.steps.ranks.size();
+    if (ranks == 1 || later.empty()) return "";
+    const auto largest = *std::max_element(later.begin(), later.end());
+    std::erase_if(later, [&](const auto& rank) { return rank.first < largest.first / 2.0; });
+    if (later.size() == ranks) return ranks == 2 ? " on both ranks" : base::join(" on all ", ranks, " ranks");
+    if (later.size() > 1) return base::join(" on ", later.size(), " of ", ranks, " ranks");
+    return base::join(" on rank ", largest.second, ", which the others then wait for");
+}
+
+// The split of the step by its buckets; the mechanism stays unknown if no part of it differs from zero.
+Cause split(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
+{
+    const double compute = extra(analysis, step, "critical_compute", confidence);
+    const double transfer = extra(analysis, step, "exposed_transfer", confidence);
+    const double after = extra(analysis, step, "after_exchange", confidence);
+    const double most = std::max({compute, transfer, after});
+    if (most <= 0.0) return {};
+    if (most == compute)
+        return {"", Mechanism::compute,
+                base::join("Own work before the exchange got slower", slow_ranks(run, analysis, step, confidence), " (",
+                           share(compute), "). ")};
+    if (most == after)
+        return {"", Mechanism::compute, base::join("Work after the exchange got slower (", share(after), "). ")};
+    const double shortest = extra(analysis, step, "transfer_min", confidence);
+    return {"", Mechanism::transfer,
+            base::join("Exchanging gradients took longer once all ranks were ready (", share(transfer),
+                       shortest > 0.0 ? "; shortest exchange of any rank " + share(shortest) : "", "). ")};
+}
+
+// Why no cause is named of an effect whose p is above 0.05 after Holm's correction, which multiplies by up to the
+// number of tests.
+std::string not_significant(const Analysis& analysis, const Effect& step)
+{
+    const auto tests = static_cast<double>(std::count_if(analysis.effects.begin(), analysis.effects.end(),
+                                                         [&](const Effect& other) { return other.rank == step.rank; }));
+    if (step.smallest_p.by_blocks * tests > significant)
+        return "Not named: too few blocks to tell it from chance, however large it is.";
+    if (step.smallest_p.by_draws * tests > significant)
+        return "Not named: too few draws (--draws) to tell it from chance, however large it is.";
+    char text[128];
+    std::snprintf(text, sizeof text, "Not named: it may be chance (p %.2f after correction for all noises and phases).",
+                  step.p_holm);
+    return text;
+}
+
+}  // namespace
+
+std::string text(Mechanism mechanism)
+{
+    switch (mechanism) {
+        case Mechanism::input:
+            return "input";
+        case Mechanism::compute:
+            return "compute";
+        case Mechanism::transfer:
+            return "transfer";
+        case Mechanism::checkpoint:
+            return "checkpoint";
+        case Mechanism::unknown:
+            break;
+    }
+    return "";
+}
+
+Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
+{
+    if (!slower(&step, confidence)) return {"", Mechanism::unknown, "No slowdown that differs from zero."};
+    if (step.p_holm > significant) return {"", Mechanism::unknown, not_significant(analysis, step)};
+    Cause cause = run.extra_names.empty() ? Cause{} : split(run, analysis, step, confidence);
+    if (run.steps.phases == std::vector<std::string>{"other"}) {
+        cause.sentence += "The archive records no phases.";
+        return cause;
+    }
+    const Effect* phase = largest_phase(run, analysis, step, confidence);
+    if (phase == nullptr) {
+        cause.sentence += "No phase by itself differs from zero.";
+        return cause;
+    }
+    cause.phase = phase->phase;
+    cause.sentence += base::join("The largest part is in ", plain(phase->phase), " (", share(phase->percent.value),
+                                 " of ", share(step.percent.value), ").");
+    // Loading and checkpoints are own work, too, and the phase says of what kind.
+    const Mechanism of_phase = mechanism_of(phase->phase);
+    if (cause.mechanism == Mechanism::unknown ||
+        (cause.mechanism == Mechanism::compute && of_phase != Mechanism::unknown))
+        cause.mechanism = of_phase;
+    return cause;
+}
+
+}  // namespace analysis

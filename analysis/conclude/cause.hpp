@@ -1,0 +1,27 @@
+// Where a factor's effect comes from: the phase that carries it, and own slowdown, waiting or transfer behind it.
+#pragma once
+
+#include "analysis/estimate/analyse.hpp"
+
+#include <string>
+
+namespace analysis {
+
+// What noise got in the way of. `unknown`: there is no effect, or the archive does not show it.
+enum class Mechanism { unknown, input, compute, transfer, checkpoint };
+std::string text(Mechanism mechanism);  // "compute"; empty for unknown
+
+struct Cause {
+    std::string phase;  // that carries most of the effect; empty if none was found
+    Mechanism mechanism = Mechanism::unknown;
+    std::string sentence;  // for an operator
+};
+
+// Of an effect on the job's step. None is named where the interval holds zero, or where p is above 0.05 after Holm's
+// correction; nor is a phase, a rank or a part of the step whose own interval holds zero. With recorded buckets the
+// step's delay is split into compute that got slower on the last rank, transfer that got slower, and the rest; the rank
+// is named by when its own buckets were ready (a phase that waits shows up on the wrong rank). Without them the phase
+// alone is named.
+Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence);
+
+}  // namespace analysis

@@ -1,0 +1,24 @@
+#include "analysis/conclude/forecast.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+std::optional<Forecast> forecast(const Mean& percent, double confidence, double budget_percent, double run_minutes)
+{
+    const double have = percent.degrees_of_freedom + 1.0;
+    if (have < least_blocks_to_forecast) return std::nullopt;
+    const double now = percent.interval(confidence).half_width();
+    const double wanted = 0.75 * budget_percent;
+    const double target = now > wanted ? wanted : now / 2.0;
+    const double deviation = percent.standard_error * std::sqrt(have);
+    double blocks = have;
+    while (t_quantile(confidence, blocks - 1.0) * deviation / std::sqrt(blocks) > target) {
+        blocks = std::ceil(blocks * 1.02);
+        if (run_minutes * blocks / have >= forecast_limit_minutes) return Forecast{target, forecast_limit_minutes};
+    }
+    return Forecast{target, run_minutes * blocks / have};
+}
+
+}  // namespace analysis

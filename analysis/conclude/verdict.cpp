@@ -1,0 +1,193 @@
+#include "analysis/conclude/verdict.hpp"
+
+#include "analysis/conclude/advice.hpp"
+#include "analysis/conclude/controls.hpp"
+#include "base/contract/roles.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace analysis {
+
+namespace {
+
+constexpr double distrust_confidence = 0.999;
+constexpr double least_covered =
+    0.9;  // of the training's time after warm-up; noise may measure the step before it begins
+
+std::string percent(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f %%", value);
+    return text;
+}
+
+// Every control of that role in the schedule, with its name.
+struct Measured {
+    Assigned on;
+    std::string name;
+    Control control;
+};
+
+std::vector<Measured> measured(const Analysis& analysis, base::Role role, const std::string& name, double confidence)
+{
+    std::vector<Measured> all;
+    for (const Effect& effect : analysis.effects)
+        if (effect.role == role && effect.phase == "step" && effect.rank == all_ranks && effect.kind == Kind::alone)
+            all.push_back({{effect.factor, effect.level, effect.stressor, effect.role},
+                           name,
+                           {.percent = effect.percent, .interval = effect.percent.interval(confidence)}});
+    if (all.size() > 1)
+        for (Measured& one : all) one.name += " '" + Treatment{{one.on}}.name() + "'";
+    return all;
+}
+
+// Of several the first that fails, else the first.
+std::optional<Control> shown(const std::vector<Measured>& all)
+{
+    if (all.empty()) return std::nullopt;
+    const auto failed = std::find_if(all.begin(), all.end(), [](const Measured& m) { return !m.control.holds; });
+    return failed == all.end() ? all.front().control : failed->control;
+}
+
+void distrust(Verdict& verdict, const std::string& reason)
+{
+    verdict.trustworthy = false;
+    verdict.reasons.push_back(reason);
+}
+
+void check_control(Verdict& verdict, const std::string& name, Control& control, const std::string& truth)
+{
+    const Interval wide = control.percent.interval(distrust_confidence);
+    const double off = control.percent.value - control.true_percent;
+    control.holds = wide.contains(control.true_percent) && std::abs(off) <= verdict.budget_percent;
+    if (control.holds) return;
+    if (wide.contains(control.true_percent))
+        distrust(verdict, base::join("the ", name, " is off by ", percent(off),
+                                     ", more than the budget: the run is too short or too noisy for this budget"));
+    else
+        distrust(verdict,
+                 base::join("the ", name, " came out as ", percent(control.percent.value), ", ", truth,
+                            " lies outside its 99.9 % interval (", percent(wide.low), " to ", percent(wide.high), ")"));
+}
+
+void check_placebo(Verdict& verdict, const Analysis& analysis)
+{
+    std::vector<Measured> placebos = measured(analysis, base::Role::placebo, "placebo", verdict.confidence);
+    if (placebos.empty())
+        return distrust(verdict, "no placebo in the schedule: nothing shows that doing nothing measures as nothing");
+    for (Measured& placebo : placebos) check_control(verdict, placebo.name, placebo.control, "zero");
+    verdict.placebo = shown(placebos);
+}
+
+// A control whose truth was recorded.
+void check_against_truth(Verdict& verdict, const std::string& name, Control& control,
+                         const std::optional<double>& truth, const std::string& what_it_is, const std::string& if_not)
+{
+    control.connected = truth.has_value();
+    if (!truth) {
+        control.holds = false;
+        return distrust(verdict, base::join("the ", name, " was not connected: ", if_not));
+    }
+    control.true_percent = *truth;
+    if (control.judged) check_control(verdict, name, control, base::join(what_it_is, " of ", percent(*truth)));
+}
+
+void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
+{
+    std::vector<Measured> delays = measured(analysis, base::Role::delay, "control delay", verdict.confidence);
+    verdict.sham = shown(measured(analysis, base::Role::sham, "control sham", verdict.confidence));
+    if (!delays.empty() && !verdict.sham)
+        distrust(verdict, "control.delay has no control.sham beside it: what its barriers cost counts as delay");
+    for (Measured& delay : delays)
+        check_against_truth(verdict, delay.name, delay.control, true_delay_percent(run, analysis, delay.on),
+                            "the recorded delay", "the training recorded no delay while it was asked to");
+    verdict.delay = shown(delays);
+}
+
+void check_pause(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
+{
+    std::vector<Measured> pauses = measured(analysis, base::Role::pause, "control pause", verdict.confidence);
+    for (Measured& pause : pauses) {
+        pause.control.judged = !run.computes_while_stopped;
+        check_against_truth(verdict, pause.name, pause.control, true_pause_percent(run, analysis, pause.on),
+                            "the recorded stopped time", "no process of the training was stopped");
+    }
+    verdict.pause = shown(pauses);
+}
+
+void check_positive_control(Verdict& verdict)
+{
+    if (verdict.delay || (verdict.pause && verdict.pause->judged)) return;
+    if (verdict.pause)
+        return distrust(verdict,
+                        "the control pause shows nothing of a training that computes while it is stopped (as on a "
+                        "GPU), and there is no control.delay in the schedule");
+    distrust(verdict,
+             "neither control.delay nor control.pause in the schedule: nothing shows that a known slowdown would be "
+             "found");
+}
+
+FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, const Effect& effect,
+                           const Verdict& verdict)
+{
+    FactorVerdict judged;
+    judged.factor = effect.factor;
+    judged.level = effect.level;
+    judged.stressor = effect.stressor;
+    judged.kind = effect.kind;
+    judged.percent = effect.percent.value;
+    judged.interval = effect.percent.interval(verdict.confidence);
+    judged.p_holm = effect.p_holm;
+    judged.verdict = judge(judged.interval, verdict.budget_percent);
+    if (judged.verdict == "undecided")
+        judged.forecast = forecast(effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes);
+    judged.cause = cause_of(run, analysis, effect, verdict.confidence);
+    judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause.mechanism, judged.verdict)
+                                         : "None: this run cannot be trusted, see above.";
+    return judged;
+}
+
+}  // namespace
+
+std::string judge(const Interval& interval, double budget_percent)
+{
+    if (interval.high < budget_percent) return "safe";
+    if (interval.low > budget_percent) return "unsafe";
+    return "undecided";
+}
+
+Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
+                const VerdictRules& rules)
+{
+    Verdict verdict;
+    verdict.budget_percent = rules.budget_percent;
+    verdict.confidence = rules.confidence;
+    verdict.quiet_step_ms = analysis.quiet_step_ms;
+    const RankSteps& rank = run.steps.ranks.front();
+    verdict.run_minutes = static_cast<double>(rank.end_ns.back() - rank.begin_ns.front()) / 60e9;
+    for (const std::string& broken : promises_broken) {
+        verdict.covered = false;
+        distrust(verdict, broken);
+    }
+    if (analysis.covered_share < least_covered) {
+        verdict.covered = false;
+        distrust(verdict, base::join("noise covered only ", std::lround(100.0 * analysis.covered_share),
+                                     " % of the training's time after its warm-up"));
+    }
+    check_placebo(verdict, analysis);
+    check_delay(verdict, run, analysis);
+    check_pause(verdict, run, analysis);
+    check_positive_control(verdict);
+    for (const Effect& effect : analysis.effects) {
+        if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
+        if (effect.role != base::Role::treatment) continue;
+        if (effect.kind == judged_kind(analysis.effects, effect))
+            verdict.factors.push_back(judge_factor(run, analysis, effect, verdict));
+    }
+    return verdict;
+}
+
+}  // namespace analysis

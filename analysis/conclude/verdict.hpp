@@ -1,0 +1,67 @@
+// The verdict: what may run beside the training, and whether the run's controls allow to believe it.
+#pragma once
+
+#include "analysis/conclude/cause.hpp"
+#include "analysis/conclude/forecast.hpp"
+#include "analysis/estimate/analyse.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct Control {
+    Mean percent;
+    Interval interval;  // at the confidence of the report
+    double true_percent = 0.0;
+    bool holds = true;      // false: a reason for distrust
+    bool connected = true;  // false: the training did nothing of it, so there is no truth
+    bool judged = true;     // false: shown only
+};
+
+struct FactorVerdict {
+    std::string factor;
+    std::string level;
+    std::string stressor;
+    Kind kind = Kind::alone;
+    std::string verdict;  // safe, unsafe, undecided
+    double percent = 0.0;
+    Interval interval;
+    double p_holm = 1.0;
+    std::optional<Forecast> forecast;  // of an undecided one with enough blocks
+    Cause cause;
+    std::string setting;  // of Slurm or of the node, to act on
+};
+
+struct VerdictRules {
+    double budget_percent = 1.0;
+    double confidence = 0.95;
+};
+
+struct Verdict {
+    bool trustworthy = true;
+    bool covered = true;               // noise was on each node, during 90 % of the training's time after its
+                                       // warm-up, and really ran in 90 % of the time in which it was assigned
+    std::vector<std::string> reasons;  // why not trustworthy
+    double budget_percent = 1.0;
+    double confidence = 0.95;
+    double quiet_step_ms = 0.0;
+    double run_minutes = 0.0;  // length of the training
+    // Every control of the schedule is judged; of several of a kind the first that fails is here, else the first.
+    std::optional<Control> placebo;
+    std::optional<Control> delay;        // against the sham
+    std::optional<Control> sham;         // against quiet: what the control costs; has no truth and is not judged
+    std::optional<Control> pause;        // not judged where the training computes while it is stopped
+    std::vector<FactorVerdict> factors;  // each level; controls left out
+};
+
+// promises_broken: from join(). Controls are distrusted beyond 99.9 % only: two at 95 % would mark one honest report in
+// ten.
+Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
+                const VerdictRules& rules);
+
+// "safe" if the interval ends below the budget, "unsafe" if it begins above it, else "undecided".
+std::string judge(const Interval& interval, double budget_percent);
+
+}  // namespace analysis

@@ -1,0 +1,200 @@
+#include "analysis/estimate/analyse.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+// Blocks of the steps for which keep(reason) holds, -1 for the others.
+template <class Keep>
+std::vector<int> blocks_of(const Exposures& exposures, Keep keep)
+{
+    std::vector<int> block = exposures.block;
+    for (std::size_t i = 0; i < block.size(); ++i)
+        if (!keep(exposures.left_out[i])) block[i] = -1;
+    return block;
+}
+
+bool is_used(LeftOut reason)
+{
+    return reason == LeftOut::no;
+}
+
+std::vector<std::string> measure_names(const StepTable& steps)
+{
+    std::vector<std::string> names{"step"};
+    names.insert(names.end(), steps.phases.begin(), steps.phases.end());
+    return names;
+}
+
+// By step: did control.pause stop any rank in it?
+std::vector<bool> stopped_steps(const DesignedRun& run)
+{
+    std::vector<bool> stopped(run.steps.numbers.size(), false);
+    for (std::size_t r = 0; r < run.stopped.size(); ++r) {
+        const RankSteps& rank = run.steps.ranks[r];
+        for (std::size_t i = 0; i < stopped.size(); ++i)
+            if (overlap_ns(rank.begin_ns[i], rank.end_ns[i], run.stopped[r]) > 0) stopped[i] = true;
+    }
+    return stopped;
+}
+
+double covered_share(const DesignedRun& run, const Exposures& exposures)
+{
+    double least = 1.0;
+    for (std::size_t r = 0; r < run.steps.ranks.size(); ++r) {
+        const RankSteps& rank = run.steps.ranks[r];
+        double time = 0.0;
+        double covered = 0.0;
+        for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
+            if (exposures.left_out[i] == LeftOut::warm_up) continue;
+            const auto length = static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]);
+            time += length;
+            for (const Overlap& overlap : exposures.ranks[r][i]) covered += overlap.share * length;
+        }
+        least = std::min(least, time > 0.0 ? covered / time : 0.0);
+    }
+    return least;
+}
+
+double seconds(std::int64_t ns)
+{
+    return static_cast<double>(ns) / 1e9;
+}
+
+std::int64_t longest_block_ns(const DesignedRun& run)
+{
+    std::vector<std::int64_t> length(static_cast<std::size_t>(run.plan.blocks), 0);
+    for (std::size_t c = 0; c < run.plan.block_of.size(); ++c) {
+        const Slot& slot = run.slots.front()[c];
+        length[static_cast<std::size_t>(run.plan.block_of[c])] += slot.end_ns - slot.begin_ns;
+    }
+    return *std::max_element(length.begin(), length.end());
+}
+
+// Says which of training and noise was too short, and how long it has to be at least.
+[[noreturn]] void fail_for_blocks(const DesignedRun& run, std::size_t complete, std::int64_t warm_up_steps)
+{
+    const RankSteps& rank = run.steps.ranks.front();
+    const std::vector<Slot>& slots = run.slots.front();
+    const std::int64_t begin_ns = rank.begin_ns.front();
+    const auto warm = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(warm_up_steps, 0, static_cast<std::int64_t>(rank.begin_ns.size()) - 1));
+    // The block in which the warm-up ends does not count.
+    const std::int64_t blocks = rank.begin_ns[warm] > slots.front().begin_ns ? 3 : 2;
+    const std::int64_t block_ns = longest_block_ns(run);
+    const double wait = std::max(0.0, seconds(slots.front().begin_ns - begin_ns));
+    const double noise = seconds(slots.back().end_ns - slots.front().begin_ns);
+    const double training = seconds(rank.end_ns.back() - begin_ns);
+    const double needed = std::ceil(seconds(blocks * block_ns));
+    if (training < wait + needed)
+        base::fail("the training ended after ", run.steps.numbers.size(), " steps, ", std::lround(training),
+                   " s; the schedule needs at least ", std::ceil(wait + needed),
+                   " s for two blocks that hold every treatment");
+    if (noise < needed)
+        base::fail("noise ended after ", std::lround(noise), " s; its schedule needs at least ", needed,
+                   " s for two blocks that hold every treatment");
+    base::fail("of ", run.plan.blocks, " blocks ", complete, complete == 1 ? " holds" : " hold",
+               " steps under every treatment, and an interval needs two: take longer slots");
+}
+
+// The rate of outliers by treatment is their indicator's least-squares mean; a factor's excess over quiet is tested as
+// effects are.
+std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Exposures& exposures, const Outliers& outliers,
+                                       const Eigen::VectorXd& step_ms, const Draws& draws)
+{
+    const std::vector<int> block =
+        blocks_of(exposures, [](LeftOut reason) { return is_used(reason) || reason == LeftOut::outlier; });
+    std::vector<double> slow_ms(run.plan.treatments.size(), 0.0);
+    std::vector<double> all_ms(run.plan.treatments.size(), 0.0);
+    Eigen::MatrixXd indicated = Eigen::MatrixXd::Zero(step_ms.size(), 2);
+    indicated.col(0) = step_ms;
+    for (Eigen::Index i = 0; i < step_ms.size(); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (block[at] < 0) continue;
+        const std::size_t treatment = main_treatment(exposures.job[at], run.plan);
+        all_ms[treatment] += step_ms[i];
+        if (!outliers.slow[at]) continue;
+        slow_ms[treatment] += step_ms[i];
+        indicated(i, 1) = 100.0;
+    }
+    const auto rate = [&](std::size_t t, std::string factor, std::string level, double p) {
+        const double steps = static_cast<double>(std::max<std::size_t>(1, outliers.used[t]));
+        return OutlierRate{std::move(factor), std::move(level), 100.0 * static_cast<double>(outliers.of[t]) / steps,
+                           all_ms[t] > 0.0 ? 100.0 * slow_ms[t] / all_ms[t] : 0.0, p};
+    };
+    std::vector<OutlierRate> rates{rate(0, "quiet", "", 1.0)};
+    const Fit fitted = fit(exposures.job, block, indicated, run.plan);
+    if (fitted.blocks.size() < 2) return rates;
+    const Series series{all_ranks, &exposures.job, indicated, {"step", "outliers"}};
+    for (const Effect& effect : effects(series, block, fitted, run.plan, draws)) {
+        if (effect.phase != "outliers" || effect.kind != Kind::alone) continue;
+        const Treatment treatment{{{effect.factor, effect.level, effect.stressor, effect.role}}};
+        const auto found = std::find(run.plan.treatments.begin(), run.plan.treatments.end(), treatment);
+        rates.push_back(
+            rate(static_cast<std::size_t>(found - run.plan.treatments.begin()), effect.factor, effect.level, effect.p));
+    }
+    return rates;
+}
+
+}  // namespace
+
+Analysis analyse(const DesignedRun& run, const Rules& rules)
+{
+    Analysis result;
+    result.exposures = expose(run.steps, run.slots, run.plan, rules.exposure);
+    result.covered_share = covered_share(run, result.exposures);
+
+    const Eigen::MatrixXd job = job_measures(run.steps);
+    std::vector<int> block = blocks_of(result.exposures, is_used);
+    if (std::all_of(block.begin(), block.end(), [](int b) { return b < 0; }))
+        base::fail("no step of the training after its warm-up (", rules.exposure.warm_up_steps,
+                   " steps) was covered by the noise");
+    result.outliers = find_outliers(job.col(0), result.exposures.job, block, run.plan, stopped_steps(run));
+    if (result.outliers.set_aside)
+        for (std::size_t i = 0; i < block.size(); ++i)
+            if (result.outliers.slow[i]) result.exposures.left_out[i] = LeftOut::outlier;
+    block = blocks_of(result.exposures, is_used);
+
+    Series series{all_ranks, &result.exposures.job, job, measure_names(run.steps)};
+    if (!run.extra_names.empty()) {
+        series.names.insert(series.names.end(), run.extra_names.begin(), run.extra_names.end());
+        series.measures.conservativeResize(Eigen::NoChange, job.cols() + run.extra_ms.cols());
+        series.measures.rightCols(run.extra_ms.cols()) = run.extra_ms;
+    }
+    const Fit job_fit = fit(result.exposures.job, block, series.measures, run.plan);
+    if (job_fit.blocks.size() < 2) fail_for_blocks(run, job_fit.blocks.size(), rules.exposure.warm_up_steps);
+    for (Effect& effect : effects(series, block, job_fit, run.plan, rules.draws)) {
+        const bool extra =
+            std::find(run.extra_names.begin(), run.extra_names.end(), effect.phase) != run.extra_names.end();
+        (extra ? result.extra_effects : result.effects).push_back(std::move(effect));
+    }
+    for (Effect& effect : median_effects(series, block, run.plan)) result.extra_effects.push_back(std::move(effect));
+    result.blocks = static_cast<int>(job_fit.blocks.size());
+    result.dropped_blocks = job_fit.dropped;
+    result.quiet_step_ms = job_fit.quiet_step_ms();
+
+    for (std::size_t r = 0; rules.by_rank && r < run.steps.ranks.size(); ++r) {
+        const RankSteps& rank = run.steps.ranks[r];
+        const Series own{rank.rank, &result.exposures.ranks[r], measures(rank), measure_names(run.steps)};
+        const Fit own_fit = fit(result.exposures.ranks[r], block, own.measures, run.plan);
+        for (Effect& effect : effects(own, block, own_fit, run.plan, rules.draws))
+            result.effects.push_back(std::move(effect));
+    }
+    adjust(result.effects);
+    result.outlier_rates = outlier_rates(run, result.exposures, result.outliers, job.col(0), rules.draws);
+
+    std::vector<bool> complete(static_cast<std::size_t>(run.plan.blocks), false);
+    for (const BlockMeans& kept : job_fit.blocks) complete[static_cast<std::size_t>(kept.block)] = true;
+    for (std::size_t i = 0; i < block.size(); ++i)
+        if (block[i] >= 0 && !complete[static_cast<std::size_t>(block[i])])
+            result.exposures.left_out[i] = LeftOut::block_incomplete;
+    for (const LeftOut reason : result.exposures.left_out) ++result.counts[reason];
+    return result;
+}
+
+}  // namespace analysis

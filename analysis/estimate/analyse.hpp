@@ -1,0 +1,46 @@
+// The analysis of one designed run: exposure, outliers, effects. Everything between reading and reporting.
+#pragma once
+
+#include "analysis/estimate/effects.hpp"
+#include "analysis/estimate/exposure.hpp"
+#include "analysis/estimate/outliers.hpp"
+#include "analysis/input/designed_run.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct Rules {
+    ExposureRules exposure{};
+    Draws draws{};
+    bool by_rank = true;  // effects for each rank too
+};
+
+struct OutlierRate {
+    std::string factor;
+    std::string level;
+    double percent_of_steps = 0.0;
+    double percent_of_time = 0.0;
+    double p = 1.0;  // that it differs from quiet by chance
+};
+
+struct Analysis {
+    Exposures exposures;  // with outliers and steps of incomplete blocks left out
+    Outliers outliers;
+    int blocks = 0;          // that hold every treatment
+    int dropped_blocks = 0;  // that lack one
+    double quiet_step_ms = 0.0;
+    std::vector<Effect> effects;             // step and phases, job first, then each rank; p_holm set
+    std::vector<Effect> extra_effects;       // of the extra measures, and of the median step; job only
+    std::vector<OutlierRate> outlier_rates;  // quiet first
+    std::map<LeftOut, std::size_t> counts;   // steps by why they were left out; LeftOut::no: used
+    double covered_share = 0.0;              // of the training's time after warm-up, on the rank with the least
+};
+
+// Throws Error if the run allows no estimate: no step covered, or fewer than two complete blocks.
+Analysis analyse(const DesignedRun& run, const Rules& rules);
+
+}  // namespace analysis

@@ -1,0 +1,23 @@
+// The statistics of base, of Eigen's vectors.
+#pragma once
+
+#include "base/statistics.hpp"
+
+#include <Eigen/Dense>
+
+namespace analysis {
+
+using base::holm;
+using base::Interval;
+using base::Mean;
+using base::median;
+using base::t_quantile;
+using base::t_test_p;
+
+// Of independent values (blocks, runs); two or more.
+inline Mean mean_of(const Eigen::VectorXd& values)
+{
+    return base::mean_of({values.data(), static_cast<std::size_t>(values.size())});
+}
+
+}  // namespace analysis

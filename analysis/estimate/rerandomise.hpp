@@ -1,0 +1,34 @@
+// The re-randomisation test: had the design drawn another order of treatments, how often would the effect be as large?
+#pragma once
+
+#include "analysis/estimate/contrasts.hpp"
+#include "analysis/estimate/estimator.hpp"
+
+#include <Eigen/Dense>
+
+#include <cstdint>
+#include <span>
+
+namespace analysis {
+
+struct Draws {
+    int count = 9999;
+    std::uint64_t seed = 1;
+};
+
+// p-value of a contrast for each measure, two-sided. Within each block the labels of treatments that would be equal
+// under the null hypothesis are exchanged as the design could have drawn them; the statistic is the size of the blocks'
+// effects summed up, each block counting alike. Exact up to the number of draws, and it holds one factor's null
+// hypothesis whatever the others do. Labels that an exchange would make inestimable are not drawn.
+Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::span<const Overlaps> overlaps,
+                               std::span<const int> block, const Eigen::MatrixXd& measures, const Experiment& plan,
+                               const Draws& draws);
+
+// The smallest p-value that the test can give; zero where nothing limits it.
+struct Smallest {
+    double by_draws = 0.0;
+    double by_blocks = 0.0;  // with all orders of all blocks drawn
+};
+Smallest smallest_p(const Contrast& contrast, const Fit& fit, const Experiment& plan, const Draws& draws);
+
+}  // namespace analysis

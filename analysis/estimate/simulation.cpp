@@ -1,0 +1,99 @@
+#include "analysis/estimate/simulation.hpp"
+
+#include "base/error.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <span>
+
+namespace analysis {
+
+namespace {
+
+double draw_normal(base::Random& random)
+{
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - base::draw_unit(random)));
+    return radius * std::cos(2.0 * std::numbers::pi * base::draw_unit(random));
+}
+
+std::vector<Slot> rotation(const Simulation& what, base::Random& random)
+{
+    const std::size_t factors = what.effects_percent.size();
+    const auto quiet = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(factors))));
+    const auto slot_ns = static_cast<std::int64_t>(what.slot_s * 1e9);
+    const auto run_ns = static_cast<std::int64_t>(what.run_s * 1e9);
+    std::vector<Slot> slots;
+    std::int64_t time_ns = 0;
+    for (std::int64_t block = 0; time_ns < run_ns; ++block) {
+        std::vector<std::size_t> order(factors + quiet);  // numbers beyond the factors are quiet
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        base::shuffle(random, std::span{order});
+        for (const std::size_t factor : order) {
+            Slot& slot = slots.emplace_back(Slot{block, time_ns, time_ns + slot_ns, {}});
+            if (factor < factors) slot.on.push_back({base::join("f", factor), "", "simulated"});
+            time_ns += slot_ns;
+        }
+    }
+    return slots;
+}
+
+// Time at which a step that begins at begin_ms ends: its work, in ms of a quiet machine, is done at the speed that each
+// slot's treatment leaves.
+double end_of_work(double begin_ms, double work_ms, const std::vector<double>& slowdown_of_slot, double slot_ms)
+{
+    double time = begin_ms;
+    while (true) {
+        const auto slot = static_cast<std::size_t>(time / slot_ms);
+        if (slot >= slowdown_of_slot.size()) return time + work_ms;
+        const double border = slot_ms * static_cast<double>(slot + 1);
+        const double needed = work_ms * slowdown_of_slot[slot];
+        if (time + needed <= border) return time + needed;
+        work_ms -= (border - time) / slowdown_of_slot[slot];
+        time = border;
+    }
+}
+
+}  // namespace
+
+SimulatedRun simulate(const Simulation& what, base::Random& random)
+{
+    SimulatedRun run;
+    run.slots = rotation(what, random);
+    std::vector<double> slowdown;
+    for (const Slot& slot : run.slots)
+        slowdown.push_back(
+            slot.on.empty() ? 1.0 : 1.0 + what.effects_percent[std::stoul(slot.on[0].factor.substr(1))] / 100.0);
+
+    run.steps.phases = {"compute", "exchange"};
+    RankSteps& rank = run.steps.ranks.emplace_back();
+    const double slot_ms = what.slot_s * 1e3;
+    const double end_ms = slot_ms * static_cast<double>(run.slots.size());
+    const double innovation = std::sqrt(1.0 - what.autocorrelation * what.autocorrelation);
+    const double drift_phase = 2.0 * std::numbers::pi * base::draw_unit(random);
+    double deviation = draw_normal(random);
+    double time = what.step_ms * base::draw_unit(random);
+    while (true) {
+        const double drift = what.drift / 2.0 * std::sin(drift_phase + std::numbers::pi * time / end_ms);
+        double work = what.step_ms * (1.0 + drift) * std::max(0.1, 1.0 + what.deviation * deviation);
+        deviation = what.autocorrelation * deviation + innovation * draw_normal(random);
+        if (base::draw_unit(random) < what.outlier_rate) work *= 2.0 + 3.0 * base::draw_unit(random);
+        const double end = end_of_work(time, work, slowdown, slot_ms);
+        if (end >= end_ms) break;
+        run.steps.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
+        rank.begin_ns.push_back(std::llround(time * 1e6));
+        rank.end_ns.push_back(std::llround(end * 1e6));
+        time = end;
+    }
+    const auto steps = static_cast<Eigen::Index>(rank.begin_ns.size());
+    rank.phase_ms.resize(steps, 2);
+    for (Eigen::Index i = 0; i < steps; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const double step_ms = static_cast<double>(rank.end_ns[at] - rank.begin_ns[at]) / 1e6;
+        rank.phase_ms(i, 0) = step_ms * 2.0 / 3.0;
+        rank.phase_ms(i, 1) = step_ms - rank.phase_ms(i, 0);
+    }
+    return run;
+}
+
+}  // namespace analysis

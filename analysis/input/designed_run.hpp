@@ -1,0 +1,25 @@
+// A run whose noise followed a plan: the training's steps and the slots beside them.
+#pragma once
+
+#include "analysis/input/slots.hpp"
+#include "analysis/input/steps.hpp"
+
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// What is known of a run beside its steps.
+struct DesignedRun {
+    StepTable steps;
+    std::vector<std::vector<Slot>> slots;  // [rank]: the job's slot table on the clock of the rank's node
+    Experiment plan;
+    std::vector<std::vector<Stretch>> stopped;  // [rank]: when control.pause held its processes stopped, same clock
+    bool computes_while_stopped = false;        // as on a GPU: a pause then costs less than its length
+
+    // Measures of the job's steps that are no phases: steps x names, in ms.
+    Eigen::MatrixXd extra_ms;
+    std::vector<std::string> extra_names;
+};
+
+}  // namespace analysis

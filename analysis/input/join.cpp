@@ -1,0 +1,152 @@
+#include "analysis/input/join.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+constexpr double least_achieved = 0.9;  // of the time in which a factor was assigned
+constexpr double most_disturbed = 0.1;  // of the time in which no noise was assigned
+
+std::string shown(const std::string& name)
+{
+    return name.empty() ? "unknown" : name;
+}
+
+bool same_clock(const std::string& a, const std::string& b)
+{
+    return !a.empty() && a == b;
+}
+
+// The noise process on the rank's node: on its clock or, if an offset between clocks is stated, on its host. Archives
+// that don't name their hosts must be of one node.
+const Noise* noise_beside(const Training& training, std::size_t rank, const std::vector<Noise>& noise,
+                          bool offset_stated)
+{
+    for (const Noise& process : noise)
+        if (same_clock(process.clock, training.clock[rank])) return &process;
+    if (!offset_stated) return nullptr;
+    for (const Noise& process : noise)
+        if (process.host == training.host[rank] || process.host.empty() || training.host[rank].empty()) return &process;
+    return nullptr;
+}
+
+using Place = std::pair<std::int64_t, std::int64_t>;  // block, position in it
+
+Place place_of(const Slot& slot)
+{
+    return {slot.block, slot.position};
+}
+
+// Of each process the slots that all went through: one that came late has none of the first, one that ended early none
+// of the last. What they did in them must be the same.
+std::vector<std::vector<Slot>> common_slots(const std::vector<Noise>& noise)
+{
+    Place first = place_of(noise.front().slots.front());
+    for (const Noise& process : noise) first = std::max(first, place_of(process.slots.front()));
+    std::vector<std::vector<Slot>> common;
+    for (const Noise& process : noise) {
+        const auto begin = std::find_if(process.slots.begin(), process.slots.end(),
+                                        [&](const Slot& slot) { return place_of(slot) == first; });
+        if (begin == process.slots.end())
+            base::fail(process.archive.string(), " has no slot ", first.second, " of block ", first.first,
+                       ", with which another noise process begins: they have no slots in common");
+        common.emplace_back(begin, process.slots.end());
+    }
+    std::size_t count = common.front().size();
+    for (const std::vector<Slot>& slots : common) count = std::min(count, slots.size());
+    for (std::size_t p = 0; p < common.size(); ++p) {
+        common[p].resize(count);
+        for (std::size_t c = 0; c < count; ++c)
+            if (common[p][c].on != common[0][c].on || place_of(common[p][c]) != place_of(common[0][c]))
+                base::fail(noise[p].archive.string(), " and ", noise[0].archive.string(),
+                           " followed different schedules (block ", common[0][c].block, ", slot ",
+                           common[0][c].position, "): not the noise of one run");
+    }
+    return common;
+}
+
+std::vector<Stretch> on_clock(std::vector<Stretch> stretches, std::int64_t offset_ns)
+{
+    for (Stretch& stretch : stretches) {
+        stretch.begin_ns += offset_ns;
+        stretch.end_ns += offset_ns;
+    }
+    return stretches;
+}
+
+std::vector<Slot> on_clock(std::vector<Slot> slots, std::int64_t offset_ns)
+{
+    for (Slot& slot : slots) {
+        slot.begin_ns += offset_ns;
+        slot.end_ns += offset_ns;
+    }
+    return slots;
+}
+
+// Keeps the columns that speak of the whole job. Without all of its ranks a job's bucket measures mean nothing.
+void copy_extras(const Training& training, std::size_t kept_ranks, DesignedRun& run)
+{
+    if (kept_ranks != training.steps.ranks.size()) return;
+    run.extra_ms = training.extra_ms;
+    run.extra_names = training.extra_names;
+}
+
+void check_achieved(const std::vector<Noise>& noise, Joined& joined)
+{
+    for (const Noise& process : noise) {
+        if (const double share = disturbed_share(process); share > most_disturbed)
+            joined.promises_broken.push_back(base::join("noise ran on ", shown(process.host), " in ",
+                                                        std::lround(100.0 * share),
+                                                        " % of the time in which none was assigned"));
+        for (const auto& [factor, share] : achieved_share(process))
+            if (share < least_achieved)
+                joined.promises_broken.push_back(base::join(
+                    factor == "quiet" ? "noise on " : base::join("the noise '", factor, "' on "), shown(process.host),
+                    factor == "quiet" ? " was really quiet in only " : " really ran in only ",
+                    std::lround(100.0 * share), " % of the time in which ", factor == "quiet" ? "quiet" : "it",
+                    " was assigned"));
+    }
+}
+
+}  // namespace
+
+Joined join(const Training& training, const std::vector<Noise>& noise, std::optional<std::int64_t> clock_offset_ns)
+{
+    Joined joined;
+    const std::vector<std::vector<Slot>> slots = common_slots(noise);
+    for (std::size_t r = 0; r < training.steps.ranks.size(); ++r) {
+        const Noise* beside = noise_beside(training, r, noise, clock_offset_ns.has_value());
+        if (beside == nullptr) {
+            joined.promises_broken.push_back(base::join("no noise process on the node of rank ",
+                                                        training.steps.ranks[r].rank, " (", shown(training.host[r]),
+                                                        "): the rank is left out"));
+            continue;
+        }
+        joined.run.steps.ranks.push_back(training.steps.ranks[r]);
+        const bool aligned = same_clock(beside->clock, training.clock[r]);
+        const std::int64_t offset_ns = aligned ? 0 : clock_offset_ns.value_or(0);
+        const auto process = static_cast<std::size_t>(beside - noise.data());
+        joined.run.slots.push_back(on_clock(slots[process], offset_ns));
+        joined.run.stopped.push_back(on_clock(beside->stopped, offset_ns));
+    }
+    if (joined.run.steps.ranks.empty())
+        base::fail("training and noise were recorded on two different clocks (", shown(training.clock.front()), " and ",
+                   shown(noise.front().clock), "): state their difference with --clock-offset if you know it");
+    if (clock_offset_ns)
+        joined.notes.push_back(base::join("clocks were aligned by a stated offset of ", *clock_offset_ns, " ns"));
+
+    joined.run.computes_while_stopped = training.computes_while_stopped;
+    joined.run.steps.phases = training.steps.phases;
+    joined.run.steps.numbers = training.steps.numbers;
+    copy_extras(training, joined.run.steps.ranks.size(), joined.run);
+    joined.run.plan = experiment(noise.front().design, joined.run.slots.front());
+    check_achieved(noise, joined);
+    return joined;
+}
+
+}  // namespace analysis

@@ -1,0 +1,26 @@
+// Joins a training with the noise beside it: on each node the noise process that reads the same clock.
+#pragma once
+
+#include "analysis/input/designed_run.hpp"
+#include "analysis/input/noise_archive.hpp"
+#include "analysis/input/training_archive.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct Joined {
+    DesignedRun run;
+    std::vector<std::string> promises_broken;  // noise missing on a node, or not as assigned: the run proves less
+    std::vector<std::string> notes;            // worth telling, no reason for distrust
+};
+
+// Clocks are the same if their identities are; with a stated offset (training's clock - noise's clock) they need not
+// be. Throws Error if no rank shares a clock with any noise process, or if noise processes followed different plans.
+// Ranks on nodes without noise are left out of the run, and that is a broken promise.
+Joined join(const Training& training, const std::vector<Noise>& noise, std::optional<std::int64_t> clock_offset_ns);
+
+}  // namespace analysis

@@ -1,0 +1,94 @@
+// DIR/control/<host>: one mapped page through which noisegen asks training for a known delay, and training publishes
+// what it is doing and which processes it has here. Lock-free, and safe if either side is killed: a request ends at
+// on_until_ns.
+#pragma once
+
+#include "base/contract/phases.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include <sys/types.h>
+
+namespace base {
+
+// What noisegen asks of a step: barriers around a rest, or around a rest and a known delay. The numbers are part of the
+// file's layout.
+enum class ControlRequest : std::uint32_t { none = 0, delay = 1, sham = 2 };
+
+// The layout, version 2. All fields in native byte order, naturally aligned; the file is 4096 bytes.
+struct ControlPage {
+    static constexpr std::uint32_t magic_value = 0x58544c4b;  // "XTLK"
+    static constexpr std::uint32_t current_version = 2;
+    static constexpr std::size_t most_processes = 256;
+
+    std::atomic<std::uint32_t> magic;
+    std::atomic<std::uint32_t> version;
+    alignas(
+        64) std::atomic<std::int64_t> on_until_ns;  // written by noisegen: `request` holds until then (CLOCK_MONOTONIC)
+    std::atomic<std::uint32_t> request;             // written by noisegen: a ControlRequest
+    std::atomic<std::int64_t> slot_end_ns;          // written by noisegen: no step that ends later does as asked
+    alignas(64)
+        std::atomic<std::uint64_t> acknowledged;  // written by training: counts the steps that looked at on_until_ns
+    std::atomic<std::uint64_t> controlled;        // written by training: of those, the steps that did as asked
+    alignas(64) std::atomic<std::uint64_t> step;  // written by training: the step it is in, from 0
+    std::atomic<std::uint32_t> phase;             // written by training: a TrainingPhase
+    std::atomic<std::int64_t> updated_ns;         // written by training: when it last wrote (CLOCK_MONOTONIC)
+    alignas(64) std::atomic<std::int64_t> followed_until_ns;  // written by noisegen: until then it sleeps on `phase`
+    // Written by training: its processes on this host, 0 where there is none. The number of the process in the low 22
+    // bits; above it its start in clock ticks since boot (/proc/PID/stat), for a number may be used again.
+    alignas(64) std::array<std::atomic<std::uint64_t>, most_processes> processes;
+};
+static_assert(sizeof(ControlPage) <= 4096);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+// What is asked now.
+ControlRequest request(const ControlPage& page, std::int64_t now_ns);
+
+// What training does at each cut: tells the phase and when it began, and wakes those who sleep on it, if any.
+void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns);
+
+// What noise does: sleeps until the phase is another than `seen`, or until the deadline, or for some milliseconds.
+// Returns the phase.
+TrainingPhase sleep_on_phase(ControlPage& page, TrainingPhase seen, std::int64_t deadline_ns);
+
+// The processes of the training on this host that are alive.
+std::set<pid_t> training_processes(const ControlPage& page);
+
+// Names this process in the page while the object lives; a killed one is known by its start time. Where the page is
+// full of living processes this one is not named.
+class TrainingProcess {
+ public:
+    explicit TrainingProcess(ControlPage& page);
+    ~TrainingProcess();
+    TrainingProcess(const TrainingProcess&) = delete;
+    TrainingProcess& operator=(const TrainingProcess&) = delete;
+
+ private:
+    std::atomic<std::uint64_t>* slot_ = nullptr;
+};
+
+// Several processes of a host may open the same file; whoever comes first creates it.
+class ControlFile {
+ public:
+    // Throws Error for a file of another version or size, std::system_error otherwise. A symlink is not followed.
+    static ControlFile open(const std::filesystem::path& run, const std::string& host);
+
+    ~ControlFile();
+    ControlFile(ControlFile&& other) noexcept;
+    ControlFile& operator=(ControlFile&&) = delete;
+    ControlFile(const ControlFile&) = delete;
+
+    ControlPage& page() { return *page_; }
+    const ControlPage& page() const { return *page_; }
+
+ private:
+    explicit ControlFile(ControlPage* page) : page_{page} {}
+    ControlPage* page_;
+};
+
+}  // namespace base

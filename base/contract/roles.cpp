@@ -1,0 +1,34 @@
+#include "base/contract/roles.hpp"
+
+#include "base/error.hpp"
+
+#include <array>
+#include <utility>
+
+namespace base {
+
+namespace {
+
+constexpr std::array<std::pair<Role, const char*>, 5> words{{{Role::treatment, "treatment"},
+                                                             {Role::placebo, "placebo"},
+                                                             {Role::delay, "delay"},
+                                                             {Role::sham, "sham"},
+                                                             {Role::pause, "pause"}}};
+
+}  // namespace
+
+std::string text(Role role)
+{
+    for (const auto& [known, word] : words)
+        if (known == role) return word;
+    return "";
+}
+
+Role parse_role(const std::string& word)
+{
+    for (const auto& [role, known] : words)
+        if (word == known) return role;
+    fail("'", word, "' is no role of a factor (treatment, placebo, delay, sham, pause)");
+}
+
+}  // namespace base

@@ -1,0 +1,33 @@
+// What is called how in the directory of a run, DIR. Each program makes its own part and reads those of others:
+//
+//     DIR/control/<host>                             the control file
+//     DIR/train/{run.json, steps.csv, trace/traces.otf2}
+//     DIR/noise/<host>.<rank>/{noise.json, noise.csv, trace/traces.otf2}
+//     DIR/report/{run.json, verdict.json, summary.json, ...}
+#pragma once
+
+namespace base::part {
+
+inline constexpr const char* control = "control";
+inline constexpr const char* train = "train";
+inline constexpr const char* noise = "noise";  // one folder in it for each process
+inline constexpr const char* report = "report";
+
+}  // namespace base::part
+
+namespace base::file {
+
+inline constexpr const char* run_record = "run.json";  // of train/ and report/
+inline constexpr const char* steps = "steps.csv";
+inline constexpr const char* trace = "trace";  // the folder of an archive
+inline constexpr const char* archive = "traces";
+inline constexpr const char* anchor = "traces.otf2";
+inline constexpr const char* anchor_in_part = "trace/traces.otf2";
+inline constexpr const char* noise_record = "noise.json";
+inline constexpr const char* noise_rows = "noise.csv";
+inline constexpr const char* noise_plan = "plan.json";  // of all noise processes of a run, as the next
+inline constexpr const char* noise_token = "token";
+inline constexpr const char* verdict = "verdict.json";
+inline constexpr const char* summary = "summary.json";
+
+}  // namespace base::file

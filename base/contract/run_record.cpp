@@ -1,0 +1,119 @@
+#include "base/contract/run_record.hpp"
+
+#include "base/clock.hpp"
+#include "base/cpus.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/launcher.hpp"
+#include "base/version.hpp"
+
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace base {
+
+namespace {
+
+std::string cpu_model()
+{
+    std::ifstream file{"/proc/cpuinfo"};
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+    return "unknown";
+}
+
+std::string first_line(const char* path)
+{
+    std::ifstream file{path};
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+// The kernel knows that it is a guest from the processor (x86) or from the firmware's tables (others); who made the
+// virtual machine stands in the latter. Empty on bare metal, as far as can be seen.
+std::string virtual_machine()
+{
+    const std::string maker = first_line("/sys/class/dmi/id/sys_vendor");
+    const std::string product = first_line("/sys/class/dmi/id/product_name");
+    bool guest = !first_line("/sys/hypervisor/type").empty();
+    std::ifstream cpus{"/proc/cpuinfo"};
+    for (std::string line; !guest && std::getline(cpus, line);)
+        guest = line.starts_with("flags") && (line + " ").find(" hypervisor ") != std::string::npos;
+    for (const char* word : {"QEMU", "KVM", "VMware", "VirtualBox", "Virtual Machine", "Amazon EC2", "Xen"})
+        if ((maker + " " + product).find(word) != std::string::npos && product.find(".metal") == std::string::npos)
+            guest = true;
+    if (!guest) return "";
+    return maker.empty() ? "unknown maker" : maker;
+}
+
+std::string kernel()
+{
+    utsname name{};
+    uname(&name);
+    return std::string{name.sysname} + " " + name.release + " " + name.machine;
+}
+
+std::string iso_time(std::int64_t realtime_ns)
+{
+    const std::time_t seconds = realtime_ns / 1'000'000'000;
+    std::tm broken{};
+    gmtime_r(&seconds, &broken);
+    std::array<char, 32> text{};
+    const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &broken);
+    return {text.data(), length};
+}
+
+nlohmann::ordered_json with_command_line(const std::string& program, const std::vector<std::string>& words)
+{
+    const std::int64_t offset = realtime_offset_ns();
+    const std::int64_t now = now_ns();
+    nlohmann::ordered_json record;
+    record["format"] = format_version;
+    record["program"] = program;
+    record["version"] = version();
+    record["git_revision"] = git_revision();
+    record["command_line"] = words;
+    record["host"] = host_name();
+    record["pid"] = ::getpid();
+    record["started"] = iso_time(now + offset);
+    record["started_monotonic_ns"] = now;
+    record["clock_identity"] = clock_identity().text();
+    record["realtime_minus_monotonic_ns"] = offset;
+    record["kernel"] = kernel();
+    record["cpu_model"] = cpu_model();
+    record["virtual_machine"] = virtual_machine();
+    record["cpus_online"] = std::thread::hardware_concurrency();
+    record["cpus_allowed"] = format_cpus(allowed_cpus());
+    const JobRank job = job_rank();
+    record["rank"] = job.rank;
+    record["ranks"] = job.size;
+    nlohmann::ordered_json variables = nlohmann::ordered_json::object();
+    for (const char* name : {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_JOB_NODELIST", "SLURM_CPU_BIND", "SLURMD_NODENAME",
+                             "OMPI_VERSION", "OMPI_MCA_mpi_yield_when_idle", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
+        if (const auto value = environment(name)) variables[name] = *value;
+    record["environment"] = variables;
+    return record;
+}
+
+}  // namespace
+
+nlohmann::ordered_json run_record(const std::string& program, int argc, char** argv)
+{
+    return with_command_line(program, {argv, argv + argc});
+}
+
+nlohmann::ordered_json run_record(const std::string& program)
+{
+    std::ifstream file{"/proc/self/cmdline", std::ios::binary};
+    std::vector<std::string> words;
+    for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+    return with_command_line(program, words);
+}
+
+}  // namespace base

@@ -1,0 +1,20 @@
+// run.json: who, where, when and how, the same for every program of ours.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace base {
+
+constexpr int format_version = 1;  // of the CSVs and JSONs that stand beside a run record
+
+// host, clock identity, MONOTONIC-REALTIME difference, kernel, CPU model, CPUs, who makes the virtual
+// machine (empty without one), Slurm job, MPI environment, versions,
+// command line, git revision, start (REALTIME and MONOTONIC). Programs add their own members.
+nlohmann::ordered_json run_record(const std::string& program, int argc, char** argv);
+
+// The same without a command line of one's own: read from /proc/self/cmdline.
+nlohmann::ordered_json run_record(const std::string& program);
+
+}  // namespace base

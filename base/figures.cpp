@@ -1,0 +1,58 @@
+#include "base/figures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+namespace noisegen {
+
+namespace {
+
+std::string with_prefix(double amount, const std::string& unit)
+{
+    if (std::isnan(amount)) return "-";
+    struct Prefix {
+        double factor;
+        const char* name;
+    };
+    constexpr std::array<Prefix, 4> prefixes{{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}}};
+    const auto* prefix = std::find_if(prefixes.begin(), prefixes.end() - 1, [amount](const Prefix& candidate) {
+        return amount >= 0.9995 * candidate.factor;  // 999.6 would be printed as 1e+03
+    });
+    std::ostringstream text;
+    text.precision(3);
+    text << amount / prefix->factor << " " << prefix->name << unit;
+    return text.str();
+}
+
+}  // namespace
+
+std::string speed_text(double bytes_per_s)
+{
+    return with_prefix(bytes_per_s, "B/s");
+}
+
+std::string operations_text(double operations_per_s)
+{
+    return with_prefix(operations_per_s, "/s");
+}
+
+std::string table_text(const std::vector<std::vector<std::string>>& lines, std::size_t left)
+{
+    std::vector<std::size_t> widths(lines.at(0).size());
+    for (const auto& line : lines)
+        for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+    std::string text;
+    for (const auto& line : lines) {
+        std::string row;
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            const std::string room(widths[i] - line[i].size(), ' ');
+            row += (i == 0 ? "" : "  ") + (i < left ? line[i] + room : room + line[i]);
+        }
+        text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+}
+
+}  // namespace noisegen

@@ -1,0 +1,75 @@
+#include "base/launcher.hpp"
+
+#include "base/environment.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include <sys/utsname.h>
+
+namespace base {
+
+namespace {
+
+// From a launcher's variables; none if it did not start this process.
+std::optional<JobRank> rank_of(const char* rank_variable, const char* size_variable, bool under_mpi)
+{
+    const std::optional<int> rank = environment_number(rank_variable);
+    if (!rank) return {};
+    return JobRank{*rank, environment_number(size_variable).value_or(1), under_mpi};
+}
+
+// Files are called after it: nothing that would lead to another directory.
+std::string checked_host_name(const std::string& name, const std::string& from)
+{
+    constexpr std::size_t longest = 200;
+    const bool plain = std::none_of(name.begin(), name.end(),
+                                    [](unsigned char letter) { return letter == '/' || std::iscntrl(letter) != 0; });
+    if (name.empty() || name == "." || name == ".." || name.size() > longest || !plain)
+        fail_usage(from, ": '", name.substr(0, longest), "' is not the name of a host");
+    return name;
+}
+
+}  // namespace
+
+std::string host_name()
+{
+    if (const auto node = environment("SLURMD_NODENAME")) return checked_host_name(*node, "SLURMD_NODENAME");
+    utsname name{};
+    uname(&name);
+    const std::string full = name.nodename;
+    const std::string host = full.substr(0, full.find('.'));
+    return host.empty() ? "localhost" : checked_host_name(host, "the name of this host (uname -n)");
+}
+
+JobRank job_rank()
+{
+    if (const auto job = rank_of("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true)) return *job;
+    if (const auto job = rank_of("PMIX_RANK", "SLURM_STEP_NUM_TASKS", true)) return *job;
+    // PMI is what MPICH, Intel MPI and srun --mpi=pmi2 speak. Whether the MPI we are built with does is not known here:
+    // OpenMPI would run as so many jobs of one rank, or not at all.
+    if (const auto job = rank_of("PMI_RANK", "PMI_SIZE", false)) return *job;
+    // In a Slurm job torchrun is started by srun, once a node: Slurm counts those.
+    if (environment("WORLD_SIZE"))
+        if (const auto job = rank_of("RANK", "WORLD_SIZE", false)) return *job;
+    if (environment("SLURM_STEP_ID"))
+        if (const auto job = rank_of("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false)) return *job;
+    return {};
+}
+
+void check_job_size(int mpi_size)
+{
+    const JobRank job = job_rank();
+    if (job.size == mpi_size) return;
+    const bool mpirun = environment("OMPI_COMM_WORLD_SIZE").has_value();
+    const bool srun = environment("SLURM_STEP_ID") && !mpirun;
+    if (!mpirun && !srun && environment("WORLD_SIZE"))
+        fail_usage("WORLD_SIZE says that there are ", job.size, " tasks, as torchrun does, but MPI sees ", mpi_size,
+                   ": try --transport gloo, or start it by mpirun");
+    fail_usage(srun ? "srun" : "the launcher", " started ", job.size, " tasks but MPI sees ", mpi_size, ": try ",
+               srun ? "--mpi=pmix (srun --mpi=list)" : "the mpirun of the MPI that this program was built with");
+}
+
+}  // namespace base

@@ -1,0 +1,37 @@
+// What options have to be, in the words of their users.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+#include <string>
+
+namespace base {
+
+constexpr int most_threads = 1024;  // of a kind in a process
+
+// Of an option that is empty if it is not given.
+template <class T>
+T parsed(const char* option, const std::string& text)
+{
+    try {
+        return parse<T>(text);
+    } catch (const UsageError& error) {
+        fail_usage(option, ": ", error.what());
+    }
+}
+
+template <class Number>
+void check_at_least(Number least, Number value, const char* option)
+{
+    if (value < least) fail_usage(option, " must be at least ", least, ", not ", value);
+}
+
+template <class Number>
+void check_within(Number least, Number most, Number value, const char* option)
+{
+    check_at_least(least, value, option);
+    if (value > most) fail_usage(option, " must be at most ", most, ", not ", value);
+}
+
+}  // namespace base

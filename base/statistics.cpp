@@ -1,0 +1,68 @@
+#include "base/statistics.hpp"
+
+#include <boost/math/distributions/students_t.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace base {
+
+Interval Mean::interval(double confidence) const
+{
+    const double half = t_quantile(confidence, degrees_of_freedom) * standard_error;
+    return {value - half, value + half};
+}
+
+double Mean::p_value() const
+{
+    if (standard_error == 0.0) return value == 0.0 ? 1.0 : 0.0;
+    return t_test_p(value / standard_error, degrees_of_freedom);
+}
+
+Mean mean_of(std::span<const double> values)
+{
+    const auto count = static_cast<double>(values.size());
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+    double squares = 0.0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return {mean, std::sqrt(squares / (count - 1.0) / count), count - 1.0};
+}
+
+double median(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2.0;
+}
+
+double t_quantile(double confidence, double degrees_of_freedom)
+{
+    const boost::math::students_t distribution{degrees_of_freedom};
+    return boost::math::quantile(boost::math::complement(distribution, (1.0 - confidence) / 2.0));
+}
+
+double t_test_p(double t, double degrees_of_freedom)
+{
+    if (!std::isfinite(t)) return 0.0;
+    const boost::math::students_t distribution{degrees_of_freedom};
+    return 2.0 * boost::math::cdf(boost::math::complement(distribution, std::abs(t)));
+}
+
+std::vector<double> holm(const std::vector<double>& p)
+{
+    std::vector<std::size_t> order(p.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+    std::vector<double> adjusted(p.size());
+    double largest = 0.0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        largest = std::max(largest, std::min(1.0, p[order[i]] * static_cast<double>(p.size() - i)));
+        adjusted[order[i]] = largest;
+    }
+    return adjusted;
+}
+
+}  // namespace base

@@ -1,0 +1,38 @@
+// Small statistics: Student's t intervals, medians, Holm's correction.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace base {
+
+struct Interval {
+    double low = 0.0;
+    double high = 0.0;
+
+    bool contains(double value) const { return low <= value && value <= high; }
+    double half_width() const { return (high - low) / 2.0; }
+};
+
+// Mean of independent values (blocks, runs) with its standard error. Needs two values or more.
+struct Mean {
+    double value = 0.0;
+    double standard_error = 0.0;
+    double degrees_of_freedom = 0.0;
+
+    Interval interval(double confidence) const;  // from Student's t; confidence 0.95 for 95 %
+    double p_value() const;                      // two-sided, of a true mean of zero
+};
+Mean mean_of(std::span<const double> values);
+
+double median(std::vector<double> values);  // of one value or more
+
+// Two-sided: P(|t| <= t_quantile(c, dof)) = c.
+double t_quantile(double confidence, double degrees_of_freedom);
+double t_test_p(double t, double degrees_of_freedom);
+
+// Holm's step-down: adjusted p-values, in the order given. Each hypothesis with p <= alpha is rejected with a chance of
+// any false rejection of at most alpha.
+std::vector<double> holm(const std::vector<double>& p);
+
+}  // namespace base

@@ -1,0 +1,28 @@
+// The options of ddl-train that say when and how checkpoints are written.
+#pragma once
+
+#include "base/options.hpp"
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
+
+#include <string>
+
+namespace ddl {
+
+class CheckpointOptions {
+ public:
+    // Adds them; both must outlive it.
+    CheckpointOptions(base::Options& options, CheckpointPlan& plan);
+
+    // Completes the plan once the options were parsed. Throws UsageError.
+    void read() const;
+
+ private:
+    const base::Options& options_;
+    CheckpointPlan& plan_;
+    std::string every_;
+    std::string mode_ = "sync";
+    std::string by_ = "rank0";
+    std::string fsync_ = "yes";
+};
+
+}  // namespace ddl

@@ -1,0 +1,40 @@
+// How ranks read what they train on, and the options of ddl-train that say so.
+#pragma once
+
+#include "base/options.hpp"
+#include "ddl-workloads/data/batch.hpp"
+#include "ddl-workloads/data/records.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace ddl {
+
+struct InputPlan {
+    int readers = 1;  // threads of each rank, as the transformers
+    int queue = 4;    // batches that are read ahead
+    int transformers = 0;
+    Augmentation augmentation;
+    Access access = Access::buffered;
+    bool skip_corrupt = false;
+    std::filesystem::path data_directory;  // empty: DIR/train/data
+};
+
+class InputOptions {
+ public:
+    // Adds them; both must outlive it.
+    InputOptions(base::Options& options, InputPlan& plan);
+
+    // Completes the plan once the options were parsed. Throws UsageError.
+    void read() const;
+
+ private:
+    InputPlan& plan_;
+    std::string augment_ = "none";
+    std::string corrupt_ = "stop";
+    bool drop_page_cache_ = false;
+    bool direct_ = false;
+    std::string data_directory_;
+};
+
+}  // namespace ddl

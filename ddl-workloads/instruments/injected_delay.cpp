@@ -1,0 +1,66 @@
+#include "ddl-workloads/instruments/injected_delay.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "base/waiting.hpp"
+#include "base/words.hpp"
+
+#include <utility>
+
+namespace ddl {
+
+InjectedDelay parse_injected_delay(const std::string& whole)
+{
+    const std::vector<std::string> words = base::split(whole, ':');
+    if (words.size() < 3)
+        base::fail_usage("--delay ", whole,
+                         ": RANK:PHASE:TIME is needed, such as 1:backward:5ms or 0:load:2ms:every=10");
+    InjectedDelay delay{.rank = base::parse<int>(words[0]),
+                        .phase = base::parse_training_phase(words[1]),
+                        .time = base::parse<base::Nanoseconds>(words[2])};
+    for (std::size_t i = 3; i < words.size(); ++i) {
+        if (words[i] == "busy")
+            delay.busy = true;
+        else if (words[i].starts_with("every="))
+            delay.every = base::parse<std::int64_t>(words[i].substr(6));
+        else
+            base::fail_usage("--delay ", whole, ": '", words[i], "' is neither every=N nor busy");
+    }
+    if (delay.phase == Phase::control_delay || delay.phase == Phase::control_settle)
+        base::fail_usage("--delay ", whole, ": ", text(delay.phase), " is a phase of --control-delay");
+    if (delay.rank < 0) base::fail_usage("--delay ", whole, ": ranks count from 0");
+    if (delay.time.count() <= 0) base::fail_usage("--delay ", whole, ": a delay takes longer than nothing");
+    if (delay.every < 1) base::fail_usage("--delay ", whole, ": every=1 is every step");
+    return delay;
+}
+
+DelayInjector::DelayInjector(otf2::Recorder& recorder, otf2::LocationRecorder& location,
+                             std::vector<InjectedDelay> delays)
+    : location_{location},
+      region_{recorder.region("injected_delay")},
+      delays_{std::move(delays)},
+      next_step_(delays_.size())
+{
+}
+
+void DelayInjector::entered(Phase phase, std::uint64_t step)
+{
+    for (std::size_t i = 0; i < delays_.size(); ++i) {
+        const InjectedDelay& delay = delays_[i];
+        const auto every = static_cast<std::uint64_t>(delay.every);
+        if (delay.phase != phase || step % every != 0 || step < next_step_[i]) continue;
+        next_step_[i] = step + 1;
+        const std::int64_t begin = base::now_ns();
+        location_.enter(region_, begin);
+        const std::int64_t deadline = begin + delay.time.count();
+        if (!delay.busy) sleep_through(deadline);
+        while (base::now_ns() < deadline) {
+        }
+        const std::int64_t end = base::now_ns();
+        location_.leave(region_, end);
+        ++count_;
+        total_ns_ += end - begin;
+    }
+}
+
+}  // namespace ddl

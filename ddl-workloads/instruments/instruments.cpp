@@ -1,0 +1,244 @@
+#include "ddl-workloads/instruments/instruments.hpp"
+
+#include "base/contract/trace_names.hpp"
+#include "base/error.hpp"
+
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+constexpr const char* training = "ddl-train";  // the source of what it counts by itself
+
+// Null if PAPI does not start on this machine.
+std::unique_ptr<otf2::CounterReader> papi_reader(const std::string& event, bool speaks)
+{
+    try {
+        return std::make_unique<otf2::CounterReader>(std::vector<std::string>{event});
+    } catch (const base::Error& error) {
+        if (speaks) base::warn(error.what(), "; counting without it");
+        return nullptr;
+    }
+}
+
+}  // namespace
+
+Instruments::Instruments(const InstrumentPlan& plan, ExchangeThread& exchanges) : exchanges_{exchanges}
+{
+    const auto start = [this, &plan](Transport& transport) {
+        recorder_.reset(plan.trace.empty() ? new otf2::Recorder(otf2::Recorder::off())
+                                           : new otf2::Recorder(plan.trace, transport.team(), "", plan.trace_memory));
+    };
+    exchanges.post(start).get();
+    define(plan);
+    clock_ = std::make_unique<PhaseClock>(*recorder_, *main_, plan.page);
+    details_ = std::make_unique<Details>(*recorder_, *main_, plan.level, plan.detailed_steps);
+    clock_->show(details_.get());
+    exchanges.post([this](Transport& transport) { transport.record(exchange_location_); }).get();
+    exchanges.observe(this);
+}
+
+Instruments::~Instruments()
+{
+    if (recorder_ && recorder_->on()) static_cast<void>(recorder_.release());
+}
+
+void Instruments::define(const InstrumentPlan& plan)
+{
+    otf2::Recorder& recorder = *recorder_;
+    main_ = &recorder.location(base::location::main);
+    exchange_location_ = &recorder.location(base::location::transport);
+    for (int reader = 0; reader < plan.readers; ++reader)
+        readers_.push_back(&recorder.location("reader " + std::to_string(reader)));
+    for (int transformer = 0; transformer < plan.transformers; ++transformer)
+        transformers_.push_back(&recorder.location("transform " + std::to_string(transformer)));
+
+    if (plan.checkpoints_beside) writer_ = &recorder.location("checkpoint writer");
+
+    bucket_ready_ = recorder.region(base::region::bucket_ready, otf2::RegionRole::task_create);
+    bucket_exchange_ = recorder.region(base::region::bucket_exchange, otf2::RegionRole::task);
+    parameter_exchange_ = recorder.region("parameter_exchange", otf2::RegionRole::task);
+    all_to_all_ = recorder.region("all_to_all", otf2::RegionRole::task);
+    coordination_ = recorder.region("coordination", otf2::RegionRole::task);
+    read_ = recorder.region("read", otf2::RegionRole::file_io);
+    transform_ = recorder.region("transform");
+    checkpoint_write_ = recorder.region("checkpoint_write", otf2::RegionRole::file_io);
+    step_ = recorder.attribute(base::attribute::step, otf2::Type::uint64, "number of the training step, from 0");
+    bucket_ =
+        recorder.attribute(base::attribute::bucket, otf2::Type::uint64, "number of the bucket in its step, from 0");
+    bytes_ = recorder.attribute(base::attribute::bytes, otf2::Type::uint64, "what was read or is exchanged");
+    if (recorder.on()) define_metrics(plan);
+}
+
+void Instruments::define_metrics(const InstrumentPlan& plan)
+{
+    using otf2::MetricMode;
+    using otf2::Type;
+    loss_metric_ = define({"loss", "", "of this rank's batch", training}, Type::real, MetricMode::absolute_point);
+    if (plan.level != DetailLevel::L0)
+        norm_metric_ = define({"gradient_norm", "", "L2 norm of what this rank updates with", training}, Type::real,
+                              MetricMode::absolute_point);
+    queue_metric_ =
+        define({"queue_depth", "batches", "batches read ahead", training}, Type::uint64, MetricMode::absolute_point);
+    read_metric_ =
+        define({"bytes_read", "B", "input read from files", training}, Type::uint64, MetricMode::accumulated_start);
+    if (otf2::counters_available()) papi_ = papi_reader(reduced_.event(), exchanges_.rank() == 0);
+    reduced_metric_ = define(
+        {"bytes_reduced", "B", "gradients averaged over the ranks", papi_ ? papi_->events().front().source : training},
+        Type::uint64, MetricMode::accumulated_start);
+    process_metrics_ = plan.process_metrics;
+    if (process_metrics_ == nullptr) return;
+    for (const Metric& metric : process_metrics_->metrics())
+        process_metric_refs_.push_back(define(metric, Type::int64, MetricMode::accumulated_start));
+}
+
+otf2::MetricRef Instruments::define(const Metric& metric, otf2::Type type, otf2::MetricMode mode)
+{
+    metrics_.push_back(metric);
+    return recorder_->metric(metric.name, metric.unit, type, mode, text(metric));
+}
+
+void Instruments::bucket_ready(BucketTag tag, std::int64_t at_ns)
+{
+    main_->enter(bucket_ready_, at_ns, {{step_, tag.step}, {bucket_, tag.bucket}});
+    main_->leave(bucket_ready_, at_ns);
+}
+
+std::int64_t Instruments::bytes_reduced()
+{
+    try {
+        if (papi_) return papi_->read().front();
+    } catch (const base::Error& error) {
+        base::warn(error.what(), "; counting without it");
+        papi_.reset();
+    }
+    return static_cast<std::int64_t>(reduced_.value());
+}
+
+void Instruments::sample(const Sample& sample)
+{
+    const std::int64_t now = base::now_ns();
+    if (sample.loss) main_->metric(loss_metric_, *sample.loss, now);
+    if (sample.gradient_norm) main_->metric(norm_metric_, *sample.gradient_norm, now);
+    main_->metric(queue_metric_, sample.queue_depth, now);
+    main_->metric(read_metric_, sample.bytes_read, now);
+    main_->metric(reduced_metric_, bytes_reduced(), now);
+    if (process_metrics_ == nullptr) return;
+    const std::vector<std::int64_t> counts = process_metrics_->read();
+    for (std::size_t i = 0; i < counts.size(); ++i) main_->metric(process_metric_refs_[i], counts[i], now);
+}
+
+void Instruments::exchange_begins(BucketTag tag, std::int64_t bytes)
+{
+    exchange_bytes_ = bytes;
+    exchanged_bucket_.store(tag.bucket, std::memory_order_relaxed);
+    exchange_began_ns_ = base::now_ns();
+    exchange_location_->enter(bucket_exchange_, exchange_began_ns_,
+                              {{step_, tag.step}, {bucket_, tag.bucket}, {bytes_, bytes}});
+}
+
+void Instruments::exchange_ends()
+{
+    const std::int64_t now = base::now_ns();
+    exchange_location_->leave(bucket_exchange_, now);
+    exchange_ns_ += now - exchange_began_ns_;
+    exchanged_bucket_.store(no_bucket, std::memory_order_relaxed);
+    reduced_.add(static_cast<std::uint64_t>(exchange_bytes_));
+}
+
+void Instruments::parameters_begin(std::int64_t bytes)
+{
+    exchange_began_ns_ = base::now_ns();
+    exchange_location_->enter(parameter_exchange_, exchange_began_ns_,
+                              {{step_, clock_->whereabouts().step}, {bytes_, bytes}});
+}
+
+void Instruments::parameters_end()
+{
+    const std::int64_t now = base::now_ns();
+    exchange_location_->leave(parameter_exchange_, now);
+    exchange_ns_ += now - exchange_began_ns_;
+}
+
+void Instruments::all_to_all_begins(std::int64_t bytes)
+{
+    exchange_location_->enter(all_to_all_, {{step_, clock_->whereabouts().step}, {bytes_, bytes}});
+}
+
+void Instruments::all_to_all_ends()
+{
+    exchange_location_->leave(all_to_all_);
+}
+
+void Instruments::coordination_begins()
+{
+    const PhaseClock::Whereabouts now = clock_->whereabouts();
+    if (now.phase == Phase::none)
+        exchange_location_->enter(coordination_);  // before the first step, after the last, or between two
+    else
+        exchange_location_->enter(coordination_, {{step_, now.step}});
+}
+
+void Instruments::coordination_ends()
+{
+    exchange_location_->leave(coordination_);
+}
+
+std::optional<std::uint64_t> Instruments::bucket_being_exchanged() const
+{
+    const std::uint64_t bucket = exchanged_bucket_.load(std::memory_order_relaxed);
+    return bucket == no_bucket ? std::nullopt : std::optional{bucket};
+}
+
+void Instruments::read_begins(int reader)
+{
+    readers_.at(static_cast<std::size_t>(reader))->enter(read_);
+}
+
+void Instruments::read_ends(int reader, std::int64_t bytes)
+{
+    readers_.at(static_cast<std::size_t>(reader))->leave(read_, {{bytes_, bytes}});
+}
+
+void Instruments::transform_begins(int transformer)
+{
+    transformers_.at(static_cast<std::size_t>(transformer))->enter(transform_);
+}
+
+void Instruments::transform_ends(int transformer)
+{
+    transformers_.at(static_cast<std::size_t>(transformer))->leave(transform_);
+}
+
+void Instruments::write_begins(std::int64_t steps_done, std::int64_t bytes)
+{
+    const std::lock_guard lock{writer_mutex_};
+    if (writer_ == nullptr) return;
+    writer_->enter(checkpoint_write_, {{step_, steps_done - 1}, {bytes_, bytes}});
+    writing_ = true;
+}
+
+void Instruments::write_ends()
+{
+    const std::lock_guard lock{writer_mutex_};
+    if (writer_ != nullptr && std::exchange(writing_, false)) writer_->leave(checkpoint_write_);
+}
+
+void Instruments::finish()
+{
+    {
+        const std::lock_guard lock{writer_mutex_};
+        if (writing_) writer_->leave(checkpoint_write_);
+        writer_ = nullptr;
+    }
+    exchanges_.observe(nullptr);
+    const auto end = [this](Transport& transport) {
+        transport.record(nullptr);
+        if (recorder_->on()) recorder_->finish();
+        recorder_.reset();
+    };
+    exchanges_.post(end).get();
+}
+
+}  // namespace ddl

@@ -1,0 +1,44 @@
+#include "ddl-workloads/instruments/recording_options.hpp"
+
+#include "base/error.hpp"
+
+namespace ddl {
+
+RecordingOptions::RecordingOptions(base::Options& options, RecordingPlan& plan)
+    : options_{options}, plan_{plan}, level_{text(plan.level)}
+{
+    options.add_choice("trace", trace_, {"on", "off"}, "record an OTF2 trace");
+    options.add("trace-memory", plan.memory,
+                "the most that a rank's events take before they go to the file, which stops the thread that finds it "
+                "full (a region TRACE BUFFER FLUSH); 0: 256KiB for each thread",
+                "SIZE");
+    options.add_choice(
+        "instrument", level_, {"L0", "L1", "L2", "L3"},
+        "what the trace holds: L0 phases and buckets, L1 also the model's modules and the gradient's norm, "
+        "L2 also LibTorch's operators, L3 also those inside them");
+    options.add("trace-steps", steps_,
+                "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END show more than L0; if not given all");
+    options.add(
+        "metrics", plan.metrics,
+        "what the trace counts of each rank's process, every tenth step: auto (what this machine has of PAPI's "
+        "presets and of the kernel's task-clock, context-switches, cpu-migrations, minor-faults, major-faults), none, "
+        "or events by name: PAPI_TOT_INS,context-switches",
+        "auto|none|EVENT,...");
+}
+
+void RecordingOptions::read() const
+{
+    plan_.trace = trace_ == "on";
+    plan_.level = parse_detail_level(level_);
+    if (!steps_.empty() && plan_.level == DetailLevel::L0)
+        base::fail_usage("--trace-steps: L0 shows no more of one step than of another; --instrument L1, L2 or L3 does");
+    plan_.steps = parse_trace_steps(steps_);
+    if (options_.given("trace-memory") && !plan_.trace)
+        base::fail_usage("--trace-memory ", base::format(plan_.memory), " needs a trace: --trace on");
+    if (options_.given("metrics") && plan_.metrics != "none" && !plan_.trace)
+        base::fail_usage("--metrics ", plan_.metrics, " needs a trace: --trace on");
+    if (!plan_.trace && plan_.level != DetailLevel::L0)
+        base::fail_usage("--instrument ", text(plan_.level), " needs a trace: --trace on");
+}
+
+}  // namespace ddl

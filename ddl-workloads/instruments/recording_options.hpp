@@ -1,0 +1,35 @@
+// What is recorded of a training, and the options of ddl-train that say so.
+#pragma once
+
+#include "base/options.hpp"
+#include "ddl-workloads/instruments/details.hpp"
+
+#include <string>
+
+namespace ddl {
+
+struct RecordingPlan {
+    bool trace = true;
+    base::Bytes memory{0};  // of each rank's events; 0: a chunk for each thread
+    DetailLevel level = DetailLevel::L0;
+    TraceSteps steps;              // whose details are recorded
+    std::string metrics = "auto";  // of the rank's process: as ProcessMetrics takes it
+};
+
+class RecordingOptions {
+ public:
+    // Adds them; both must outlive it.
+    RecordingOptions(base::Options& options, RecordingPlan& plan);
+
+    // Completes the plan once the options were parsed. Throws UsageError.
+    void read() const;
+
+ private:
+    const base::Options& options_;
+    RecordingPlan& plan_;
+    std::string trace_ = "on";
+    std::string level_;
+    std::string steps_;
+};
+
+}  // namespace ddl

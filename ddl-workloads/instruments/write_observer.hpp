@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ddl {
+
+// Told of what is written beside the steps, on the thread that writes it.
+class WriteObserver {
+ public:
+    virtual ~WriteObserver() = default;
+    virtual void write_begins(std::int64_t /*steps_done*/, std::int64_t /*bytes*/) {}
+    virtual void write_ends() {}
+};
+
+}  // namespace ddl

@@ -1,0 +1,184 @@
+#include "ddl-workloads/models/torch/reducer.hpp"
+
+#include "base/error.hpp"
+#include "ddl-workloads/models/torch/parameter_shards.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
+
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/distributed/c10d/logger.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+using FuturePointer = c10::intrusive_ptr<c10::ivalue::Future>;
+
+// What the reducer asks of a process group beside the exchange of buckets: rank, size, and rank 0's word on which
+// parameter goes into which bucket.
+class TransportGroup : public c10d::ProcessGroup {
+ public:
+    explicit TransportGroup(ExchangeThread& exchanges)
+        : ProcessGroup{exchanges.rank(), exchanges.size()}, exchanges_{exchanges}
+    {
+    }
+
+    const std::string getBackendName() const override { return "crosstalk"; }
+
+    c10::intrusive_ptr<c10d::Work> broadcast(std::vector<at::Tensor>& tensors,
+                                             const c10d::BroadcastOptions& options) override
+    {
+        for (at::Tensor& tensor : tensors) {
+            if (!tensor.is_contiguous()) base::fail("a tensor to broadcast is not in one piece");
+            const std::span<std::byte> bytes{static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+            exchanges_.broadcast(bytes, static_cast<int>(options.rootRank)).get();
+        }
+        return done(tensors);
+    }
+
+    // Of a static graph: which parameters are in use anywhere. Floats count ranks exactly.
+    c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions&) override
+    {
+        for (at::Tensor& tensor : tensors) {
+            const at::Tensor sums = tensor.to(at::kFloat).contiguous();
+            const std::span<float> values{sums.data_ptr<float>(), static_cast<std::size_t>(sums.numel())};
+            exchanges_.post([values](Transport& transport) { transport.sum(values); }).get();
+            tensor.copy_(sums);
+        }
+        return done(tensors);
+    }
+
+ private:
+    static c10::intrusive_ptr<c10d::Work> done(const std::vector<at::Tensor>& tensors)
+    {
+        auto future = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+        future->markCompleted(tensors);
+        return c10d::Work::create_from_future(future);
+    }
+
+    ExchangeThread& exchanges_;
+};
+
+// Called by the reducer whenever a bucket is complete on this rank, on the thread of backward().
+class StartHook : public c10d::CommHookInterface {
+ public:
+    StartHook(const ParameterShards* shards, StartExchange start) : shards_{shards}, start_{std::move(start)} {}
+
+    FuturePointer runHook(c10d::GradBucket& bucket) override
+    {
+        const at::Tensor gradients = bucket.getBuffer();
+        auto averaged = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
+        Bucket ours{.index = bucket.getIndex(),
+                    .gradients = {gradients.data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
+                    .last = bucket.isLast()};
+        if (shards_ != nullptr) ours.parts = shards_->parts_of(bucket.getParameters());
+        start_(ours, [averaged, gradients](std::exception_ptr failure) {
+            if (failure)
+                averaged->setError(failure);
+            else
+                averaged->markCompleted(gradients);
+        });
+        return averaged;
+    }
+
+    at::Tensor parseHookResult(const c10::IValue& result) override { return result.toTensor(); }
+
+ private:
+    const ParameterShards* shards_;
+    StartExchange start_;
+};
+
+// Buckets in the order in which backward will probably complete them: that of the parameters, backwards.
+std::vector<std::vector<std::size_t>> bucket_assignment(const std::vector<torch::Tensor>& parameters,
+                                                        const BucketCaps& caps)
+{
+    const std::vector<std::size_t> limits{static_cast<std::size_t>(caps.first_bytes),
+                                          static_cast<std::size_t>(caps.bytes)};
+    auto [buckets, bucket_limits] = c10d::compute_bucket_assignment_by_size(parameters, limits);
+    std::reverse(buckets.begin(), buckets.end());
+    return buckets;
+}
+
+// The constructor's parameters differ between versions of LibTorch: 1.13 also wants a limit for each bucket.
+template <class Real>
+std::unique_ptr<Real> construct(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
+                                c10::intrusive_ptr<c10d::ProcessGroup> group)
+{
+    using Buckets = std::vector<std::vector<std::size_t>>;
+    using Limits = std::vector<std::size_t>;
+    using Names = std::unordered_map<std::size_t, std::string>;
+    Buckets buckets = bucket_assignment(parameters, caps);
+    const std::vector<bool> dense(parameters.size(), false);
+    if constexpr (std::is_constructible_v<Real, std::vector<torch::Tensor>, Buckets, Limits,
+                                          c10::intrusive_ptr<c10d::ProcessGroup>, std::vector<bool>, std::int64_t, bool,
+                                          bool, Names, std::int64_t>) {
+        const Limits limits(buckets.size(), static_cast<std::size_t>(caps.bytes));
+        return std::make_unique<Real>(parameters, std::move(buckets), limits, std::move(group), dense, caps.bytes,
+                                      false, caps.view, Names{}, caps.first_bytes);
+    } else {
+        return std::make_unique<Real>(parameters, std::move(buckets), std::move(group), dense, caps.bytes, false,
+                                      caps.view, Names{}, caps.first_bytes);
+    }
+}
+
+class C10dReducer : public Reducer {
+ public:
+    C10dReducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps, ExchangeThread& exchanges,
+                const ParameterShards* shards, StartExchange start)
+        : real_{construct<c10d::Reducer>(parameters, caps, c10::make_intrusive<TransportGroup>(exchanges))},
+          logger_{std::make_shared<c10d::Logger>(real_)},
+          learns_graph_{caps.static_graph}
+    {
+        real_->set_logger(logger_);
+        logger_->set_construction_data_and_log("ddl-train", {}, -1, false, false, caps.static_graph);
+        if (caps.static_graph) real_->set_static_graph();
+        real_->register_comm_hook(std::make_unique<StartHook>(shards, std::move(start)));
+    }
+
+    void before_forward() override
+    {
+        logger_->set_runtime_stats_and_log();  // of the step before
+        real_->rebuild_buckets();  // once, after the first step: in the order in which gradients really became ready
+        real_->prepare_for_forward();
+    }
+
+    void before_backward(const torch::Tensor& loss) override
+    {
+        real_->prepare_for_backward({});
+        if (!std::exchange(learns_graph_, false)) return;
+        // The first backward of a static graph only learns it; its buckets are exchanged when all of it is over.
+        loss.register_hook([this](const at::Tensor&) {
+            torch::autograd::Engine::get_default_engine().queue_callback([this] { real_->delay_all_reduce(); });
+        });
+    }
+
+    nlohmann::ordered_json logged() override
+    {
+        const auto data = logger_->get_ddp_logging_data();
+        nlohmann::ordered_json json;
+        for (const std::string name : {"avg_forward_compute_time", "avg_backward_compute_time",
+                                       "avg_backward_comm_time", "avg_backward_compute_comm_overlap_time"})
+            if (const auto found = data.ints_map.find(name); found != data.ints_map.end()) json[name] = found->second;
+        return json;
+    }
+
+ private:
+    std::shared_ptr<c10d::Reducer> real_;
+    std::shared_ptr<c10d::Logger> logger_;
+    bool learns_graph_;  // in the next backward
+};
+
+}  // namespace
+
+std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
+                                      ExchangeThread& exchanges, const ParameterShards* shards, StartExchange start)
+{
+    return std::make_unique<C10dReducer>(parameters, caps, exchanges, shards, std::move(start));
+}
+
+}  // namespace ddl

@@ -1,0 +1,33 @@
+// The real c10d::Reducer of PyTorch's DistributedDataParallel, over our transport.
+#pragma once
+
+#include "ddl-workloads/models/model.hpp"
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <vector>
+
+namespace ddl {
+
+class ParameterShards;
+class ExchangeThread;
+
+class Reducer {
+ public:
+    virtual ~Reducer() = default;
+    // Before each forward(), and between forward() and backward(). During backward() buckets are then started as soon
+    // as they are complete, and the gradients are averaged when it returns. Without both calls it only accumulates.
+    virtual void before_forward() = 0;
+    virtual void before_backward(const torch::Tensor& loss) = 0;
+
+    // What PyTorch's own logger (c10d::Logger) measured in the first ten steps and then in every hundredth: means in
+    // ns. Compute ends when all buckets are ready, communication lasts from the first bucket's start to the last's end.
+    virtual nlohmann::ordered_json logged() = 0;
+};
+
+// Parameters must be equal on all ranks by now. Of what lies in shards, if any, buckets tell whose it is.
+std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
+                                      ExchangeThread& exchanges, const ParameterShards* shards, StartExchange start);
+
+}  // namespace ddl

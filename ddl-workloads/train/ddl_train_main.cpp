@@ -1,0 +1,66 @@
+// Data-parallel training with named phases, traced: the victim of the noise.
+#include "base/error.hpp"
+#include "base/launcher.hpp"
+#include "base/stop.hpp"
+#include "ddl-workloads/instruments/process_metrics.hpp"
+#include "ddl-workloads/train/parent_watch.hpp"
+#include "ddl-workloads/train/placement.hpp"
+#include "ddl-workloads/train/plan.hpp"
+#include "ddl-workloads/train/training.hpp"
+
+#ifdef CROSSTALK_DDL_TORCH
+#include "ddl-workloads/models/torch/registry.hpp"
+#endif
+
+#include <iostream>
+#include <optional>
+
+namespace {
+
+base::Registry<ddl::ModelCard> models()
+{
+#ifdef CROSSTALK_DDL_TORCH
+    return ddl::model_registry(ddl::torch_models());
+#else
+    return ddl::model_registry({});
+#endif
+}
+
+int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& registry)
+{
+    ddl::ProcessMetrics process_metrics{plan.recording.trace ? plan.recording.metrics : "none"};
+    std::optional<ddl::ParentWatch> watch;
+    if (base::job_rank().under_mpi) watch.emplace();
+    ddl::ExchangeThread exchanges{ddl::connector(plan.transport, {plan.progress, plan.out}, plan.transport_cpus)};
+    ddl::Training training{plan, registry, exchanges, process_metrics};
+    try {
+        training.prepare();
+        training.run();
+        const nlohmann::ordered_json result = training.result();
+        if (exchanges.rank() == 0 && !(std::cout << result.dump() << std::endl))
+            base::fail("cannot write the result to the standard output; it is in run.json");
+    } catch (...) {
+        exchanges.abort(base::report_failure("ddl-train"));
+    }
+    if (!training.promise_kept()) {
+        base::warn("ranks ended with different parameters: the exchange went wrong");
+        return base::exit_promise_not_kept;
+    }
+    if (training.lost_checkpoints() == 0) return base::exit_fine;
+    base::warn(training.lost_checkpoints(), " checkpoints could not be written");
+    return base::exit_promise_not_kept;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    const base::Registry<ddl::ModelCard> registry = models();
+    const std::optional<ddl::TrainingPlan> plan = ddl::parse_plan(argc, argv, registry);
+    if (!plan) return base::exit_fine;
+    ddl::place(plan->cpus, plan->transport_cpus, plan->threads, argv);
+    base::stop_on_signals();
+    return train(*plan, registry);
+} catch (...) {
+    return base::report_failure("ddl-train");
+}

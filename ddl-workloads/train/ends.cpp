@@ -1,0 +1,81 @@
+#include "ddl-workloads/train/ends.hpp"
+
+#include "base/clock.hpp"
+#include "base/stop.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ddl {
+
+namespace {
+
+constexpr std::size_t steps_of_a_loss = 10;  // one batch alone may be easy
+
+}  // namespace
+
+Ends::Ends(const TrainingPlan& plan, std::int64_t steps_per_epoch)
+    : plan_{plan}, steps_per_epoch_{steps_per_epoch}, begun_ns_{base::now_ns()}
+{
+}
+
+bool Ends::reached(std::int64_t steps) const
+{
+    return (plan_.steps > 0 && steps >= plan_.steps) || (plan_.epochs > 0 && steps >= plan_.epochs * steps_per_epoch_);
+}
+
+bool Ends::ends_epoch(std::int64_t steps) const
+{
+    return (plan_.epochs > 0 || plan_.until_accuracy) && steps % steps_per_epoch_ == 0;
+}
+
+Stop Ends::wish(std::optional<double> accuracy) const
+{
+    if (base::stop_requested()) return Stop::signal;
+    if (plan_.until_accuracy && accuracy.value_or(0.0) >= *plan_.until_accuracy) return Stop::accuracy;
+    const bool late = plan_.duration.count() > 0 && base::now_ns() - begun_ns_ >= plan_.duration.count();
+    return late ? Stop::time_is_up : Stop::no;
+}
+
+void Ends::hear(const std::vector<StepNews>& news)
+{
+    stop_ = std::max(agreed(news), loss_is_low_enough(news) ? Stop::loss : Stop::no);
+}
+
+bool Ends::loss_is_low_enough(const std::vector<StepNews>& news)
+{
+    if (!plan_.until_loss || news.empty() || news.front().complete_steps == 0) return false;
+    const auto add = [](double sum, const StepNews& one) { return sum + one.loss; };
+    losses_.push_back(std::accumulate(news.begin(), news.end(), 0.0, add) / static_cast<double>(news.size()));
+    if (losses_.size() > steps_of_a_loss) losses_.pop_front();
+    const double mean = std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
+    return losses_.size() == steps_of_a_loss && mean <= *plan_.until_loss;
+}
+
+double Ends::fraction(std::int64_t steps) const
+{
+    const auto of = [](auto done, auto all) {
+        return all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 0.0;
+    };
+    return std::max({of(steps, plan_.steps), of(steps, plan_.epochs * steps_per_epoch_),
+                     of(base::now_ns() - begun_ns_, plan_.duration.count())});
+}
+
+std::string Ends::text(std::int64_t steps) const
+{
+    switch (stop_) {
+        case Stop::signal:
+            return "signal";
+        case Stop::accuracy:
+            return "accuracy";
+        case Stop::loss:
+            return "loss";
+        case Stop::time_is_up:
+            return "duration";
+        case Stop::no:
+            break;
+    }
+    return plan_.steps > 0 && steps >= plan_.steps ? "steps" : "epochs";
+}
+
+}  // namespace ddl

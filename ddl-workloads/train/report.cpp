@@ -1,0 +1,173 @@
+#include "ddl-workloads/train/report.hpp"
+
+#include "base/clock.hpp"
+#include "base/cpus.hpp"
+#include "base/error.hpp"
+#include "base/launcher.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace ddl {
+
+namespace {
+
+double per_step_ms(std::int64_t ns, std::int64_t steps)
+{
+    return steps == 0 ? 0.0 : static_cast<double>(ns) / 1e6 / static_cast<double>(steps);
+}
+
+std::string name_of_thread(pid_t thread)
+{
+    std::ifstream file{"/proc/self/task/" + std::to_string(thread) + "/comm"};
+    std::string name;
+    std::getline(file, name);
+    return name;
+}
+
+// The most that was resident at any time (VmHWM).
+std::int64_t peak_memory_bytes()
+{
+    struct rusage usage = {};
+    base::check_errno(::getrusage(RUSAGE_SELF, &usage), "ask for the memory in use");
+    return usage.ru_maxrss * 1024;
+}
+
+}  // namespace
+
+void StepSums::add(const StepTimes& times)
+{
+    ++steps;
+    ns += times.end_ns - times.begin_ns;
+    for (std::size_t i = 0; i < phase_ns.size(); ++i) phase_ns[i] += times.phase_ns[i];
+}
+
+std::int64_t StepSums::of(Phase phase) const
+{
+    return phase_ns[static_cast<std::size_t>(std::find(phases.begin(), phases.end(), phase) - phases.begin())];
+}
+
+std::optional<double> overlap_percent(const StepSums& sums, std::int64_t exchange_ns)
+{
+    if (exchange_ns <= 0) return std::nullopt;
+    const auto waited = static_cast<double>(sums.of(Phase::wait_exchange));
+    return 100.0 * std::max(0.0, 1.0 - waited / static_cast<double>(exchange_ns));
+}
+
+nlohmann::ordered_json to_json(const StepSums& sums, std::int64_t samples_per_step)
+{
+    nlohmann::ordered_json json;
+    json["steps"] = sums.steps;
+    json["mean_step_ms"] = per_step_ms(sums.ns, sums.steps);
+    const double seconds = static_cast<double>(sums.ns) / 1e9;
+    json["samples_per_s"] = seconds > 0.0 ? static_cast<double>(sums.steps * samples_per_step) / seconds : 0.0;
+    const std::int64_t computed_ns = sums.of(Phase::forward) + sums.of(Phase::backward) + sums.of(Phase::update);
+    json["utilisation_percent"] =
+        sums.ns > 0 ? 100.0 * static_cast<double>(computed_ns) / static_cast<double>(sums.ns) : 0.0;
+    for (std::size_t i = 0; i < phases.size(); ++i)
+        json["phases_ms"][text(phases[i])] = per_step_ms(sums.phase_ns[i], sums.steps);
+    return json;
+}
+
+nlohmann::ordered_json to_json(const TrainingPlan& plan)
+{
+    nlohmann::ordered_json json;
+    json["model"] = plan.model;
+    json["data"] = plan.data;
+    json["strategy"] = plan.strategy;
+    json["optimizer"] = {{"name", plan.optimizer.name},
+                         {"learning_rate", plan.optimizer.learning_rate},
+                         {"momentum", plan.optimizer.momentum},
+                         {"weight_decay", plan.optimizer.weight_decay}};
+    json["batch"] = plan.batch;
+    json["accumulate"] = plan.accumulate;
+    json["seed"] = plan.seed;
+    json["threads"] = plan.threads;
+    json["cpus"] = plan.cpus ? base::format_cpus(*plan.cpus) : "";
+    json["transport_cpus"] = plan.transport_cpus ? base::format_cpus(*plan.transport_cpus) : "";
+    json["readers"] = plan.input.readers;
+    json["queue"] = plan.input.queue;
+    json["transforms"] = plan.input.transformers;
+    json["augment"] = {{"flip", plan.input.augmentation.flip}, {"crop", plan.input.augmentation.crop}};
+    json["corrupt"] = plan.input.skip_corrupt ? "skip" : "stop";
+    json["drop_page_cache"] = plan.input.access == Access::uncached;
+    json["direct"] = plan.input.access == Access::direct;
+    json["data_directory"] = plan.input.data_directory.string();
+    json["control_delay_ns"] = plan.control_delay.count();
+    json["stall_after_ns"] = plan.stall_after.count();
+    json["until_loss"] = plan.until_loss ? nlohmann::ordered_json(*plan.until_loss) : nullptr;
+    json["until_accuracy"] = plan.until_accuracy ? nlohmann::ordered_json(*plan.until_accuracy) : nullptr;
+    json["delays"] = nlohmann::ordered_json::array();
+    for (const InjectedDelay& delay : plan.delays)
+        json["delays"].push_back({{"rank", delay.rank},
+                                  {"phase", text(delay.phase)},
+                                  {"ns", delay.time.count()},
+                                  {"every", delay.every},
+                                  {"busy", delay.busy}});
+    json["checkpoint"] = {{"every_steps", plan.checkpoint.every_steps},
+                          {"every_ns", plan.checkpoint.every_time.count()},
+                          {"mode", plan.checkpoint.beside ? "async" : "sync"},
+                          {"by", plan.checkpoint.sharded ? "sharded" : "rank0"},
+                          {"fsync", plan.checkpoint.durable},
+                          {"keep", plan.checkpoint.keep}};
+    json["resume"] = plan.resume;
+    json["trace"] = plan.recording.trace;
+    json["instrument"] = text(plan.recording.level);
+    json["trace_steps"] = {{"first", plan.recording.steps.first},
+                           {"end", plan.recording.steps.end},
+                           {"every", plan.recording.steps.every}};
+    return json;
+}
+
+std::string checksum(const std::vector<std::span<std::byte>>& memory)
+{
+    constexpr std::uint64_t offset = 0xcbf29ce484222325;
+    constexpr std::uint64_t prime = 0x100000001b3;
+    std::uint64_t hash = offset;
+    for (const std::span<std::byte> bytes : memory)
+        for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * prime;
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
+    return digits.data();
+}
+
+double norm(const std::vector<std::span<float>>& values)
+{
+    constexpr std::size_t lanes = 8;  // side by side, as a vector of the processor's
+    std::array<double, lanes> sums{};
+    for (const std::span<float> span : values) {
+        std::size_t i = 0;
+        for (; i + lanes <= span.size(); i += lanes)
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                const double value = span[i + lane];
+                sums[lane] += value * value;
+            }
+        for (; i < span.size(); ++i) sums[0] += static_cast<double>(span[i]) * static_cast<double>(span[i]);
+    }
+    return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
+}
+
+nlohmann::ordered_json process_record(int rank)
+{
+    nlohmann::ordered_json json;
+    json["rank"] = rank;
+    json["host"] = base::host_name();
+    json["pid"] = ::getpid();
+    json["clock_identity"] = base::clock_identity().text();
+    json["peak_memory_bytes"] = peak_memory_bytes();
+    json["cpus"] = base::format_cpus(base::allowed_cpus());
+    for (const pid_t thread : base::threads_of_this_process())
+        json["thread_cpus"].push_back({{"thread", thread},
+                                       {"name", name_of_thread(thread)},
+                                       {"cpus", base::format_cpus(base::affinity_of(thread))}});
+    return json;
+}
+
+}  // namespace ddl

@@ -1,0 +1,90 @@
+#include "ddl-workloads/train/resume.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+
+#include <cerrno>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace ddl {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path numbered_part(const fs::path& run, int number)
+{
+    return run / base::join("train.", number);
+}
+
+int earlier_parts(const fs::path& run)
+{
+    int parts = 0;
+    while (fs::exists(numbered_part(run, parts + 1))) ++parts;
+    return parts;
+}
+
+// Of all parts of a run, those of the last one first, and of each the newest first.
+std::vector<fs::path> checkpoints_of(const fs::path& run)
+{
+    std::vector<fs::path> all = checkpoints_in(run / base::part::train / "checkpoints");
+    for (int part = earlier_parts(run); part > 0; --part)
+        for (const fs::path& checkpoint : checkpoints_in(numbered_part(run, part) / "checkpoints"))
+            all.push_back(checkpoint);
+    return all;
+}
+
+template <class Value>
+void check_same(const char* option, const Value& was, const Value& is)
+{
+    if (was != is) base::fail_usage("--resume: that training had ", option, " ", was, ", not ", is);
+}
+
+}  // namespace
+
+PartInUse::PartInUse(const fs::path& part)
+    : directory_{base::check_errno(::open(part.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open ", part.string())}
+{
+    // A file system without locks cannot tell.
+    if (::flock(directory_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    base::fail_usage(part.string(), " is that of a training that still runs");
+}
+
+fs::path newest_of(const fs::path& directory)
+{
+    if (fs::exists(checkpoint_file(directory))) return first_sound(std::vector{directory});
+    const std::vector<fs::path> all = checkpoints_of(directory);
+    if (all.empty()) base::fail("--resume: ", directory.string(), " has no checkpoint");
+    return first_sound(all);
+}
+
+fs::path newest_of_parts(const fs::path& run)
+{
+    if (const fs::path last = run / base::part::train; fs::exists(last)) {
+        const PartInUse nobody_elses{last};
+        fs::rename(last, numbered_part(run, earlier_parts(run) + 1));
+    }
+    const std::vector<fs::path> all = checkpoints_of(run);
+    if (!all.empty()) return first_sound(all);
+    if (earlier_parts(run) > 0) base::warn("no checkpoint was written before: from the beginning");
+    return {};
+}
+
+void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is)
+{
+    check_same("--model", was.model, is.model);
+    check_same("--data", was.data, is.data);
+    check_same("--optimizer", was.optimizer, is.optimizer);
+    check_same("--batch", was.batch, is.batch);
+    check_same("--accumulate", was.accumulate, is.accumulate);
+    check_same("--seed", was.seed, is.seed);
+    check_same("this number of ranks:", was.ranks, is.ranks);
+    check_same("this number of steps in an epoch:", was.steps_per_epoch, is.steps_per_epoch);
+}
+
+}  // namespace ddl

@@ -1,0 +1,31 @@
+// Where a training goes on: the checkpoint that --resume means.
+#pragma once
+
+#include "base/descriptor.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+
+#include <filesystem>
+
+namespace ddl {
+
+// Marks DIR/train as that of a living process, until destroyed or killed.
+class PartInUse {
+ public:
+    // Throws UsageError if another process marked it.
+    explicit PartInUse(const std::filesystem::path& part);
+
+ private:
+    base::Descriptor directory_;
+};
+
+// The newest sound checkpoint of a run (DIR), or DIR itself if it is a checkpoint. Throws Error if there is none.
+std::filesystem::path newest_of(const std::filesystem::path& directory);
+
+// Moves DIR/train, if it is there, to DIR/train.1 (or the next free number), and finds the newest sound checkpoint of
+// all such parts. Empty if none was ever written; throws Error if all are damaged, UsageError if the part is in use.
+std::filesystem::path newest_of_parts(const std::filesystem::path& run);
+
+// Throws UsageError that says in what the trainings differ, if they would not go on alike.
+void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is);
+
+}  // namespace ddl

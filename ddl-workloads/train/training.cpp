@@ -1,0 +1,406 @@
+#include "ddl-workloads/train/training.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
+#include "base/contract/trace_names.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/launcher.hpp"
+#include "base/local_rank.hpp"
+#include "ddl-workloads/data/shape_json.hpp"
+#include "ddl-workloads/train/evaluation.hpp"
+#include "ddl-workloads/train/training_state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+constexpr std::uint64_t steps_of_a_sample = 10;
+
+base::PlugInText strategy_name(const TrainingPlan& plan)
+{
+    return base::parse_plug_in(plan.strategy);
+}
+
+std::vector<CheckpointNews> checkpoint_news(const std::vector<StepNews>& news)
+{
+    std::vector<CheckpointNews> all;
+    for (const StepNews& one : news) all.push_back(one.checkpoint);
+    return all;
+}
+
+}  // namespace
+
+Training::Training(const TrainingPlan& plan, const base::Registry<ModelCard>& models, ExchangeThread& exchanges,
+                   ProcessMetrics& process_metrics)
+    : plan_{plan},
+      models_{models},
+      exchanges_{exchanges},
+      process_metrics_{process_metrics},
+      strategy_card_{strategies().find(strategy_name(plan).name)},
+      data_{data_set(plan.data, plan.input.data_directory)},
+      directory_{plan.out / base::part::train},
+      started_(base::run_record("ddl-train"))  // braces would make it an array of one
+{
+}
+
+// --------------------------------------------------------------------------------------------------------- preparing
+
+void Training::prepare()
+{
+    try {
+        prepare_parts();
+    } catch (...) {
+        claimed_.reset();
+        throw;
+    }
+    if (claimed_) claimed_->keep();
+}
+
+void Training::prepare_parts()
+{
+    if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !ranks_are_equal())
+        base::fail_usage("--checkpoint-by rank0: with --strategy ", plan_.strategy,
+                         " every rank has a state of its own; --checkpoint-by sharded writes them all");
+    if (exchanges_.rank() == 0) claim();
+    exchanges_.barrier().get();
+    earlier_ = as_rank0_found(earlier_, exchanges_);
+    if (!earlier_.empty()) first_step_ = CheckpointReader{earlier_}.meta().step;
+
+    const base::LocalRank local = base::local_rank();
+    control_.emplace(base::ControlFile::open(plan_.out, base::host_name()));
+    named_.emplace(control_->page());
+    base::ControlPage* const page = local.rank == 0 ? &control_->page() : nullptr;
+    instruments_ = std::make_unique<Instruments>(
+        InstrumentPlan{.trace = plan_.recording.trace ? directory_ / base::file::trace : std::filesystem::path{},
+                       .trace_memory = static_cast<std::uint64_t>(plan_.recording.memory.count),
+                       .page = page,
+                       .readers = plan_.input.readers,
+                       .transformers = plan_.input.transformers,
+                       .checkpoints_beside = plan_.checkpoint.on() && plan_.checkpoint.beside,
+                       .level = plan_.recording.level,
+                       .detailed_steps = plan_.recording.steps,
+                       .process_metrics = &process_metrics_},
+        exchanges_);
+    describe_in_trace();
+    make_loader();
+    make_model({.shape = data_.shape,
+                .optimizer = plan_.optimizer,
+                .seed = plan_.seed,
+                .rank = exchanges_.rank(),
+                .local_rank = local.rank,
+                .threads = plan_.threads,
+                .exchanges = &exchanges_,
+                .details = &instruments_->details()});
+    if (instruments_->recorder().on())
+        instruments_->recorder().property(base::property::computes_while_stopped,
+                                          model_->computes_while_stopped() ? "yes" : "no");
+    inject_delays();
+    if (plan_.control_delay.count() > 0) control_delay_.emplace(plan_.control_delay, page, exchanges_);
+    exchange_.emplace(exchanges_);
+    make_checkpointer();
+    if (exchanges_.rank() == 0) write_record(nullptr);
+}
+
+void Training::claim()
+{
+    if (plan_.resume == "auto")
+        earlier_ = newest_of_parts(plan_.out);
+    else if (!plan_.resume.empty())
+        earlier_ = newest_of(plan_.resume);
+    claimed_.emplace(plan_.out, base::part::train);
+    in_use_.emplace(claimed_->path());
+    rows_.emplace(directory_ / base::file::steps);
+    progress_.emplace("training");
+    write_data_set(data_);
+}
+
+void Training::describe_in_trace()
+{
+    if (!instruments_->recorder().on()) return;
+    const std::vector<std::pair<std::string, std::string>> properties{
+        {"model", plan_.model},
+        {"strategy", plan_.strategy},
+        {"transport", plan_.transport},
+        {"seed", std::to_string(plan_.seed)},
+        {"instrument", text(plan_.recording.level)},
+        {"control_delay_ns", std::to_string(plan_.control_delay.count())}};
+    for (const auto& [name, value] : properties)
+        instruments_->recorder().property(base::property::prefix + name, value);
+}
+
+void Training::make_loader()
+{
+    const Sampling sampling{.batch = plan_.batch,
+                            .rank = exchanges_.rank(),
+                            .ranks = exchanges_.size(),
+                            .seed = plan_.seed,
+                            .first_step = first_step_ * plan_.accumulate};
+    const std::shared_ptr<const Records> records = open_part(data_, Part::train, reading());
+    if (exchanges_.rank() == 0) skipped_.tell(records->faults());
+    loader_ = std::make_unique<Loader>(LoaderPlan{.records = records,
+                                                  .sampling = sampling,
+                                                  .augmentation = plan_.input.augmentation,
+                                                  .readers = plan_.input.readers,
+                                                  .transformers = plan_.input.transformers,
+                                                  .queue_batches = plan_.input.queue,
+                                                  .skip_corrupt = plan_.input.skip_corrupt,
+                                                  .observer = instruments_.get()});
+    if (plan_.input.access != Access::buffered && !records->past_page_cache() && exchanges_.rank() == 0)
+        base::warn("the data set ", data_.text, " is in memory (tmpfs): its input is no I/O");
+}
+
+Reading Training::reading() const
+{
+    return {.access = plan_.input.access, .skip_corrupt = plan_.input.skip_corrupt};
+}
+
+void Training::make_model(const ModelPlan& plan)
+{
+    const base::PlugInText model = base::parse_plug_in(plan_.model);
+    const ModelCard& card = models_.find(model.name);
+    model_ = card.make(models_.settings(card, model.options), plan);
+    if ((plan_.until_loss || plan_.until_accuracy) && !model_->learns())
+        base::fail_usage(plan_.until_loss ? "--until-loss: " : "--until-accuracy: ", plan_.model, " does not learn");
+    for (const std::span<std::byte> bytes : model_->parameters()) exchanges_.broadcast(bytes, 0).get();
+    model_->accumulate(plan_.accumulate);
+
+    const base::PlugInText strategy = strategy_name(plan_);
+    strategy_ = strategy_card_.make(strategies().settings(strategy_card_, strategy.options), exchanges_, *instruments_);
+    strategy_->attach(*model_);
+    if (!earlier_.empty())
+        restore(earlier_, checkpoint_meta(plan_, exchanges_.size(), steps_per_epoch(), first_step_), *model_,
+                ranks_are_equal(), exchanges_.rank());
+}
+
+void Training::make_checkpointer()
+{
+    if (!plan_.checkpoint.on()) return;
+    check_can_be_written(plan_, training_state(*model_, ranks_are_equal()));
+    checkpointer_.emplace(plan_.checkpoint, directory_ / "checkpoints", exchanges_, *instruments_);
+}
+
+void Training::inject_delays()
+{
+    std::vector<InjectedDelay> mine;
+    for (const InjectedDelay& delay : plan_.delays) {
+        if (delay.rank >= exchanges_.size())
+            base::fail_usage("--delay: there is no rank ", delay.rank, " of ", exchanges_.size());
+        if (delay.rank == exchanges_.rank()) mine.push_back(delay);
+    }
+    injector_.emplace(instruments_->recorder(), instruments_->main(), std::move(mine));
+    instruments_->clock().inject(&*injector_);
+}
+
+// ------------------------------------------------------------------------------------------------------------- steps
+
+void Training::run()
+{
+    ends_.emplace(plan_, steps_per_epoch());
+    stall_watch_.emplace(plan_.stall_after, directory_, *instruments_, exchanges_);
+    while (ends_->stop() == Stop::no && !ends_->reached(steps_done())) {
+        take_step(static_cast<std::uint64_t>(steps_done()));
+        if (ends_->ends_epoch(steps_done()) && ends_->stop() == Stop::no) evaluate();
+    }
+    write_rows(exchange_->settle());
+    exchange_->next(news_);
+    write_rows(exchange_->settle());
+    loader_->stop();
+    if (ends_->stop() == Stop::signal) return finish_after_signal();
+    if (evaluated_after_ != sums_.steps) evaluate();
+    stall_watch_.reset();
+    strategy_->finish();
+    if (checkpointer_) checkpointer_->finish();
+    instruments_->finish();
+}
+
+// Who sent the signal kills soon: mpirun after one second, Slurm after its KillWait (30 s unless set). So the trace
+// comes first: it takes little time and is no trace before it is complete. Then the last step's checkpoint, however
+// long it takes: if that is cut off, the one before it is still whole. The held-out samples are not guessed any more.
+void Training::finish_after_signal()
+{
+    stall_watch_.reset();
+    strategy_->finish();
+    instruments_->finish();
+    if (!checkpointer_) return;
+    if (sums_.steps > 0 && !checkpointer_->began(steps_done())) checkpoint(steps_done());
+    checkpointer_->finish();
+}
+
+void Training::take_step(std::uint64_t step)
+{
+    PhaseClock& clock = instruments_->clock();
+    clock.begin_step(step);
+    news_.wish = ends_->wish(accuracy_);
+    if (checkpointer_) news_.checkpoint = checkpointer_->news();
+    if (control_delay_) news_.control = control_delay_->wish(news_.last.end_ns - news_.last.begin_ns);
+    const std::vector<StepNews> news = exchange_->next(news_);
+    if (checkpointer_) checkpointer_->hear(checkpoint_news(news));
+    ends_->hear(news);
+    write_rows(news);
+    const bool at_once = std::exchange(step_follows_at_once_, true);
+    if (control_delay_ && !news.empty() && at_once) control_delay_->obey(news.front().control, clock);
+
+    for (int i = 1; i <= plan_.accumulate; ++i) pass(i == plan_.accumulate);
+    std::optional<double> gradient_norm;
+    if (step % steps_of_a_sample == 0 && plan_.recording.level != DetailLevel::L0) {
+        clock.leave();
+        gradient_norm = norm(model_->gradients());
+    }
+    clock.enter(Phase::update);
+    model_->update();
+    strategy_->after_update(clock);
+    if (checkpointer_ && checkpointer_->due(steps_done() + 1)) {
+        clock.enter(Phase::checkpoint);
+        checkpoint(steps_done() + 1);
+    }
+    clock.leave();
+
+    if (step % steps_of_a_sample == 0) sample(gradient_norm);
+    show_progress();
+    news_.last = clock.end_step();
+    news_.loss = model_->loss().value_or(0.0);
+    ++news_.complete_steps;
+    sums_.add(news_.last);
+}
+
+void Training::pass(bool last)
+{
+    PhaseClock& clock = instruments_->clock();
+    clock.enter(Phase::load);
+    Batch batch = loader_->next();
+    skipped_.tell(batch.skipped);
+    clock.enter(Phase::to_device);
+    model_->take(std::move(batch));
+    clock.enter(Phase::forward);
+    model_->forward();
+    if (last) {
+        strategy_->backward(*model_, clock);
+    } else {
+        clock.enter(Phase::backward);
+        model_->backward();
+    }
+}
+
+void Training::checkpoint(std::int64_t steps)
+{
+    step_follows_at_once_ = false;
+    checkpointer_->write(checkpoint_meta(plan_, exchanges_.size(), steps_per_epoch(), steps),
+                         training_state(*model_, ranks_are_equal()));
+}
+
+void Training::write_rows(const std::vector<StepNews>& news)
+{
+    if (!rows_) return;
+    for (std::size_t rank = 0; rank < news.size(); ++rank)
+        if (news[rank].complete_steps > 0) rows_->add(static_cast<int>(rank), news[rank].last);
+}
+
+void Training::sample(std::optional<double> gradient_norm)
+{
+    instruments_->sample({.loss = model_->loss(),
+                          .gradient_norm = gradient_norm,
+                          .queue_depth = loader_->queue_depth(),
+                          .bytes_read = loader_->bytes_read()});
+}
+
+void Training::show_progress()
+{
+    if (!progress_ || !progress_->due()) return;
+    std::array<char, 96> detail{};
+    const auto step_ms = static_cast<double>(sums_.ns) / 1e6 / std::max(static_cast<double>(sums_.steps), 1.0);
+    std::snprintf(detail.data(), detail.size(), "step %lld, %.1f ms a step", static_cast<long long>(steps_done()),
+                  step_ms);
+    const auto length = std::char_traits<char>::length(detail.data());
+    if (const std::optional<double> loss = model_->loss())
+        std::snprintf(detail.data() + length, detail.size() - length, ", loss %.3f", *loss);
+    progress_->show(ends_->fraction(steps_done()), detail.data());
+}
+
+// Whole ones: passes that make no whole step belong to the next epoch's first.
+std::int64_t Training::steps_per_epoch() const
+{
+    return std::max<std::int64_t>(1, loader_->steps_per_epoch() / plan_.accumulate);
+}
+
+// -------------------------------------------------------------------------------------------------------- evaluating
+
+void Training::evaluate()
+{
+    evaluated_after_ = sums_.steps;
+    step_follows_at_once_ = false;
+    if (!model_->loss()) return;
+    const otf2::Scope scope{instruments_->main(), instruments_->recorder().region("evaluate")};
+    const std::unique_ptr<Records> held_out = open_part(data_, Part::held_out, reading());
+    accuracy_ = accuracy(*model_, *held_out, plan_.input.skip_corrupt, skipped_, exchanges_, instruments_->clock());
+    if (!accuracy_) return;
+    const auto epoch = steps_done() / steps_per_epoch();
+    std::fprintf(stderr, "ddl-train: epoch %lld: loss %.4f, accuracy on held-out samples %.2f %%\n",
+                 static_cast<long long>(epoch), model_->loss().value_or(0.0), 100.0 * *accuracy_);
+}
+
+// ---------------------------------------------------------------------------------------------------------- reporting
+
+nlohmann::ordered_json Training::result()
+{
+    nlohmann::ordered_json mine = process_record(exchanges_.rank());
+    mine["computing"] = model_->describe();
+    mine["checksum"] = checksum(model_->parameters());
+    mine["skipped_records"] = skipped_.count();
+    if (model_->loss()) mine["loss"] = *model_->loss();
+    mine["injected_delays"] = {{"count", injector_->count()}, {"ns", injector_->total_ns()}};
+    const std::vector<std::string> texts = exchanges_.gather(mine.dump()).get();
+    if (exchanges_.rank() != 0) return nullptr;
+
+    nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
+    for (const std::string& text : texts) ranks.push_back(nlohmann::ordered_json::parse(text));
+    for (const auto& rank : ranks) ranks_agree_ = ranks_agree_ && rank["checksum"] == mine["checksum"];
+
+    nlohmann::ordered_json result = to_json(sums_, exchanges_.size() * plan_.batch * plan_.accumulate);
+    const std::optional<double> overlap = overlap_percent(sums_, instruments_->exchange_ns());
+    result["overlap_percent"] = overlap ? nlohmann::ordered_json(*overlap) : nullptr;
+    result["ended_by"] = ends_->text(steps_done());
+    result["loss"] = model_->loss() ? nlohmann::ordered_json(*model_->loss()) : nullptr;
+    result["accuracy"] = accuracy_ ? nlohmann::ordered_json(*accuracy_) : nullptr;
+    result["parameters"] = model_->parameter_count();
+    result["checksum"] = mine["checksum"];
+    result["ranks_agree"] = ranks_agree_;
+    result["bytes_read"] = loader_->bytes_read();
+    std::int64_t skipped = 0;
+    for (const auto& rank : ranks) skipped += rank["skipped_records"].get<std::int64_t>();
+    result["skipped_records"] = skipped;
+    result["bytes_averaged"] = exchanges_.bytes_averaged();
+    result["stopped_by_signal"] = ends_->stop() == Stop::signal;
+    result["first_step"] = first_step_;
+    result["resumed_from"] = earlier_.string();
+    result["checkpoints"] = checkpointer_ ? checkpointer_->summary() : nullptr;
+
+    nlohmann::ordered_json recorded = result;
+    recorded["each_rank"] = std::move(ranks);
+    write_record(recorded);
+    return result;
+}
+
+// Once at the begin, so that a killed training has one, and once with the result.
+void Training::write_record(const nlohmann::ordered_json& result)
+{
+    nlohmann::ordered_json record = started_;
+    record["ranks"] = exchanges_.size();
+    record["training"] = to_json(plan_);
+    record["training"]["shape"] = to_json(data_.shape);
+    record["training"]["steps_per_epoch"] = steps_per_epoch();
+    record["training"]["input_past_page_cache"] = loader_->records().past_page_cache();
+    record["transport"] = exchanges_.description();
+    record["metrics"] = to_json(instruments_->metrics());
+    record["metrics_left_out"] = process_metrics_.left_out();
+    record["result"] = result;
+    base::write_whole(directory_ / base::file::run_record, record.dump(2) + "\n");
+}
+
+}  // namespace ddl

@@ -1,0 +1,117 @@
+// One rank's training from its first step to its last: parts, step loop, evaluation, records.
+#pragma once
+
+#include "base/files.hpp"
+#include "base/progress.hpp"
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
+#include "ddl-workloads/data/data_set.hpp"
+#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/instruments/control_delay.hpp"
+#include "ddl-workloads/instruments/injected_delay.hpp"
+#include "ddl-workloads/instruments/instruments.hpp"
+#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/strategies/strategy.hpp"
+#include "ddl-workloads/train/ends.hpp"
+#include "ddl-workloads/train/plan.hpp"
+#include "ddl-workloads/train/report.hpp"
+#include "ddl-workloads/train/resume.hpp"
+#include "ddl-workloads/train/skipped_records.hpp"
+#include "ddl-workloads/train/stall_watch.hpp"
+#include "ddl-workloads/train/step_exchange.hpp"
+#include "ddl-workloads/train/step_rows.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ddl {
+
+// Its parts are used by other threads: if a call throws, the job must be aborted before this is destroyed.
+class Training {
+ public:
+    Training(const TrainingPlan& plan, const base::Registry<ModelCard>& models, ExchangeThread& exchanges,
+             ProcessMetrics& process_metrics);
+
+    // Collective. Claims DIR/train (on rank 0; throws UsageError if it is there), writes the data set, makes the parts,
+    // and lets all ranks agree on rank 0's parameters. A failure of rank 0 leaves no DIR/train.
+    void prepare();
+
+    // Collective. Trains until one of the plan's ends, or until some rank gets a signal; finishes the trace.
+    void run();
+
+    // Collective, after run(). On rank 0 the result (also in DIR/train/run.json), elsewhere null.
+    nlohmann::ordered_json result();
+
+    // Whether ranks ended as the strategy promises: with the same parameters if it is synchronous. Rank 0, after
+    // result().
+    bool promise_kept() const { return !strategy_card_.synchronous || ranks_agree_; }
+
+    // Checkpoints that were due and could not be written; rank 0, after result().
+    std::int64_t lost_checkpoints() const { return checkpointer_ ? checkpointer_->failures() : 0; }
+
+ private:
+    void prepare_parts();
+    void claim();
+    void describe_in_trace();
+    void make_model(const ModelPlan& plan);
+    void make_checkpointer();
+    void make_loader();
+    Reading reading() const;
+    void inject_delays();
+    void write_record(const nlohmann::ordered_json& result);
+
+    void take_step(std::uint64_t step);
+    void pass(bool last);
+    std::int64_t steps_per_epoch() const;
+    void finish_after_signal();
+    void checkpoint(std::int64_t steps);
+    bool ranks_are_equal() const { return strategy_card_.synchronous || exchanges_.size() == 1; }
+    std::int64_t steps_done() const { return first_step_ + sums_.steps; }
+    void write_rows(const std::vector<StepNews>& news);
+    void sample(std::optional<double> gradient_norm);
+    void show_progress();
+    void evaluate();
+
+    TrainingPlan plan_;
+    const base::Registry<ModelCard>& models_;
+    ExchangeThread& exchanges_;
+    ProcessMetrics& process_metrics_;
+    const StrategyCard& strategy_card_;
+    DataSet data_;
+    std::filesystem::path directory_;           // DIR/train
+    std::optional<base::ClaimedPart> claimed_;  // rank 0
+    std::optional<PartInUse> in_use_;           // rank 0
+    std::filesystem::path earlier_;             // the checkpoint to go on from; empty: none
+    nlohmann::ordered_json started_;
+
+    std::optional<base::ControlFile> control_;
+    std::optional<base::TrainingProcess> named_;
+    std::unique_ptr<Instruments> instruments_;
+    std::unique_ptr<Loader> loader_;
+    std::unique_ptr<Model> model_;
+    std::unique_ptr<Strategy> strategy_;
+    std::optional<ControlDelay> control_delay_;
+    std::optional<DelayInjector> injector_;
+    std::optional<StallWatch> stall_watch_;  // while it runs
+    std::optional<Ends> ends_;               // from run() on
+    std::optional<StepExchange> exchange_;
+    std::optional<Checkpointer> checkpointer_;
+    std::optional<StepRows> rows_;            // rank 0
+    std::optional<base::Progress> progress_;  // rank 0
+
+    bool step_follows_at_once_ = true;  // no evaluation or checkpoint since the last step: what was asked still holds
+    std::int64_t first_step_ = 0;       // so many were made before this run
+    StepNews news_;
+    StepSums sums_;
+    std::int64_t evaluated_after_ = 0;  // steps
+    std::optional<double> accuracy_;    // rank 0
+    bool ranks_agree_ = true;
+    SkippedRecords skipped_;
+};
+
+}  // namespace ddl

@@ -1,0 +1,282 @@
+#include "ddl-workloads/transports/exchange_thread.hpp"
+
+#include "base/local_rank.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <utility>
+
+#include <unistd.h>
+
+namespace ddl {
+
+namespace {
+constexpr std::chrono::seconds abort_patience{2};
+}
+
+ExchangeThread::ExchangeThread(std::function<std::unique_ptr<Transport>()> connect)
+{
+    std::promise<void> connected;
+    thread_ = std::thread{[this, connect = std::move(connect), &connected] { work(connect, connected); }};
+    try {
+        connected.get_future().get();
+    } catch (...) {
+        thread_.join();
+        throw;
+    }
+}
+
+ExchangeThread::~ExchangeThread()
+{
+    {
+        const std::lock_guard lock{mutex_};
+        closing_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+}
+
+void ExchangeThread::work(const std::function<std::unique_ptr<Transport>()>& connect, std::promise<void>& connected)
+{
+    std::unique_ptr<Transport> transport;
+    try {
+        transport = connect();
+        transport_ = transport.get();
+        rank_ = transport->rank();
+        size_ = transport->size();
+        description_ = transport->describe();
+    } catch (...) {
+        connected.set_exception(std::current_exception());
+        return;
+    }
+    connected.set_value();
+    while (std::optional<Call> call = rounds_ != nullptr ? next_after_rounds(*transport) : next()) (*call)(*transport);
+    const std::lock_guard lock{mutex_};
+    transport_ = nullptr;
+}
+
+std::optional<ExchangeThread::Call> ExchangeThread::next()
+{
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return abort_code_ != 0 || closing_ || !line_.empty(); });
+    if (abort_code_ != 0) transport_->abort(abort_code_);
+    return front();
+}
+
+std::optional<ExchangeThread::Call> ExchangeThread::next_after_rounds(Transport& transport)
+{
+    while (true) {
+        std::unique_lock lock{mutex_};
+        changed_.wait_until(lock, round_due_, [this] { return abort_code_ != 0 || closing_; });
+        if (abort_code_ != 0) transport.abort(abort_code_);
+        if (closing_) return front();
+        const bool call_waits = !line_.empty();
+        lock.unlock();
+
+        const auto begin = std::chrono::steady_clock::now();
+        const bool everywhere = rounds_->round(transport, call_waits);
+        round_due_ = begin + rounds_->cycle();
+        if (!everywhere) continue;
+        round_due_ = begin;  // the line goes on at once
+        lock.lock();
+        return front();
+    }
+}
+
+// With the lock held.
+std::optional<ExchangeThread::Call> ExchangeThread::front()
+{
+    if (line_.empty()) return std::nullopt;
+    Call call = std::move(line_.front());
+    line_.pop_front();
+    return call;
+}
+
+void ExchangeThread::go_round(Rounds* rounds)
+{
+    post([this, rounds](Transport&) { rounds_ = rounds; }).get();
+}
+
+std::future<void> ExchangeThread::post(std::function<void(Transport&)> function)
+{
+    Call call{std::move(function)};
+    std::future<void> done = call.get_future();
+    {
+        const std::lock_guard lock{mutex_};
+        line_.push_back(std::move(call));
+    }
+    changed_.notify_one();
+    return done;
+}
+
+// `done` is called before the future is ready.
+std::future<void> ExchangeThread::post_telling(Done done, std::function<void(Transport&)> call)
+{
+    return post([done = std::move(done), call = std::move(call)](Transport& transport) {
+        try {
+            call(transport);
+        } catch (...) {
+            if (done) done(std::current_exception());
+            throw;
+        }
+        if (done) done(nullptr);
+    });
+}
+
+std::future<void> ExchangeThread::average(std::span<float> values, BucketTag tag, Done done, Precision precision)
+{
+    return post_telling(std::move(done), [this, values, tag, precision](Transport& transport) {
+        average_now(transport, values, tag, precision);
+    });
+}
+
+void ExchangeThread::average_now(Transport& transport, std::span<float> values, BucketTag tag, Precision precision)
+{
+    const bool half = precision == Precision::half;
+    const auto bytes = static_cast<std::int64_t>(half ? values.size() * sizeof(Half) : values.size_bytes());
+    const float share = 1.0F / static_cast<float>(size_);
+    if (half) {  // the shares are added, not the values: their sum is not too large for a half
+        halves_.resize(values.size());
+        std::transform(values.begin(), values.end(), halves_.begin(), [share](float x) { return to_half(x * share); });
+    }
+    if (observer_ != nullptr) observer_->exchange_begins(tag, bytes);
+    if (half)
+        transport.sum(std::span{halves_});
+    else
+        transport.sum(values);
+    if (observer_ != nullptr) observer_->exchange_ends();
+    if (half)
+        std::transform(halves_.begin(), halves_.end(), values.begin(), to_float);
+    else if (size_ > 1)
+        for (float& value : values) value *= share;
+    bytes_averaged_ += bytes;
+}
+
+std::future<void> ExchangeThread::average_shard(std::span<float> values, std::vector<ShardPart> parts, BucketTag tag,
+                                                Done done, Precision precision)
+{
+    return post_telling(std::move(done),
+                        [this, values, parts = std::move(parts), tag, precision](Transport& transport) {
+                            average_shard_now(transport, values, parts, tag, precision);
+                        });
+}
+
+void ExchangeThread::average_shard_now(Transport& transport, std::span<float> values, std::span<const ShardPart> parts,
+                                       BucketTag tag, Precision precision)
+{
+    const float share = 1.0F / static_cast<float>(size_);
+    const std::vector<int> lengths = shard_lengths(parts, size_);
+    const auto mine = std::accumulate(lengths.begin(), lengths.begin() + rank_, std::ptrdiff_t{0});
+    if (precision == Precision::half) {
+        pack(values, parts, size_, halves_, [share](float x) { return to_half(x * share); });
+        reduce_scatter(transport, halves_, lengths, tag);
+        unpack(halves_.data() + mine, parts, rank_, values, to_float);
+    } else {
+        pack(values, parts, size_, packed_, [](float x) { return x; });
+        reduce_scatter(transport, packed_, lengths, tag);
+        unpack(packed_.data() + mine, parts, rank_, values, [share](float x) { return x * share; });
+    }
+}
+
+template <class Value>
+void ExchangeThread::reduce_scatter(Transport& transport, std::vector<Value>& packed, std::span<const int> lengths,
+                                    BucketTag tag)
+{
+    const auto bytes = static_cast<std::int64_t>(packed.size() * sizeof(Value));
+    if (observer_ != nullptr) observer_->exchange_begins(tag, bytes);
+    transport.reduce_scatter(packed, lengths);
+    if (observer_ != nullptr) observer_->exchange_ends();
+    bytes_averaged_ += bytes;
+}
+
+std::future<void> ExchangeThread::gather_shards(std::span<std::byte> all)
+{
+    return post([this, all](Transport& transport) {
+        const std::size_t length = all.size() / static_cast<std::size_t>(size_);
+        const auto mine = all.subspan(length * static_cast<std::size_t>(rank_), length);
+        shard_.assign(mine.begin(), mine.end());
+        if (observer_ != nullptr) observer_->parameters_begin(static_cast<std::int64_t>(all.size()));
+        transport.all_gather(shard_, all);
+        if (observer_ != nullptr) observer_->parameters_end();
+    });
+}
+
+std::future<void> ExchangeThread::coordinate(std::function<void(Transport&)> call)
+{
+    return post([this, call = std::move(call)](Transport& transport) {
+        if (observer_ != nullptr) observer_->coordination_begins();
+        call(transport);
+        if (observer_ != nullptr) observer_->coordination_ends();
+    });
+}
+
+std::future<void> ExchangeThread::all_gather(std::span<const std::byte> mine, std::span<std::byte> all)
+{
+    return coordinate([mine, all](Transport& transport) { transport.all_gather(mine, all); });
+}
+
+std::future<void> ExchangeThread::all_to_all(std::span<const std::byte> mine, std::vector<int> sent_bytes,
+                                             std::span<std::byte> all, std::vector<int> received_bytes)
+{
+    return post(
+        [this, mine, sent = std::move(sent_bytes), all, received = std::move(received_bytes)](Transport& transport) {
+            if (observer_ != nullptr) observer_->all_to_all_begins(static_cast<std::int64_t>(mine.size()));
+            transport.all_to_all(mine, sent, all, received);
+            if (observer_ != nullptr) observer_->all_to_all_ends();
+        });
+}
+
+std::future<void> ExchangeThread::broadcast(std::span<std::byte> bytes, int root)
+{
+    return coordinate([bytes, root](Transport& transport) { transport.broadcast(bytes, root); });
+}
+
+std::future<void> ExchangeThread::barrier()
+{
+    return coordinate([](Transport& transport) { transport.barrier(); });
+}
+
+std::future<std::vector<std::string>> ExchangeThread::gather(std::string text)
+{
+    const auto texts = std::make_shared<std::promise<std::vector<std::string>>>();
+    post([text = std::move(text), texts](Transport& transport) {
+        try {
+            texts->set_value(transport.gather(text));
+        } catch (...) {
+            texts->set_exception(std::current_exception());
+        }
+    });
+    return texts->get_future();
+}
+
+void ExchangeThread::observe(ExchangeObserver* observer)
+{
+    post([this, observer](Transport&) { observer_ = observer; }).get();
+}
+
+void ExchangeThread::abort(int code) noexcept
+{
+    {
+        const std::lock_guard lock{mutex_};
+        abort_code_ = code;
+        if (transport_ != nullptr) transport_->ask_abort(code);
+    }
+    changed_.notify_one();
+    std::this_thread::sleep_for(abort_patience);
+    _exit(code);
+}
+
+std::function<std::unique_ptr<Transport>()> connector(const std::string& text, const TransportPlan& plan,
+                                                      const std::optional<base::CpuSet>& cpus)
+{
+    const base::PlugInText plug_in = base::parse_plug_in(text);
+    const TransportCard& card = transports().find(plug_in.name);
+    const base::Settings settings = transports().settings(card, plug_in.options);
+    return [&card, settings, plan, cpus] {
+        if (cpus) base::bind_this_thread(base::share_of(base::physical_cores(*cpus), base::local_rank()));
+        return card.make(settings, plan);
+    };
+}
+
+}  // namespace ddl

@@ -1,0 +1,432 @@
+// GB/s of each shape of memory.stream against the same loop written by hand, of the best shape against the best loop,
+// and against the kernels of likwid-bench and stress-ng where they are installed: interleaved pairs on one core.
+#include "base/clock.hpp"
+#include "base/cpus.hpp"
+#include "base/error.hpp"
+#include "base/options.hpp"
+#include "noisegen/stressors/footprint.hpp"
+#include "noisegen/stressors/memory/stream_kernels.hpp"
+#include "noisegen/stressors/pages.hpp"
+#include "noisegen/stressors/registry.hpp"
+#include "testing/paired.hpp"
+#include "testing/testing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <regex>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace {
+
+using Loop = void (*)(double* a, const double* b, const double* c, std::size_t items);
+
+// Of the 512 in a page; to write them all would take seconds.
+constexpr std::size_t partial_columns = 8;
+
+// By hand: one pass over whole arrays, one vector after the other.
+struct HandLoops {
+    std::string unit;
+    std::map<std::string, Loop> loops;  // by shape
+};
+
+#if defined(__x86_64__)
+
+void put(double* to)
+{
+    _mm_stream_si64(reinterpret_cast<long long*>(to), std::bit_cast<long long>(0.5));
+}
+
+// `mm` begins the names of the intrinsics for vectors V.
+#define CROSSTALK_HAND_LOOPS(unit, attribute, V, mm)                                                           \
+    namespace unit {                                                                                           \
+    constexpr std::size_t n = sizeof(V) / sizeof(double);                                                      \
+    attribute void triad(double* a, const double* b, const double* c, std::size_t items)                       \
+    {                                                                                                          \
+        const V s = mm##_set1_pd(0.5);                                                                         \
+        for (std::size_t i = 0; i < items; i += n)                                                             \
+            mm##_stream_pd(a + i, mm##_add_pd(mm##_load_pd(b + i), mm##_mul_pd(s, mm##_load_pd(c + i))));      \
+        _mm_sfence();                                                                                          \
+    }                                                                                                          \
+    attribute void add(double* a, const double* b, const double* c, std::size_t items)                         \
+    {                                                                                                          \
+        for (std::size_t i = 0; i < items; i += n)                                                             \
+            mm##_stream_pd(a + i, mm##_add_pd(mm##_load_pd(b + i), mm##_load_pd(c + i)));                      \
+        _mm_sfence();                                                                                          \
+    }                                                                                                          \
+    attribute void scale(double* a, const double* b, const double*, std::size_t items)                         \
+    {                                                                                                          \
+        const V s = mm##_set1_pd(0.5);                                                                         \
+        for (std::size_t i = 0; i < items; i += n) mm##_stream_pd(a + i, mm##_mul_pd(s, mm##_load_pd(b + i))); \
+        _mm_sfence();                                                                                          \
+    }                                                                                                          \
+    attribute void copy(double* a, const double* b, const double*, std::size_t items)                          \
+    {                                                                                                          \
+        for (std::size_t i = 0; i < items; i += n) mm##_stream_pd(a + i, mm##_load_pd(b + i));                 \
+        _mm_sfence();                                                                                          \
+    }                                                                                                          \
+    attribute void update(double* a, const double*, const double*, std::size_t items)                          \
+    {                                                                                                          \
+        const V s = mm##_set1_pd(0.5);                                                                         \
+        for (std::size_t i = 0; i < items; i += n)                                                             \
+            mm##_store_pd(a + i, mm##_add_pd(mm##_mul_pd(s, mm##_load_pd(a + i)), s));                         \
+    }                                                                                                          \
+    attribute void read(double* a, const double*, const double*, std::size_t items)                            \
+    {                                                                                                          \
+        V sums[4] = {};                                                                                        \
+        for (std::size_t i = 0; i < items; i += 4 * n)                                                         \
+            for (std::size_t k = 0; k < 4; ++k) sums[k] = mm##_add_pd(sums[k], mm##_load_pd(a + i + k * n));   \
+        asm volatile("" : : "m"(sums)); /* the result counts as used */                                        \
+    }                                                                                                          \
+    attribute void write(double* a, const double*, const double*, std::size_t items)                           \
+    {                                                                                                          \
+        for (std::size_t i = 0; i < items; i += n) mm##_store_pd(a + i, mm##_set1_pd(0.5));                    \
+    }                                                                                                          \
+    attribute void ntwrite(double* a, const double*, const double*, std::size_t items)                         \
+    {                                                                                                          \
+        for (std::size_t i = 0; i < items; i += n) mm##_stream_pd(a + i, mm##_set1_pd(0.5));                   \
+        _mm_sfence();                                                                                          \
+    }                                                                                                          \
+    void partial(double* a, const double*, const double*, std::size_t items)                                   \
+    {                                                                                                          \
+        for (std::size_t column = 0; column < partial_columns; ++column)                                       \
+            for (std::size_t i = column; i < items; i += 512) put(a + i);                                      \
+        _mm_sfence();                                                                                          \
+    }                                                                                                          \
+    const HandLoops loops{#unit,                                                                               \
+                          {{"triad", triad},                                                                   \
+                           {"add", add},                                                                       \
+                           {"scale", scale},                                                                   \
+                           {"copy", copy},                                                                     \
+                           {"update", update},                                                                 \
+                           {"read", read},                                                                     \
+                           {"write", write},                                                                   \
+                           {"ntwrite", ntwrite},                                                               \
+                           {"partial", partial}}};                                                             \
+    }
+
+CROSSTALK_HAND_LOOPS(avx512, __attribute__((target("avx512f"))), __m512d, _mm512)
+CROSSTALK_HAND_LOOPS(avx2, __attribute__((target("avx2,fma"))), __m256d, _mm256)
+CROSSTALK_HAND_LOOPS(sse2, , __m128d, _mm)
+
+std::vector<HandLoops> hand_loops()
+{
+    std::vector<HandLoops> usable;
+    if (__builtin_cpu_supports("avx512f")) usable.push_back(avx512::loops);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable.push_back(avx2::loops);
+    usable.push_back(sse2::loops);
+    return usable;
+}
+
+#else
+
+#define CROSSTALK_HAND_LOOP(shape, item)                                                                         \
+    void shape(double* a, [[maybe_unused]] const double* b, [[maybe_unused]] const double* c, std::size_t items) \
+    {                                                                                                            \
+        for (std::size_t i = 0; i < items; ++i) a[i] = item;                                                     \
+    }
+CROSSTALK_HAND_LOOP(triad, b[i] + 0.5 * c[i])
+CROSSTALK_HAND_LOOP(add, b[i] + c[i])
+CROSSTALK_HAND_LOOP(scale, 0.5 * b[i])
+CROSSTALK_HAND_LOOP(copy, b[i])
+CROSSTALK_HAND_LOOP(update, 0.5 * a[i] + 0.5)
+CROSSTALK_HAND_LOOP(write, 0.5)
+
+void read(double* a, const double*, const double*, std::size_t items)
+{
+    double sums[16] = {};
+    for (std::size_t i = 0; i < items; i += 16)
+        for (std::size_t k = 0; k < 16; ++k) sums[k] += a[i + k];
+    asm volatile("" : : "m"(sums));
+}
+void partial(double* a, const double*, const double*, std::size_t items)
+{
+    for (std::size_t column = 0; column < partial_columns; ++column)
+        for (std::size_t i = column; i < items; i += 512) a[i] = 0.5;
+}
+
+std::vector<HandLoops> hand_loops()
+{
+    return {{"plain C",
+             {{"triad", triad},
+              {"add", add},
+              {"scale", scale},
+              {"copy", copy},
+              {"update", update},
+              {"read", read},
+              {"write", write},
+              {"ntwrite", write},
+              {"partial", partial}}}};
+}
+
+#endif
+
+struct Bench {
+    int pairs = 21;
+    int peer_pairs = 15;
+    base::Nanoseconds window{200'000'000};
+    // Beside a hand loop the thread's own time counts, so that others on the core matter less; other tools tell real
+    // time.
+    std::int64_t (*clock)() = base::thread_cpu_ns;
+    base::Bytes bytes;
+    int cpu = 0;
+    std::vector<std::string> shapes;
+};
+
+// GB/s of work(), which returns bytes, repeated for the window.
+template <class DoWork>
+double speed(const Bench& bench, DoWork&& work)
+{
+    std::size_t bytes = 0;
+    const std::int64_t begin = bench.clock();
+    std::int64_t now = begin;
+    for (; now - begin < bench.window.count(); now = bench.clock()) bytes += work();
+    return static_cast<double>(bytes) / static_cast<double>(now - begin);
+}
+
+class OurShape {
+ public:
+    OurShape(const Bench& bench, const std::string& shape) : bench_{bench}
+    {
+        const noisegen::StressorCard& card = noisegen::stressors().find("memory.stream");
+        noisegen::Place place;
+        place.cpu = bench.cpu;
+        stressor_ = card.make(
+            noisegen::stressors().settings(card, {{"shape", shape}, {"bytes", base::format(bench.bytes)}}), place);
+        stressor_->begin({});
+    }
+    double operator()() const
+    {
+        return speed(bench_, [&] { return stressor_->step().bytes; });
+    }
+
+ private:
+    Bench bench_;
+    std::unique_ptr<noisegen::Stressor> stressor_;
+};
+
+class HandShape {
+ public:
+    HandShape(const Bench& bench, const std::string& shape, Loop loop)
+        : bench_{bench},
+          shape_{noisegen::stream_shape(shape)},
+          loop_{loop},
+          items_{static_cast<std::size_t>(bench.bytes.count) / (shape_.arrays * sizeof(double)) / noisegen::page_items *
+                 noisegen::page_items},
+          pages_{static_cast<std::size_t>(bench.bytes.count)}
+    {
+        pages_.fill(1.0);
+    }
+    double operator()() const
+    {
+        double* const a = static_cast<double*>(pages_.data());
+        const double* const b = shape_.arrays > 1 ? a + items_ : a;
+        const double* const c = shape_.arrays > 2 ? b + items_ : b;
+        return speed(bench_, [&] {
+            loop_(a, b, c, items_);
+            const bool all = shape_.name != "partial";
+            return (all ? items_ : items_ / noisegen::page_items * partial_columns) * shape_.bytes_per_item;
+        });
+    }
+
+ private:
+    Bench bench_;
+    const noisegen::StreamShape& shape_;
+    Loop loop_;
+    std::size_t items_;
+    noisegen::Pages pages_;
+};
+
+testing::Paired in_turns(int pairs, const OurShape& ours, const std::function<double()>& beside)
+{
+    return testing::measure_in_pairs(static_cast<std::size_t>(pairs), std::cref(ours), beside);
+}
+
+void row(const std::string& ours, const std::string& beside, const testing::Paired& paired)
+{
+    std::cout << "| " << ours << " | " << paired.first.text() << " | " << beside << " | " << paired.second.text()
+              << " | " << paired.ratio.text() << " |\n"
+              << std::flush;
+}
+
+void not_shown(const std::string& ours, const std::string& beside, const std::string& why)
+{
+    std::cout << "| " << ours << " | | " << beside << " | | not shown: " << why << " |\n" << std::flush;
+}
+
+// The fastest of the hand loops of a shape: the median of some turns, taken one after the other.
+const HandLoops& fastest(const Bench& bench, const std::string& shape, const std::vector<HandLoops>& all)
+{
+    if (shape == "partial") return all.front();  // knows no vectors
+    std::map<double, const HandLoops*> by_speed;
+    for (const HandLoops& hand : all) {
+        const HandShape candidate{bench, shape, hand.loops.at(shape)};
+        std::vector<double> turns;
+        for (int turn = 0; turn < 6; ++turn) turns.push_back(candidate());
+        by_speed[testing::median(turns).value] = &hand;
+    }
+    return *by_speed.rbegin()->second;
+}
+
+void against_hand_loops(const Bench& bench)
+{
+    const std::vector<HandLoops> all = hand_loops();
+    struct Best {
+        std::string name;
+        double speed = 0.0;
+        void take(const std::string& candidate, double its_speed)
+        {
+            if (its_speed > speed) *this = {candidate, its_speed};
+        }
+    };
+    Best ours;
+    Best by_hand;
+    std::map<std::string, const HandLoops*> chosen;
+    for (const std::string& shape : bench.shapes) {
+        const HandLoops& hand = *(chosen[shape] = &fastest(bench, shape, all));
+        const OurShape our{bench, shape};
+        const HandShape bare{bench, shape, hand.loops.at(shape)};
+        const testing::Paired paired = in_turns(bench.pairs, our, std::cref(bare));
+        row(shape, "the same by hand, " + hand.unit, paired);
+        ours.take(shape, paired.first.value);
+        by_hand.take(shape, paired.second.value);
+    }
+    const HandLoops& hand = *chosen.at(by_hand.name);
+    const OurShape our{bench, ours.name};
+    const HandShape bare{bench, by_hand.name, hand.loops.at(by_hand.name)};
+    row("best shape: " + ours.name, "best by hand: " + by_hand.name + ", " + hand.unit,
+        in_turns(bench.pairs, our, std::cref(bare)));
+}
+
+bool installed(const std::string& program)
+{
+    return testing::run({"sh", "-c", "command -v " + program}).status == 0;
+}
+
+// What another program printed, on this core. Throws Error if it does not work here.
+std::string printed(const Bench& bench, std::vector<std::string> words)
+{
+    words.insert(words.begin(), {"taskset", "-c", std::to_string(bench.cpu)});
+    const testing::Outcome outcome = testing::run(words);
+    if (outcome.status != 0) base::fail(words.at(3), " ended with ", outcome.status);
+    return outcome.out + outcome.err;
+}
+
+// The largest number that the pattern's first group finds, times `unit`.
+double largest(const std::string& text, const std::string& pattern, double unit)
+{
+    double most = 0.0;
+    const std::regex regex{pattern};
+    for (std::sregex_iterator found{text.begin(), text.end(), regex}; found != std::sregex_iterator{}; ++found)
+        most = std::max(most, std::strtod((*found)[1].str().c_str(), nullptr) * unit);
+    if (most == 0.0) base::fail("its output has no such figure");
+    return most;
+}
+
+struct Peer {
+    std::string program;
+    std::string kernel;
+    std::string shape;  // of ours, the same
+    std::function<double()> speed;
+};
+
+std::vector<Peer> likwid(const Bench& bench)
+{
+    std::string width = noisegen::stream_loops().front().unit;
+    width = width == "avx2" ? "avx" : width == "sse2" ? "sse" : width;
+    const std::string size = std::to_string(bench.bytes.count / 1'000'000) + "MB";
+    std::vector<Peer> peers;
+    for (const auto& [kernel, shape] : std::vector<std::pair<std::string, std::string>>{{"update_", "update"},
+                                                                                        {"stream_mem_", "triad"},
+                                                                                        {"copy_mem_", "copy"},
+                                                                                        {"load_", "read"},
+                                                                                        {"store_mem_", "ntwrite"}}) {
+        const std::string test = kernel + width;
+        peers.push_back(
+            {"likwid-bench", test, shape, [&bench, test, size] {
+                 const std::string text = printed(bench, {"likwid-bench", "-t", test, "-w", "N:" + size + ":1"});
+                 return largest(text, R"(MByte/s:\s+([0-9.]+))", 1e-3);
+             }});
+    }
+    return peers;
+}
+
+// It counts in MiB. Its kernels that store through the caches do not count the lines that are read for that: twice.
+std::vector<Peer> stress_ng(const Bench& bench)
+{
+    constexpr double gb = 1.048576e-3;
+    const auto memrate = [&bench](const std::string& methods, double unit) {
+        return [&bench, methods, unit] {
+            const std::string text = printed(bench, {"stress-ng", "--memrate", "1", "--memrate-bytes",
+                                                     std::to_string(bench.bytes.count), "-t", "5", "--metrics"});
+            return largest(text, "([0-9.]+) " + methods + " MB per sec", unit);
+        };
+    };
+    const auto stream = [&bench] {
+        // Three arrays of four times the cache that it is reported.
+        const std::string text = printed(bench, {"stress-ng", "--stream", "1", "--stream-l3-size",
+                                                 std::to_string(bench.bytes.count / 12), "-t", "5", "--metrics"});
+        return largest(text, "([0-9.]+) MB read/sec", gb) + largest(text, "([0-9.]+) MB write/sec", gb);
+    };
+    return {
+        {"stress-ng", "memrate, its best read", "read", memrate(R"(read\w+)", gb)},
+        {"stress-ng", "memrate, its best write past the caches", "ntwrite", memrate(R"(write\w+nt)", gb)},
+        {"stress-ng", "memrate, its best write through the caches, twice", "write", memrate(R"(write\d+)", 2.0 * gb)},
+        {"stress-ng", "stream, reads and writes", "triad", stream}};
+}
+
+void against_peers(const Bench& bench, const std::vector<Peer>& peers)
+{
+    for (const Peer& peer : peers) {
+        if (std::find(bench.shapes.begin(), bench.shapes.end(), peer.shape) == bench.shapes.end()) continue;
+        const std::string name = peer.program + " " + peer.kernel;
+        if (!installed(peer.program)) {
+            not_shown(peer.shape, name, peer.program + " is not installed");
+            continue;
+        }
+        try {
+            Bench longer = bench;  // a run of theirs is about a second too
+            longer.window = std::chrono::seconds{1};
+            longer.clock = base::now_ns;
+            const OurShape our{longer, peer.shape};
+            row(peer.shape, name, in_turns(bench.peer_pairs, our, peer.speed));
+        } catch (const base::Error& error) {
+            not_shown(peer.shape, name, error.what());
+        }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    Bench bench;
+    bench.cpu = *base::allowed_cpus().rbegin();
+    const noisegen::Cache cache = noisegen::last_level_cache(bench.cpu);
+    bench.bytes = {4 * cache.size.count};
+    base::Options options{"memory-bench", "memory.stream against hand loops and other tools, in interleaved pairs"};
+    options.add("pairs", bench.pairs, "with each hand loop");
+    options.add("peer-pairs", bench.peer_pairs, "with each other tool, some seconds each; 0: none");
+    options.add("window", bench.window, "of one measurement");
+    options.add("bytes", bench.bytes, "of memory on each side");
+    options.add_positional("shape", bench.shapes, "of memory.stream; by default all", 0);
+    if (!options.parse(argc, argv)) return 0;
+    for (const std::string& shape : bench.shapes) noisegen::stream_shape(shape);  // or an error
+    if (bench.shapes.empty()) bench.shapes = noisegen::stream_shapes();
+    base::bind_this_thread({bench.cpu});
+    std::cout << "CPU " << bench.cpu << ", last-level cache " << base::format(cache.size) << ", "
+              << base::format(bench.bytes) << " of memory each; GB/s, medians with their 95 % intervals\n\n"
+              << "| memory.stream | GB/s | beside it | GB/s | ratio |\n|---|---|---|---|---|\n";
+    against_hand_loops(bench);
+    if (bench.peer_pairs == 0) return 0;
+    against_peers(bench, likwid(bench));
+    against_peers(bench, stress_ng(bench));
+} catch (...) {
+    return base::report_failure("memory-bench");
+}

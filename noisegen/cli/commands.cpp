@@ -1,0 +1,237 @@
+#include "noisegen/cli/commands.hpp"
+
+#include "base/options.hpp"
+#include "base/stop.hpp"
+#include "base/words.hpp"
+#include "noisegen/cli/manual.hpp"
+#include "noisegen/measure/calibrate.hpp"
+#include "noisegen/measure/probe.hpp"
+#include "noisegen/resources/placement.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+namespace noisegen {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Command {
+    Command(const std::string& name, const std::string& summary) : options{"noisegen " + name, summary} {}
+    virtual ~Command() = default;
+    Command(const Command&) = delete;
+    Command& operator=(const Command&) = delete;
+
+    // Of the options as they were read. Returns the exit code.
+    virtual int run() = 0;
+
+    base::Options options;
+};
+
+fs::path limits_path(const std::string& given)
+{
+    return given.empty() ? default_limits_file() : fs::path{given};
+}
+
+// Measuring is the work of one process on each node, which can be stopped.
+void begin_measuring(const std::string& command)
+{
+    if (base::local_rank().size > 1)
+        base::fail_usage(command, " is one process on each node, not ", base::local_rank().size,
+                         ": srun --ntasks-per-node=1, or no mpirun");
+    base::stop_on_signals();
+    base::stop_with_parent();
+}
+
+void add_stressors(base::Options& options, std::vector<std::string>& stressors, const std::string& otherwise)
+{
+    options.add_positional("STRESSOR", stressors, "as in a schedule, with options; without: " + otherwise, 0);
+    options.plug_ins("STRESSOR", words_of_stressors());
+}
+
+base::Section exit_status(const std::string& stopped)
+{
+    return {.title = "Exit status",
+            .text = {},
+            .entries = {{"0", "fine"}, {"1", "failed"}, {"2", "wrong usage"}, {"3", stopped}}};
+}
+
+int parse_victim(const std::string& text, const base::CpuSet& allowed)
+try {
+    return text == "auto" ? *allowed.begin() : base::parse<int>(text);
+} catch (const base::UsageError& error) {
+    base::fail_usage("--victim: ", error.what());
+}
+
+class Calibrate : public Command {
+ public:
+    Calibrate() : Command{"calibrate", "finds what each stressor reaches on this node, for rate=60%"}
+    {
+        wish_.cpus = "all";
+        options.description(
+            "Runs each stressor as fast as it goes on 1, 2, 4, ... and all of the cores, in rounds, each in a random "
+            "order of its own, and keeps the worst, median and best round. A rate in percent is a share of the worst.");
+        add_stressors(options, calibration_.stressors, "all that can be held to a rate");
+        options.group("What");
+        options.add("rounds", rounds_, "each measures every stressor on every number of cores once", "NUMBER");
+        options.add("round", calibration_.round, "length of one measurement", "TIME");
+        options.add("seed", calibration_.seed, "of the random order in each round", "NUMBER");
+        options.group("Where");
+        add_placement(options, wish_, avoid_);
+        options.group("How much");
+        add_budgets(options, calibration_.budgets);
+        options.group("Records");
+        add_limits_option(options, limits_file_);
+        options.section(exit_status("stopped before the last round: nothing was added"));
+        options.example("noisegen calibrate --cpus 4-7");
+        options.example("    all stressors, on one, two and four cores");
+        options.example("noisegen calibrate 'memory.stream[shape=read|update]' --cpus 4-7");
+        options.example("    adds two shapes; what was found for others stays");
+        options.see_also("noisegen(1), noisegen-limits(1)");
+    }
+
+    int run() override
+    {
+        begin_measuring("calibrate");
+        if (rounds_ < 1 || rounds_ > 10'000) base::fail_usage("--rounds: 1 to 10000, not ", rounds_);
+        calibration_.rounds = static_cast<std::size_t>(rounds_);
+        constexpr base::Nanoseconds shortest{10'000'000};
+        constexpr base::Nanoseconds longest = std::chrono::hours{1};
+        if (calibration_.round < shortest || calibration_.round > longest)
+            base::fail_usage("--round: 10ms to 1h, not ", base::format(calibration_.round));
+        calibration_.cpus = choose_cpus(wish_, this_machine(base::allowed_cpus(), parse_avoid(avoid_)));
+        calibration_.limits_file = limits_path(limits_file_);
+        return calibrate(calibration_);
+    }
+
+ private:
+    Calibration calibration_;
+    CpuRequest wish_;
+    std::vector<std::string> avoid_;
+    std::string limits_file_;
+    std::int64_t rounds_ = static_cast<std::int64_t>(calibration_.rounds);
+};
+
+class ShowLimits : public Command {
+ public:
+    ShowLimits() : Command{"limits", "shows what noisegen calibrate found on this node"}
+    {
+        add_limits_option(options, limits_file_);
+        options.see_also("noisegen(1), noisegen-calibrate(1)");
+    }
+
+    int run() override
+    {
+        const NodeLimits limits = read_limits(limits_path(limits_file_));
+        if (limits.entries.empty())
+            base::fail("no limits are known in ", limits.file.string(), "; find them with: noisegen calibrate");
+        print_limits(std::cout, limits.entries);
+        base::flush_stdout();
+        return base::exit_fine;
+    }
+
+ private:
+    std::string limits_file_;
+};
+
+class ProbeCommand : public Command {
+ public:
+    ProbeCommand() : Command{"probe", "shows what noise on some CPUs takes from memory accesses on another"}
+    {
+        options.description(
+            "A victim on one CPU reads memory, and follows chains of loads through memory and through the last-level "
+            "cache, while each stressor in turn is on for a moment on other CPUs, in random order, with quiet between. "
+            "What it keeps of its bandwidth, and how much longer its loads take, are shares of quiet.\n\n"
+            "Bytes per second are not damage: a stressor that moves little may hurt most. cpu.spin tells what is clock "
+            "frequency, placebo what is chance.");
+        add_stressors(options, asked_.stressors, "controls, cache and memory stressors");
+        options.group("What");
+        options.add("victim", victim_,
+                    "the CPU whose bandwidth and latency are measured, to be avoided by noise; auto: the first allowed",
+                    "CPU");
+        options.add("array", asked_.array,
+                    "each of the victim's two large arrays; auto: four times the last-level cache", "SIZE");
+        options.add("blocks", asked_.blocks, "each holds every stressor once and quiet several times", "NUMBER");
+        options.add("slot", asked_.slot, "how long each is on in a block", "TIME");
+        options.add("seed", asked_.seed, "of the random order in each block", "NUMBER");
+        options.group("Where");
+        add_placement(options, wish_, avoid_);
+        options.group("How much");
+        add_budgets(options, asked_.budgets);
+        add_limits_option(options, limits_file_);
+        options.group("Records");
+        options.add("out", out_, "directory; the results go to OUT/probe/. -: the table on stdout is all", "DIR");
+        options.section(exit_status("stopped before two blocks were complete"));
+        options.section({.title = "Files",
+                         .text = "Under OUT/probe/:",
+                         .entries = {{"probe.csv", "a row per stressor and level: its own traffic, and the damage"},
+                                     {"probe.json", "the same, and who, where, when and how"},
+                                     {"probe.svg", "damage against traffic; probe.gp and probe_*.csv draw it again"}},
+                         .in_help = false});
+        options.example("noisegen probe --victim 0 --cpus 4-7 --out probe1");
+        options.example("    a table, probe.csv, probe.json and probe.svg: damage against traffic");
+        options.example("noisegen probe 'memory.stream[rate=1GiB/s|4GiB/s|16GiB/s]' cpu.spin placebo --cpus 4-7");
+        options.example("    how damage grows with the rate");
+        options.see_also("noisegen(1), noisegen-calibrate(1)");
+    }
+
+    int run() override
+    {
+        begin_measuring("probe");
+        const base::CpuSet allowed = base::allowed_cpus();
+        asked_.victim = parse_victim(victim_, allowed);
+        base::check_cpus({asked_.victim});
+        if (named_cpus(wish_, allowed).contains(asked_.victim))
+            base::fail_usage("CPU ", asked_.victim, " is the victim's; make noise on other --cpus");
+        Avoid avoid = parse_avoid(avoid_);
+        avoid.cpus.insert(asked_.victim);
+        asked_.cpus = choose_cpus(wish_, this_machine(allowed, avoid));
+        asked_.limits_file = limits_file_;
+        if (out_ != "-") asked_.out = out_;
+        return probe(asked_);
+    }
+
+ private:
+    Probe asked_;
+    std::string victim_ = "auto";
+    CpuRequest wish_;
+    std::vector<std::string> avoid_;
+    std::string limits_file_;
+    std::string out_ = "-";
+};
+
+std::vector<std::unique_ptr<Command>> all_commands()
+{
+    std::vector<std::unique_ptr<Command>> all;
+    all.push_back(std::make_unique<Calibrate>());
+    all.push_back(std::make_unique<ShowLimits>());
+    all.push_back(std::make_unique<ProbeCommand>());
+    return all;
+}
+
+}  // namespace
+
+std::optional<int> run_command(int argc, char** argv)
+{
+    if (argc < 2 || argv[1][0] == '-') return {};
+    const std::string word = argv[1];
+    std::vector<std::string> names;
+    for (const auto& command : all_commands()) {
+        names.push_back(base::command_word(command->options.manual()));
+        if (word != names.back()) continue;
+        return command->options.parse(argc - 1, argv + 1) ? command->run() : base::exit_fine;
+    }
+    base::fail_usage("no command '", word, "'", base::did_you_mean(word, names), " (there are ",
+                     base::join_words(names, ", "), "; a schedule needs none: noisegen --help)");
+}
+
+std::vector<base::Manual> command_manuals()
+{
+    std::vector<base::Manual> manuals;
+    for (const auto& command : all_commands()) manuals.push_back(command->options.manual());
+    return manuals;
+}
+
+}  // namespace noisegen

@@ -1,0 +1,165 @@
+// noisegen: reproducible stress on the CPUs a job leaves idle.
+#include "base/contract/run_record.hpp"
+#include "base/launcher.hpp"
+#include "base/local_rank.hpp"
+#include "base/options.hpp"
+#include "base/processes.hpp"
+#include "base/stop.hpp"
+#include "noisegen/cli/commands.hpp"
+#include "noisegen/cli/guard.hpp"
+#include "noisegen/cli/manual.hpp"
+#include "noisegen/execution/run.hpp"
+#include "noisegen/resources/first_victim.hpp"
+#include "noisegen/resources/node_limits.hpp"
+#include "noisegen/schedule/designed.hpp"
+#include "noisegen/stressors/registry.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+// A file that is opened later must not stand where a closed stdout or stderr is written to. What is written there now
+// fails, as it should.
+void occupy_closed_streams()
+{
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
+}
+
+void add_where(base::Options& options, noisegen::Request& request, std::vector<std::string>& avoid)
+{
+    options.group("Where");
+    noisegen::add_placement(options, request.cpu_request, avoid);
+    options.add_choice("on-overlap", request.on_overlap, {"tell", "stop"},
+                       "when a process to be avoided comes to a noise CPU later (looked for every 5 s)");
+    options.add("memory", request.memory, "NUMA nodes that memory comes from; local: that of the noise CPU", "LIST");
+    options.add_choice("sched", request.scheduling, {"other", "batch", "idle"},
+                       "scheduling class of the noise threads, sched(7)");
+}
+
+std::set<pid_t> parse_victims(const std::vector<std::string>& words)
+{
+    std::set<pid_t> victims;
+    for (const std::string& word : words) {
+        const auto pid = base::parse<int>(word);
+        if (pid < 1 || base::processes({pid}).empty()) base::fail_usage("--victim: there is no process ", word);
+        victims.insert(pid);
+    }
+    return victims;
+}
+
+// A number names another process on each host.
+void check_victims(const noisegen::Request& request)
+{
+    if (request.victims.empty()) return;
+    const auto pauses = [](const noisegen::Configured& stressor) { return stressor.card->role == base::Role::pause; };
+    const std::vector<noisegen::Configured>& stressors = request.schedule.stressors;
+    if (std::none_of(stressors.begin(), stressors.end(), pauses))
+        base::fail_usage("--victim is for control.pause, which '", request.schedule.text, "' does not have");
+    if (base::job_rank().size > base::local_rank().size)
+        base::fail_usage("--victim names a process of one host, and this job has several");
+}
+
+void show(noisegen::Plan plan)
+{
+    const noisegen::Schedule& schedule = plan.request.schedule;
+    if (schedule.needs_slot()) {
+        base::warn("slot=auto is measured when training runs; shown with slots of 1s");
+        noisegen::set_slot(plan, std::chrono::seconds{1});
+    } else if (const std::string why = noisegen::why_no_report(schedule, plan.table);
+               plan.request.designed && !why.empty()) {
+        base::fail_usage("interference could make no report of this run: ", why);
+    }
+    for (const noisegen::CpuPlacement& placement : plan.placements) base::warn(noisegen::text(placement));
+    noisegen::print(std::cout, schedule, plan.table);
+    base::flush_stdout();
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    occupy_closed_streams();
+    if (const auto duty = noisegen::asked_to_guard(argc, argv)) return noisegen::guard(*duty, argv[2]);
+    const int oom_score_adj = noisegen::be_first_victim();
+    if (const auto code = noisegen::run_command(argc, argv)) return *code;
+
+    std::string schedule;
+    std::string out;
+    std::string control;
+    std::string limits;
+    std::string follow;
+    std::vector<std::string> avoid;
+    std::vector<std::string> victims;
+    noisegen::Request request;
+    bool list = false;
+    bool dry_run = false;
+
+    base::Options options{"noisegen", "reproducible stress on the CPUs a job leaves idle"};
+    options.group("What");
+    options.add("schedule", schedule, "what stresses when; see below", "SCHEDULE");
+    options.add("duration", request.duration, "of the whole run", "TIME");
+    options.add("follow", follow,
+                "noise is on only while the training on this node is in that phase: backward, or forward+backward; as "
+                "[follow=..] of each stressor that has none of its own",
+                "PHASE");
+    options.add("seed", request.seed, "of the random order: the same seed gives the same slots", "NUMBER");
+    options.add_switch("list", list, "show the stressors and end");
+    options.add_switch("designed", request.designed,
+                       "refuse a schedule of which interference could make no report; beside a training in OUT that "
+                       "is always so");
+    options.add_switch("dry-run", dry_run, "print the slot table, and where noise would be, and end");
+    add_where(options, request, avoid);
+    options.group("How much");
+    noisegen::add_budgets(options, request.budgets);
+    noisegen::add_limits_option(options, limits);
+    options.group("Records");
+    options.add("out", out, "the run's directory; records go to OUT/noise/<host>.<rank>/", "DIR");
+    options.add("control", control,
+                "the training's run directory, if it is not OUT: for control.*, follow and slot=auto", "DIR");
+    options.add("victim", victims,
+                "processes that control.pause stops, with their descendants, instead of those in the control file",
+                "PID");
+    options.add_switch("json", request.json, "print the record of the run (noise.json) in the end");
+    noisegen::add_manual(options);
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (list) {
+        noisegen::stressors().list(std::cout);
+        base::flush_stdout();
+        return base::exit_fine;
+    }
+
+    if (schedule.empty()) base::fail_usage("lacks --schedule, such as 'memory.stream 2s; quiet 2s' (noisegen --help)");
+    request.schedule = noisegen::parse_schedule(schedule);
+    noisegen::follow(request.schedule, noisegen::parse_follow(follow));
+    request.victims = parse_victims(victims);
+    check_victims(request);
+    if (request.duration.count() <= 0) base::fail_usage("--duration: zero is no time to make noise in");
+    if (request.duration > std::chrono::hours{24 * 366}) base::fail_usage("--duration: a year at most");
+    request.avoid = noisegen::parse_avoid(avoid);
+    request.limits_file = limits;
+    request.out = out;
+    request.control_run = control.empty() ? out : control;
+    if (out.empty() && !dry_run) base::fail_usage("lacks --out, the directory for its records");
+    noisegen::Plan plan =
+        noisegen::plan(std::move(request), !dry_run || options.given("cpus") || options.given("avoid"));
+    if (dry_run) {
+        show(std::move(plan));
+        return base::exit_fine;
+    }
+    nlohmann::ordered_json record = base::run_record("noisegen", argc, argv);
+    record["oom_score_adj"] = oom_score_adj;
+
+    base::stop_on_signals();
+    base::stop_with_parent();
+    const int code = noisegen::run(std::move(plan), std::move(record));
+    if (!std::cout.flush()) base::fail("cannot write the results to stdout; the records are complete");
+    return code;
+} catch (...) {
+    return base::report_failure("noisegen");
+}

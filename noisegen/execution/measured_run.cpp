@@ -1,0 +1,51 @@
+#include "noisegen/execution/measured_run.hpp"
+
+#include "base/clock.hpp"
+#include "base/stop.hpp"
+#include "noisegen/resources/placement.hpp"
+
+namespace noisegen {
+
+namespace {
+
+constexpr std::int64_t lead_ns = 10'000'000;
+constexpr std::int64_t tick_ns = 50'000'000;
+
+// Until the table is over (true) or the run cannot go on.
+bool wait_for(const Team& team, const MeasuredRun& measured, std::int64_t start_ns)
+{
+    const std::int64_t length_ns = measured.table.back().end.count();
+    while (!team.done()) {
+        if (base::stop_requested()) return false;
+        if (team.failed()) return true;  // stop() throws why
+        const std::int64_t now = base::now_ns();
+        measured.progress(static_cast<double>(now - start_ns) / static_cast<double>(length_ns));
+        team.wait_for_news(now + tick_ns, base::stop_descriptor());
+    }
+    return !base::stop_requested();
+}
+
+}  // namespace
+
+bool run(const MeasuredRun& measured)
+{
+    const std::vector<int> cpus{measured.cpus.begin(), measured.cpus.end()};
+    const std::vector<std::vector<int>> runs = divide(measured.schedule, base::physical_cores(measured.cpus));
+    const std::vector<Demand> demanded = demands(measured.schedule, runs);
+    check_demands(demanded, measured.budgets);
+    allow_descriptors(demanded);
+    Team team{measured.schedule, {.cpus = cpus, .runs = runs, .control_run = {}, .noise = {}, .job = {}}};
+
+    std::mutex mutex;
+    const std::int64_t start_ns = base::now_ns() + lead_ns;
+    measured.on_start(start_ns);
+    team.start(measured.table, start_ns, {.on_slot = [&](std::size_t cpu, const SlotDone& done) {
+                   const std::lock_guard lock{mutex};
+                   measured.on_slot(cpu, done);
+               }});
+    const bool complete = wait_for(team, measured, start_ns);
+    team.stop();
+    return complete;
+}
+
+}  // namespace noisegen

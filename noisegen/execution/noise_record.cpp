@@ -1,0 +1,106 @@
+#include "noisegen/execution/noise_record.hpp"
+
+#include "base/cgroups.hpp"
+
+namespace noisegen {
+
+namespace {
+
+nlohmann::ordered_json level_record(const Schedule& schedule, const FactorLevel& level, const LevelTotal& total)
+{
+    nlohmann::ordered_json record;
+    record["factor"] = level.factor;
+    record["level"] = level.level;
+    record["stressor"] = schedule.stressors[level.stressor].card->name;
+    record["slots"] = total.slots;
+    record["cpus"] = total.cpus;
+    record["follows"] = format_follow(level.intensity.follow);
+    record["on_s"] = total.cpus == 0 ? 0.0 : static_cast<double>(total.on_ns) * 1e-9 / static_cast<double>(total.cpus);
+    record["requested_per_s"] = total.requested_per_s;
+    record["bytes_per_s"] = total.bytes_per_s();
+    record["operations_per_s"] = total.operations_per_s();
+    record["requested_duty"] = total.requested_duty;
+    record["duty"] = total.duty();
+    record["waited_s"] = static_cast<double>(total.waited_ns) * 1e-9;
+    const double share = reached(level.intensity, total);
+    record["reached"] = share;
+    record["rate_reached"] = share >= rate_kept && share <= rate_exceeded;
+    return record;
+}
+
+nlohmann::ordered_json stressor_record(const Configured& stressor, const std::vector<int>& cpus, const std::string& how)
+{
+    nlohmann::ordered_json record;
+    record["name"] = stressor.card->name;
+    record["options"] = stressor.settings.all();
+    for (const std::string& name : intensity_options()) record["options"].erase(name);  // reported with the levels
+    record["cpus"] = base::format_cpus({cpus.begin(), cpus.end()});
+    record["how"] = how;
+    return record;
+}
+
+nlohmann::ordered_json placement_record(const CpuPlacement& placement)
+{
+    base::CpuSet siblings = placement.core.cpus;
+    siblings.erase(placement.cpu);
+    return {{"cpu", placement.cpu},
+            {"core", placement.core.index},
+            {"socket", placement.core.package},
+            {"numa_node", placement.core.numa_node},
+            {"avoided", placement.avoided},
+            {"siblings", base::format_cpus(siblings)},
+            {"siblings_avoided", base::format_cpus(placement.busy_siblings)}};
+}
+
+void record_placement(nlohmann::ordered_json& record, const Plan& plan)
+{
+    record["placement"] = nlohmann::ordered_json::array();
+    for (const CpuPlacement& placement : plan.placements) record["placement"].push_back(placement_record(placement));
+    record["memory"] = plan.request.memory;
+    record["scheduling_class"] = plan.request.scheduling;
+    if (const auto quota = base::cpu_quota()) record["cpu_quota"] = *quota;
+}
+
+nlohmann::ordered_json lateness_record(const Lateness& lateness)
+{
+    return {{"median", lateness.median}, {"p99", lateness.p99}, {"worst", lateness.worst}};
+}
+
+}  // namespace
+
+void record_plan(nlohmann::ordered_json& record, const Plan& plan, base::Nanoseconds slot, std::int64_t start_ns)
+{
+    const Request& request = plan.request;
+    record["schedule"] = request.schedule.text;
+    record["design"] = name(request.schedule.design);
+    record["seed"] = request.seed;
+    record["factors"] = request.schedule.factors();
+    record["duration_ns"] = request.duration.count();
+    if (slot.count() > 0) record["slot_ns"] = slot.count();
+    record["cpus"] = base::format_cpus(plan.cpus);
+    record["avoided_cpus"] = base::format_cpus(cpus_of(request.avoid, avoided_processes(request.avoid, plan.allowed)));
+    record["shared_on_purpose"] = request.cpu_request.share;
+    record_placement(record, plan);
+    record["max_memory_percent"] = request.budgets.max_memory.value;
+    record["max_disk_percent"] = request.budgets.max_disk.value;
+    record["begin_ns"] = start_ns;
+    record["exit"] = {{"reason", "running, or killed"}};
+}
+
+void record_team(nlohmann::ordered_json& record, const Plan& plan, const Team& team)
+{
+    const Schedule& schedule = plan.request.schedule;
+    const std::vector<LevelTotal> totals = team.totals();
+    const std::vector<std::string> notes = team.notes();
+    record["lateness_ns"] = lateness_record(team.lateness());
+    record["late_to_follow_ns"] = lateness_record(team.late_to_follow());
+    record["late_to_leave_ns"] = lateness_record(team.late_to_leave());
+    record["stressors"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < plan.runs.size(); ++i)
+        record["stressors"].push_back(stressor_record(schedule.stressors[i], plan.runs[i], notes[i]));
+    record["factor_levels"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < totals.size(); ++i)
+        record["factor_levels"].push_back(level_record(schedule, schedule.levels[i], totals[i]));
+}
+
+}  // namespace noisegen

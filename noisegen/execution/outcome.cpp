@@ -1,0 +1,82 @@
+#include "noisegen/execution/outcome.hpp"
+
+#include "base/error.hpp"
+#include "base/figures.hpp"
+#include "base/local_rank.hpp"
+
+#include <cmath>
+
+namespace noisegen {
+
+namespace {
+
+std::string rate_text(double per_second, base::Rate::Of of)
+{
+    return base::format(base::Rate{std::round(per_second), of});
+}
+
+constexpr std::int64_t long_enough_ns = 1'000'000'000;  // to expect something
+
+// Such as messages to a host that takes none.
+bool did_nothing(const Configured& stressor, const LevelTotal& total)
+{
+    return stressor.card->counts_bytes && total.on_ns > long_enough_ns && total.work.bytes == 0;
+}
+
+// Asks that no training answered, or pauses of nobody: each step that looks, and each pause, counts as an operation.
+bool asked_nobody(const Configured& stressor, const LevelTotal& total)
+{
+    return base::is_control(stressor.card->role) && total.on_ns > long_enough_ns && total.work.operations == 0 &&
+           base::local_rank().rank == 0;
+}
+
+}  // namespace
+
+int judge(const Schedule& schedule, const std::vector<LevelTotal>& totals)
+{
+    int code = base::exit_fine;
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+        const FactorLevel& level = schedule.levels[i];
+        const double share = reached(level.intensity, totals[i]);
+        if (totals[i].slots == 0) continue;
+        if (asked_nobody(schedule.stressors[level.stressor], totals[i]))
+            base::warn(text(level) + " was on, but no training noticed it: the control was not connected");
+        else if (!level.intensity.follow.empty() && totals[i].busy_ns == 0)
+            base::warn(text(level), " follows ", format_follow(level.intensity.follow),
+                       ", but no training came to that phase on this node (--control names the training's run)");
+        else if (did_nothing(schedule.stressors[level.stressor], totals[i]))
+            base::warn(text(level), " was on, but did nothing");
+        else if (share < rate_kept || share > rate_exceeded)
+            base::warn(level.intensity.rate ? "rate " : "duty ",
+                       share < rate_kept ? "not reached: " : "exceeded: ", text(level), " had ",
+                       std::round(share * 100.0), "% of ",
+                       level.intensity.rate ? rate_text(totals[i].requested_per_s, level.intensity.rate->of)
+                                            : base::format(level.intensity.duty));
+        else
+            continue;
+        code = base::exit_promise_not_kept;
+    }
+    return code;
+}
+
+void print(std::ostream& out, const Schedule& schedule, const std::vector<LevelTotal>& totals)
+{
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+        const FactorLevel& level = schedule.levels[i];
+        const LevelTotal& total = totals[i];
+        out << text(level) << ": " << total.slots << (total.slots == 1 ? " slot" : " slots");
+        if (total.work.bytes > 0) out << ", " << speed_text(total.bytes_per_s());
+        if (total.work.operations > 0)
+            out << ", " << base::format(std::round(total.operations_per_s())) << " operations/s";
+        if (level.intensity.rate) out << " (asked for " << base::format(*level.intensity.rate) << ")";
+        if (level.intensity.duty.value < 100.0)
+            out << ", on " << base::format(base::Percent{std::round(total.duty() * 1e4) / 100.0})
+                << " of the time (asked for " << base::format(level.intensity.duty) << ")";
+        if (!level.intensity.follow.empty())
+            out << ", on " << base::format(base::Percent{std::round(total.duty() * 1e4) / 100.0}) << " of the time (in "
+                << format_follow(level.intensity.follow) << ")";
+        out << "\n";
+    }
+}
+
+}  // namespace noisegen

@@ -1,0 +1,45 @@
+#include "noisegen/execution/overlap_watch.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace noisegen {
+
+namespace {
+
+constexpr std::int64_t look_around_ns = 5'000'000'000;
+
+}  // namespace
+
+OverlapWatch::OverlapWatch(const Plan& plan) : plan_{plan}, next_ns_{base::now_ns() + look_around_ns}
+{
+    if (plan.request.cpu_request.smt == "no")
+        for (const CpuPlacement& placement : plan.placements)
+            siblings_.insert(placement.core.cpus.begin(), placement.core.cpus.end());
+}
+
+void OverlapWatch::look()
+{
+    if (plan_.request.cpu_request.share || base::now_ns() < next_ns_) return;
+    next_ns_ = base::now_ns() + look_around_ns;
+    for (const AvoidedProcess& process : avoided_processes(plan_.request.avoid, plan_.allowed))
+        if (!report(process, plan_.cpus, "noise CPUs")) report(process, siblings_, "CPUs of noise cores");
+}
+
+bool OverlapWatch::report(const AvoidedProcess& process, const base::CpuSet& cpus, const char* called)
+{
+    base::CpuSet both;
+    std::set_intersection(cpus.begin(), cpus.end(), process.cpus.begin(), process.cpus.end(),
+                          std::inserter(both, both.end()));
+    if (both.empty()) return false;
+    if (!reported_.insert(process.pid).second) return true;
+    base::warn(process.name, " (", process.pid, ") may now run on ", called, " ", base::format_cpus(both));
+    found_.push_back(
+        {{"at_ns", base::now_ns()}, {"pid", process.pid}, {"name", process.name}, {"cpus", base::format_cpus(both)}});
+    return true;
+}
+
+}  // namespace noisegen

@@ -1,0 +1,34 @@
+// Processes that came to a noise CPU, or to its core, after the start.
+#pragma once
+
+#include "noisegen/execution/plan.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <set>
+
+namespace noisegen {
+
+class OverlapWatch {
+ public:
+    // The plan must outlive it.
+    explicit OverlapWatch(const Plan& plan);
+
+    // Looks every five seconds; each process is reported once, on stderr.
+    void look();
+
+    // at_ns, pid, name and cpus of each.
+    const nlohmann::ordered_json& found() const { return found_; }
+
+ private:
+    bool report(const AvoidedProcess& process, const base::CpuSet& cpus, const char* called);
+
+    const Plan& plan_;
+    base::CpuSet siblings_;
+    std::int64_t next_ns_;
+    std::set<pid_t> reported_;
+    nlohmann::ordered_json found_ = nlohmann::ordered_json::array();
+};
+
+}  // namespace noisegen

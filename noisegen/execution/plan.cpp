@@ -1,0 +1,60 @@
+#include "noisegen/execution/plan.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/launcher.hpp"
+#include "noisegen/schedule/designed.hpp"
+
+namespace noisegen {
+
+namespace {
+
+void place(Plan& plan)
+{
+    const Machine machine = this_machine(plan.allowed, plan.request.avoid);
+    plan.cpus = choose_cpus(plan.request.cpu_request, machine);
+    plan.placements = placements(plan.cpus, machine);
+    plan.runs = divide(plan.request.schedule, base::physical_cores(plan.cpus));
+}
+
+}  // namespace
+
+Plan plan(Request request, bool placed)
+{
+    Plan plan;
+    plan.request = std::move(request);
+    plan.allowed = base::allowed_cpus();
+    const Schedule& schedule = plan.request.schedule;
+    plan.memory_nodes = parse_memory(plan.request.memory);
+    if (placed)
+        place(plan);
+    else
+        plan.runs.assign(schedule.stressors.size(), {0});
+    plan.demands = demands(schedule, plan.runs);
+    check_demands(plan.demands, plan.request.budgets);
+    if (!schedule.needs_slot()) plan.table = slot_table(schedule, plan.request.seed, plan.request.duration);
+    return plan;
+}
+
+void set_slot(Plan& plan, base::Nanoseconds slot)
+{
+    plan.request.schedule.set_slot(slot);
+    plan.table = slot_table(plan.request.schedule, plan.request.seed, plan.request.duration);
+}
+
+void check_designed(const Plan& plan)
+{
+    const Request& request = plan.request;
+    const bool beside = std::filesystem::exists(request.out / base::part::train);
+    if (!request.designed && !beside) return;
+    // Noise that never changes is one of a set for `interference compare`.
+    if (!request.designed && is_constant(request.schedule))
+        return base::warn("the same all the time: a run for interference compare, not for interference analyse");
+    const std::string why = why_no_report(request.schedule, plan.table);
+    if (!why.empty()) base::fail_usage("interference could make no report of this run: ", why);
+    const std::string missing = missing_controls(request.schedule);
+    if (!missing.empty() && base::job_rank().rank == 0)
+        base::warn("there is no " + missing + " in the schedule: interference will call the run not trustworthy");
+}
+
+}  // namespace noisegen

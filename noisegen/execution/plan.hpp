@@ -1,0 +1,58 @@
+// What was asked of this noise process, and what follows from it on this machine.
+#pragma once
+
+#include "noisegen/resources/budgets.hpp"
+#include "noisegen/resources/placement.hpp"
+#include "noisegen/schedule/slot_table.hpp"
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace noisegen {
+
+struct Request {
+    Schedule schedule;
+    std::uint64_t seed = 1;
+    base::Nanoseconds duration{60'000'000'000};
+    CpuRequest cpu_request;
+    Avoid avoid;
+    std::string scheduling = "other";  // class of the noise threads: batch, idle
+    std::string memory = "local";      // or NUMA nodes that memory comes from
+    std::string on_overlap = "tell";   // or stop: when a process of what is avoided comes to a noise CPU
+    Budgets budgets;
+    std::filesystem::path limits_file;  // for rate=60%; empty: the default
+    std::filesystem::path out;          // the run's directory
+    std::filesystem::path control_run;  // the run whose control file asks the training and tells its steps
+    std::set<pid_t> victims = {};       // processes that control.pause stops; none: those in the control file
+    bool designed = false;              // refuse a schedule of which interference could make no report
+    bool json = false;                  // print the whole record in the end, instead of a line for each level
+};
+
+struct Plan {
+    Request request;
+    base::CpuSet allowed;                  // CPUs of this process before it binds itself
+    base::CpuSet cpus;                     // that make noise
+    std::vector<CpuPlacement> placements;  // where they are
+    std::vector<std::vector<int>> runs;    // [stressor]: the CPUs that run it
+    std::vector<Demand> demands;           // of the stressors, on these CPUs
+    std::set<int> memory_nodes;            // none: memory near each CPU
+    std::vector<Slot> table;               // empty while the length of its slots is not known (slot=auto)
+};
+
+// Makes and writes nothing. Without `placed` the plan is for any CPU, one for each stressor: what that needs, the run
+// will need. Throws UsageError or Unavailable for what this machine cannot give.
+Plan plan(Request request, bool placed);
+
+// The table of a schedule with slot=auto, now that the length of its slots is known.
+void set_slot(Plan& plan, base::Nanoseconds slot);
+
+// Noise beside a training is there to be analysed: nobody should wait for the training's end to read that it cannot be.
+// Throws UsageError if interference could make no report of the run, where a report was asked for or a training is
+// beside; warns where it will not be trusted.
+void check_designed(const Plan& plan);
+
+}  // namespace noisegen

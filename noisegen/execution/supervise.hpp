@@ -1,0 +1,18 @@
+// The main thread while noise runs: progress, warnings, and reasons to end.
+#pragma once
+
+#include "noisegen/execution/overlap_watch.hpp"
+#include "noisegen/execution/team.hpp"
+#include "noisegen/execution/training_watch.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace noisegen {
+
+// Returns at the table's end or when there is a reason to stop, with the reason: duration, failure, overlap, parent
+// died, or a signal.
+std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, OverlapWatch& watch,
+                      TrainingWatch& training);
+
+}  // namespace noisegen

@@ -1,0 +1,348 @@
+#include "noisegen/execution/team.hpp"
+
+#include "base/clock.hpp"
+#include "base/cpus.hpp"
+#include "base/random.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace noisegen {
+
+namespace {
+
+// Signals go to the main thread. A pipe that nobody reads is an error of the call that writes.
+void leave_signals_alone()
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+}  // namespace
+
+struct Team::Worker {
+    std::size_t index = 0;
+    int cpu = 0;
+    std::vector<std::unique_ptr<Stressor>> stressors;  // by stressor; none: not run here, or sleep
+    std::vector<std::size_t> sharers;                  // by stressor: CPUs that run it
+    std::vector<LevelState> levels;
+    CpuFigures figures;
+    std::thread thread;
+};
+
+Team::Team(const Schedule& schedule, Setup setup)
+    : schedule_{schedule},
+      setup_{std::move(setup)},
+      made_{static_cast<std::ptrdiff_t>(setup_.cpus.size())},
+      going_{go_.get_future().share()},
+      news_{base::check_errno(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "make an event")},
+      working_{setup_.cpus.size()},
+      notes_(schedule.stressors.size()),
+      short_(schedule.levels.size()),
+      reported_(schedule.levels.size())
+{
+    if (std::any_of(schedule.levels.begin(), schedule.levels.end(),
+                    [](const FactorLevel& level) { return !level.intensity.follow.empty(); }))
+        control_.emplace(base::ControlFile::open(setup_.control_run, base::host_name()));
+    for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
+        const auto& [card, settings] = schedule_.stressors[i];
+        const Place place{.cpu = setup_.runs[i].front(),
+                          .index = 0,
+                          .count = setup_.runs[i].size(),
+                          .control_run = setup_.control_run,
+                          .victims = setup_.victims,
+                          .noise = setup_.noise,
+                          .job = setup_.job,
+                          .shared = nullptr,
+                          .at_once = setup_.at_once};
+        shared_.push_back(card->share ? card->share(settings, place) : nullptr);
+    }
+    for (std::size_t i = 0; i < setup_.cpus.size(); ++i) {
+        auto worker = std::make_unique<Worker>();
+        worker->index = i;
+        worker->cpu = setup_.cpus[i];
+        for (const FactorLevel& level : schedule_.levels) worker->levels.emplace_back(level.intensity);
+        workers_.push_back(std::move(worker));
+    }
+    for (auto& worker : workers_) try {
+            worker->thread = std::thread{[this, &worker] { work(*worker); }};
+        } catch (const std::system_error&) {  // too many threads for this user or job
+            fail(std::current_exception());
+            made_.count_down();
+            --working_;
+        }
+    made_.wait();
+    if (failed()) stop();
+}
+
+Team::~Team()
+{
+    try {
+        stop();
+    } catch (...) {  // has been reported, or a worse error is on its way
+    }
+}
+
+void Team::start(std::vector<Slot> table, std::int64_t start_ns, NoiseObservers observers)
+{
+    table_ = std::move(table);
+    start_ns_ = start_ns;
+    observers_ = std::move(observers);
+    started_ = true;
+    go_.set_value(true);
+}
+
+void Team::stop()
+{
+    stop_event_.set();
+    if (!started_) {
+        started_ = true;
+        go_.set_value(false);
+    }
+    for (auto& worker : workers_)
+        if (worker->thread.joinable()) worker->thread.join();
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void Team::fail(std::exception_ptr error)
+{
+    const std::lock_guard lock{mutex_};
+    if (!error_) error_ = std::move(error);
+    failed_ = true;
+    stop_event_.set();
+    tell_news();
+}
+
+void Team::tell_news()
+{
+    ::eventfd_write(news_, 1);
+}
+
+void Team::wait_for_news(std::int64_t deadline_ns, int descriptor) const
+{
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    const std::int64_t left = std::max<std::int64_t>(0, deadline_ns - base::now_ns());
+    const timespec patience{left / second_ns, left % second_ns};
+    std::array<pollfd, 2> events{pollfd{news_, POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
+    ::ppoll(events.data(), events.size(), &patience, nullptr);
+    eventfd_t count = 0;
+    ::eventfd_read(news_, &count);
+}
+
+void Team::work(Worker& worker)
+{
+    bool counted = false;
+    try {
+        leave_signals_alone();
+        base::bind_this_thread({worker.cpu});
+        base::set_scheduling_class(setup_.scheduling);
+        prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: slots begin when they should
+        for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
+            const std::vector<int>& cpus = setup_.runs[i];
+            const auto place = std::find(cpus.begin(), cpus.end(), worker.cpu);
+            worker.sharers.push_back(cpus.size());
+            const auto& [card, settings] = schedule_.stressors[i];
+            worker.stressors.push_back(
+                place == cpus.end() ? nullptr
+                                    : card->make(settings, {.cpu = worker.cpu,
+                                                            .index = static_cast<std::size_t>(place - cpus.begin()),
+                                                            .count = cpus.size(),
+                                                            .control_run = setup_.control_run,
+                                                            .victims = setup_.victims,
+                                                            .noise = setup_.noise,
+                                                            .job = setup_.job,
+                                                            .shared = shared_[i].get(),
+                                                            .at_once = setup_.at_once}));
+        }
+        counted = true;
+        made_.count_down();
+        if (going_.get()) run_slots(worker);
+    } catch (...) {
+        fail(std::current_exception());
+    }
+    if (!counted) made_.count_down();
+    {
+        const std::lock_guard lock{mutex_};
+        for (std::size_t i = 0; i < worker.stressors.size(); ++i)
+            if (worker.stressors[i] && notes_[i].empty()) notes_[i] = worker.stressors[i]->note();
+    }
+    worker.stressors.clear();
+    --working_;
+    tell_news();
+}
+
+void Team::run_slots(Worker& worker)
+{
+    const RunqueueDelay runqueue_delay;
+    bool begun = false;
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+        const Slot& slot = table_[i];
+        // A process that comes late to its job begins with the slot that the others are in.
+        if (!begun && start_ns_ + slot.end.count() <= base::now_ns()) continue;
+        const std::int64_t begin = start_ns_ + slot.begin.count();
+        if (!(stresses(worker, slot) ? stop_event_.sleep_exactly_until(begin) : stop_event_.sleep_until(begin))) return;
+        if (begun || slot.begin.count() == 0) worker.figures.lateness_ns.push_back(base::now_ns() - begin);
+        begun = true;
+        const SlotDone done =
+            run_slot(worker, runqueue_delay, slot, i + 1 < table_.size() && stresses(worker, table_[i + 1]));
+        if (observers_.on_slot) observers_.on_slot(worker.index, done);
+    }
+}
+
+// What is assigned to this CPU. In a factorial it belongs to one stressor, and is quiet while only others are on.
+std::optional<std::size_t> Team::level_of(const Worker& worker, const Slot& slot) const
+{
+    const bool has_owners = schedule_.design == Schedule::Design::factorial;
+    for (const std::size_t index : slot.treatment) {
+        const std::size_t stressor = schedule_.levels[index].stressor;
+        const bool owned = has_owners && schedule_.stressors[stressor].card->cpus == StressorCard::Cpus::own;
+        const std::vector<int>& cpus = setup_.runs[stressor];
+        if (!owned || std::find(cpus.begin(), cpus.end(), worker.cpu) != cpus.end()) return index;
+    }
+    return {};
+}
+
+// Of its own for every rank, CPU and level: random arrivals are independent.
+std::uint64_t Team::arrival_seed(const Worker& worker, std::size_t level) const
+{
+    const auto rank = static_cast<std::uint64_t>(setup_.job.rank);
+    return base::random_stream(setup_.seed, (rank << 40U) + (worker.index << 20U) + level)();
+}
+
+void Team::fell_short(std::size_t level, double share)
+{
+    const float before = short_[level].exchange(static_cast<float>(std::max(share, 1e-6)));
+    if (before == 0.0F) tell_news();
+}
+
+// Quiet and placebo don't.
+bool Team::stresses(const Worker& worker, const Slot& slot) const
+{
+    const std::optional<std::size_t> level = level_of(worker, slot);
+    return level && worker.stressors[schedule_.levels[*level].stressor] != nullptr;
+}
+
+SlotDone Team::run_slot(Worker& worker, const RunqueueDelay& runqueue_delay, const Slot& slot, bool stress_follows)
+{
+    SlotDone done{.slot = &slot, .level = level_of(worker, slot), .sample = {}};
+    done.sample.begin_ns = base::now_ns();
+    const std::int64_t deadline = start_ns_ + slot.end.count();
+    const auto sleep = [&] {
+        stress_follows ? stop_event_.sleep_exactly_until(deadline) : stop_event_.sleep_until(deadline);
+    };
+    if (!done.level) {
+        sleep();
+        done.sample.end_ns = base::now_ns();
+        return done;
+    }
+
+    const FactorLevel& level = schedule_.levels[*done.level];
+    const Intensity& asked = level.intensity;
+    done.sample.requested_duty = asked.duty.fraction();
+    const double asked_per_s =
+        asked.rate ? asked.rate->per_second / static_cast<double>(worker.sharers[level.stressor]) : 0.0;
+    done.sample.requested_per_s = asked_per_s * asked.duty.fraction();
+    LevelState& state = worker.levels[*done.level];
+    if (Stressor* stressor = worker.stressors[level.stressor].get())
+        stress(*stressor, asked, state, done,
+               {.cpu = worker.index,
+                .start_ns = start_ns_,
+                .deadline_ns = deadline,
+                .asked_per_s = asked_per_s,
+                .arrival_seed = arrival_seed(worker, *done.level),
+                .stop_event = stop_event_,
+                .runqueue_delay = runqueue_delay,
+                .page = control_ ? &control_->page() : nullptr,
+                .observers = observers_,
+                .figures = worker.figures,
+                .fell_short = [this, &done](double share) { fell_short(*done.level, share); }});
+    else
+        sleep();
+    done.sample.end_ns = base::now_ns();
+
+    LevelTotal& total = state.total;
+    ++total.slots;
+    add(total, done.sample);
+    return done;
+}
+
+std::uint64_t Team::bytes() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->figures.bytes.load(std::memory_order_relaxed);
+    return sum;
+}
+
+std::vector<std::pair<std::size_t, double>> Team::newly_short()
+{
+    std::vector<std::pair<std::size_t, double>> found;
+    for (std::size_t i = 0; i < short_.size(); ++i) {
+        const float share = short_[i].load();
+        if (share == 0.0F || reported_[i]) continue;
+        reported_[i] = true;
+        found.emplace_back(i, share);
+    }
+    return found;
+}
+
+std::vector<LevelTotal> Team::totals() const
+{
+    std::vector<LevelTotal> sums(schedule_.levels.size());
+    for (const auto& worker : workers_)
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const LevelTotal& total = worker->levels[i].total;
+            sums[i].slots = std::max(sums[i].slots, total.slots);
+            sums[i].on_ns += total.on_ns;
+            add(sums[i].work, total.work);
+            sums[i].busy_ns += total.busy_ns;
+            sums[i].waited_ns += total.waited_ns;
+            sums[i].requested_per_s += total.requested_per_s;
+            sums[i].requested_duty = std::max(sums[i].requested_duty, total.requested_duty);
+            if (total.slots > 0) ++sums[i].cpus;
+        }
+    return sums;
+}
+
+Lateness Team::lateness(std::vector<std::int64_t> CpuFigures::*times) const
+{
+    std::vector<std::int64_t> all;
+    for (const auto& worker : workers_)
+        all.insert(all.end(), (worker->figures.*times).begin(), (worker->figures.*times).end());
+    if (all.empty()) return {};
+    std::sort(all.begin(), all.end());
+    const auto at = [&all](double share) {
+        return all[static_cast<std::size_t>(share * static_cast<double>(all.size() - 1))];
+    };
+    return {at(0.5), at(0.99), all.back()};
+}
+
+Lateness Team::lateness() const
+{
+    return lateness(&CpuFigures::lateness_ns);
+}
+
+Lateness Team::late_to_follow() const
+{
+    return lateness(&CpuFigures::late_to_follow_ns);
+}
+
+Lateness Team::late_to_leave() const
+{
+    return lateness(&CpuFigures::late_to_leave_ns);
+}
+
+std::vector<std::string> Team::notes() const
+{
+    return notes_;
+}
+
+}  // namespace noisegen

@@ -1,0 +1,337 @@
+#include "noisegen/measure/calibrate.hpp"
+
+#include "base/contract/run_record.hpp"
+#include "base/error.hpp"
+#include "base/figures.hpp"
+#include "base/progress.hpp"
+#include "base/random.hpp"
+#include "noisegen/execution/measured_run.hpp"
+#include "noisegen/schedule/intensity.hpp"
+#include "noisegen/stressors/registry.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <optional>
+
+namespace noisegen {
+
+namespace {
+
+constexpr base::Nanoseconds warm_up{50'000'000};
+// One core rarely fills the path to memory alone: two reach a little more than one even where they share it.
+constexpr double ratio_apart = 1.8;
+constexpr double ratio_shared = 1.25;
+
+// Per second, of all CPUs together.
+struct Speed {
+    double bytes = 0.0;
+    double operations = 0.0;
+    double waited = 0.0;  // share of the time that it was ready to run, but others ran on its CPUs
+};
+
+// From here on a round tells more of others than of the machine.
+constexpr double waited_too_long = 0.05;
+
+// A stressor on the first so many cores.
+struct Item {
+    Configured stressor;
+    std::size_t cores = 1;
+    base::CpuSet cpus;
+    std::vector<double> bytes;  // by round
+    std::vector<double> operations;
+    std::vector<double> waited;
+
+    std::string name() const { return stressor_text(stressor.card->name, own_options(stressor.settings)); }
+    std::string text() const { return base::join(name(), " on ", cpus.size(), cpus.size() == 1 ? " CPU" : " CPUs"); }
+    bool is_of(const Configured& other) const
+    {
+        return stressor.card == other.card && own_options(stressor.settings) == own_options(other.settings);
+    }
+};
+
+// As fast as it goes: some time to get going, then the round.
+Schedule schedule_of(const Item& item, base::Nanoseconds round)
+{
+    Schedule schedule;
+    schedule.text = item.name();
+    schedule.stressors = {item.stressor};
+    schedule.levels = {{.factor = item.stressor.card->name, .level = "", .stressor = 0, .intensity = {}}};
+    schedule.order = Sequence{{{.treatment = {0}, .length = warm_up}, {.treatment = {0}, .length = round}}};
+    return schedule;
+}
+
+// None if the program was asked to stop.
+std::optional<Speed> measure(const Item& item, base::Nanoseconds round, const Budgets& budgets)
+{
+    const Schedule schedule = schedule_of(item, round);
+    Speed speed;
+    const bool complete = run({.schedule = schedule,
+                               .cpus = item.cpus,
+                               .budgets = budgets,
+                               .table = slot_table(schedule, 0, warm_up + round),
+                               .on_slot = [&](std::size_t, const SlotDone& done) {
+                                   if (done.slot->number == 0) return;
+                                   const Sample& sample = done.sample;
+                                   const double waited_s = static_cast<double>(sample.waited_ns) * 1e-9;
+                                   speed.waited += waited_s / sample.seconds() / static_cast<double>(item.cpus.size());
+                                   speed.bytes += sample.bytes_per_s();
+                                   speed.operations += sample.operations_per_s();
+                               }});
+    return complete ? std::optional{speed} : std::nullopt;
+}
+
+bool can_be_held_to_a_rate(const StressorCard& card)
+{
+    return has_intensity(card) && (card.counts_bytes || card.counts_operations);
+}
+
+std::vector<Configured> configured_by_default()
+{
+    std::vector<Configured> all;
+    for (const StressorCard* card : stressors().cards())
+        if (card->cpus == StressorCard::Cpus::own && can_be_held_to_a_rate(*card))
+            all.push_back({card, stressors().settings(*card, {})});
+    return all;
+}
+
+// Each level of an option by itself; levels of intensity are one.
+std::vector<Configured> configured_by(const std::vector<std::string>& words, base::Nanoseconds round)
+{
+    std::vector<Configured> all;
+    for (const std::string& word : words)
+        for (const Configured& stressor : rotation_of({word}, round).stressors) {
+            if (!can_be_held_to_a_rate(*stressor.card))
+                base::fail_usage(stressor.card->name, " has no rate, so that it has no limit to be found");
+            all.push_back(stressor);
+        }
+    return all;
+}
+
+std::vector<Item> items_of(const std::vector<Configured>& configured, const base::CpuSet& cpus)
+{
+    const std::vector<base::Core> cores = base::physical_cores(cpus);
+    std::vector<std::size_t> counts;
+    for (std::size_t count = 1; count < cores.size(); count *= 2) counts.push_back(count);
+    counts.push_back(cores.size());
+    std::vector<Item> items;
+    for (const Configured& stressor : configured) {
+        const bool known =
+            std::any_of(items.begin(), items.end(), [&](const Item& item) { return item.is_of(stressor); });
+        if (known) continue;
+        for (const std::size_t count : counts) {
+            Item item{.stressor = stressor, .cores = count, .cpus = {}, .bytes = {}, .operations = {}, .waited = {}};
+            for (std::size_t i = 0; i < count; ++i) item.cpus.insert(cores[i].cpus.begin(), cores[i].cpus.end());
+            items.push_back(std::move(item));
+        }
+    }
+    return items;
+}
+
+// A machine that stands still for a moment lets nothing be done, either: then once more.
+std::optional<Speed> tried(const Item& item, const Budgets& budgets)
+{
+    constexpr int attempts = 3;
+    for (int i = 0; i < attempts; ++i) {
+        const std::optional<Speed> speed = measure(item, warm_up, budgets);
+        if (!speed || speed->bytes > 0.0 || speed->operations > 0.0) return speed;
+    }
+    base::fail("it does nothing");
+}
+
+// Tries each once, briefly, which also makes the first round as warm as the others. What cannot run is left out, or an
+// error if it was asked for. False if the program was asked to stop.
+bool try_all(std::vector<Item>& items, bool asked_for, const Budgets& budgets)
+{
+    for (auto item = items.begin(); item != items.end();) try {
+            if (!tried(*item, budgets)) return false;
+            ++item;
+        } catch (const std::exception& error) {
+            if (asked_for) throw;
+            base::warn(item->text() + " is left out: " + error.what());
+            item = items.erase(item);
+        }
+    return true;
+}
+
+bool measure_rounds(std::vector<Item>& items, const Calibration& calibration)
+{
+    base::Progress progress{"noisegen calibrate"};
+    for (std::size_t round = 0; round < calibration.rounds; ++round) {
+        std::vector<std::size_t> order(items.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+        base::Random random = base::random_stream(calibration.seed, round);
+        base::shuffle(random, std::span{order});
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            Item& item = items[order[i]];
+            progress.show(
+                static_cast<double>(round * order.size() + i) / static_cast<double>(calibration.rounds * order.size()),
+                base::join("round ", round + 1, " of ", calibration.rounds, ", ", item.text()));
+            const auto speed = measure(item, calibration.round, calibration.budgets);
+            if (!speed) return false;
+            item.bytes.push_back(speed->bytes);
+            item.operations.push_back(speed->operations);
+            item.waited.push_back(speed->waited);
+        }
+    }
+    return true;
+}
+
+const Item* one_core_of(const std::vector<Item>& items, const Item& other)
+{
+    const auto found = std::find_if(items.begin(), items.end(),
+                                    [&](const Item& item) { return item.cores == 1 && item.is_of(other.stressor); });
+    return found == items.end() ? nullptr : &*found;
+}
+
+// Of streams through memory: these fill the path to it. Of the rounds in which both had their CPUs to themselves; none
+// if there are none.
+std::optional<Coupling> coupling_of(const std::vector<Item>& items, const Item& two)
+{
+    const Item* one = one_core_of(items, two);
+    if (two.cores != 2 || one == nullptr || two.stressor.card->name != "memory.stream") return {};
+    std::vector<double> of_one;
+    std::vector<double> of_two;
+    for (std::size_t round = 0; round < two.bytes.size(); ++round) {
+        if (std::max(one->waited[round], two.waited[round]) > waited_too_long) continue;
+        of_one.push_back(one->bytes[round]);
+        of_two.push_back(two.bytes[round]);
+    }
+    if (of_one.empty()) return {};
+    return coupling(of_one, of_two);
+}
+
+// On stderr.
+void tell_waiting(const std::vector<Item>& items)
+{
+    std::size_t disturbed = 0;
+    std::size_t all = 0;
+    for (const Item& item : items)
+        for (const double waited : item.waited) {
+            ++all;
+            if (waited > waited_too_long) ++disturbed;
+        }
+    if (disturbed > 0)
+        base::warn("others ran on these CPUs in ", disturbed, " of ", all,
+                   " measurements: the limits are those of a shared machine; calibrate when it is idle");
+}
+
+nlohmann::ordered_json to_json(const Coupling& coupling)
+{
+    return {{"median_ratio", coupling.median_ratio},
+            {"rounds_apart", coupling.apart},
+            {"rounds_in_part", coupling.in_part},
+            {"rounds_shared", coupling.shared}};
+}
+
+std::vector<StressorLimit> entries_of(const std::vector<Item>& items, const Calibration& calibration)
+{
+    const nlohmann::ordered_json record = base::run_record("noisegen calibrate");
+    nlohmann::ordered_json machine;
+    for (const char* name : {"kernel", "clock_identity", "version", "git_revision"}) machine[name] = record.at(name);
+    std::vector<StressorLimit> entries;
+    for (const Item& item : items) {
+        entries.push_back({.stressor = item.stressor.card->name,
+                           .options = own_options(item.stressor.settings),
+                           .cpus = item.cpus.size(),
+                           .cpus_used = base::format_cpus(item.cpus),
+                           .bytes_per_s = limit_of(item.bytes),
+                           .operations_per_s = limit_of(item.operations),
+                           .rounds = item.bytes.size(),
+                           .round = calibration.round,
+                           .measured = record.at("started"),
+                           .machine = machine});
+        entries.back().machine["waited_for_cpu"] = limit_of(item.waited).median;
+        if (const auto found = coupling_of(items, item)) entries.back().machine["two_cores_to_one"] = to_json(*found);
+    }
+    return entries;
+}
+
+void tell_couplings(std::ostream& out, const std::vector<Item>& items)
+{
+    for (const Item& item : items) {
+        const auto found = coupling_of(items, item);
+        if (!found) continue;
+        const base::CpuSet& first = one_core_of(items, item)->cpus;
+        base::CpuSet second = item.cpus;
+        for (const int cpu : first) second.erase(cpu);
+        out << item.name() << ": " << text(*found, first, second) << "\n";
+    }
+}
+
+}  // namespace
+
+Coupling coupling(const std::vector<double>& one, const std::vector<double>& two)
+{
+    Coupling found;
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < one.size(); ++round) {
+        const double ratio = two[round] / one[round];
+        ratios.push_back(ratio);
+        ++(ratio >= ratio_apart ? found.apart : ratio <= ratio_shared ? found.shared : found.in_part);
+    }
+    found.median_ratio = limit_of(ratios).median;
+    return found;
+}
+
+std::string text(const Coupling& coupling, const base::CpuSet& first, const base::CpuSet& second)
+{
+    const bool plain = first.size() == 1 && second.size() == 1;
+    const std::string a = base::format_cpus(first);
+    const std::string b = base::format_cpus(second);
+    const std::string both = plain ? "CPUs " + a + " and " + b : "the cores of CPUs " + a + " and of CPUs " + b;
+    const std::size_t rounds = coupling.apart + coupling.in_part + coupling.shared;
+    const auto in = [rounds](std::size_t count) { return base::join(" (", count, " of ", rounds, " rounds)"); };
+    std::string words =
+        base::join("two cores reach ", std::round(coupling.median_ratio * 100.0) / 100.0, " times what one reaches: ");
+    if (coupling.apart == rounds)
+        return words + both + " do not share a memory path" + in(rounds) + "; noise on one can hardly slow memory of " +
+               "the other";
+    if (coupling.shared == rounds) return words + both + " share a memory path" + in(rounds);
+    if (coupling.in_part == rounds) return words + both + " share a memory path in part" + in(rounds);
+    return base::join(words, both, " share a memory path in ", coupling.shared, " of ", rounds, " rounds, in part in ",
+                      coupling.in_part, ", not at all in ", coupling.apart,
+                      ": the state changes, compare only what is alternated within one run");
+}
+
+void print_limits(std::ostream& out, const std::vector<StressorLimit>& entries)
+{
+    std::vector<std::vector<std::string>> lines{{"stressor", "CPUs", "worst", "median", "best", "rounds", "measured"}};
+    for (const StressorLimit& entry : entries) {
+        const auto line = [&](const Limit& limit, std::string (*figure)(double)) {
+            if (limit.best <= 0.0) return;
+            lines.push_back({stressor_text(entry.stressor, entry.options), std::to_string(entry.cpus),
+                             figure(limit.worst), figure(limit.median), figure(limit.best),
+                             std::to_string(entry.rounds), entry.measured});
+        };
+        line(entry.bytes_per_s, speed_text);
+        line(entry.operations_per_s, operations_text);
+    }
+    out << table_text(lines, 1);
+}
+
+int calibrate(const Calibration& calibration)
+{
+    const bool asked_for = !calibration.stressors.empty();
+    std::vector<Item> items =
+        items_of(asked_for ? configured_by(calibration.stressors, calibration.round) : configured_by_default(),
+                 calibration.cpus);
+    add_limits(calibration.limits_file, {});  // better refused now than after the last round
+    base::bind_this_thread(calibration.cpus);
+    const bool complete = try_all(items, asked_for, calibration.budgets) && measure_rounds(items, calibration);
+    if (items.empty()) base::fail("no stressor can be calibrated here");
+    if (!complete) {
+        base::warn("asked to stop before the last round: no limits were kept");
+        return base::exit_promise_not_kept;
+    }
+    const std::vector<StressorLimit> entries = entries_of(items, calibration);
+    add_limits(calibration.limits_file, entries);
+    print_limits(std::cout, entries);
+    tell_couplings(std::cout, items);
+    tell_waiting(items);
+    std::cout << "kept in " << calibration.limits_file.string() << "\n";
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
+}  // namespace noisegen

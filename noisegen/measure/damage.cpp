@@ -1,0 +1,181 @@
+#include "noisegen/measure/damage.hpp"
+
+#include "base/error.hpp"
+#include "base/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace noisegen {
+
+namespace {
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double waited_too_long = 0.1;
+constexpr double felt = 0.05;  // less is not told from the machine's own unrest
+
+// From this share of memory's latency on: others fill the cache, or a virtual machine shows one that it does not have.
+constexpr double no_cache = 0.8;
+
+struct Sum {
+    double amount = 0.0;
+    double seconds = 0.0;  // of the victim's own CPU time: another process on its CPU is not damage by noise
+    double per_second() const { return amount / seconds; }
+};
+
+using Sums = std::array<Sum, Slice::kinds>;  // by kind
+
+// By block, and there by level; the last is quiet.
+using ByBlock = std::map<std::uint64_t, std::vector<Sums>>;
+
+bool was_disturbed(const Slice& slice)
+{
+    return static_cast<double>(slice.cpu_ns) < 0.9 * static_cast<double>(slice.end_ns - slice.begin_ns);
+}
+
+std::size_t kind_of(Slice::Kind kind)
+{
+    return static_cast<std::size_t>(kind);
+}
+
+// A latency is the other way round: more per second under noise is less of it.
+Estimate over_blocks(const ByBlock& blocks, std::size_t level, Slice::Kind kind)
+{
+    std::vector<double> ratios;
+    for (const auto& [block, sums] : blocks) {
+        const Sum& noisy = sums[level][kind_of(kind)];
+        const Sum& quiet = sums.back()[kind_of(kind)];
+        if (noisy.amount == 0.0 || quiet.amount == 0.0) continue;
+        const double ratio = noisy.per_second() / quiet.per_second();
+        ratios.push_back(kind == Slice::Kind::read ? ratio : 1.0 / ratio);
+    }
+    return estimate(ratios);
+}
+
+Sum quiet_of(const ByBlock& blocks, Slice::Kind kind)
+{
+    Sum all;
+    for (const auto& [block, sums] : blocks) {
+        all.amount += sums.back()[kind_of(kind)].amount;
+        all.seconds += sums.back()[kind_of(kind)].seconds;
+    }
+    return all;
+}
+
+const Damage* of_card(const std::vector<Damage>& damages, const std::string& card)
+{
+    const auto found = std::find_if(damages.begin(), damages.end(), [&](const Damage& d) { return d.card == card; });
+    return found == damages.end() ? nullptr : &*found;
+}
+
+bool aims_at_memory(const Damage& damage)
+{
+    return damage.card.starts_with("memory.") || damage.card.starts_with("cache.");
+}
+
+bool excludes_one(const Estimate& estimate)
+{
+    return estimate.low > 1.0 || estimate.high < 1.0;
+}
+
+bool is_felt(const Estimate& estimate)
+{
+    return excludes_one(estimate) && std::abs(estimate.value - 1.0) > felt;
+}
+
+// Beyond what mere work on the noise CPUs does.
+bool reaches_the_victim(const Damage& damage, const Damage* spin)
+{
+    const double kept = spin == nullptr ? 1.0 : spin->bandwidth_kept.value;
+    const double latency = spin == nullptr ? 1.0 : spin->latency_factor.value;
+    const double cache_latency = spin == nullptr ? 1.0 : spin->cache_latency_factor.value;
+    return (is_felt(damage.bandwidth_kept) && damage.bandwidth_kept.value < kept - felt) ||
+           (is_felt(damage.latency_factor) && damage.latency_factor.value > latency + felt) ||
+           (is_felt(damage.cache_latency_factor) && damage.cache_latency_factor.value > cache_latency + felt);
+}
+
+}  // namespace
+
+Estimate estimate(const std::vector<double>& blocks)
+{
+    if (blocks.empty()) return {nothing, nothing, nothing, 0};
+    if (blocks.size() < 2) return {blocks.front(), nothing, nothing, 1};
+    const base::Mean mean = base::mean_of(blocks);
+    const base::Interval interval = mean.interval(0.95);
+    return {mean.value, interval.low, interval.high, blocks.size()};
+}
+
+DamageReport damage(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
+                    const std::vector<Slice>& slices, base::Nanoseconds guard)
+{
+    DamageReport report;
+    ByBlock blocks;
+    auto slot = table.begin();
+    for (const Slice& slice : slices) {
+        while (slot != table.end() && start_ns + slot->end.count() < slice.end_ns) ++slot;
+        if (slot == table.end()) break;
+        if (slice.begin_ns < start_ns + (slot->begin + guard).count()) continue;
+        ++report.slices;
+        if (was_disturbed(slice)) ++report.disturbed;
+        auto& sums = blocks.try_emplace(slot->block, schedule.levels.size() + 1).first->second;
+        const std::size_t level = slot->treatment.empty() ? schedule.levels.size() : slot->treatment.front();
+        Sum& sum = sums[level][kind_of(slice.kind)];
+        sum.amount += slice.amount;
+        sum.seconds += static_cast<double>(slice.cpu_ns) * 1e-9;
+    }
+    for (std::size_t i = 0; i < schedule.levels.size(); ++i) {
+        const FactorLevel& level = schedule.levels[i];
+        report.damages.push_back({.stressor = level.factor,
+                                  .level = level.level,
+                                  .card = schedule.stressors[level.stressor].card->name,
+                                  .own_bytes_per_s = 0.0,
+                                  .own_operations_per_s = 0.0,
+                                  .bandwidth_kept = over_blocks(blocks, i, Slice::Kind::read),
+                                  .latency_factor = over_blocks(blocks, i, Slice::Kind::chase),
+                                  .cache_latency_factor = over_blocks(blocks, i, Slice::Kind::cache)});
+    }
+    report.alone = {.bytes_per_s = quiet_of(blocks, Slice::Kind::read).per_second(),
+                    .load_ns = 1e9 / quiet_of(blocks, Slice::Kind::chase).per_second(),
+                    .cached_load_ns = 1e9 / quiet_of(blocks, Slice::Kind::cache).per_second()};
+    return report;
+}
+
+std::vector<std::string> remarks(const DamageReport& report)
+{
+    const auto percent = [](double share) { return base::join(std::round(share * 100.0), "%"); };
+    std::vector<std::string> words;
+    const Damage* placebo = of_card(report.damages, "placebo");
+    if (placebo != nullptr && (is_felt(placebo->bandwidth_kept) || is_felt(placebo->latency_factor)))
+        words.push_back("placebo does nothing, yet the victim kept " + percent(placebo->bandwidth_kept.value) +
+                        " of its bandwidth under it: do not trust this run");
+    const Damage* spin = of_card(report.damages, "cpu.spin");
+    if (spin != nullptr && (is_felt(spin->bandwidth_kept) || is_felt(spin->latency_factor)))
+        words.push_back("cpu.spin touches no memory, yet the victim kept " + percent(spin->bandwidth_kept.value) +
+                        " of its bandwidth under it: that part of the damage is clock frequency or a shared core");
+    const auto& all = report.damages;
+    const auto count = [&all](const auto& holds) { return std::count_if(all.begin(), all.end(), holds); };
+    if (count([](const Damage& d) { return std::isnan(d.bandwidth_kept.low + d.latency_factor.low); }) > 0)
+        words.push_back("too few of the victim's slices lie wholly in a slot: give a longer --slot");
+    else if (report.noise_waited > waited_too_long)
+        words.push_back("others had the noise's CPUs for " + percent(report.noise_waited) +
+                        " of its time: with all of it the damage would be greater");
+    else if (count(aims_at_memory) > 0 &&
+             count([&](const Damage& d) { return aims_at_memory(d) && reaches_the_victim(d, spin); }) == 0)
+        words.push_back(base::join("victim and noise do not share a memory path now: no memory noise took more than ",
+                                   percent(felt), spin == nullptr ? " from the victim" : " beyond cpu.spin"));
+    if (report.alone.cached_load_ns > no_cache * report.alone.load_ns)
+        words.push_back(
+            base::join("the victim's loads from the last-level cache take as long as from memory (",
+                       std::round(report.alone.cached_load_ns), " ns against ", std::round(report.alone.load_ns),
+                       " ns): it has no part of that cache now, and its latency there tells nothing of its own"));
+    if (report.disturbed * 10 > report.slices)
+        words.push_back(base::join("something else ran on the victim's CPU in ", report.disturbed, " of ",
+                                   report.slices, " slices: it took its caches too"));
+    return words;
+}
+
+}  // namespace noisegen

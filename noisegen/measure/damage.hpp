@@ -1,0 +1,61 @@
+// What noise takes from a victim: its bandwidth and latency under each level against quiet, block by block.
+#pragma once
+
+#include "noisegen/measure/victim.hpp"
+#include "noisegen/schedule/slot_table.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace noisegen {
+
+// A mean over blocks with its 95 % interval (Student's t; the block is the unit). NaN where there is too little to say.
+struct Estimate {
+    double value = 0.0;
+    double low = 0.0;
+    double high = 0.0;
+    std::size_t blocks = 0;
+};
+
+Estimate estimate(const std::vector<double>& blocks);
+
+struct Damage {
+    std::string stressor;  // the level's label
+    std::string level;
+    std::string card;  // what it is: "memory.stream"
+    double own_bytes_per_s = 0.0;
+    double own_operations_per_s = 0.0;
+    // Ratios of means within a block: noise / quiet.
+    Estimate bandwidth_kept;        // of reading memory
+    Estimate latency_factor;        // of a load from memory
+    Estimate cache_latency_factor;  // of a load from the last-level cache
+    std::string name() const { return level.empty() ? stressor : stressor + " " + level; }
+};
+
+// The victim while nothing is on, over the whole run.
+struct Alone {
+    double bytes_per_s = 0.0;
+    double load_ns = 0.0;
+    double cached_load_ns = 0.0;
+};
+
+struct DamageReport {
+    Alone alone;
+    std::vector<Damage> damages;  // by level
+    std::size_t slices = 0;       // that count
+    // Share of the time of what noise there was in which others had its CPUs. Left to the caller too.
+    double noise_waited = 0.0;
+    std::size_t disturbed = 0;  // of those: something else had the victim's CPU for a tenth of the time or more
+};
+
+// Of a rotation (one level or none in each slot). A slice counts if it lies wholly in a slot, and begins `guard` after
+// the slot's begin at least; `start_ns` is when the table began. Own traffic is left to the caller.
+DamageReport damage(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
+                    const std::vector<Slice>& slices, base::Nanoseconds guard = base::Nanoseconds{2'000'000});
+
+// What a reader must know before believing the figures, a sentence each: a placebo that hurts, a victim that loses
+// without memory traffic, a machine on which noise does not reach the victim now.
+std::vector<std::string> remarks(const DamageReport& report);
+
+}  // namespace noisegen

@@ -1,0 +1,171 @@
+#include "noisegen/measure/victim.hpp"
+
+#include "base/clock.hpp"
+#include "base/cpus.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/stop.hpp"
+#include "noisegen/stressors/footprint.hpp"
+#include "noisegen/stressors/pages.hpp"
+#include "noisegen/stressors/registry.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+namespace noisegen {
+
+namespace {
+
+struct alignas(64) Line {
+    Line* next;
+};
+
+// A random cycle through all lines of its memory (Sattolo 1986): no prefetcher knows the next one.
+class Chase {
+ public:
+    explicit Chase(base::Bytes bytes)
+        : pages_{static_cast<std::size_t>(bytes.count)}, lines_{static_cast<std::size_t>(bytes.count) / sizeof(Line)}
+    {
+        Line* lines = static_cast<Line*>(pages_.data());
+        for (std::size_t i = 0; i < lines_; ++i) lines[i].next = &lines[i];
+        base::Random random{lines_};
+        for (std::size_t i = lines_ - 1; i > 0 && !base::stop_requested(); --i)
+            std::swap(lines[i].next, lines[base::draw_below(random, i)].next);
+        at_ = lines;
+    }
+
+    void run(std::size_t loads)
+    {
+        Line* at = at_;
+        for (std::size_t i = 0; i < loads; ++i) at = at->next;
+        at_ = at;
+        asm volatile("" : : "r"(at));  // the result counts as used
+    }
+
+    std::size_t lines() const { return lines_; }
+
+ private:
+    Pages pages_;
+    std::size_t lines_;
+    Line* at_ = nullptr;
+};
+
+// Reads as memory.stream does.
+std::unique_ptr<Stressor> make_reader(const Victim::Setup& setup)
+{
+    const StressorCard& card = stressors().find("memory.stream");
+    const base::Settings settings =
+        stressors().settings(card, {{"shape", "read"}, {"bytes", base::format(setup.array)}});
+    Place place;
+    place.cpu = setup.cpu;
+    auto reader = card.make(settings, place);
+    reader->begin({});
+    return reader;
+}
+
+// Repeats part(), which tells how much it did, until the time is over.
+template <class Part>
+Slice slice(Slice::Kind kind, base::Nanoseconds length, Part&& part)
+{
+    Slice done{.kind = kind, .begin_ns = base::now_ns(), .end_ns = 0, .cpu_ns = -base::thread_cpu_ns(), .amount = 0.0};
+    std::size_t amount = 0;
+    do {
+        amount += part();
+        done.end_ns = base::now_ns();
+    } while (done.end_ns - done.begin_ns < length.count());
+    done.cpu_ns += base::thread_cpu_ns();
+    done.amount = static_cast<double>(amount);
+    return done;
+}
+
+base::Bytes parse_array(const std::string& text)
+try {
+    return base::parse<base::Bytes>(text);
+} catch (const base::UsageError& error) {
+    base::fail_usage("--array: ", error.what());
+}
+
+}  // namespace
+
+Victim::Setup Victim::setup(int cpu, const std::string& array)
+{
+    constexpr std::int64_t mib = std::int64_t{1} << 20U;
+    const std::int64_t cache = last_level_cache(cpu).size.count;
+    const std::int64_t bytes = array == "auto" ? std::max(4 * cache, 64 * mib) : parse_array(array).count / mib * mib;
+    if (bytes < mib) base::fail_usage("--array: at least 1MiB, or auto, not ", array);
+    return {.cpu = cpu, .array = {bytes}, .cached = {std::clamp(cache / 8, mib, std::max(mib, bytes))}};
+}
+
+Victim::Victim(const Setup& setup) : setup_{setup}
+{
+    std::future<void> made = made_.get_future();
+    thread_ = std::thread{[this] { work(); }};
+    try {
+        made.get();
+    } catch (...) {
+        thread_.join();
+        throw;
+    }
+}
+
+Victim::~Victim()
+{
+    if (thread_.joinable()) try {
+            stop();
+        } catch (...) {  // a worse error is on its way
+        }
+}
+
+void Victim::start()
+{
+    started_ = true;
+    go_.set_value();
+}
+
+std::vector<Slice> Victim::stop()
+{
+    over_ = true;
+    if (!started_) start();
+    thread_.join();
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return std::move(slices_);
+}
+
+void Victim::work()
+{
+    sigset_t signals;  // they go to the main thread
+    sigfillset(&signals);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    bool reported = false;
+    try {
+        base::bind_this_thread({setup_.cpu});
+        const std::unique_ptr<Stressor> reader = make_reader(setup_);
+        Chase far{setup_.array};
+        Chase near{setup_.cached};
+        slices_.reserve(std::size_t{1} << 16U);
+        std::future<void> go = go_.get_future();
+        reported = true;
+        made_.set_value();
+        go.get();
+        constexpr std::size_t loads = 500;  // some tens of microseconds
+        const auto chase = [](Chase& through) {
+            through.run(loads);
+            return loads;
+        };
+        while (!over_) {
+            slices_.push_back(slice(Slice::Kind::read, setup_.slice, [&] { return reader->step().bytes; }));
+            slices_.push_back(slice(Slice::Kind::chase, setup_.slice, [&] { return chase(far); }));
+            // The others have taken its place in the cache.
+            for (std::size_t done = 0; done < near.lines() && !over_; done += loads) near.run(loads);
+            slices_.push_back(slice(Slice::Kind::cache, setup_.slice, [&] { return chase(near); }));
+        }
+    } catch (...) {
+        if (reported)
+            error_ = std::current_exception();
+        else
+            made_.set_exception(std::current_exception());
+    }
+}
+
+}  // namespace noisegen

@@ -1,0 +1,279 @@
+#include "noisegen/resources/node_limits.hpp"
+
+#include "base/contract/run_record.hpp"
+#include "base/cpus.hpp"
+#include "base/descriptor.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/launcher.hpp"
+#include "noisegen/stressors/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace noisegen {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct Node {
+    std::string host;
+    std::string cpu_model;
+};
+
+const Node& this_node()
+{
+    static const Node node = [] {
+        const Json record = base::run_record("noisegen");
+        return Node{record.at("host"), record.at("cpu_model")};
+    }();
+    return node;
+}
+
+Json to_json(const Limit& limit)
+{
+    return {{"worst", limit.worst}, {"median", limit.median}, {"best", limit.best}};
+}
+
+Json to_json(const StressorLimit& entry)
+{
+    return {{"stressor", entry.stressor},
+            {"options", entry.options},
+            {"cpus", entry.cpus},
+            {"cpus_used", entry.cpus_used},
+            {"bytes_per_s", to_json(entry.bytes_per_s)},
+            {"operations_per_s", to_json(entry.operations_per_s)},
+            {"rounds", entry.rounds},
+            {"round_ns", entry.round.count()},
+            {"measured", entry.measured},
+            {"machine", entry.machine}};
+}
+
+Limit limit_from(const Json& json)
+{
+    const Limit limit{.worst = json.at("worst"), .median = json.at("median"), .best = json.at("best")};
+    const bool sound = limit.worst >= 0.0 && limit.worst <= limit.median && limit.median <= limit.best;
+    if (!sound || !std::isfinite(limit.best)) base::fail("a limit is not 0 <= worst <= median <= best");
+    return limit;
+}
+
+// What JSON would turn into one silently: -1, 1.5.
+std::size_t count_from(const Json& json)
+{
+    if (!json.is_number_unsigned() || json == 0) base::fail(json.dump(), " is no number of CPUs or rounds");
+    return json;
+}
+
+StressorLimit entry_from(const Json& json)
+{
+    StressorLimit entry;
+    entry.stressor = json.at("stressor");
+    entry.options = json.at("options").get<std::map<std::string, std::string>>();
+    entry.cpus = count_from(json.at("cpus"));
+    entry.cpus_used = json.at("cpus_used");
+    entry.bytes_per_s = limit_from(json.at("bytes_per_s"));
+    entry.operations_per_s = limit_from(json.at("operations_per_s"));
+    entry.rounds = count_from(json.at("rounds"));
+    entry.round = base::Nanoseconds{json.at("round_ns").get<std::int64_t>()};
+    entry.measured = json.at("measured");
+    entry.machine = json.at("machine");
+    return entry;
+}
+
+void check_same_node(const fs::path& file, const Json& json)
+{
+    const std::string host = json.at("host");
+    const std::string cpu_model = json.at("cpu_model");
+    if (host != this_node().host)
+        base::fail_usage("the limits in ", file.string(), " are those of host ", host, ", this is ", this_node().host,
+                         "; give another --limits file, or calibrate here");
+    if (cpu_model != this_node().cpu_model)
+        base::fail_usage("the limits in ", file.string(), " are those of a ", cpu_model, ", this host now has a ",
+                         this_node().cpu_model, "; remove the file and calibrate again");
+}
+
+std::vector<StressorLimit> entries_from(const fs::path& file, const std::string& text)
+try {
+    const Json json = base::parse_json(text, file.string());
+    if (json.at("format") != base::format_version) base::fail("it has another format");
+    check_same_node(file, json);
+    std::vector<StressorLimit> entries;
+    for (const Json& entry : json.at("limits")) entries.push_back(entry_from(entry));
+    return entries;
+} catch (const base::UsageError&) {
+    throw;
+} catch (const std::exception& error) {
+    base::fail("the limits in ", file.string(), " are damaged (", error.what(),
+               "); remove the file and calibrate again");
+}
+
+bool same(const StressorLimit& a, const StressorLimit& b)
+{
+    return a.stressor == b.stressor && a.options == b.options && a.cpus == b.cpus;
+}
+
+// Between the processes of this host. Beside the file, which is replaced by each write.
+class Lock {
+ public:
+    explicit Lock(const fs::path& file)
+    {
+        const std::string path = file.string() + ".lock";
+        descriptor_ = base::check_errno(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), "create ", path);
+        while (::flock(descriptor_, LOCK_EX) != 0)
+            if (errno != EINTR) {  // some cluster file systems have no locks
+                base::warn("cannot lock ", path, ": do not calibrate twice at once");
+                return;
+            }
+    }
+
+ private:
+    base::Descriptor descriptor_;
+};
+
+// One word for a shell.
+std::string quoted(const std::string& text)
+{
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string{"'\\''"} : std::string(1, c);
+    return word + "'";
+}
+
+std::string calibration_command(const NodeLimits& limits, const Configured& stressor, const std::vector<int>& cpus)
+{
+    std::string command = "noisegen calibrate " +
+                          quoted(stressor_text(stressor.card->name, own_options(stressor.settings))) + " --cpus " +
+                          base::format_cpus({cpus.begin(), cpus.end()});
+    const bool has_default = base::environment("XDG_CACHE_HOME") || base::environment("HOME");
+    if (!has_default || limits.file != default_limits_file()) command += " --limits " + quoted(limits.file.string());
+    return command;
+}
+
+}  // namespace
+
+Limit limit_of(std::vector<double> rounds)
+{
+    std::sort(rounds.begin(), rounds.end());
+    const std::size_t count = rounds.size();
+    return {
+        .worst = rounds.front(), .median = (rounds[(count - 1) / 2] + rounds[count / 2]) / 2.0, .best = rounds.back()};
+}
+
+fs::path default_limits_file()
+{
+    const std::string name = "limits-" + base::host_name() + ".json";
+    const auto cache = base::environment("XDG_CACHE_HOME");
+    if (cache && fs::path{*cache}.is_absolute()) return fs::path{*cache} / "crosstalk" / name;
+    const auto home = base::environment("HOME");
+    if (!home) base::fail_usage("neither XDG_CACHE_HOME nor HOME is set; give --limits FILE");
+    return fs::path{*home} / ".cache" / "crosstalk" / name;
+}
+
+void add_limits_option(base::Options& options, std::string& file)
+{
+    options.add("limits", file,
+                "what noisegen calibrate finds, for rate=60%; by default limits-<host>.json in "
+                "$XDG_CACHE_HOME/crosstalk or ~/.cache/crosstalk",
+                "FILE");
+}
+
+NodeLimits read_limits(const fs::path& file)
+{
+    std::error_code code;
+    const fs::file_status status = fs::status(file, code);
+    if (status.type() == fs::file_type::not_found) return {.file = file, .entries = {}};
+    if (status.type() == fs::file_type::none) base::fail("cannot read ", file.string(), ": ", code.message());
+    if (status.type() != fs::file_type::regular) base::fail("cannot read ", file.string(), ": it is no file");
+    return {.file = file, .entries = entries_from(file, base::read_whole(file))};
+}
+
+void add_limits(const fs::path& file, const std::vector<StressorLimit>& entries)
+{
+    std::error_code code;
+    if (file.has_parent_path()) fs::create_directories(file.parent_path(), code);
+    if (code) base::fail("cannot create ", file.parent_path().string(), ": ", code.message());
+    const Lock lock{file};
+    std::vector<StressorLimit> all = read_limits(file).entries;
+    for (const StressorLimit& entry : entries) {
+        const auto old =
+            std::find_if(all.begin(), all.end(), [&](const StressorLimit& known) { return same(known, entry); });
+        if (old == all.end())
+            all.push_back(entry);
+        else
+            *old = entry;
+    }
+    Json json{{"format", base::format_version},
+              {"host", this_node().host},
+              {"cpu_model", this_node().cpu_model},
+              {"limits", Json::array()}};
+    for (const StressorLimit& entry : all) json["limits"].push_back(to_json(entry));
+    base::write_whole(file, json.dump(2) + "\n");
+}
+
+std::optional<Limit> find(const NodeLimits& limits, const std::string& stressor, const base::Settings& settings,
+                          std::size_t cpus, base::Rate::Of of)
+{
+    const std::map<std::string, std::string> options = own_options(settings);
+    for (const StressorLimit& entry : limits.entries)
+        if (entry.stressor == stressor && entry.options == options && entry.cpus == cpus)
+            return of == base::Rate::Of::bytes ? entry.bytes_per_s : entry.operations_per_s;
+    return {};
+}
+
+base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::Percent share,
+                   const std::vector<int>& cpus)
+{
+    const base::Rate::Of of = stressor.card->counts_bytes ? base::Rate::Of::bytes : base::Rate::Of::operations;
+    const auto limit = find(limits, stressor.card->name, stressor.settings, cpus.size(), of);
+    if (limit && limit->worst <= 0.0)
+        base::fail_usage(stressor.card->name, "[rate=", base::format(share),
+                         "]: in the worst round of its calibration it did nothing; calibrate when the CPUs are idle: ",
+                         calibration_command(limits, stressor, cpus));
+    if (!limit)
+        base::fail_usage(stressor.card->name, "[rate=", base::format(share), "]: its limit on ", cpus.size(),
+                         cpus.size() == 1 ? " CPU" : " CPUs",
+                         " is not known; find it with: ", calibration_command(limits, stressor, cpus));
+    constexpr double finest = 1e-3;  // whole thousandths read well in records
+    return {std::max(1.0, std::round(share.fraction() * limit->worst / finest)) * finest, of};
+}
+
+void resolve_rates(Schedule& schedule, const std::vector<std::vector<int>>& runs, const fs::path& file)
+{
+    std::optional<NodeLimits> limits;
+    for (FactorLevel& level : schedule.levels) {
+        if (!level.intensity.of_limit) continue;
+        if (!limits) limits = read_limits(file.empty() ? default_limits_file() : file);
+        level.intensity.rate =
+            resolve(*limits, schedule.stressors[level.stressor], *level.intensity.of_limit, runs[level.stressor]);
+    }
+}
+
+std::map<std::string, std::string> own_options(const base::Settings& settings)
+{
+    std::map<std::string, std::string> options = settings.all();
+    for (const std::string& name : intensity_options()) options.erase(name);
+    return options;
+}
+
+std::string stressor_text(const std::string& stressor, const std::map<std::string, std::string>& options)
+{
+    std::string inside;
+    for (const StressorCard* card : stressors().cards()) {
+        if (card->name != stressor) continue;
+        for (const base::OptionCard& option : card->options) {
+            const auto given = options.find(option.name);
+            if (given == options.end() || given->second == option.default_text) continue;
+            inside += (inside.empty() ? "" : ",") + option.name + "=" + given->second;
+        }
+    }
+    return inside.empty() ? stressor : stressor + "[" + inside + "]";
+}
+
+}  // namespace noisegen

@@ -1,0 +1,81 @@
+// limits-<host>.json: what each stressor reaches on this node by CPU count, as noisegen calibrate found it, so that a
+// rate can be a share of it.
+#pragma once
+
+#include "base/options.hpp"
+#include "base/units.hpp"
+#include "noisegen/schedule/schedule.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace noisegen {
+
+// Per second, of all CPUs together, over the rounds of a calibration.
+struct Limit {
+    double worst = 0.0;
+    double median = 0.0;
+    double best = 0.0;
+};
+
+// One value or more.
+Limit limit_of(std::vector<double> rounds);
+
+// A stressor on so many CPUs.
+struct StressorLimit {
+    std::string stressor;
+    std::map<std::string, std::string> options;  // all of them but those of intensity
+    std::size_t cpus = 0;                        // how many ran it
+    std::string cpus_used;                       // "0-1"
+    Limit bytes_per_s;                           // zeros if it counts none
+    Limit operations_per_s;
+    std::size_t rounds = 0;
+    base::Nanoseconds round{};
+    std::string measured;                                               // "2026-01-31T12:00:00Z"
+    nlohmann::ordered_json machine = nlohmann::ordered_json::object();  // kernel, clock, version at that time
+};
+
+struct NodeLimits {
+    std::filesystem::path file;
+    std::vector<StressorLimit> entries;
+};
+
+// $XDG_CACHE_HOME/crosstalk/limits-<host>.json, or in ~/.cache. Throws UsageError if neither variable is set.
+std::filesystem::path default_limits_file();
+
+// --limits; an empty `file` means the default.
+void add_limits_option(base::Options& options, std::string& file);
+
+// No entries if there is no such file. Throws UsageError for a file of another host or CPU model, Error for one that is
+// damaged.
+NodeLimits read_limits(const std::filesystem::path& file);
+
+// Adds the entries, each in the place of an earlier one of the same stressor, options and CPU count; all others stay,
+// those included that another process adds at the same time. Throws what read_limits() throws, and std::system_error.
+void add_limits(const std::filesystem::path& file, const std::vector<StressorLimit>& entries);
+
+// Bytes or operations per second; none if that was not calibrated.
+std::optional<Limit> find(const NodeLimits& limits, const std::string& stressor, const base::Settings& settings,
+                          std::size_t cpus, base::Rate::Of of);
+
+// The share of what the stressor reached on so many CPUs in its worst round: bytes if it counts them, else operations.
+// Throws UsageError with the command that would calibrate it.
+base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::Percent share,
+                   const std::vector<int>& cpus);
+
+// Turns every rate=60% of the schedule into a rate; `runs` are the CPUs of each stressor (divide()). Reads the file
+// only if there is one to turn. An empty path means the default.
+void resolve_rates(Schedule& schedule, const std::vector<std::vector<int>>& runs, const std::filesystem::path& file);
+
+// The settings without those of intensity.
+std::map<std::string, std::string> own_options(const base::Settings& settings);
+
+// "memory.stream[shape=update]": options that are as on the card, or are not on it any more, are left out.
+std::string stressor_text(const std::string& stressor, const std::map<std::string, std::string>& options);
+
+}  // namespace noisegen

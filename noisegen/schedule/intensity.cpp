@@ -1,0 +1,97 @@
+#include "noisegen/schedule/intensity.hpp"
+
+#include "base/words.hpp"
+
+#include <algorithm>
+
+namespace noisegen {
+
+namespace {
+
+void check_rate(const StressorCard& card, const base::Rate& rate)
+{
+    if (rate.per_second <= 0.0) base::fail_usage(card.name, "[rate]: zero is no stress; use quiet");
+    if (rate.of == base::Rate::Of::bytes && !card.counts_bytes)
+        base::fail_usage(card.name, "[rate]: it moves no bytes; give operations, such as 500/s");
+    if (rate.of == base::Rate::Of::operations && !card.counts_operations)
+        base::fail_usage(card.name, "[rate]: give bytes, such as 4GiB/s");
+}
+
+base::Percent share(const StressorCard& card, const base::Settings& settings, const std::string& option)
+{
+    const auto share = settings.get<base::Percent>(option);
+    if (share.value <= 0.0 || share.value > 100.0)
+        base::fail_usage(card.name, "[", option, "]: more than 0% and up to 100%, not ", settings.text(option));
+    return share;
+}
+
+}  // namespace
+
+std::vector<base::OptionCard> with_intensity(const std::string& rate_example, std::vector<base::OptionCard> own)
+{
+    own.push_back({"rate", "max",
+                   "of this process, divided over its CPUs, for example " + rate_example +
+                       "; 60%: of the limit that noisegen calibrate found"});
+    own.push_back({"duty", "100%", "share of each period that it is on"});
+    own.push_back({"period", "100ms", "of the duty; periods begin together on all CPUs"});
+    own.push_back(
+        {"follow", "", "on only while the training on this node is in that phase: backward, or forward+backward"});
+    own.push_back({"arrival", "fixed", "of the steps at a rate: fixed or poisson"});
+    return own;
+}
+
+bool has_intensity(const StressorCard& card)
+{
+    return std::any_of(card.options.begin(), card.options.end(),
+                       [](const base::OptionCard& option) { return option.name == "follow"; });
+}
+
+std::vector<base::TrainingPhase> parse_follow(const std::string& text)
+{
+    std::vector<base::TrainingPhase> phases;
+    for (const std::string& word : base::split(text, '+')) phases.push_back(base::parse_training_phase(word));
+    return phases;
+}
+
+std::string format_follow(const std::vector<base::TrainingPhase>& phases)
+{
+    std::vector<std::string> words;
+    for (const base::TrainingPhase phase : phases) words.push_back(base::text(phase));
+    return base::join_words(words, "+");
+}
+
+const std::vector<std::string>& intensity_options()
+{
+    static const std::vector<std::string> names{"rate", "duty", "period", "follow", "arrival"};
+    return names;
+}
+
+Intensity intensity(const StressorCard& card, const base::Settings& settings)
+{
+    Intensity found;
+    if (!has_intensity(card)) return found;
+    const std::string& rate = settings.text("rate");
+    if (rate.ends_with('%')) {
+        found.of_limit = share(card, settings, "rate");
+    } else if (rate != "max") {
+        found.rate = settings.get<base::Rate>("rate");
+        check_rate(card, *found.rate);
+    }
+    found.duty = share(card, settings, "duty");
+    found.period = settings.get<base::Nanoseconds>("period");
+    constexpr base::Nanoseconds shortest{1'000'000};
+    constexpr base::Nanoseconds longest = std::chrono::hours{1};
+    if (found.period < shortest || found.period > longest)
+        base::fail_usage(card.name, "[period]: 1ms to 1h, not ", settings.text("period"));
+    found.follow = parse_follow(settings.text("follow"));
+    if (!found.follow.empty() && found.duty.value < 100.0)
+        base::fail_usage(card.name, "[follow]: the training's phases are its bursts; leave duty out");
+    const std::string& arrival = settings.text("arrival");
+    if (arrival != "fixed" && arrival != "poisson")
+        base::fail_usage(card.name, "[arrival]: fixed or poisson, not ", arrival);
+    found.poisson = arrival == "poisson";
+    if (found.poisson && rate == "max") base::fail_usage(card.name, "[arrival]: poisson needs a rate, its mean");
+    return found;
+}
+
+}  // namespace noisegen

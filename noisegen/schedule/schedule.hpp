@@ -1,0 +1,93 @@
+// The schedule language (docs/noisegen.md): what stresses when, parsed once into plain structs. Nothing here knows
+// time or CPUs of the machine.
+#pragma once
+
+#include "noisegen/schedule/intensity.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace noisegen {
+
+// A stressor with its checked options, whatever its intensity: what is made once per CPU. In a factorial each factor
+// has one of its own.
+struct Configured {
+    const StressorCard* card = nullptr;
+    base::Settings settings;
+};
+
+// A factor at one of its levels: what is on in a slot.
+struct FactorLevel {
+    std::string factor;        // its label, by default the stressor's name
+    std::string level;         // "rate=4GiB/s"; empty if the factor has one level only
+    std::size_t stressor = 0;  // index into Schedule::stressors
+    Intensity intensity;
+};
+
+// "mem[rate=4GiB/s]"; the factor alone if it has one level.
+std::string text(const FactorLevel& level);
+
+// What is on together: indices into Schedule::levels. Nothing: quiet.
+using Treatment = std::vector<std::size_t>;
+
+// Entries one after the other, repeated; each repetition is a block.
+struct Sequence {
+    struct Entry {
+        Treatment treatment;
+        base::Nanoseconds length;
+    };
+    std::vector<Entry> entries;
+};
+
+// One draw per slot; all of it is one block.
+struct RandomSlots {
+    struct Share {
+        Treatment treatment;
+        base::Percent percent;
+    };
+    std::vector<Share> shares;  // add up to 100 %
+    base::Nanoseconds slot;
+};
+
+// Blocks that hold each treatment once (quiet: as often as it is listed), each block in a random order of its own.
+struct Blocks {
+    std::vector<Treatment> treatments;
+    std::optional<base::Nanoseconds> slot;  // absent: slot=auto, to be measured
+};
+
+struct Schedule {
+    enum class Design { sequence, rotation, factorial };
+    std::string text;
+    Design design = Design::sequence;
+    std::vector<Configured> stressors;
+    std::vector<FactorLevel> levels;
+    std::variant<Sequence, RandomSlots, Blocks> order;
+
+    // Labels in the order of the text, each once; quiet is none.
+    std::vector<std::string> factors() const;
+    // The stressors that a factorial gives CPUs of their own.
+    std::vector<std::size_t> with_own_cpus() const;
+    // With the length measured for slot=auto.
+    void set_slot(base::Nanoseconds length);
+    bool needs_slot() const;
+    // Of a blocked schedule with its slot known; 0 for others.
+    base::Nanoseconds block_length() const;
+};
+
+std::string name(Schedule::Design design);
+
+// Levels that could follow the training and follow none of its phases yet follow these. Throws UsageError if none
+// could.
+void follow(Schedule& schedule, const std::vector<base::TrainingPhase>& phases);
+
+// Throws UsageError for anything that is not a schedule, and says which word is wrong.
+Schedule parse_schedule(std::string_view text);
+
+// A rotation of stressors that were given one by one, as the commands take them. Throws UsageError for a word that is
+// not one stressor.
+Schedule rotation_of(const std::vector<std::string>& stressors, base::Nanoseconds slot);
+
+}  // namespace noisegen

@@ -1,0 +1,19 @@
+// Asks the training for a delay of known length in every step: the built-in positive control. An analysis that does not
+// find it is wrong.
+#include "noisegen/stressors/control/control_request.hpp"
+
+namespace noisegen {
+
+extern const StressorCard control_delay{
+    .name = "control.delay",
+    .summary =
+        "asks the training for a known delay (ddl-train --control-delay): the positive control; an operation is a "
+        "step that looked",
+    .role = base::Role::delay,
+    .cpus = StressorCard::Cpus::none,
+    .make = [](const base::Settings&, const Place& place) -> std::unique_ptr<Stressor> {
+        return asking_for(base::ControlRequest::delay, place);
+    },
+};
+
+}  // namespace noisegen

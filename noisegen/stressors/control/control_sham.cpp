@@ -1,0 +1,18 @@
+// Asks the training for what control.delay asks for, without the delay: what that is measured against.
+#include "noisegen/stressors/control/control_request.hpp"
+
+namespace noisegen {
+
+extern const StressorCard control_sham{
+    .name = "control.sham",
+    .summary =
+        "asks the training for the barriers and the rest of control.delay without a delay: what that is measured "
+        "against",
+    .role = base::Role::sham,
+    .cpus = StressorCard::Cpus::none,
+    .make = [](const base::Settings&, const Place& place) -> std::unique_ptr<Stressor> {
+        return asking_for(base::ControlRequest::sham, place);
+    },
+};
+
+}  // namespace noisegen

@@ -1,0 +1,14 @@
+// Nothing, under a name of its own: the built-in negative control. An analysis that finds an effect here is wrong.
+#include "noisegen/stressors/stressor.hpp"
+
+namespace noisegen {
+
+extern const StressorCard placebo{
+    .name = "placebo",
+    .summary = "nothing, counted as a factor: the negative control",
+    .role = base::Role::placebo,
+    .cpus = StressorCard::Cpus::none,
+    .make = [](const base::Settings&, const Place&) { return std::unique_ptr<Stressor>{}; },
+};
+
+}  // namespace noisegen

@@ -1,0 +1,44 @@
+// Stops processes of a training for known times (SIGSTOP, SIGCONT). A guardian ends the pause whatever happens here.
+#pragma once
+
+#include "noisegen/stressors/control/pause_guardian.hpp"
+#include "noisegen/stressors/guardian.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include <sys/types.h>
+
+namespace noisegen {
+
+class ProcessStopper {
+ public:
+    ProcessStopper();
+    ~ProcessStopper();
+    ProcessStopper(const ProcessStopper&) = delete;
+    ProcessStopper& operator=(const ProcessStopper&) = delete;
+
+    // From now on these and their descendants are meant, those that somebody else has stopped left out. Throws Error
+    // for one of another user, and for this process or one that it descends from. Takes some milliseconds.
+    void choose(const std::set<pid_t>& roots);
+    std::size_t count() const { return files_.size(); }
+
+    struct Pause {
+        std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC: all had been told to stop
+        std::int64_t end_ns = 0;    // none had been told to go on
+        bool all_stopped = false;   // in the end of it, as the kernel says
+    };
+    // Throws Error if the guardian is gone: nothing is stopped without it.
+    Pause pause(std::int64_t length_ns);
+
+ private:
+    void forget();
+    void signal(int number) const;
+    bool tell(const PauseNews& news) const;  // false if the guardian is gone
+
+    Guardian guardian_;
+    std::map<pid_t, int> files_;  // descriptors of the processes: a number may be used again
+};
+
+}  // namespace noisegen

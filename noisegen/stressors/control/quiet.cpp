@@ -1,0 +1,13 @@
+// Nothing: the CPU sleeps. The reference that all effects are measured against.
+#include "noisegen/stressors/stressor.hpp"
+
+namespace noisegen {
+
+extern const StressorCard quiet{
+    .name = "quiet",
+    .summary = "nothing: the CPU sleeps",
+    .cpus = StressorCard::Cpus::none,
+    .make = [](const base::Settings&, const Place&) { return std::unique_ptr<Stressor>{}; },
+};
+
+}  // namespace noisegen

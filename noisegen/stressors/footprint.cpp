@@ -1,0 +1,48 @@
+#include "noisegen/stressors/footprint.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+namespace noisegen {
+
+namespace fs = std::filesystem;
+
+Cache last_level_cache(int cpu, const fs::path& root)
+{
+    Cache largest{.size = {}, .cpus = {cpu}};
+    for (int index = 0;; ++index) {
+        const fs::path cache = root / base::join("sys/devices/system/cpu/cpu", cpu, "/cache/index", index);
+        std::int64_t kib = 0;
+        if (!(std::ifstream{cache / "size"} >> kib)) break;  // "32768K"
+        if (kib * 1024 < largest.size.count) continue;
+        std::string sharers;
+        std::ifstream{cache / "shared_cpu_list"} >> sharers;
+        largest = {.size = {kib * 1024}, .cpus = sharers.empty() ? base::CpuSet{cpu} : base::parse_cpus(sharers)};
+    }
+    if (largest.size.count == 0) largest.size = {std::int64_t{32} << 20U};
+    return largest;
+}
+
+base::OptionCard footprint_option()
+{
+    return {"bytes", "auto", "of memory per CPU; auto: four times the last-level cache, at least 64MiB"};
+}
+
+std::size_t footprint(const base::Settings& settings, int cpu, const std::string& stressor)
+{
+    constexpr std::int64_t least = std::int64_t{64} << 20U;
+    if (settings.text("bytes") == "auto")
+        return static_cast<std::size_t>(std::max(4 * last_level_cache(cpu).size.count, least));
+    const auto bytes = settings.get<base::Bytes>("bytes");
+    if (bytes.count < (1 << 20)) base::fail_usage(stressor, "[bytes]: at least 1MiB, not ", settings.text("bytes"));
+    return static_cast<std::size_t>(bytes.count);
+}
+
+Needs footprint_needs(const base::Settings& settings, const std::string& stressor)
+{
+    return Needs{.memory = {static_cast<std::int64_t>(footprint(settings, 0, stressor))}, .disk = {}, .directory = {}};
+}
+
+}  // namespace noisegen

@@ -1,0 +1,105 @@
+#include "noisegen/stressors/guardian.hpp"
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+
+#include <array>
+#include <csignal>
+#include <string_view>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace noisegen {
+
+namespace {
+
+constexpr std::string_view scratch_mode = "--guard-scratch";
+constexpr std::string_view pause_mode = "--guard-pause";
+bool can_guard = false;
+
+// A copy with a number that none of the guardian's descriptors has.
+int copy_out_of_the_way(int file)
+{
+    return base::check_errno(::fcntl(file, F_DUPFD_CLOEXEC, 2 * first_foreign), "copy a descriptor");
+}
+
+struct SpawnSettings {
+    SpawnSettings()
+    {
+        posix_spawn_file_actions_init(&files);
+        posix_spawnattr_init(&attributes);
+        sigset_t ending;
+        sigemptyset(&ending);
+        for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&ending, signal);
+        posix_spawnattr_setsigmask(&attributes, &ending);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+    }
+    ~SpawnSettings()
+    {
+        posix_spawn_file_actions_destroy(&files);
+        posix_spawnattr_destroy(&attributes);
+    }
+    SpawnSettings(const SpawnSettings&) = delete;
+    SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+    void hand_over(int file, int as)
+    {
+        copies.emplace_back(copy_out_of_the_way(file));
+        posix_spawn_file_actions_adddup2(&files, copies.back(), as);
+    }
+
+    posix_spawn_file_actions_t files{};
+    posix_spawnattr_t attributes{};
+    std::vector<base::Descriptor> copies;
+};
+
+}  // namespace
+
+Guardian::Guardian(Duty duty, const std::string& word, const std::vector<int>& files)
+{
+    if (!can_guard) return;
+    std::array<int, 2> ends{};
+    base::check_errno(::pipe2(ends.data(), O_CLOEXEC), "make a pipe");
+    const base::Descriptor read_end = ends[0];
+    pipe_ = ends[1];
+    int code = 0;
+    {
+        SpawnSettings settings;
+        settings.hand_over(read_end, guarded_pipe);
+        int as = guarded_first;
+        for (const int file : files) settings.hand_over(file, as++);
+        // Whoever reads noisegen's output must not wait for the guardian.
+        for (const int file : {0, 1, 2})
+            posix_spawn_file_actions_addopen(&settings.files, file, "/dev/null", O_RDWR, 0);
+        std::string program = "noisegen";
+        std::string mode{duty == Duty::scratch ? scratch_mode : pause_mode};
+        std::string last = word;
+        std::array<char*, 4> words{program.data(), mode.data(), last.data(), nullptr};
+        code = posix_spawn(&process_, "/proc/self/exe", &settings.files, &settings.attributes, words.data(), environ);
+    }
+    if (code == 0) return;
+    throw std::system_error{code, std::generic_category(), "cannot start the guardian of noisegen"};
+}
+
+Guardian::~Guardian()
+{
+    if (pipe_ < 0) return;
+    pipe_.close();
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+std::optional<Guardian::Duty> asked_to_guard(int argc, char** argv)
+{
+    can_guard = true;
+    if (argc == 3 && argv[1] == scratch_mode) return Guardian::Duty::scratch;
+    if (argc == 3 && argv[1] == pause_mode) return Guardian::Duty::pause;
+    return {};
+}
+
+}  // namespace noisegen

@@ -1,0 +1,46 @@
+// A second process that sets right what noisegen leaves undone when it is killed: removes its scratch directory, lets
+// processes go on that it had stopped.
+//
+// It is this program again, in a hidden mode, started with posix_spawn: unlike a plain fork that is safe while MPI has
+// threads and memory that a network card writes to, and it copies nothing. It sits in a session of its own, blocks the
+// signals that end noisegen, and sleeps in a read from a pipe whose other end only noisegen holds: that end closes
+// however noisegen ends.
+#pragma once
+
+#include "base/descriptor.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace noisegen {
+
+class Guardian {
+ public:
+    enum class Duty { scratch, pause };
+
+    // Hands over `word` as an argument and `files` (two at most) as open descriptors. Starts no process if this program
+    // has not called asked_to_guard(). Throws std::system_error.
+    Guardian(Duty duty, const std::string& word, const std::vector<int>& files);
+    ~Guardian();  // lets it go and waits for its end
+    Guardian(const Guardian&) = delete;
+    Guardian& operator=(const Guardian&) = delete;
+
+    // What the guardian reads from; -1 if there is none.
+    int pipe() const { return pipe_; }
+
+ private:
+    base::Descriptor pipe_;
+    pid_t process_ = 0;
+};
+
+// The descriptors in the guardian.
+enum GuardianFile : int { guarded_pipe = 3, guarded_first = 4, guarded_second = 5, first_foreign = 6 };
+
+// The first thing in main(): was the program started to be a guardian, and of what? Calling it also says that this
+// program can be started so.
+std::optional<Guardian::Duty> asked_to_guard(int argc, char** argv);
+
+}  // namespace noisegen

@@ -1,0 +1,124 @@
+#include "noisegen/stressors/io/block_io.hpp"
+
+#include "base/available.hpp"
+#include "base/clock.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fcntl.h>
+
+namespace noisegen {
+
+std::vector<base::OptionCard> block_options(const BlockDefaults& defaults)
+{
+    return {{"directory", "/tmp", "on the disk to stress, not in memory"},
+            {"size", defaults.size, defaults.size_help},
+            {"block", defaults.block, "bytes per transfer"},
+            {"depth", defaults.depth, "transfers in flight, with io_uring"},
+            {"engine", "auto", "io_uring, pread (one transfer after the other), or auto: io_uring if depth is over 1"},
+            {"direct", defaults.direct, "past the page cache, if the file system can; no: the kernel writes later"}};
+}
+
+BlockOptions read_block_options(const std::string& stressor, const base::Settings& settings)
+{
+    constexpr std::int64_t sector = 4096;
+    BlockOptions options;
+    options.directory = settings.text("directory");
+    options.block = settings.get<base::Bytes>("block").count;
+    if (options.block < sector || options.block % sector != 0 || options.block > (1 << 30))
+        base::fail_usage(stressor, "[block]: a multiple of 4KiB up to 1GiB, not ", settings.text("block"));
+    options.size = settings.get<base::Bytes>("size").count;
+    if (options.size < options.block || options.size % options.block != 0)
+        base::fail_usage(stressor, "[size]: a multiple of the block (", base::format(base::Bytes{options.block}),
+                         "), not ", settings.text("size"));
+    const auto depth = settings.get<std::uint64_t>("depth");
+    if (depth < 1 || depth > 1024) base::fail_usage(stressor, "[depth]: 1 to 1024, not ", settings.text("depth"));
+    options.depth = static_cast<unsigned>(depth);
+    try {
+        options.engine = IoRing::engine(settings.text("engine"));
+    } catch (const base::UsageError& error) {
+        base::fail_usage(stressor, "[engine]: ", error.what());
+    }
+    options.direct = settings.get<bool>("direct");
+    return options;
+}
+
+Needs BlockOptions::needs() const
+{
+    return {.memory = {block * depth}, .disk = {size}, .directory = directory, .files = 1, .descriptors = 2};
+}
+
+BlockFile::BlockFile(const BlockOptions& options, bool filled)
+    : options_{options},
+      file_{options.directory, options.size},
+      direct_{options.direct && file_.bypass_cache()},
+      in_memory_{base::in_memory(options.directory)}
+{
+    if (!options.in_order) ::posix_fadvise(file_.descriptor(), 0, 0, POSIX_FADV_RANDOM);
+    if (filled) file_.fill();
+    ring_ = IoRing::make({.file = file_.descriptor(),
+                          .block = static_cast<std::size_t>(options.block),
+                          .depth = options.depth,
+                          .engine = options.engine,
+                          .place = options.directory.string()});
+}
+
+void BlockFile::begin(const Turn& turn)
+{
+    turn_ = turn;
+}
+
+// At a rate: what is due in a millisecond, so that it comes evenly. If a transfer takes longer than that, more must be
+// in flight: rate x latency (Little's law), and as much again so that a slow one holds nothing up.
+unsigned BlockFile::wanted() const
+{
+    if (!turn_.limited()) return ring_->depth();
+    const double transfers_per_s =
+        std::max(turn_.operations_per_s, turn_.bytes_per_s / static_cast<double>(options_.block));
+    const double ns = std::max(1e6, 2.0 * static_cast<double>(ring_->latency_ns()));
+    return static_cast<unsigned>(
+        std::clamp(std::floor(transfers_per_s * ns * 1e-9), 1.0, static_cast<double>(ring_->depth())));
+}
+
+void BlockFile::start(Transfer transfer)
+{
+    // What is read through the page cache is to come from the disk, not from memory. Where the kernel reads ahead, the
+    // cache is left alone near the place that is read.
+    if (!direct_ && transfer.kind == Transfer::Kind::read) {
+        const std::int64_t away = options_.in_order ? options_.size / options_.block / 2 * options_.block : 0;
+        file_.drop((transfer.offset + away) % options_.size, options_.block);
+    }
+    ring_->start(transfer);
+}
+
+Work BlockFile::step(const Next& next)
+{
+    const bool ends = turn_.deadline_ns > 0 && base::now_ns() + ring_->latency_ns() >= turn_.deadline_ns;
+    if (ends) {
+        Work work = wait();
+        if (!busy()) work.rest_until_ns = turn_.deadline_ns;
+        return work;
+    }
+    const unsigned most = wanted();
+    while (ring_->in_flight() < most) {
+        const std::optional<Transfer> transfer = next();
+        if (!transfer) break;
+        start(*transfer);
+    }
+    // As fast as it goes: an eighth of them at a time saves system calls, and leaves the disk the others to work on.
+    return ring_->take(turn_.limited() ? most : std::max(1U, most / 8), patience_ns);
+}
+
+std::string BlockFile::note() const
+{
+    return base::join(ring_->name(),
+                      direct_           ? " past the page cache"
+                      : options_.direct ? " through the page cache (the file system refuses O_DIRECT)"
+                                        : " through the page cache",
+                      ", ", base::format(base::Bytes{options_.block}), " blocks, depth ", ring_->depth(), ", in ",
+                      options_.directory.string(), in_memory_ ? ", which is in memory: no disk is stressed" : "");
+}
+
+}  // namespace noisegen

@@ -1,0 +1,112 @@
+// What the stressors have in common that read and write blocks of one scratch file: their options, and a step that
+// keeps as many transfers in flight as the rate needs.
+#pragma once
+
+#include "noisegen/stressors/io/io_ring.hpp"
+#include "noisegen/stressors/io/scratch_file.hpp"
+#include "noisegen/stressors/stressor.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace noisegen {
+
+struct BlockOptions {
+    std::filesystem::path directory;
+    std::int64_t block = 0;
+    std::int64_t size = 0;  // a multiple of the block
+    unsigned depth = 0;
+    IoRing::Engine engine = IoRing::Engine::automatic;
+    bool direct = true;
+    bool in_order = true;  // transfers follow one another, so that the kernel reads ahead
+
+    Needs needs() const;
+};
+
+// size, block, depth, engine, direct and directory, with these defaults.
+struct BlockDefaults {
+    std::string size = "256MiB";
+    std::string size_help = "of the scratch file per CPU";
+    std::string block = "1MiB";
+    std::string depth = "8";
+    std::string direct = "yes";
+};
+std::vector<base::OptionCard> block_options(const BlockDefaults& defaults = {});
+
+// Throws UsageError that names the stressor and the option.
+BlockOptions read_block_options(const std::string& stressor, const base::Settings& settings);
+
+// A scratch file and transfers in flight on it.
+class BlockFile {
+ public:
+    // filled: written once, so that it can be read.
+    BlockFile(const BlockOptions& options, bool filled);
+
+    // Until the turn is over; without a rate as many transfers as the depth allows.
+    void begin(const Turn& turn);
+
+    // Chooses the next transfer; none: there is nothing more to do for now.
+    using Next = std::function<std::optional<Transfer>()>;
+
+    // Starts transfers and waits about a millisecond at most. Towards the end of the turn it starts none and waits for
+    // those in flight, so that all are counted.
+    Work step(const Next& next);
+
+    // Starts nothing: waits for those in flight, about a millisecond at most.
+    Work wait() { return ring_->take(ring_->in_flight(), patience_ns); }
+    bool busy() const { return ring_->in_flight() > 0; }
+
+    void end() { ring_->settle(); }
+
+    int descriptor() const { return file_.descriptor(); }
+    std::string note() const;
+
+ private:
+    static constexpr std::int64_t patience_ns = 1'000'000;
+
+    unsigned wanted() const;
+    void start(Transfer transfer);
+
+    BlockOptions options_;
+    ScratchFile file_;
+    bool direct_;
+    bool in_memory_;
+    std::unique_ptr<IoRing> ring_;
+    Turn turn_;
+};
+
+// One block after the other, from the beginning again at the end.
+class InOrder {
+ public:
+    explicit InOrder(const BlockOptions& options) : block_{options.block}, size_{options.size} {}
+    std::int64_t next()
+    {
+        const std::int64_t at = at_;
+        at_ = (at_ + block_) % size_;
+        return at;
+    }
+
+ private:
+    std::int64_t block_;
+    std::int64_t size_;
+    std::int64_t at_ = 0;
+};
+
+// A stressor whose only choice is the next transfer.
+class BlockStressor final : public Stressor {
+ public:
+    BlockStressor(const BlockOptions& options, bool filled, BlockFile::Next next)
+        : file_{options, filled}, next_{std::move(next)}
+    {
+    }
+    void begin(const Turn& turn) override { file_.begin(turn); }
+    Work step() override { return file_.step(next_); }
+    void end() override { file_.end(); }
+    std::string note() const override { return file_.note(); }
+
+ private:
+    BlockFile file_;
+    BlockFile::Next next_;
+};
+
+}  // namespace noisegen

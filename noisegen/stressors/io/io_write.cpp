@@ -1,0 +1,22 @@
+// Sequential writes, over and over into an unnamed scratch file of bounded size: contends for the disk and for the file
+// system's servers.
+#include "noisegen/stressors/io/block_io.hpp"
+
+namespace noisegen {
+
+extern const StressorCard io_write{
+    .name = "io.write",
+    .summary = "sequential writes to an unnamed scratch file, over and over; an operation is one write",
+    .options = with_intensity("200MiB/s or 500/s", block_options()),
+    .counts_bytes = true,
+    .counts_operations = true,
+    .needs = [](const base::Settings& settings) { return read_block_options("io.write", settings).needs(); },
+    .make = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Stressor> {
+        const BlockOptions options = read_block_options("io.write", settings);
+        return std::make_unique<BlockStressor>(options, false, [at = InOrder{options}]() mutable {
+            return Transfer{Transfer::Kind::write, at.next()};
+        });
+    },
+};
+
+}  // namespace noisegen

@@ -1,0 +1,141 @@
+// Updates of one word in each line of a share of the last-level cache, over and over: displaces what others keep there
+// and contends for its bandwidth, with little traffic to memory.
+#include "base/error.hpp"
+#include "base/local_rank.hpp"
+#include "noisegen/stressors/footprint.hpp"
+#include "noisegen/stressors/memory/line_cycle.hpp"
+#include "noisegen/stressors/pages.hpp"
+#include "noisegen/stressors/step_size.hpp"
+#include "noisegen/stressors/stressor.hpp"
+
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace noisegen {
+
+namespace {
+
+constexpr std::size_t largest_step = 65'536;  // lines: some tenths of a millisecond
+constexpr std::size_t smallest_step = 64;
+
+base::Percent share_of_cache(const base::Settings& settings)
+{
+    const auto share = settings.get<base::Percent>("footprint");
+    if (share.value <= 0.0 || share.value > 100.0)
+        base::fail_usage("cache.llc[footprint]: more than 0% and up to 100% of the cache, not ",
+                         settings.text("footprint"));
+    return share;
+}
+
+std::size_t bytes_of_cache(const Cache& cache, base::Percent share)
+{
+    return static_cast<std::size_t>(share.fraction() * static_cast<double>(cache.size.count));
+}
+
+// How many instances work in each cache; complete when all have been made.
+class Sharers final : public Shared {
+ public:
+    void add(const Cache& cache)
+    {
+        const std::lock_guard lock{mutex_};
+        ++instances_[cache.cpus];
+    }
+    std::size_t of(const Cache& cache) const
+    {
+        const std::lock_guard lock{mutex_};
+        return instances_.at(cache.cpus);
+    }
+
+ private:
+    mutable std::mutex mutex_;
+    std::map<base::CpuSet, std::size_t> instances_;
+};
+
+// Processes of this job and host that work in one cache, if they divide the host evenly.
+std::size_t processes_at(const Cache& cache)
+{
+    const auto processes = static_cast<std::size_t>(base::local_rank().size);
+    const std::size_t host = std::max<std::size_t>(std::thread::hardware_concurrency(), cache.cpus.size());
+    return (processes * cache.cpus.size() + host - 1) / host;
+}
+
+class CacheLlc final : public Stressor {
+ public:
+    CacheLlc(const Cache& cache, base::Percent share, const Place& place)
+        : cache_{cache},
+          bytes_{bytes_of_cache(cache, share)},
+          sharers_{dynamic_cast<Sharers*>(place.shared)},
+          pages_{bytes_}
+    {
+        if (sharers_ != nullptr) sharers_->add(cache_);
+        touch(bytes_ / (place.count * processes_at(cache_)));
+    }
+
+    void begin(const Turn& turn) override
+    {
+        const std::size_t sharers = sharers_ == nullptr ? 1 : sharers_->of(cache_);
+        lines_ = std::max<std::size_t>(1, bytes_ / (sharers * processes_at(cache_)) / line_bytes);
+        touch(lines_ * line_bytes);
+        if (at_ >= lines_) at_ = 0;  // there are fewer now: others came to share the cache
+        step_lines_ = std::min(step_size(turn.operations_per_s, smallest_step, largest_step), lines_);
+    }
+
+    Work step() override
+    {
+        volatile std::uint64_t* const words = static_cast<std::uint64_t*>(pages_.data());
+        const std::size_t end = std::min(at_ + step_lines_, lines_);
+        const std::size_t done = end - at_;
+        for (; at_ < end; ++at_) {
+            const std::size_t word = at_ * (line_bytes / sizeof(std::uint64_t));
+            words[word] = words[word] + 1;
+        }
+        if (at_ == lines_) at_ = 0;
+        return {.bytes = 0, .operations = done};
+    }
+
+    std::string note() const override
+    {
+        return base::join(lines_ * line_bytes, " bytes a CPU of the last-level cache of ", base::format(cache_.size),
+                          " that CPUs ", base::format_cpus(cache_.cpus), " share");
+    }
+
+ private:
+    void touch(std::size_t bytes)
+    {
+        if (bytes <= touched_) return;
+        pages_.fill(std::uint64_t{0}, bytes);
+        touched_ = bytes;
+    }
+
+    Cache cache_;
+    std::size_t bytes_;  // of this cache, for all who share it
+    Sharers* sharers_;
+    Pages pages_;
+    std::size_t touched_ = 0;
+    std::size_t lines_ = 1;  // this instance's part
+    std::size_t step_lines_ = 1;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+extern const StressorCard cache_llc{
+    .name = "cache.llc",
+    .summary = "updates all over a share of the last-level cache; an operation is a cache line",
+    .options = with_intensity(
+        "50000000/s", {{"footprint", "75%", "of each last-level cache, divided over the noise CPUs that share it"}}),
+    .counts_operations = true,
+    .needs =
+        [](const base::Settings& settings) {
+            // At most: it is less where several CPUs share a cache.
+            const std::size_t bytes = bytes_of_cache(last_level_cache(0), share_of_cache(settings));
+            return Needs{.memory = {static_cast<std::int64_t>(bytes)}, .disk = {}, .directory = {}};
+        },
+    .share = [](const base::Settings&, const Place&) -> std::unique_ptr<Shared> { return std::make_unique<Sharers>(); },
+    .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
+        return std::make_unique<CacheLlc>(last_level_cache(place.cpu), share_of_cache(settings), place);
+    },
+};
+
+}  // namespace noisegen

@@ -1,0 +1,99 @@
+// STREAM triad, or one of its relatives, over arrays larger than the last-level cache: contends for memory bandwidth.
+#include "base/error.hpp"
+#include "base/stop.hpp"
+#include "noisegen/stressors/footprint.hpp"
+#include "noisegen/stressors/memory/stream_kernels.hpp"
+#include "noisegen/stressors/pages.hpp"
+#include "noisegen/stressors/step_size.hpp"
+#include "noisegen/stressors/stressor.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace noisegen {
+
+namespace {
+
+constexpr std::size_t largest_step = std::size_t{4} << 20U;  // bytes of traffic: some tenths of a millisecond
+constexpr std::size_t smallest_step = std::size_t{4} << 10U;
+
+class MemoryStream final : public Stressor {
+ public:
+    MemoryStream(const StreamShape& shape, std::size_t bytes, bool at_once)
+        : shape_{shape}, loop_{stream_loops().front().*shape.loop}, pages_{bytes}
+    {
+        // Arrays side by side, each of whole pages; those that the shape lacks are the one before.
+        const std::size_t items = bytes / (shape.arrays * sizeof(double)) / page_items * page_items;
+        double* const a = static_cast<double*>(pages_.data());
+        double* const b = shape.arrays > 1 ? a + items : a;
+        double* const c = shape.arrays > 2 ? b + items : b;
+        arrays_ = {.a = a, .b = b, .c = c, .items = items};
+        constexpr std::size_t portion = std::size_t{4} << 20U;
+        while (!at_once && touched_ < items && !base::stop_requested()) touch(std::min(touched_ + portion, items));
+    }
+
+    void begin(const Turn& turn) override
+    {
+        const std::size_t bytes = step_size(turn.bytes_per_s, smallest_step, largest_step / shape_.weight);
+        const std::size_t items = bytes / shape_.bytes_per_item / page_items * page_items;
+        step_items_ = std::clamp(items, page_items, arrays_.items);
+    }
+
+    Work step() override
+    {
+        const std::size_t items = std::min(step_items_, arrays_.items - at_);
+        if (at_ + items > touched_) touch(at_ + items);
+        loop_(arrays_, at_, items);
+        at_ = (at_ + items) % arrays_.items;
+        return {.bytes = items * shape_.bytes_per_item, .operations = 0};
+    }
+
+    std::string note() const override
+    {
+        return base::join(shape_.name, ": ", shape_.formula, ", ", arrays_.items * shape_.arrays * sizeof(double),
+                          " bytes a CPU, ", stream_loops().front().unit);
+    }
+
+ private:
+    // The kernel gives memory when it is first written: read before, all of it would be one page of zeros.
+    void touch(std::size_t end)
+    {
+        const std::array all{arrays_.a, arrays_.b, arrays_.c};
+        for (std::size_t i = 0; i < shape_.arrays; ++i) std::fill(all[i] + touched_, all[i] + end, 1.0);
+        touched_ = end;
+    }
+
+    const StreamShape& shape_;
+    StreamLoop loop_;
+    Pages pages_;
+    StreamArrays arrays_;
+    std::size_t step_items_ = page_items;
+    std::size_t at_ = 0;
+    std::size_t touched_ = 0;
+};
+
+const std::string name = "memory.stream";
+
+}  // namespace
+
+extern const StressorCard memory_stream{
+    .name = name,
+    .summary = "STREAM loops over arrays larger than the last-level cache",
+    .options = with_intensity(
+        "4GiB/s", {footprint_option(),
+                   {"shape", "triad",
+                    "triad, copy, scale or add: past the caches; update: in place; read; write: through the caches; "
+                    "ntwrite: past them; partial: 8 bytes a page past them, little traffic that hurts most"}}),
+    .counts_bytes = true,
+    .needs =
+        [](const base::Settings& settings) {
+            stream_shape(settings.text("shape"));
+            return footprint_needs(settings, name);
+        },
+    .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
+        return std::make_unique<MemoryStream>(stream_shape(settings.text("shape")),
+                                              footprint(settings, place.cpu, name), place.at_once);
+    },
+};
+
+}  // namespace noisegen

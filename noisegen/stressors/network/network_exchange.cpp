@@ -1,0 +1,63 @@
+// Messages between the noise processes of a job through MPI, or over TCP where there is no second MPI rank: contends
+// for the network, its adapters and their share of memory bandwidth.
+#include "base/launcher.hpp"
+#include "noisegen/stressors/network/message_options.hpp"
+#include "noisegen/stressors/network/mpi_exchange.hpp"
+#include "noisegen/stressors/network/tcp_exchange.hpp"
+
+namespace noisegen {
+
+namespace {
+
+struct NetworkOptions {
+    TcpOptions tcp;
+    int window = 1;
+};
+
+NetworkOptions network_options(const base::Settings& settings)
+{
+    return {.tcp = tcp_options("network.exchange", settings),
+            .window = count_option("network.exchange", settings, "window", 1024)};
+}
+
+bool through_mpi(const NetworkOptions& options, const base::JobRank& job)
+{
+    return options.tcp.hosts.empty() && job.under_mpi && job.size > 1;
+}
+
+}  // namespace
+
+extern const StressorCard network_exchange{
+    .name = "network.exchange",
+    .summary =
+        mpi_summary("messages around a ring of MPI ranks if there are two or more, else as network.stream over one "
+                    "connection; an operation is a message"),
+    .options = with_intensity(
+        "500MiB/s or 1000/s",
+        {{"bytes", "1MiB", "per message"},
+         {"window", "4", "messages under way at once (MPI)"},
+         {"hosts", "", "TCP to the noisegens of the run there, a+b+c; empty: MPI, or loopback in a process alone"},
+         {"port", "47111", "where they listen, with hosts"}}),
+    .counts_bytes = true,
+    .counts_operations = true,
+    .needs =
+        [](const base::Settings& settings) {
+            const NetworkOptions options = network_options(settings);
+            Needs needs = tcp_needs(options.tcp);
+            const auto messages = static_cast<std::int64_t>(options.window) + 1;
+            needs.mpi = through_mpi(options, base::job_rank());
+            needs.memory.count += messages * static_cast<std::int64_t>(options.tcp.bytes);
+            return needs;
+        },
+    .share = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Shared> {
+        const NetworkOptions options = network_options(settings);
+        return through_mpi(options, place.job) ? share_mpi(place) : share_tcp(options.tcp, place);
+    },
+    .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
+        const NetworkOptions options = network_options(settings);
+        return through_mpi(options, place.job) ? make_mpi_exchange(place, options.tcp.bytes, options.window)
+                                               : make_tcp_exchange(place, options.tcp);
+    },
+};
+
+}  // namespace noisegen

@@ -1,0 +1,29 @@
+// As many bytes as TCP carries, one way on each connection: contends for the kernel's network stack and, with other
+// hosts, for the network and its adapters. Needs no MPI.
+#include "noisegen/stressors/network/tcp_exchange.hpp"
+
+namespace noisegen {
+
+extern const StressorCard network_stream{
+    .name = "network.stream",
+    .summary =
+        "TCP over any number of connections, loopback or to other hosts; an operation is a message "
+        "(network.exchange: one connection, and MPI instead where there are ranks)",
+    .options = with_intensity(
+        "500MiB/s or 1000/s",
+        {{"connections", "1", "per CPU, each sends one way"},
+         {"bytes", "1MiB", "per message"},
+         {"hosts", "", "where the other noisegens of the run are, a+b+c; empty: loopback, both ends on the same CPU"},
+         {"port", "47112", "where they listen, with hosts"}}),
+    .counts_bytes = true,
+    .counts_operations = true,
+    .needs = [](const base::Settings& settings) { return tcp_needs(tcp_options("network.stream", settings)); },
+    .share = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Shared> {
+        return share_tcp(tcp_options("network.stream", settings), place);
+    },
+    .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
+        return make_tcp_exchange(place, tcp_options("network.stream", settings));
+    },
+};
+
+}  // namespace noisegen

@@ -1,0 +1,57 @@
+// TCP sockets that never block, closed by themselves.
+#pragma once
+
+#include "base/descriptor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace noisegen {
+
+class Socket {
+ public:
+    Socket() = default;
+    explicit Socket(int descriptor) : descriptor_{descriptor} {}
+
+    bool open() const { return descriptor_ >= 0; }
+    int descriptor() const { return descriptor_; }
+
+    // What went through now, 0 if nothing could. None: the other side is gone.
+    std::optional<std::size_t> send(const char* data, std::size_t size);
+    std::optional<std::size_t> receive(char* data, std::size_t size);
+
+    // What was sent and is still here: the other side has no room for it yet. 0 if that is gone.
+    std::size_t unsent() const;
+
+    // Closing will drop what is still under way and leave nothing behind (no TIME_WAIT).
+    void drop_on_close();
+
+ private:
+    base::Descriptor descriptor_;
+};
+
+// Numeric addresses of a host, as the other side of accept() shows them. Throws Error for an unknown host.
+std::vector<std::string> addresses_of(const std::string& host);
+
+// Of this host's own interfaces.
+std::vector<std::string> own_addresses();
+
+// On all interfaces, or on loopback only; port 0 lets the kernel choose. Not open if the port is taken.
+Socket listen_on(std::uint16_t port, bool loopback_only);
+std::uint16_t port_of(const Socket& socket);
+
+// None at the moment, or the connection and who it comes from.
+struct Accepted {
+    Socket socket;
+    std::string address;
+    std::uint16_t port = 0;
+};
+std::optional<Accepted> accept_from(const Socket& listener);
+
+// One attempt; waits up to a second. Not open if nobody listens there.
+Socket connect_to(const std::string& host, std::uint16_t port);
+
+}  // namespace noisegen

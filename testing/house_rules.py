@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""The walls of the house: who includes whom, who names what, how long things are.
+
+    house_rules.py TREE     one line for each rule that is broken; exit code 1 if any is
+"""
+import collections
+import pathlib
+import re
+import sys
+
+SIBLINGS = ["noisegen", "ddl-workloads", "analysis"]
+BELOW = {  # what a room may include beside itself
+    "base": [],
+    "trace-tools": ["base"],
+    **{room: ["base", "trace-tools"] for room in SIBLINGS},
+}
+OWNED = {"otf2": "trace-tools", "papi": "trace-tools", "torch": "ddl-workloads"}  # <otf2/..>, <papi.h>, <torch/..>
+LONGEST_FILE = 400
+STILL_LONGER = {  # to be divided, and not to grow
+    "trace-tools/merge/merge.cpp": 505, "trace-tools/otf2/read/definition_reader.cpp": 575,
+    "trace-tools/otf2/read/reader.cpp": 500, "trace-tools/otf2/read/spill.cpp": 415,
+    "trace-tools/otf2/write/recorder.cpp": 425, "trace-tools/synth/spec.cpp": 460,
+    "trace-tools/synth/synthesis.cpp": 515, "noisegen/bench/memory_bench.cpp": 435,
+    "noisegen/schedule/schedule.cpp": 495, "ddl-workloads/checkpoint/checkpoint_file.cpp": 460,
+    "ddl-workloads/train/training.cpp": 410, "analysis/report/html.cpp": 535,
+}
+MOST_FILES = 30  # of modules in a folder
+
+# Names by which programs that never meet understand each other: typed in base/contract and nowhere else.
+CONTRACT = [
+    "bucket_ready", "bucket_exchange", "training stopped", "noise.json", "noise.csv", "traces.otf2", "trace/traces.otf2",
+    "verdict.json", "summary.json", "control_delay", "control_settle", "control.delay", "control.sham", "control.pause",
+]
+DEFINES = {  # where a name of the contract is what the file is about
+    "control.delay": "noisegen/stressors/control/", "control.sham": "noisegen/stressors/control/",
+    "control.pause": "noisegen/stressors/control/",
+    "control_delay": "analysis/conclude/cause.cpp", "control_settle": "analysis/conclude/cause.cpp",
+}
+
+
+def sources(tree):
+    for room in [*BELOW, "testing", "fuzz"]:
+        for path in sorted((tree / room).rglob("*")):
+            if path.suffix in (".cpp", ".hpp", ".cu"):
+                yield path.relative_to(tree).as_posix(), path.read_text()
+
+
+def is_test(file):
+    return "/tests/" in file or file.startswith(("testing/", "fuzz/"))
+
+
+def folder(file):
+    return file.rsplit("/", 1)[0]
+
+
+def circles(edges):
+    """Groups of folders of which each reaches the others (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in edges[node]:
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == index[node]:
+            group = stack[stack.index(node):]
+            del stack[stack.index(node):]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for node in list(edges):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def broken(tree):
+    edges = collections.defaultdict(set)
+    modules = collections.defaultdict(set)
+    for file, text in sources(tree):
+        room = file.split("/", 1)[0]
+        modules[folder(file)].add(re.sub(r"\.\w+$", "", file))
+        longest = STILL_LONGER.get(file, LONGEST_FILE)
+        if len(text.splitlines()) > longest and not is_test(file):
+            yield f"{file} has {len(text.splitlines())} lines, more than {longest}"
+        for included in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
+            theirs = included.split("/", 1)[0]
+            if "/tests/" in included and folder(included) != folder(file):
+                yield f"{file} includes {included}: what tests share belongs to testing/"
+            if is_test(file):
+                continue
+            if theirs == "testing" and "/bench/" not in file:
+                yield f"{file} includes {included}, which is for tests, benches and fuzzers"
+            elif room in BELOW and theirs in BELOW and theirs != room and theirs not in BELOW[room]:
+                yield f"{file} includes {included}: {room} may use {', '.join(BELOW[room]) or 'nothing'} only"
+            if theirs == room and folder(included) != folder(file):
+                edges[folder(file)].add(folder(included))
+        for library, owner in OWNED.items():
+            if re.search(rf"^\s*#\s*include <{library}[/.]", text, re.M) and room != owner and not is_test(file):
+                yield f"{file} includes <{library}>, which only {owner} does"
+        if file.startswith("base/contract/") or is_test(file):
+            continue
+        for name in CONTRACT:
+            if f'"{name}"' in text and not file.startswith(DEFINES.get(name, "base/contract/")):
+                yield f'{file} types "{name}", which stands in base/contract'
+    for group in circles(edges):
+        yield f"folders include each other in a circle: {', '.join(group)}"
+    for where, files in sorted(modules.items()):
+        if len(files) > MOST_FILES and not is_test(where + "/"):
+            yield f"{where} holds {len(files)} modules, more than {MOST_FILES}: it wants a wall"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    found = list(broken(pathlib.Path(sys.argv[1])))
+    print("\n".join(found) or "all walls stand")
+    sys.exit(1 if found else 0)

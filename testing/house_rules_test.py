@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Breaks each wall in a tree of its own and looks whether house_rules.py says so."""
+import pathlib
+import tempfile
+
+import house_rules
+
+BROKEN = {
+    "base/a.cpp": ('#include "noisegen/b.hpp"\n', "base may use nothing only"),
+    "noisegen/b.hpp": ('#include "analysis/c.hpp"\n', "noisegen may use base, trace-tools only"),
+    "analysis/c.hpp": ('#include <otf2/otf2.h>\n', "includes <otf2>, which only trace-tools does"),
+    "trace-tools/one/d.hpp": ('#include "trace-tools/two/e.hpp"\n', "in a circle: trace-tools/one, trace-tools/two"),
+    "trace-tools/two/e.hpp": ('#include "trace-tools/one/d.hpp"\n', "in a circle"),
+    "ddl-workloads/f.cpp": ('const char* name = "bucket_ready";\n', 'types "bucket_ready"'),
+    "ddl-workloads/g.cpp": ("\n" * 401, "has 401 lines"),
+    "ddl-workloads/h.cpp": ('#include "testing/x.hpp"\n', "is for tests, benches and fuzzers"),
+    "analysis/i.cpp": ('#include "noisegen/tests/made.hpp"\n', "belongs to testing/"),
+}
+
+with tempfile.TemporaryDirectory() as scratch:
+    tree = pathlib.Path(scratch)
+    for room in [*house_rules.BELOW, "testing", "fuzz"]:
+        (tree / room).mkdir()
+    assert not list(house_rules.broken(tree)), "an empty house has no broken walls"
+    for file, (text, _) in BROKEN.items():
+        (tree / file).parent.mkdir(parents=True, exist_ok=True)
+        (tree / file).write_text(text)
+    for number in range(house_rules.MOST_FILES + 1):
+        (tree / f"base/m{number}.hpp").write_text("")
+    found = list(house_rules.broken(tree))
+    for words in [words for _, words in BROKEN.values()] + ["it wants a wall"]:
+        assert any(words in line for line in found), f"nothing said: {words}\n" + "\n".join(found)
+print(f"{len(BROKEN) + 1} broken walls were named")

@@ -1,0 +1,50 @@
+// The real noisegen, and where its records are.
+#pragma once
+
+#include "base/cpus.hpp"
+#include "base/files.hpp"
+#include "base/launcher.hpp"
+#include "testing/testing.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace testing {
+
+inline const std::string program = CROSSTALK_BIN "/noisegen";
+
+// MPI unloads its plug-ins at the end, so that LeakSanitizer cannot tell their leaks from ours: for runs with MPI.
+inline const std::string without_leak_check = "ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0";
+
+// The CPU for tests that need one.
+inline std::string cpu()
+{
+    return std::to_string(*base::allowed_cpus().rbegin());
+}
+
+inline testing::Outcome run_noisegen(std::vector<std::string> words)
+{
+    words.insert(words.begin(), program);
+    return testing::run(words);
+}
+
+// Of a run in scratch / "run".
+inline std::filesystem::path part(const testing::Scratch& scratch, int rank = 0)
+{
+    return scratch / "run" / "noise" / (base::host_name() + "." + std::to_string(rank));
+}
+
+inline nlohmann::json record(const std::filesystem::path& part)
+{
+    return nlohmann::json::parse(base::read_whole(part / "noise.json"));
+}
+
+inline std::vector<std::string> long_run(const testing::Scratch& scratch, const std::string& schedule)
+{
+    return {program, "--schedule", schedule, "--cpus", cpu(), "--duration", "10min", "--out", scratch / "run"};
+}
+
+}  // namespace testing

@@ -1,0 +1,34 @@
+// Comparing two costs on a machine that drifts: measured in turns, pair by pair, and reported as the median of the
+// pairs' ratios.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace testing {
+
+// A median and an interval that holds the true median with at least 95 %, whatever the distribution (order statistics,
+// binomial with p = 1/2; independent samples).
+struct Median {
+    double value = 0.0;
+    double low = 0.0;
+    double high = 0.0;
+    std::size_t samples = 0;
+    std::string text() const;  // "1.023 [0.998, 1.041] of 15"
+};
+
+// Throws Error for fewer than 6 samples: they give no such interval.
+Median median(std::vector<double> samples);
+
+struct Paired {
+    Median first;  // in the unit the callable returns
+    Median second;
+    Median ratio;  // first / second, pair by pair
+};
+
+// Runs both once unmeasured, then `pairs` times one after the other, taking turns in who goes first. Each callable
+// returns its own cost, for example ns per event.
+Paired measure_in_pairs(std::size_t pairs, const std::function<double()>& first, const std::function<double()>& second);
+
+}  // namespace testing

@@ -1,0 +1,249 @@
+// A run directory with known effects: the archives that a training and its noise would have written.
+#pragma once
+
+#include "base/contract/roles.hpp"
+#include "base/random.hpp"
+#include "base/words.hpp"
+#include "testing/thread_team.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace analysis::testing {
+
+struct SyntheticNoise {
+    std::string label;
+    std::string stressor;
+    std::string phase;     // that it slows: load, backward, transfer; empty: none
+    double percent = 0.0;  // of the quiet step
+    int rank = -1;         // that it slows; -1: all
+    std::string level{};
+    base::Role role = base::Role::treatment;
+};
+
+struct SyntheticRun {
+    std::vector<SyntheticNoise> noise{
+        {"mem", "memory.stream", "backward", 10.0, -1},
+        {"placebo", "placebo", "", 0.0, -1, "", base::Role::placebo},
+        {"control.delay", "control.delay", "control_delay", 5.0, -1, "", base::Role::delay},
+        {"control.sham", "control.sham", "", 0.0, -1, "", base::Role::sham}};
+    int ranks = 2;
+    double step_ms = 20.0;
+    double deviation = 0.01;
+    double slot_s = 0.2;
+    double run_s = 12.0;
+    double noise_from_s = 0.5;  // when the slot table begins
+    double noise_until_s = 1e9;
+    std::size_t missed_slots = 0;  // the first ones, during which the noise process had not come yet
+    bool connected = true;         // the training obeys the control delay and its sham
+    double settle_percent = 4.0;   // of the quiet step: what their barriers cost
+    double achieved = 1.0;         // share of each slot in which the noise really runs; above 1, on into the next
+    std::string noise_clock{};     // identity to give to the noise; empty: the training's
+    std::string design = "rotation";
+    std::string interaction_phase{};  // is slowed further while several noises are on at once
+    double interaction_percent = 0.0;
+    std::uint64_t seed = 1;
+};
+
+namespace detail {
+
+constexpr std::int64_t start_ns = 1'000'000'000'000;
+
+struct PlannedSlot {
+    int block = 0;
+    int number = 0;
+    std::vector<int> on;  // indices of noise; none: quiet
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+inline bool is_control(const SyntheticNoise& noise)
+{
+    return noise.role != base::Role::treatment;
+}
+
+// What the slots of a block hold, before their order is drawn: each noise alone, or all combinations of noises and each
+// control alone; and quiet.
+inline std::vector<std::vector<int>> block_of(const SyntheticRun& run)
+{
+    const int count = static_cast<int>(run.noise.size());
+    std::vector<std::vector<int>> slots;
+    if (run.design != "factorial") {
+        slots.resize(static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(count)))));
+        for (int n = 0; n < count; ++n) slots.push_back({n});
+        return slots;
+    }
+    slots.push_back({});
+    for (int n = 0; n < count; ++n) {
+        if (is_control(run.noise[static_cast<std::size_t>(n)])) continue;
+        for (std::size_t without = slots.size(); without > 0; --without) {
+            slots.push_back(slots[without - 1]);
+            slots.back().push_back(n);
+        }
+    }
+    for (int n = 0; n < count; ++n)
+        if (is_control(run.noise[static_cast<std::size_t>(n)])) slots.push_back({n});
+    return slots;
+}
+
+inline std::vector<PlannedSlot> plan(const SyntheticRun& run)
+{
+    base::Random random{run.seed};
+    const auto slot_ns = static_cast<std::int64_t>(run.slot_s * 1e9);
+    const std::int64_t begin_ns = start_ns + static_cast<std::int64_t>(run.noise_from_s * 1e9);
+    const auto end_ns = start_ns + static_cast<std::int64_t>(std::min(run.noise_until_s, run.run_s + 1.0) * 1e9);
+    std::vector<PlannedSlot> slots;
+    std::int64_t time = begin_ns;
+    for (int block = 0; time < end_ns; ++block) {
+        std::vector<std::vector<int>> order = block_of(run);
+        if (run.design != "sequence") base::shuffle(random, std::span{order});
+        for (int c = 0; c < static_cast<int>(order.size()) && time < end_ns; ++c, time += slot_ns)
+            slots.push_back({block, c, order[static_cast<std::size_t>(c)], time, std::min(end_ns, time + slot_ns)});
+    }
+    return slots;
+}
+
+inline std::vector<const SyntheticNoise*> noise_at(const SyntheticRun& run, const std::vector<PlannedSlot>& slots,
+                                                   std::int64_t time_ns)
+{
+    std::vector<const SyntheticNoise*> on;
+    for (const PlannedSlot& slot : slots) {
+        if (time_ns < slot.begin_ns || time_ns >= slot.end_ns) continue;
+        for (const int n : slot.on) on.push_back(&run.noise[static_cast<std::size_t>(n)]);
+    }
+    return on;
+}
+
+}  // namespace detail
+
+// Steps of ranks that wait for each other: load, forward, backward, exchange, update. Deterministic from the seed.
+inline void write_training(const std::filesystem::path& folder, const SyntheticRun& run)
+{
+    const std::vector<detail::PlannedSlot> slots = detail::plan(run);
+    run_ranks(run.ranks, [&](std::unique_ptr<otf2::Team> team) {
+        const int mine = team->rank();
+        otf2::Recorder recorder{folder, std::move(team)};
+        const auto attribute = [&](const char* name) { return recorder.attribute(name, otf2::Type::uint64); };
+        const otf2::AttributeRef step_number = attribute("step");
+        const otf2::AttributeRef bucket_number = attribute("bucket");
+        const otf2::AttributeRef bytes = attribute("bytes");
+        otf2::LocationRecorder& main = recorder.location("main");
+        otf2::LocationRecorder& transport = recorder.location("transport");
+        base::Random random{run.seed + 17};  // the same on all ranks: each knows when the others are ready
+        std::int64_t time = detail::start_ns;
+        const std::int64_t end = detail::start_ns + static_cast<std::int64_t>(run.run_s * 1e9);
+        for (std::uint64_t step = 0; time < end; ++step) {
+            const auto phase = [&](const char* name, std::int64_t begin, std::int64_t until) {
+                main.enter(recorder.region(name), begin);
+                main.leave(recorder.region(name), until);
+            };
+            const auto ns = [&](double share) { return static_cast<std::int64_t>(share * run.step_ms * 1e6); };
+            main.enter(recorder.region("step"), time, {{step_number, step}});
+            const std::vector<const SyntheticNoise*> all_on = detail::noise_at(run, slots, time);
+            const auto extra = [&](const char* slowed, int rank) {
+                double percent = all_on.size() > 1 && slowed == run.interaction_phase ? run.interaction_percent : 0.0;
+                for (const SyntheticNoise* on : all_on)
+                    if (on->phase == slowed && (on->rank < 0 || on->rank == rank)) percent += on->percent;
+                return percent / 100.0;
+            };
+            const bool settles = run.connected && std::any_of(all_on.begin(), all_on.end(), [](const auto* on) {
+                                     return base::acts_on_whole_steps(on->role);
+                                 });
+            const std::int64_t settled = settles ? ns(run.settle_percent / 100.0) : 0;
+            const std::int64_t delay = run.connected ? settled + ns(extra("control_delay", 0)) : 0;
+            if (settles) phase("control_settle", time, time + (mine == 0 ? settled : delay));
+            if (mine == 0 && delay > settled) phase("control_delay", time + settled, time + delay);
+            std::vector<std::int64_t> loaded;
+            std::vector<std::int64_t> ready;
+            for (int rank = 0; rank < run.ranks; ++rank) {
+                const double jitter = run.deviation * (2.0 * base::draw_unit(random) - 1.0) * std::sqrt(3.0);
+                loaded.push_back(time + delay + ns(0.05 + extra("load", rank)));
+                ready.push_back(loaded.back() + ns(0.75 + jitter + extra("backward", rank)));
+            }
+            const auto self = static_cast<std::size_t>(mine);
+            const std::int64_t all_ready = *std::max_element(ready.begin(), ready.end());
+            const std::int64_t exchanged = all_ready + ns(0.10 + extra("transfer", mine));
+            phase("load", time + delay, loaded[self]);
+            phase("forward", loaded[self], loaded[self] + ns(0.25));
+            main.enter(recorder.region("backward"), loaded[self] + ns(0.25));
+            main.enter(recorder.region("bucket_ready"), ready[self], {{step_number, step}, {bucket_number, 0}});
+            main.leave(recorder.region("bucket_ready"), ready[self]);
+            main.leave(recorder.region("backward"), ready[self]);
+            phase("wait_exchange", ready[self], exchanged);
+            transport.enter(recorder.region("bucket_exchange"), ready[self],
+                            {{step_number, step}, {bucket_number, 0}, {bytes, 1000}});
+            transport.leave(recorder.region("bucket_exchange"), exchanged);
+            phase("update", exchanged, exchanged + ns(0.08));
+            time = exchanged + ns(0.10);
+            main.leave(recorder.region("step"), time);
+        }
+        recorder.finish();
+    });
+}
+
+inline void write_noise(const std::filesystem::path& folder, const SyntheticRun& run)
+{
+    otf2::Recorder recorder{folder};
+    recorder.property("crosstalk::design", run.design);
+    recorder.property("crosstalk::schedule", run.design + "(synthetic)");
+    recorder.property("crosstalk::seed", std::to_string(run.seed));
+    std::vector<std::string> factors;
+    for (const SyntheticNoise& noise : run.noise)
+        if (std::find(factors.begin(), factors.end(), noise.label) == factors.end()) factors.push_back(noise.label);
+    recorder.property("crosstalk::factors", base::join_words(factors, ","));
+    if (!run.noise_clock.empty()) recorder.process_property("crosstalk::clock_identity", run.noise_clock);
+    const otf2::AttributeRef block = recorder.attribute("block", otf2::Type::uint64);
+    const otf2::AttributeRef number = recorder.attribute("position", otf2::Type::uint64);
+    const otf2::AttributeRef level = recorder.attribute("level", otf2::Type::text);
+    const otf2::AttributeRef stressor = recorder.attribute("stressor", otf2::Type::text);
+    const otf2::AttributeRef role = recorder.attribute("role", otf2::Type::text);
+    otf2::LocationRecorder& schedule = recorder.location("schedule");
+    // In a rotation the noises take turns on one CPU, in a factorial each has one of its own.
+    const bool own_cpus = run.design == "factorial" || run.achieved > 1.0;
+    std::vector<otf2::LocationRecorder*> cpus;
+    for (std::size_t n = 0; n < (own_cpus ? run.noise.size() : 1); ++n)
+        cpus.push_back(&recorder.location("cpu " + std::to_string(3 + n)));
+    const std::vector<detail::PlannedSlot> slots = detail::plan(run);
+    for (std::size_t c = run.missed_slots; c < slots.size(); ++c) {
+        const detail::PlannedSlot& slot = slots[c];
+        std::vector<SyntheticNoise> on;
+        for (const int n : slot.on) on.push_back(run.noise[static_cast<std::size_t>(n)]);
+        if (on.empty()) on.push_back({"quiet", "quiet", "", 0.0, -1});
+        for (const SyntheticNoise& noise : on)
+            schedule.enter(recorder.region(noise.label), slot.begin_ns,
+                           {{block, slot.block},
+                            {number, slot.number},
+                            {level, recorder.text(noise.level)},
+                            {stressor, recorder.text(noise.stressor)},
+                            {role, recorder.text(base::text(noise.role))}});
+        for (auto noise = on.rbegin(); noise != on.rend(); ++noise)
+            schedule.leave(recorder.region(noise->label), slot.end_ns);
+        const auto ran_ns = static_cast<std::int64_t>(run.achieved * static_cast<double>(slot.end_ns - slot.begin_ns));
+        for (const int n : slot.on) {
+            const SyntheticNoise& noise = run.noise[static_cast<std::size_t>(n)];
+            otf2::LocationRecorder& cpu = own_cpus ? *cpus[static_cast<std::size_t>(n)] : *cpus[0];
+            const bool last =
+                c + 1 == slots.size() || std::count(slots[c + 1].on.begin(), slots[c + 1].on.end(), n) > 0;
+            const std::int64_t end_ns = slot.begin_ns + ran_ns;
+            cpu.enter(recorder.region(noise.label), slot.begin_ns);
+            cpu.leave(recorder.region(noise.label), last ? std::min(end_ns, slot.end_ns) : end_ns);
+        }
+    }
+    recorder.finish();
+}
+
+// train/ and noise/ of a run directory.
+inline void write_run(const std::filesystem::path& folder, const SyntheticRun& run)
+{
+    std::filesystem::create_directories(folder / "train");
+    std::filesystem::create_directories(folder / "noise/here.0");
+    write_training(folder / "train/trace", run);
+    write_noise(folder / "noise/here.0/trace", run);
+}
+
+}  // namespace analysis::testing

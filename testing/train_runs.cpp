@@ -1,0 +1,203 @@
+#include "testing/train_runs.hpp"
+
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "ddl-workloads/data/data_set.hpp"
+#include "ddl-workloads/strategies/strategy.hpp"
+#include "testing/testing.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace testing {
+
+namespace {
+
+constexpr auto poll = std::chrono::milliseconds{50};
+
+// Threads as ddl-train wants them: it need not execute itself once more, which takes time.
+void start_once()
+{
+    for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) ::setenv(name, "1", 1);
+}
+
+Words under_mpirun(int ranks, const Words& command)
+{
+    // What MPI and the libraries it loads keep is not ours to report; a run without MPI is checked for leaks.
+    ::setenv("ASAN_OPTIONS", "detect_container_overflow=0:detect_leaks=0", 1);
+    start_once();
+    Words words{"mpirun", "-n", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
+    words.insert(words.end(), command.begin(), command.end());
+    return words;
+}
+
+Words ddl_train(const std::filesystem::path& out, const Words& options)
+{
+    Words words{CROSSTALK_BIN "/ddl-train", "--out", out.string()};
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+}
+
+TrainRun finished(const Outcome& outcome)
+{
+    TrainRun run{.status = outcome.status, .result = nullptr, .err = outcome.err};
+    const std::size_t begin = outcome.out.find('{');
+    if (begin != std::string::npos) run.result = nlohmann::json::parse(outcome.out.substr(begin));
+    return run;
+}
+
+}  // namespace
+
+TrainRun train_alone(const std::filesystem::path& out, const Words& options)
+{
+    start_once();
+    Words words = ddl_train(out, options);
+    words.insert(words.end(), {"--transport", "self"});
+    return finished(run(words));
+}
+
+TrainRun train(int ranks, const std::filesystem::path& out, const Words& options)
+{
+    return finished(run(under_mpirun(ranks, ddl_train(out, options))));
+}
+
+std::vector<StepTime> steps_in(const std::filesystem::path& out)
+{
+    const base::CsvTable rows{out / "train/steps.csv"};
+    std::vector<StepTime> steps;
+    for (std::size_t row = 0; row < rows.rows(); ++row)
+        if (rows.get<int>(row, "rank") == 0)
+            steps.push_back(
+                {.begin_ns = rows.get<std::int64_t>(row, "begin_ns"), .end_ns = rows.get<std::int64_t>(row, "end_ns")});
+    return steps;
+}
+
+RunningJob::RunningJob(int ranks, const Words& command, const std::filesystem::path& log)
+{
+    const Words words = under_mpirun(ranks, command);
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    const int code = posix_spawnp(&launcher_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (code != 0) base::fail("cannot run mpirun");
+}
+
+RunningJob::~RunningJob()
+{
+    if (launcher_ < 0) return;
+    for (const pid_t rank : ranks()) ::kill(rank, SIGKILL);
+    ::kill(launcher_, SIGKILL);
+    ::waitpid(launcher_, nullptr, 0);
+}
+
+RunningTraining::RunningTraining(int ranks, std::filesystem::path out, const Words& options)
+    : RunningJob{ranks, ddl_train(out, options), out.string() + ".log"}, out_{std::move(out)}, ranks_{ranks}
+{
+}
+
+void RunningTraining::wait_for_steps() const
+{
+    const std::filesystem::path steps = out_ / "train/steps.csv";
+    constexpr std::size_t enough = 4;
+    while (true) {
+        if (std::filesystem::exists(steps) && std::filesystem::file_size(steps) > 0)
+            if (base::CsvTable{steps}.rows() >= enough * static_cast<std::size_t>(ranks_)) return;
+        if (!runs(launcher())) base::fail("the training ended before its first steps");
+        std::this_thread::sleep_for(poll);
+    }
+}
+
+std::vector<pid_t> RunningJob::ranks() const
+{
+    std::vector<pid_t> children;
+    const std::string tasks = "/proc/" + std::to_string(launcher_) + "/task";
+    std::error_code gone;
+    for (const auto& task : std::filesystem::directory_iterator{tasks, gone}) {
+        std::ifstream file{task.path() / "children"};
+        for (pid_t child = 0; file >> child;) children.push_back(child);
+    }
+    return children;
+}
+
+int RunningJob::wait()
+{
+    int status = 0;
+    base::check_errno(::waitpid(launcher_, &status, 0), "wait for mpirun");
+    launcher_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::vector<Words> every_model(const std::map<std::string, Words>& forms)
+{
+    const Outcome list = run({CROSSTALK_BIN "/ddl-train", "--list"});
+    if (list.status != 0) base::fail("ddl-train --list failed: ", list.err);
+    std::vector<Words> all;
+    bool models = false;
+    std::istringstream lines{list.out};
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with(' ')) models = line == "models:";
+        if (!models || !line.starts_with("  ") || line.starts_with("   ")) continue;
+        const std::string name = line.substr(2, line.find(' ', 2) - 2);
+        const auto form = forms.find(name);
+        all.push_back(form != forms.end() ? form->second : Words{"--model", name, "--data", "synthetic[samples=1600]"});
+    }
+    return all;
+}
+
+Words every_strategy(const std::map<std::string, Words>& forms)
+{
+    Words all;
+    for (const ddl::StrategyCard* card : ddl::strategies().cards()) {
+        if (!card->synchronous || card->name == "naive") continue;
+        const auto found = forms.find(card->name);
+        const Words of_this = found != forms.end() ? found->second : Words{card->name};
+        all.insert(all.end(), of_this.begin(), of_this.end());
+    }
+    return all;
+}
+
+Words some_text(const std::filesystem::path& path, int length)
+{
+    std::ofstream file{path};
+    for (int i = 0; i < 300; ++i) file << "In the beginning was the word. ";
+    return {"--data", base::join("text[path=", path.string(), ",length=", length, "]")};
+}
+
+bool runs(pid_t process)
+{
+    std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
+    std::string text;
+    if (!std::getline(file, text)) return false;
+    const char state = text.at(text.rfind(')') + 2);
+    return state != 'Z' && state != 'X';
+}
+
+bool digits_are_here()
+{
+    const Scratch scratch;
+    try {
+        ddl::write_data_set(ddl::data_set("digits", scratch.path()));
+        return true;
+    } catch (const base::Unavailable&) {
+        return false;
+    }
+}
+
+}  // namespace testing

@@ -1,0 +1,103 @@
+// Between OTF2's event callbacks and a Visitor: numbers become indices, ticks become ns, events that refer to nothing
+// are left out and counted.
+#pragma once
+
+#include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/otf2/read/references.hpp"
+
+#include <otf2/otf2.h>
+
+#include <exception>
+
+namespace otf2 {
+
+// For registration with an EventSource* as user data: with the reader of one location, or with the one of all.
+struct EventCallbacks {
+    EventCallbacks();
+    Handle<OTF2_EvtReaderCallbacks, OTF2_EvtReaderCallbacks_Delete> local;
+    Handle<OTF2_GlobalEvtReaderCallbacks, OTF2_GlobalEvtReaderCallbacks_Delete> global;
+};
+
+class EventSource {
+ public:
+    EventSource(const Archive& archive, const ReferenceTable& references, Visitor& visitor)
+        : archive_{archive}, references_{references}, visitor_{visitor}
+    {
+    }
+
+    std::exception_ptr thrown() const { return thrown_; }  // by the visitor, which ended the reading
+
+    std::uint64_t left_out() const { return left_out_; }
+    std::uint64_t unknown() const { return unknown_; }  // events of kinds that this OTF2 does not know
+
+    const Archive& archive() const { return archive_; }
+    const ReferenceTable& references() const { return references_; }
+
+ private:
+    friend struct EventCallbacks;
+    template <auto handler>
+    friend struct Adapter;
+    template <class... Rest>
+    friend OTF2_CallbackCode other_local(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void*, OTF2_AttributeList*,
+                                         Rest...);
+    template <class... Rest>
+    friend OTF2_CallbackCode other_global(OTF2_LocationRef, OTF2_TimeStamp, void*, OTF2_AttributeList*, Rest...);
+
+    // Runs a handler for the event, if its location is known. No exception may pass through OTF2's C code.
+    template <class Work>
+    OTF2_CallbackCode handle(OTF2_LocationRef location, OTF2_TimeStamp time, const Work& work)
+    {
+        if (location != last_location_) {
+            last_index_ = references_.locations.at(location);
+            last_location_ = location;
+        }
+        if (last_index_ == nowhere) {
+            ++left_out_;
+            return OTF2_CALLBACK_SUCCESS;
+        }
+        try {
+            work(At{.location = last_index_, .time_ns = references_.time_ns(time)});
+            return OTF2_CALLBACK_SUCCESS;
+        } catch (...) {
+            thrown_ = std::current_exception();
+            return OTF2_CALLBACK_INTERRUPT;
+        }
+    }
+
+    EventAttributes attributes(const OTF2_AttributeList* list) const { return EventAttributes{list, *this}; }
+
+    void enter(const At& at, OTF2_AttributeList* list, OTF2_RegionRef region);
+    void leave(const At& at, OTF2_AttributeList* list, OTF2_RegionRef region);
+    void metric(const At& at, OTF2_AttributeList*, OTF2_MetricRef metric, std::uint8_t count, const OTF2_Type* types,
+                const OTF2_MetricValue* values);
+    void collective_begin(const At& at, OTF2_AttributeList*);
+    void collective_end(const At& at, OTF2_AttributeList*, OTF2_CollectiveOp operation, OTF2_CommRef communicator,
+                        std::uint32_t root, std::uint64_t sent, std::uint64_t received);
+    void collective_request(const At& at, OTF2_AttributeList*, std::uint64_t request);
+    void collective_complete(const At& at, OTF2_AttributeList*, OTF2_CollectiveOp operation, OTF2_CommRef communicator,
+                             std::uint32_t root, std::uint64_t sent, std::uint64_t received, std::uint64_t request);
+    void send(const At& at, OTF2_AttributeList*, std::uint32_t receiver, OTF2_CommRef communicator, std::uint32_t tag,
+              std::uint64_t bytes);
+    void send_request(const At& at, OTF2_AttributeList*, std::uint32_t receiver, OTF2_CommRef communicator,
+                      std::uint32_t tag, std::uint64_t bytes, std::uint64_t request);
+    void send_complete(const At& at, OTF2_AttributeList*, std::uint64_t request);
+    void receive(const At& at, OTF2_AttributeList*, std::uint32_t sender, OTF2_CommRef communicator, std::uint32_t tag,
+                 std::uint64_t bytes);
+    void receive_request(const At& at, OTF2_AttributeList*, std::uint64_t request);
+    void receive_complete(const At& at, OTF2_AttributeList*, std::uint32_t sender, OTF2_CommRef communicator,
+                          std::uint32_t tag, std::uint64_t bytes, std::uint64_t request);
+    void buffer_flush(const At& at, OTF2_AttributeList*, OTF2_TimeStamp end);
+    void of_unknown_kind(const At& at, OTF2_AttributeList*);
+
+    const Archive& archive_;
+    const ReferenceTable& references_;
+    Visitor& visitor_;
+    std::uint64_t left_out_ = 0;
+    std::uint64_t unknown_ = 0;
+    OTF2_LocationRef last_location_ = OTF2_UNDEFINED_LOCATION;
+    std::uint32_t last_index_ = nowhere;
+    std::exception_ptr thrown_;
+};
+
+}  // namespace otf2

@@ -1,0 +1,499 @@
+#include "trace-tools/otf2/read/reader.hpp"
+
+#include "base/words.hpp"
+#include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+#include "trace-tools/otf2/read/cut_off.hpp"
+#include "trace-tools/otf2/read/definition_reader.hpp"
+#include "trace-tools/otf2/read/event_source.hpp"
+#include "trace-tools/otf2/read/spill.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <new>
+#include <utility>
+
+namespace otf2 {
+
+namespace {
+
+// Runs the work and says of which archive its failure speaks.
+template <class Work>
+auto reading(const std::filesystem::path& anchor, const Work& work)
+{
+    try {
+        return work();
+    } catch (const base::Error& error) {
+        base::fail("cannot read trace ", anchor.string(), ": ", error.what());
+    } catch (const std::bad_alloc&) {
+        base::fail("cannot read trace ", anchor.string(), ": it takes more memory than its size allows: damaged");
+    }
+}
+
+// A pipe would keep OTF2 waiting for ever.
+void refuse_unless_regular(const std::filesystem::path& file)
+{
+    if (!std::filesystem::is_regular_file(file)) base::fail(file.filename().string(), " is no regular file");
+}
+
+ReaderHandle open(const std::filesystem::path& anchor)
+{
+    keep_otf2_quiet();
+    std::error_code code;
+    if (!std::filesystem::exists(anchor, code)) base::fail("no such file");
+    if (std::filesystem::is_directory(anchor, code)) base::fail("a directory; the archive's .otf2 file is wanted");
+    refuse_unless_regular(anchor);
+    OTF2_Reader* reader = OTF2_Reader_Open(anchor.c_str());
+    if (reader == nullptr) base::fail("no OTF2 archive, or one that is cut off");
+    ReaderHandle handle{reader};
+    check(OTF2_Reader_SetSerialCollectiveCallbacks(reader), "read it alone");
+    return handle;
+}
+
+std::optional<OTF2_AttributeValue> find(const OTF2_AttributeList* list, const Archive& archive, std::uint32_t attribute,
+                                        OTF2_Type& type)
+{
+    if (list == nullptr || attribute >= archive.attributes.size()) return {};
+    const OTF2_AttributeRef id = archive.attributes[attribute].id;
+    OTF2_AttributeValue value{};
+    if (!OTF2_AttributeList_TestAttributeByID(list, id) ||
+        OTF2_AttributeList_GetAttributeByID(list, id, &type, &value) != OTF2_SUCCESS)
+        return {};
+    return value;
+}
+
+}  // namespace
+
+std::size_t EventAttributes::size() const
+{
+    return list_ == nullptr ? 0 : OTF2_AttributeList_GetNumberOfElements(list_);
+}
+
+std::optional<std::uint64_t> EventAttributes::number(std::uint32_t attribute) const
+{
+    OTF2_Type type = OTF2_TYPE_NONE;
+    const auto value = find(list_, source_.archive(), attribute, type);
+    if (!value) return {};
+    switch (type) {
+        case OTF2_TYPE_UINT8:
+            return value->uint8;
+        case OTF2_TYPE_UINT16:
+            return value->uint16;
+        case OTF2_TYPE_UINT32:
+            return value->uint32;
+        case OTF2_TYPE_UINT64:
+            return value->uint64;
+        case OTF2_TYPE_INT8:
+            return static_cast<std::uint64_t>(value->int8);
+        case OTF2_TYPE_INT16:
+            return static_cast<std::uint64_t>(value->int16);
+        case OTF2_TYPE_INT32:
+            return static_cast<std::uint64_t>(value->int32);
+        case OTF2_TYPE_INT64:
+            return static_cast<std::uint64_t>(value->int64);
+        default:
+            return {};
+    }
+}
+
+std::optional<double> EventAttributes::real(std::uint32_t attribute) const
+{
+    OTF2_Type type = OTF2_TYPE_NONE;
+    const auto value = find(list_, source_.archive(), attribute, type);
+    if (!value) return {};
+    switch (type) {
+        case OTF2_TYPE_FLOAT:
+            return value->float32;
+        case OTF2_TYPE_DOUBLE:
+            return value->float64;
+        case OTF2_TYPE_INT8:
+            return value->int8;
+        case OTF2_TYPE_INT16:
+            return value->int16;
+        case OTF2_TYPE_INT32:
+            return value->int32;
+        case OTF2_TYPE_INT64:
+            return static_cast<double>(value->int64);
+        default:
+            break;
+    }
+    const auto whole = number(attribute);
+    return whole ? std::optional<double>{static_cast<double>(*whole)} : std::nullopt;
+}
+
+std::optional<std::string_view> EventAttributes::text(std::uint32_t attribute) const
+{
+    OTF2_Type type = OTF2_TYPE_NONE;
+    const auto value = find(list_, source_.archive(), attribute, type);
+    if (!value || type != OTF2_TYPE_STRING) return {};
+    const ReferenceTable& references = source_.references();
+    const std::uint32_t index = references.strings.at(value->stringRef);
+    if (index == nowhere) return {};
+    return references.texts[index];
+}
+
+namespace {
+
+constexpr std::size_t most_locations_at_once = 32;
+constexpr std::uintmax_t most_prepared_bytes = 16 << 20;  // of files of local definitions, which OTF2 keeps in memory
+
+// Files that can be looked at before OTF2 sees them. Archives in one SION file, and compressed ones, cannot.
+class PlainFiles {
+ public:
+    PlainFiles(const std::filesystem::path& anchor, OTF2_Reader* reader) : anchor_{anchor}
+    {
+        OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
+        OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
+        check(OTF2_Reader_GetFileSubstrate(reader, &substrate), "learn how its files lie");
+        check(OTF2_Reader_GetCompression(reader, &compression), "learn how its files are packed");
+        check(OTF2_Reader_GetChunkSize(reader, &event_chunk_, &definition_chunk_), "learn the size of its chunks");
+        separate_ = substrate == OTF2_SUBSTRATE_POSIX;
+        plain_ = separate_ && compression == OTF2_COMPRESSION_NONE;
+    }
+
+    void refuse_cut_off_definitions() const
+    {
+        std::filesystem::path file = anchor_;
+        refuse(file.replace_extension(".def"), definition_chunk_, Records::definitions);
+    }
+    // Returns their size in bytes, 0 where there are none.
+    std::uintmax_t check_definitions(const Location& location) const
+    {
+        const std::filesystem::path file = of(location, ".def");
+        refuse(file, definition_chunk_, Records::definitions);
+        std::error_code missing;
+        const std::uintmax_t bytes = std::filesystem::file_size(file, missing);
+        return missing ? 0 : bytes;
+    }
+    void refuse_cut_off_events(const Location& location) const
+    {
+        refuse(of(location, ".evt"), event_chunk_, Records::events);
+    }
+
+    std::uint64_t event_chunk_bytes() const { return event_chunk_; }
+
+    // 0 where its size does not tell how many events it may hold.
+    std::uintmax_t bytes_of_events(const Location& location) const
+    {
+        std::error_code missing;
+        const std::uintmax_t bytes = plain_ ? std::filesystem::file_size(of(location, ".evt"), missing) : 0;
+        return missing ? 0 : bytes;
+    }
+
+    bool has_events(const Location& location) const
+    {
+        return !separate_ || std::filesystem::exists(of(location, ".evt"));
+    }
+
+ private:
+    std::filesystem::path of(const Location& location, const char* kind) const
+    {
+        return anchor_.parent_path() / anchor_.stem() / (std::to_string(location.id) + kind);
+    }
+
+    void refuse(const std::filesystem::path& file, std::uint64_t chunk_bytes, Records records) const
+    {
+        if (!plain_ || !std::filesystem::exists(file)) return;
+        refuse_unless_regular(file);
+        refuse_if_cut_off(file, chunk_bytes, records);
+    }
+
+    const std::filesystem::path& anchor_;
+    std::uint64_t event_chunk_ = 0;
+    std::uint64_t definition_chunk_ = 0;
+    bool separate_ = true;
+    bool plain_ = true;
+};
+
+std::vector<std::string> names_of(const Archive& archive, const std::vector<std::size_t>& locations)
+{
+    std::vector<std::string> names;
+    for (const std::size_t number : locations) {
+        const Location& location = archive.locations[number];
+        const bool known = location.process < archive.processes.size();
+        names.push_back((known ? archive.processes[location.process].name + " / " : "") + location.name);
+    }
+    return names;
+}
+
+// "no events of one, two and 40 more"
+std::string names_text(std::vector<std::string> names)
+{
+    constexpr std::size_t most = 5;
+    const std::size_t more = names.size() > most ? names.size() - most : 0;
+    names.resize(names.size() - more);
+    return base::join_words(names, ", ") + (more > 0 ? base::join(" and ", more, " more") : "");
+}
+
+}  // namespace
+
+Reader::Reader(std::filesystem::path anchor, ReadOptions options) : anchor_{std::move(anchor)}, options_{options}
+{
+    now_reading(anchor_);
+    reading(anchor_, [&] {
+        const ReaderHandle reader = open(anchor_);
+        const PlainFiles files{anchor_, reader.get()};
+        files.refuse_cut_off_definitions();
+        event_chunk_bytes_ = files.event_chunk_bytes();
+        Definitions definitions = read_global_definitions(reader.get());
+        archive_ = std::move(definitions.archive);
+        references_ = std::make_shared<const ReferenceTable>(std::move(definitions.references));
+        std::uintmax_t bytes = 0;
+        std::vector<std::size_t> without;
+        for (std::size_t first = 0; first < archive_.locations.size(); first += batch()) {
+            const std::size_t last = std::min(first + batch(), archive_.locations.size());
+            for (std::size_t i = first; i < last; ++i) bytes += files.check_definitions(archive_.locations[i]);
+            Prepared prepared = prepare();
+            for (const std::size_t location :
+                 read_local_definitions(prepared.get(), archive_, *references_, first, last, &archive_))
+                without.push_back(location);
+            if (bytes <= most_prepared_bytes) prepared_.push_back(std::move(prepared));
+            getting_on();
+        }
+        if (!without.empty() && without.size() < archive_.locations.size())
+            archive_.problems.push_back("no local definitions (numbering, clock offsets) of " +
+                                        names_text(names_of(archive_, without)));
+    });
+}
+
+Reader::Prepared Reader::prepare() const
+{
+    return {open(anchor_).release(), [](OTF2_Reader* reader) { OTF2_Reader_Close(reader); }};
+}
+
+// Enough batches that threads end at about the same time.
+std::size_t Reader::batch() const
+{
+    constexpr std::size_t least_batches = 16;
+    return std::clamp<std::size_t>(archive_.locations.size() / least_batches, 1, most_locations_at_once);
+}
+
+namespace {
+
+constexpr std::uint64_t events_at_once = 100'000;
+
+}  // namespace
+
+// What a pass found; or what ended it.
+struct Reader::Tally {
+    std::uint64_t read = 0;
+    std::uint64_t left_out = 0;
+    std::uint64_t unknown = 0;
+    std::vector<std::size_t> missing;  // locations
+    std::exception_ptr failure;
+};
+
+// One pass over the events of some locations: the archive opened anew, each location's numbering and clock offsets
+// known to OTF2.
+class Reader::Pass {
+ public:
+    Pass(const Reader& reader, Visitor& visitor, std::size_t first, std::size_t last, Prepared prepared)
+        : archive_{reader.archive_},
+          options_{reader.options_},
+          first_{first},
+          last_{last},
+          source_{archive_, *reader.references_, visitor},
+          reader_{std::move(prepared)},
+          files_{reader.anchor_, reader_.get()}
+    {
+        check(OTF2_Reader_OpenEvtFiles(reader_.get()), "open its events");
+    }
+
+    void in_order_of_time()
+    {
+        if (options_.undo_clock_offsets) base::fail("clocks that are not corrected give no order of time");
+        std::uint64_t defined = 0;
+        std::uint64_t bytes = 0;
+        bool any = false;
+        for (std::size_t i = first_; i < last_; ++i) {
+            any = location_reader(i) != nullptr || any;
+            defined += archive_.locations[i].events;
+            bytes += files_.bytes_of_events(archive_.locations[i]);
+            getting_on();
+        }
+        if (!any) return;
+        OTF2_GlobalEvtReader* events = check(OTF2_Reader_GetGlobalEvtReader(reader_.get()), "read events");
+        check(OTF2_Reader_RegisterGlobalEvtCallbacks(reader_.get(), events, callbacks_.global.get(), &source_),
+              "read events");
+        const bool whole = read_in_parts(most_events(defined, bytes), "", [&](std::uint64_t most, std::uint64_t& read) {
+            return OTF2_Reader_ReadGlobalEvents(reader_.get(), events, most, &read);
+        });
+        if (whole) check(OTF2_Reader_CloseGlobalEvtReader(reader_.get(), events), "close events");
+    }
+
+    void location_by_location()
+    {
+        for (std::size_t i = first_; i < last_; ++i) {
+            const Location& location = archive_.locations[i];
+            OTF2_EvtReader* events = location_reader(i);
+            if (events == nullptr) continue;
+            check(OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks_.local.get(), &source_),
+                  "read events");
+            const bool whole = read_in_parts(most_events(location.events, files_.bytes_of_events(location)),
+                                             " of " + location.name, [&](std::uint64_t some, std::uint64_t& read) {
+                                                 return OTF2_Reader_ReadLocalEvents(reader_.get(), events, some, &read);
+                                             });
+            if (!whole) return;
+            check(OTF2_Reader_CloseEvtReader(reader_.get(), events), "close events of ", location.name);
+        }
+    }
+
+    Tally tally() const
+    {
+        return {.read = read_,
+                .left_out = source_.left_out(),
+                .unknown = source_.unknown(),
+                .missing = missing_,
+                .failure = source_.thrown()};
+    }
+
+ private:
+    // False if the visitor ended it.
+    template <class ReadSome>
+    bool read_in_parts(std::uint64_t most, const std::string& of, const ReadSome& read_some)
+    {
+        for (std::uint64_t all = 0;;) {
+            std::uint64_t read = 0;
+            const OTF2_ErrorCode code = read_some(events_at_once, read);
+            if (source_.thrown()) return false;
+            check(code, "read events", of);
+            getting_on();
+            read_ += read;
+            all += read;
+            if (read < events_at_once) return true;
+            if (all >= most)
+                base::fail("events", of, " go on beyond what is defined and what the file can hold: damaged");
+        }
+    }
+
+    // Null, and a note, for a location whose events are missing. OTF2 would find that out in the middle of reading, and
+    // give up on all locations.
+    OTF2_EvtReader* location_reader(std::size_t index)
+    {
+        const Location& location = archive_.locations[index];
+        OTF2_EvtReader* events = nullptr;
+        if (files_.has_events(location)) {
+            files_.refuse_cut_off_events(location);
+            events = OTF2_Reader_GetEvtReader(reader_.get(), location.id);
+        }
+        if (events == nullptr) {
+            if (location.events > 0) missing_.push_back(index);
+            return nullptr;
+        }
+        if (options_.undo_clock_offsets) check(OTF2_EvtReader_ApplyClockOffsets(events, false), "undo clock offsets");
+        return events;
+    }
+
+    const Archive& archive_;
+    ReadOptions options_;
+    std::size_t first_;
+    std::size_t last_;
+    EventSource source_;
+    EventCallbacks callbacks_;
+    Prepared reader_;
+    PlainFiles files_;
+    std::uint64_t read_ = 0;
+    std::vector<std::size_t> missing_;
+};
+
+Reader::Tally Reader::pass(Visitor& visitor, Order order, std::size_t first, std::size_t last, Prepared prepared) const
+try {
+    return reading(anchor_, [&] {
+        if (!prepared) {
+            prepared = prepare();
+            read_local_definitions(prepared.get(), archive_, *references_, first, last, nullptr);
+        }
+        Pass pass{*this, visitor, first, last, std::move(prepared)};
+        if (order == Order::time)
+            pass.in_order_of_time();
+        else
+            pass.location_by_location();
+        return pass.tally();
+    });
+} catch (...) {
+    Tally failed;
+    failed.failure = std::current_exception();
+    return failed;
+}
+
+void Reader::read(Visitor& visitor)
+{
+    now_reading(anchor_);
+    if (event_chunk_bytes_ > options_.most_open_bytes / std::max<std::size_t>(archive_.locations.size(), 1) &&
+        !options_.undo_clock_offsets)
+        return merge(visitor);
+    const Tally tally = pass(visitor, Order::time, 0, archive_.locations.size(), {nullptr, nullptr});
+    conclude({&tally, 1});
+}
+
+void Reader::merge(Visitor& visitor)
+{
+    std::error_code code;
+    const std::filesystem::path directory = std::filesystem::temp_directory_path(code);
+    if (code) reading(anchor_, [&] { base::fail("no directory to put events aside in (TMPDIR): ", code.message()); });
+    Spill spill{archive_, *references_, directory};
+    read_by_location(spill);
+    spill.read(visitor);
+}
+
+void Reader::read_by_location(Visitor& visitor)
+{
+    Visitor* const alone = &visitor;
+    read_by_location(std::span<Visitor* const>{&alone, 1});
+}
+
+void Reader::read_by_location(std::span<Visitor* const> visitors)
+{
+    now_reading(anchor_);
+    const std::size_t locations = archive_.locations.size();
+    std::vector<Prepared> prepared = std::exchange(prepared_, {});
+    std::vector<Tally> tallies((locations + batch() - 1) / batch());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](Visitor& visitor) {
+        for (std::size_t i = next++; i < tallies.size(); i = next++) {
+            const std::size_t first = i * batch();
+            tallies[i] = pass(visitor, Order::location, first, std::min(first + batch(), locations),
+                              i < prepared.size() ? std::move(prepared[i]) : Prepared{nullptr, nullptr});
+            if (tallies[i].failure) next = tallies.size();
+        }
+    };
+    std::vector<std::future<void>> others;
+    for (Visitor* visitor : visitors.subspan(std::min<std::size_t>(visitors.size(), 1)))
+        others.push_back(std::async(std::launch::async, work, std::ref(*visitor)));
+    if (!visitors.empty()) work(*visitors.front());
+    for (std::future<void>& other : others) other.get();
+    conclude(tallies);
+}
+
+void Reader::conclude(std::span<const Tally> tallies)
+{
+    Tally all;
+    for (const Tally& one : tallies) {
+        if (one.failure) std::rethrow_exception(one.failure);  // a visitor's own, as it was
+        all.read += one.read;
+        all.left_out += one.left_out;
+        all.unknown += one.unknown;
+        all.missing.insert(all.missing.end(), one.missing.begin(), one.missing.end());
+    }
+    std::uint64_t defined = 0;
+    for (const Location& location : archive_.locations) defined += location.events;
+    reading(anchor_, [&] {
+        if (all.read == 0 && defined > 0) base::fail("there are definitions of ", defined, " events, but no events");
+    });
+    problems_.clear();
+    oddities_.clear();
+    if (!all.missing.empty()) problems_.push_back("no events of " + names_text(names_of(archive_, all.missing)));
+    if (all.read != defined) {
+        // Some writers of others count wrong (APEX); what is missing may have been cut off.
+        const bool miscounted = all.read > defined && !archive_.writer.starts_with("crosstalk ");
+        (miscounted ? oddities_ : problems_)
+            .push_back(base::join(all.read, " events are there, ", defined, " are defined"));
+    }
+    if (all.left_out > 0)
+        problems_.push_back(base::join(all.left_out, " events refer to a definition that is not there"));
+    if (all.unknown > 0)
+        oddities_.push_back(base::join(all.unknown, " events are of a kind that this OTF2 does not know"));
+}
+
+}  // namespace otf2

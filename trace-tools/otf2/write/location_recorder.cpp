@@ -1,0 +1,157 @@
+// The path of an event: a look at the clock, OTF2's writer, and the time of the last event kept.
+#include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+
+#include <utility>
+
+namespace otf2 {
+
+namespace {
+
+OTF2_TimeStamp stamp(std::int64_t time_ns)
+{
+    return static_cast<OTF2_TimeStamp>(time_ns);
+}
+
+}  // namespace
+
+OTF2_AttributeList* LocationRecorder::filled(Attributes attributes)
+{
+    if (attributes.size() == 0) return nullptr;
+    for (const AttributeValue& given : attributes) {
+        OTF2_AttributeValue value{};
+        if (given.attribute.type == Type::text)
+            value.stringRef = static_cast<OTF2_StringRef>(given.value.uint64);
+        else
+            value.uint64 = given.value.uint64;  // as wide as the others of the union
+        OTF2_AttributeList_AddAttribute(attributes_, given.attribute.id, static_cast<OTF2_Type>(given.attribute.type),
+                                        value);
+    }
+    return attributes_;
+}
+
+// What could not be written ends the recording of this location; Recorder::finish() tells.
+template <class Write>
+void LocationRecorder::write(std::int64_t time_ns, const Write& write)
+{
+    if (time_ns >= flush_end_ns_) write_flush();
+    if (writer_ == nullptr) return;
+    const OTF2_ErrorCode code = write(stamp(time_ns));
+    if (code != OTF2_SUCCESS) {
+        failure_ = code;
+        writer_ = nullptr;
+        return;
+    }
+    if (first_ns_ == INT64_MAX) first_ns_ = time_ns;
+    last_ns_ = time_ns;
+}
+
+// Right before the first event that happened after it: what had happened before may be written after a flush.
+void LocationRecorder::write_flush()
+{
+    const std::int64_t end_ns = std::exchange(flush_end_ns_, INT64_MAX);
+    if (flush_begin_ns_ < last_ns_) return;  // these events do not have the time of this clock
+    const RegionRef region =
+        recorder_->region("TRACE BUFFER FLUSH", RegionRole::artificial, Paradigm::measurement_system);
+    write_enter(region, flush_begin_ns_, {});
+    write_leave(region, end_ns, {});
+}
+
+void LocationRecorder::write_enter(RegionRef region, std::int64_t time_ns, Attributes attributes)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Enter(writer_, filled(attributes), at, region.id); });
+}
+
+void LocationRecorder::write_leave(RegionRef region, std::int64_t time_ns, Attributes attributes)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Leave(writer_, filled(attributes), at, region.id); });
+}
+
+void LocationRecorder::write_metric(MetricRef metric, std::int64_t time_ns, AttributeValue value)
+{
+    const auto type = static_cast<OTF2_Type>(metric.type);
+    OTF2_MetricValue written{};
+    written.unsigned_int = value.value.uint64;  // as wide as the others of the union
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_Metric(writer_, nullptr, at, metric.id, 1, &type, &written);
+    });
+}
+
+void LocationRecorder::collective_begin(std::int64_t time_ns)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_MpiCollectiveBegin(writer_, nullptr, at); });
+}
+
+void LocationRecorder::collective_end(std::int64_t time_ns, const CollectiveEnd& what)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiCollectiveEnd(writer_, nullptr, at, static_cast<OTF2_CollectiveOp>(what.operation),
+                                               what.communicator.id, what.root, what.sent_bytes, what.received_bytes);
+    });
+}
+
+void LocationRecorder::collective_request(std::int64_t time_ns, std::uint64_t request)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, nullptr, at, request);
+    });
+}
+
+void LocationRecorder::collective_complete(std::int64_t time_ns, const CollectiveEnd& what, std::uint64_t request)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_NonBlockingCollectiveComplete(
+            writer_, nullptr, at, static_cast<OTF2_CollectiveOp>(what.operation), what.communicator.id, what.root,
+            what.sent_bytes, what.received_bytes, request);
+    });
+}
+
+void LocationRecorder::send(std::int64_t time_ns, const Message& message)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiSend(writer_, nullptr, at, message.peer, message.communicator.id, message.tag,
+                                      message.bytes);
+    });
+}
+
+void LocationRecorder::receive(std::int64_t time_ns, const Message& message)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiRecv(writer_, nullptr, at, message.peer, message.communicator.id, message.tag,
+                                      message.bytes);
+    });
+}
+
+void LocationRecorder::send_request(std::int64_t time_ns, const Message& message, std::uint64_t request)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiIsend(writer_, nullptr, at, message.peer, message.communicator.id, message.tag,
+                                       message.bytes, request);
+    });
+}
+
+void LocationRecorder::send_complete(std::int64_t time_ns, std::uint64_t request)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_MpiIsendComplete(writer_, nullptr, at, request); });
+}
+
+void LocationRecorder::receive_request(std::int64_t time_ns, std::uint64_t request)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_MpiIrecvRequest(writer_, nullptr, at, request); });
+}
+
+void LocationRecorder::receive_complete(std::int64_t time_ns, const Message& message, std::uint64_t request)
+{
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_MpiIrecv(writer_, nullptr, at, message.peer, message.communicator.id, message.tag,
+                                       message.bytes, request);
+    });
+}
+
+void LocationRecorder::request_cancelled(std::int64_t time_ns, std::uint64_t request)
+{
+    write(time_ns,
+          [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_MpiRequestCancelled(writer_, nullptr, at, request); });
+}
+
+}  // namespace otf2

@@ -1,0 +1,122 @@
+// What each process defined while it recorded, and how rank 0 makes one set of definitions of all: each rank numbered
+// its regions in an order of its own, so each gets a table from its numbers to the archive's.
+#pragma once
+
+#include "trace-tools/otf2/definitions.hpp"
+#include "trace-tools/otf2/write/team.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace otf2 {
+
+// Rows numbered in the order of their first mention; equal rows share a number.
+template <class Row>
+class Table {
+ public:
+    std::uint32_t number(const Row& row)
+    {
+        const auto [place, added] = numbers_.try_emplace(row, static_cast<std::uint32_t>(rows_.size()));
+        if (added) rows_.push_back(row);
+        return place->second;
+    }
+    const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+    std::vector<Row> rows_;
+    std::map<Row, std::uint32_t> numbers_;
+};
+
+struct RegionRow {
+    std::string name;
+    RegionRole role = RegionRole::function;
+    Paradigm paradigm = Paradigm::user;
+    auto operator<=>(const RegionRow&) const = default;
+};
+
+struct AttributeRow {
+    std::string name;
+    std::string description;
+    Type type = Type::uint64;
+    auto operator<=>(const AttributeRow&) const = default;
+};
+
+struct MetricRow {
+    std::string name;
+    std::string unit;
+    std::string description;
+    Type type = Type::uint64;
+    MetricMode mode = MetricMode::absolute_point;
+    auto operator<=>(const MetricRow&) const = default;
+};
+
+// The maker's rank and count tell communicators of equal members apart.
+struct CommunicatorRow {
+    int maker = 0;
+    std::int64_t number = 0;
+    std::vector<int> members;  // ranks in the team
+    std::string name;          // the same on all ranks
+    std::string given;         // by this rank: see Recorder::name()
+    auto operator<=>(const CommunicatorRow&) const = default;
+};
+
+struct LocationRow {
+    std::uint64_t id = 0;
+    std::string name;
+    LocationKind kind = LocationKind::cpu_thread;
+    std::uint64_t events = 0;
+    std::int64_t first_ns = INT64_MAX;  // on this process's clock; greater than last_ns if there were no events
+    std::int64_t last_ns = INT64_MIN;
+};
+
+struct ProcessRecord {
+    std::string process;
+    std::string host;
+    std::string clock_identity;
+    std::int64_t realtime_minus_monotonic_start_ns = 0;
+    std::int64_t realtime_minus_monotonic_end_ns = 0;
+    std::vector<ClockSample> clock_samples;  // in the order of their times
+    std::vector<std::string> texts;
+    std::vector<RegionRow> regions;
+    std::vector<AttributeRow> attributes;
+    std::vector<MetricRow> metrics;
+    std::vector<CommunicatorRow> communicators;
+    std::vector<LocationRow> locations;
+    std::vector<std::uint64_t> mpi_locations;  // none or one
+    std::map<std::string, std::string> properties;
+    std::map<std::string, std::string> process_properties;
+};
+
+std::string to_bytes(const ProcessRecord& record);
+ProcessRecord record_from_bytes(const std::string& bytes);
+
+// A rank's number of a row -> the archive's.
+struct Numbering {
+    std::vector<std::uint32_t> texts;
+    std::vector<std::uint32_t> regions;
+    std::vector<std::uint32_t> attributes;
+    std::vector<std::uint32_t> metrics;
+    std::vector<std::uint32_t> communicators;
+};
+
+std::string to_bytes(const Numbering& numbering);
+Numbering numbering_from_bytes(const std::string& bytes);
+
+struct Unified {
+    Table<std::string> texts;
+    Table<RegionRow> regions;
+    Table<AttributeRow> attributes;
+    Table<MetricRow> metrics;
+    Table<CommunicatorRow> communicators;
+    std::vector<Numbering> numberings;  // by rank
+};
+
+Unified unify(const std::vector<ProcessRecord>& records);
+
+// The time on rank 0's clock: offsets between two samples lie on a straight line, outside of them on the nearest.
+std::int64_t on_common_clock(std::int64_t time_ns, const std::vector<ClockSample>& samples);
+
+}  // namespace otf2

@@ -1,0 +1,69 @@
+// How often each location was on each call path, and for how long.
+#pragma once
+
+#include "trace-tools/profile/call_tree.hpp"
+#include "trace-tools/profile/profile.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace otf2 {
+
+struct CallPathVisits {
+    std::uint64_t visits = 0;
+    Spread inclusive_ns;  // of each visit
+};
+
+// In any order of locations, each location's events in the order of the archive.
+class CallPathProfile : public Visitor {
+ public:
+    // Adds call paths to the tree as it comes to them.
+    CallPathProfile(const Archive& archive, CallTree& tree);
+
+    // After the last event: closes what is open.
+    void finish();
+
+    // By location and the tree's nodes, up to the last one that the location was on.
+    const std::vector<std::vector<CallPathVisits>>& by_location() const { return by_location_; }
+    std::vector<std::string> problems() const;
+
+    void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
+    void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
+    void metric(const At& at, std::uint32_t, const MetricValue&) override { event(at); }
+    void collective_begin(const At& at) override { event(at); }
+    void collective_end(const At& at, const CollectiveRecord&) override { event(at); }
+    void collective_request(const At& at, std::uint64_t) override { event(at); }
+    void collective_complete(const At& at, const CollectiveRecord&) override { event(at); }
+    void send(const At& at, const MessageRecord&) override { event(at); }
+    void send_complete(const At& at, std::uint64_t) override { event(at); }
+    void receive_request(const At& at, std::uint64_t) override { event(at); }
+    void receive(const At& at, const MessageRecord&) override { event(at); }
+    void buffer_flush(const At& at, std::int64_t) override { event(at); }
+    void other(const At& at) override { event(at); }
+
+ private:
+    struct Visit {
+        std::uint32_t region = 0;
+        std::uint32_t call_path = 0;
+        bool folded = false;  // into the visit around it
+        std::int64_t begin_ns = 0;
+    };
+
+    struct Place {
+        std::vector<Visit> open;
+        std::vector<std::uint32_t> times_open;  // by region
+        std::int64_t last_ns = 0;
+        std::uint64_t folded = 0;
+    };
+
+    void event(const At& at) { places_[at.location].last_ns = at.time_ns; }
+    void close(std::uint32_t location, std::int64_t end_ns);
+
+    const Archive& archive_;
+    CallTree& tree_;
+    std::vector<Place> places_;  // by location
+    std::vector<std::vector<CallPathVisits>> by_location_;
+};
+
+}  // namespace otf2

@@ -1,0 +1,107 @@
+// What happened how often and for how long: region visits and times, metrics, messages, and whether it is sound.
+#pragma once
+
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/otf2/read/soundness.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace otf2 {
+
+struct Spread {
+    std::int64_t sum = 0;
+    std::int64_t least = INT64_MAX;
+    std::int64_t most = INT64_MIN;
+    void add(std::int64_t value);
+    void add(const Spread& other);
+};
+
+struct alignas(cache_line_bytes) RegionProfile {
+    std::uint64_t visits = 0;
+    Spread inclusive_ns;  // of each visit; the sum counts visits inside a visit of the same region once
+    Spread exclusive_ns;  // without the regions visited inside
+};
+
+struct alignas(cache_line_bytes) MetricProfile {
+    std::uint64_t values = 0;
+    double least = 0.0;
+    double most = 0.0;
+    double sum = 0.0;
+    std::int64_t first_ns = INT64_MAX;  // of one that accumulates, as the following
+    std::int64_t last_ns = INT64_MIN;
+    double growth = 0.0;  // last value - first value of each location, summed
+
+    // NaN if it was reported at one time only.
+    double growth_per_s() const;
+};
+
+struct alignas(cache_line_bytes) CommunicatorProfile {
+    std::map<Operation, std::uint64_t> collectives;  // counted on every rank
+    std::uint64_t messages = 0;
+    std::uint64_t message_bytes = 0;
+};
+
+// In any order of locations, each location's events in the order of the archive.
+class Profile : public Visitor {
+ public:
+    explicit Profile(const Archive& archive);
+
+    // After the last event: closes what is open.
+    void finish();
+
+    // Takes in the profile of the same archive's other locations; both finished.
+    void add(const Profile& other);
+
+    const std::vector<RegionProfile>& regions() const { return regions_; }  // by Archive's indices, as the others
+    const std::vector<MetricProfile>& metrics() const { return metrics_; }
+    std::vector<LocationProfile> locations() const { return soundness_.locations(); }
+    const std::vector<CommunicatorProfile>& communicators() const { return communicators_; }
+    const Soundness& soundness() const { return soundness_; }
+    std::vector<std::string> problems() const { return soundness_.problems(); }
+
+    void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
+    void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
+    void metric(const At& at, std::uint32_t metric, const MetricValue& value) override;
+    void collective_begin(const At& at) override { soundness_.event(at); }
+    void collective_end(const At& at, const CollectiveRecord& record) override;
+    void collective_request(const At& at, std::uint64_t) override { soundness_.event(at); }
+    void collective_complete(const At& at, const CollectiveRecord& record) override { collective_end(at, record); }
+    void send(const At& at, const MessageRecord& message) override;
+    void send_complete(const At& at, std::uint64_t) override { soundness_.event(at); }
+    void receive_request(const At& at, std::uint64_t) override { soundness_.event(at); }
+    void receive(const At& at, const MessageRecord&) override { soundness_.event(at); }
+    void buffer_flush(const At& at, std::int64_t) override { soundness_.event(at); }
+    void other(const At& at) override { soundness_.event(at); }
+
+ private:
+    struct Visit {
+        std::uint32_t region;
+        std::int64_t begin_ns;
+        std::int64_t inside_ns;  // spent in regions visited inside
+        bool inside_itself;
+    };
+
+    struct alignas(cache_line_bytes) Stack {
+        std::vector<Visit> visits;
+    };
+
+    struct alignas(cache_line_bytes) Counters {
+        std::unordered_map<std::uint32_t, double> last;  // by metric, of those that accumulate
+    };
+
+    void close(Stack& stack, std::int64_t end_ns);
+
+    const Archive& archive_;
+    std::vector<RegionProfile> regions_;
+    std::vector<MetricProfile> metrics_;
+    std::vector<CommunicatorProfile> communicators_;
+    Soundness soundness_;
+    std::vector<Stack> stacks_;       // by location
+    std::vector<Counters> counters_;  // likewise
+};
+
+}  // namespace otf2

@@ -1,0 +1,77 @@
+// Collective operations matched over their ranks: the k-th of a communicator on one rank is the k-th on all others, of
+// non-blocking ones the k-th that was started.
+#pragma once
+
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/replay/replay_state.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace otf2 {
+
+class CollectiveReplay {
+ public:
+    // starts: see StartedRequests.
+    CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts);
+
+    void end(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record);
+    void start(std::uint32_t location, std::uint64_t request);  // a non-blocking one
+    void complete(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record);
+
+    std::uint64_t clock_errors() const { return clock_errors_; }  // one ended on a rank before another came
+    std::uint64_t mismatches() const { return mismatches_; }      // another operation on one rank than on another
+    std::uint64_t unfinished() const;                             // not called by all ranks
+
+ private:
+    enum class Flow { all_to_all, one_to_all, all_to_one, barrier, none };
+
+    struct Instance {
+        Operation operation = Operation::barrier;
+        std::uint32_t root = no_root;
+        std::vector<MpiCall> calls;  // by rank
+        std::size_t ended = 0;
+        std::optional<Arrival> awaited;  // the last to come, or the root, or to start it; as far as known
+    };
+
+    struct Instances {
+        std::deque<Instance> open;
+        std::uint64_t first = 0;          // number of open.front()
+        std::vector<std::uint64_t> next;  // number of each rank's next one
+    };
+
+    struct Started {
+        std::uint32_t communicator = 0;
+        std::uint64_t number = 0;  // of the instance
+    };
+
+    // Of a location.
+    struct Starts {
+        std::vector<std::uint32_t> communicators;  // see StartedRequests
+        std::size_t so_far = 0;
+        std::unordered_map<std::uint64_t, Started> open;  // by request
+    };
+
+    static Flow flow_of(Operation operation);
+    static Instance& numbered(Instances& all, std::uint64_t number);
+    static void drop_done(Instances& all);
+
+    void follow(Instance& instance, Flow flow, std::uint32_t communicator, std::uint32_t rank, std::uint32_t location);
+    std::optional<Arrival> inside(std::uint32_t communicator, std::uint32_t rank);
+    Arrival last_inside(const Instance& instance, std::uint32_t communicator);
+    void count_waits(const Instance& instance, Flow flow, std::uint32_t communicator);
+    void count_symmetric(const Instance& instance, Pattern wait, Pattern completion, std::uint32_t communicator);
+    void count_rooted(const Instance& instance, Flow flow, std::uint32_t communicator);
+
+    ReplayState& state_;
+    std::vector<Instances> blocking_;      // by communicator
+    std::vector<Instances> non_blocking_;  // by communicator
+    std::vector<Starts> starts_;           // by location
+    std::uint64_t clock_errors_ = 0;
+    std::uint64_t mismatches_ = 0;
+};
+
+}  // namespace otf2

@@ -1,0 +1,116 @@
+#include "trace-tools/replay/culprits.hpp"
+
+#include "base/words.hpp"
+#include "trace-tools/profile/ranks.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <numeric>
+
+namespace otf2 {
+
+namespace {
+
+template <class... Values>
+std::string printed(const char* format, Values... values)
+{
+    std::string line(160, '\0');
+    const int length = std::snprintf(line.data(), line.size(), format, values...);
+    line.resize(static_cast<std::size_t>(std::clamp<int>(length, 0, static_cast<int>(line.size()) - 1)));
+    return line;
+}
+
+std::string time_text(double seconds)
+{
+    if (seconds >= 1.0) return printed("%.2f s", seconds);
+    return seconds >= 1e-3 ? printed("%.2f ms", seconds * 1e3) : printed("%.2f us", seconds * 1e6);
+}
+
+std::string cost_text(double seconds, const RunTime& run)
+{
+    const double percent = run.percent_of_others(seconds);
+    return time_text(seconds) + printed(percent < 9.95 ? " (%.1f %% of the run)" : " (%.0f %% of the run)", percent);
+}
+
+// Those that make up nearly all of it.
+std::string regions_text(const Culprit& culprit)
+{
+    constexpr double nearly_all = 0.95;
+    constexpr std::size_t most = 3;
+    std::string text;
+    double told_s = 0.0;
+    std::size_t reported = 0;
+    for (const auto& [region, seconds] : culprit.regions) {
+        if (reported == most || told_s >= nearly_all * culprit.seconds) break;
+        const bool alone = seconds >= nearly_all * culprit.seconds;
+        text += (reported++ > 0 ? ", " : "") + base::printable(region) + (alone ? "" : " " + time_text(seconds));
+        told_s += seconds;
+    }
+    return text + (told_s < nearly_all * culprit.seconds ? ", .." : "");
+}
+
+}  // namespace
+
+std::vector<Culprit> culprits(const Archive& archive, const std::vector<std::int64_t>& ranks, const DelayCosts& delay)
+{
+    std::map<std::pair<std::int64_t, std::string>, std::map<std::string, double>> by_rank;
+    for (const auto& [key, seconds] : delay)
+        by_rank[{ranks[key.location], rank_text(archive, ranks, key.location)}]
+               [key.where == nowhere ? "work outside of regions" : archive.regions[key.where].name] += seconds;
+    std::vector<Culprit> all;
+    for (const auto& [rank, regions] : by_rank) {
+        Culprit& one =
+            all.emplace_back(Culprit{.name = rank.second, .seconds = 0.0, .regions = {regions.begin(), regions.end()}});
+        for (const auto& [region, seconds] : one.regions) one.seconds += seconds;
+        std::stable_sort(one.regions.begin(), one.regions.end(),
+                         [](const auto& a, const auto& b) { return a.second > b.second; });
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Culprit& a, const Culprit& b) { return a.seconds > b.seconds; });
+    return all;
+}
+
+double RunTime::percent_of_others(double seconds) const
+{
+    const double others_s = ranks > 1 ? all_s * static_cast<double>(ranks - 1) / static_cast<double>(ranks) : all_s;
+    return others_s > 0.0 ? 100.0 * seconds / others_s : 0.0;
+}
+
+RunTime run_time(const MpiReplay& replay)
+{
+    RunTime run{.ranks = replay.ranks()};
+    for (const MpiTimes& one : replay.times()) {
+        if (!one.counts()) continue;
+        const double seconds = static_cast<double>(one.run_ns) / 1e9;
+        run.longest_s = std::max(run.longest_s, seconds);
+        run.all_s += seconds;
+    }
+    return run;
+}
+
+void print_culprits(std::ostream& out, const std::vector<Culprit>& culprits, const DelayCosts& unknown,
+                    const RunTime& run)
+{
+    constexpr std::size_t most = 3;
+    constexpr double least_share = 0.05;
+    const double explained_s = std::accumulate(culprits.begin(), culprits.end(), 0.0,
+                                               [](double sum, const Culprit& one) { return sum + one.seconds; });
+    const double unknown_s = std::accumulate(unknown.begin(), unknown.end(), 0.0,
+                                             [](double sum, const auto& one) { return sum + one.second; });
+    std::size_t reported = 0;
+    double told_s = 0.0;
+    for (const Culprit& one : culprits) {
+        if (reported == most || (reported > 0 && one.seconds < least_share * (explained_s + unknown_s))) break;
+        out << one.name << " made the others wait " << cost_text(one.seconds, run) << ": " << regions_text(one) << '\n';
+        ++reported;
+        told_s += one.seconds;
+    }
+    if (reported < culprits.size())
+        out << culprits.size() - reported
+            << (culprits.size() - reported == 1 ? " more rank: " : " more ranks together: ")
+            << cost_text(explained_s - told_s, run) << '\n';
+    if (unknown_s > least_share * (explained_s + unknown_s))
+        out << "waiting without a known cause: " << cost_text(unknown_s, run) << '\n';
+}
+
+}  // namespace otf2

@@ -1,0 +1,23 @@
+// POP's efficiencies of a run. Sources: POP's metrics; Cube's advisor for serialisation and transfer, which needs no
+// simulator of the network: transfer time = time in MPI - time in wait states.
+#pragma once
+
+#include "trace-tools/replay/mpi_replay.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace otf2 {
+
+struct Efficiencies {
+    double load_balance = 1.0;   // mean computation / most computation
+    double serialisation = 1.0;  // most computation / most (run time - transfer time)
+    double transfer = 1.0;       // most (run time - transfer time) / most run time
+    double communication() const { return serialisation * transfer; }
+    double parallel() const { return load_balance * communication(); }
+};
+
+// Of the locations that were in MPI; empty if none was.
+std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times);
+
+}  // namespace otf2

@@ -1,0 +1,63 @@
+#include "trace-tools/replay/replay_state.hpp"
+
+namespace otf2 {
+
+bool is_mpi(const Region& region)
+{
+    return region.paradigm == Paradigm::mpi ||
+           (region.paradigm == Paradigm::unknown && region.name.starts_with("MPI_"));
+}
+
+ReplayState::ReplayState(const Archive& of, const Part& only, bool follow_causes, WaitSums::Sink sink)
+    : archive{of},
+      part{only},
+      places(of.locations.size()),
+      causes{of.locations.size(), follow_causes, only},
+      waits{of.locations.size(), std::move(sink)},
+      in_collective_(std::max(of.locations.size(), of.processes.size()), nowhere)
+{
+    for (const Communicator& communicator : archive.communicators) {
+        std::unordered_map<std::uint32_t, std::uint32_t>& ranks = ranks_.emplace_back();
+        for (std::uint32_t rank = 0; rank < communicator.members.size(); ++rank)
+            if (is_location(communicator.members[rank])) ranks.emplace(process_of(communicator.members[rank]), rank);
+    }
+}
+
+std::uint32_t ReplayState::process_of(std::uint32_t location) const
+{
+    const std::uint32_t process = archive.locations[location].process;
+    return process != nowhere ? process : location;
+}
+
+std::optional<std::uint32_t> ReplayState::find_rank(std::uint32_t communicator, std::uint32_t location) const
+{
+    if (communicator >= ranks_.size() || places[location].in_mpi == 0) return std::nullopt;
+    const auto found = ranks_[communicator].find(process_of(location));
+    return found != ranks_[communicator].end() ? std::optional{found->second} : std::nullopt;
+}
+
+std::optional<std::uint32_t> ReplayState::rank_of(std::uint32_t communicator, std::uint32_t location)
+{
+    const auto rank = find_rank(communicator, location);
+    const bool alone = communicator < archive.communicators.size() && archive.communicators[communicator].self;
+    if (!rank && !alone) ++strangers;
+    return rank;
+}
+
+MpiCall ReplayState::call(std::uint32_t location, std::int64_t now_ns) const
+{
+    const Place& place = places[location];
+    return {.begin_ns = place.call_ns, .end_ns = now_ns, .location = location, .where = place.call, .step = place.step};
+}
+
+void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t begin_ns,
+                        std::int64_t end_ns)
+{
+    if (end_ns <= begin_ns) return;
+    const std::int64_t ns = part.within(call.location, begin_ns, end_ns);
+    if (ns <= 0) return;
+    waits.add({call.step, pattern, communicator, call.where, call.location}, ns);
+    if (waits_for_another(pattern)) places[call.location].waiting_ns += ns;
+}
+
+}  // namespace otf2

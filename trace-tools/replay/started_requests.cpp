@@ -1,0 +1,138 @@
+#include "trace-tools/replay/started_requests.hpp"
+
+#include "trace-tools/replay/open_requests.hpp"
+#include "trace-tools/replay/replay_state.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace otf2 {
+
+namespace {
+
+// MPI_Iallreduce, MPI_Irecv, and MPI_Start of what was prepared; sends and probes are none.
+bool starts_requests(const Region& region)
+{
+    const std::string& name = region.name;
+    if (name.starts_with("MPI_Start") || name.starts_with("MPI_Isendrecv")) return true;
+    if (!name.starts_with("MPI_I") || name.size() < 6) return false;
+    if (std::islower(static_cast<unsigned char>(name[5])) == 0) return false;
+    const auto other = {"MPI_Inf",    "MPI_Ini",    "MPI_Int",    "MPI_Isend",   "MPI_Ibsend",
+                        "MPI_Issend", "MPI_Irsend", "MPI_Iprobe", "MPI_Improbe", "MPI_Is_thread_main"};
+    return std::none_of(other.begin(), other.end(), [&](const char* prefix) { return name.starts_with(prefix); });
+}
+
+// MPI_Recv, MPI_Sendrecv, MPI_Mrecv.
+bool receives(const Region& region)
+{
+    return is_mpi(region) &&
+           (region.name.find("recv") != std::string::npos || region.name.find("Recv") != std::string::npos);
+}
+
+class Starts : public Visitor {
+ public:
+    Starts(const Archive& archive, bool blocking) : blocking_{blocking}
+    {
+        started_.collectives.resize(archive.locations.size());
+        started_.receives.resize(archive.locations.size());
+        for (const Region& region : archive.regions) mpi_.push_back(is_mpi(region));
+    }
+
+    StartedRequests take() { return std::move(started_); }
+
+    void enter(const At& at, std::uint32_t region, const EventAttributes&) override
+    {
+        if (!blocking_) return;
+        Open& open = of(at);
+        open.regions.push_back(region);
+        if (mpi_[region] && open.in_mpi++ == 0) ++open.calls;
+    }
+
+    void leave(const At& at, std::uint32_t region, const EventAttributes&) override
+    {
+        if (!blocking_) return;
+        Open& open = of(at);
+        if (std::find(open.regions.rbegin(), open.regions.rend(), region) == open.regions.rend()) return;
+        std::uint32_t innermost = nowhere;
+        do {  // those inside that are never left end here, too
+            innermost = open.regions.back();
+            open.regions.pop_back();
+            if (mpi_[innermost]) --open.in_mpi;
+        } while (innermost != region);
+    }
+
+    void collective_request(const At& at, std::uint64_t request) override
+    {
+        std::vector<std::uint32_t>& communicators = started_.collectives[at.location];
+        of(at).collectives.open(request, communicators.size());
+        communicators.push_back(nowhere);
+    }
+
+    void collective_complete(const At& at, const CollectiveRecord& record) override
+    {
+        if (const auto start = of(at).collectives.close(record.request))
+            started_.collectives[at.location][*start] = record.communicator;
+    }
+
+    void receive_request(const At& at, std::uint64_t request) override
+    {
+        std::vector<std::uint32_t>& posted = started_.receives[at.location].posted;
+        of(at).receives.open(request, posted.size());
+        posted.push_back(nowhere);
+    }
+
+    void receive(const At& at, const MessageRecord& message) override
+    {
+        Open& open = of(at);
+        const auto post = open.receives.close(message.request);
+        if (!post && open.in_mpi == 0) return;  // not asked for, or outside of MPI calls
+        StartedReceives& all = started_.receives[at.location];
+        const Channel channel{.communicator = message.communicator, .sender = message.peer, .tag = message.tag};
+        const auto [known, is_new] = open.channels.emplace(channel, static_cast<std::uint32_t>(all.channels.size()));
+        if (is_new) all.channels.push_back(channel);
+        if (post)
+            all.posted[*post] = known->second;
+        else
+            all.blocking.push_back({.call = open.calls, .channel = known->second});
+    }
+
+ private:
+    struct Open {
+        OpenRequests<std::size_t> collectives;  // numbers of their starts
+        OpenRequests<std::size_t> receives;
+        std::map<Channel, std::uint32_t> channels;
+        std::vector<std::uint32_t> regions;
+        int in_mpi = 0;
+        std::uint64_t calls = 0;
+    };
+
+    // One location after the other.
+    Open& of(const At& at)
+    {
+        if (at.location != location_) open_ = {};
+        location_ = at.location;
+        return open_;
+    }
+
+    StartedRequests started_;
+    std::vector<bool> mpi_;  // by region
+    bool blocking_;
+    std::uint32_t location_ = nowhere;
+    Open open_;
+};
+
+}  // namespace
+
+StartedRequests started_requests(Reader& reader, bool blocking)
+{
+    const Archive& archive = reader.archive();
+    Starts starts{archive, blocking};
+    const auto asked_for = [&](const Region& region) {
+        return starts_requests(region) || (blocking && receives(region));
+    };
+    if (std::any_of(archive.regions.begin(), archive.regions.end(), asked_for)) reader.read_by_location(starts);
+    return starts.take();
+}
+
+}  // namespace otf2

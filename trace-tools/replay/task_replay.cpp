@@ -1,0 +1,64 @@
+#include "trace-tools/replay/task_replay.hpp"
+
+namespace otf2 {
+
+TaskReplay::Process* TaskReplay::process_of(std::uint32_t location)
+{
+    const std::uint32_t process = state_.archive.locations[location].process;
+    return process < processes_.size() ? &processes_[process] : nullptr;
+}
+
+void TaskReplay::create(std::uint32_t location)
+{
+    Process* const process = process_of(location);
+    if (process == nullptr) return;
+    process->creator = location;
+    process->created = state_.causes.lead(location);
+}
+
+void TaskReplay::begin(std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where)
+{
+    Process* const process = process_of(location);
+    if (process == nullptr) return;
+    if (process->created.location == nowhere)
+        begin_last_of(process->creator, location, idle_since_ns, where);
+    else
+        take_up(process->created, location, idle_since_ns, where);
+}
+
+void TaskReplay::begin_other(std::uint32_t location, std::int64_t idle_since_ns)
+{
+    if (Process* const process = process_of(location))
+        begin_last_of(process->creator, location, idle_since_ns, nowhere);
+}
+
+void TaskReplay::begin_last_of(std::uint32_t creator, std::uint32_t location, std::int64_t idle_since_ns,
+                               std::uint32_t where)
+{
+    if (creator != nowhere && creator != location) take_up(state_.causes.lead(creator), location, idle_since_ns, where);
+}
+
+void TaskReplay::take_up(const Lead& created, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where)
+{
+    if (created.location == location) return;
+    passed_on_ = true;
+    const bool idle = created.ns > idle_since_ns;
+    state_.causes.take_up(location, created, idle ? std::optional{where} : std::nullopt);
+}
+
+void TaskReplay::end(std::uint32_t location)
+{
+    if (Process* const process = process_of(location)) process->done = state_.causes.lead(location);
+}
+
+void TaskReplay::end_wait(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+{
+    Process* const process = process_of(location);
+    if (process == nullptr || process->done.location == nowhere || process->done.location == location)
+        return state_.causes.work_until(location, now_ns, where);
+    passed_on_ = true;
+    state_.causes.join(location, now_ns, where, process->done);
+    process->created = {};
+}
+
+}  // namespace otf2

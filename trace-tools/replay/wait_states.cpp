@@ -1,0 +1,75 @@
+#include "trace-tools/replay/wait_states.hpp"
+
+#include <algorithm>
+
+namespace otf2 {
+
+const char* cube_name(Pattern pattern)
+{
+    switch (pattern) {
+        case Pattern::wait_nxn:
+            return "mpi_wait_nxn";
+        case Pattern::nxn_completion:
+            return "mpi_nxn_completion";
+        case Pattern::barrier_wait:
+            return "mpi_barrier_wait";
+        case Pattern::barrier_completion:
+            return "mpi_barrier_completion";
+        case Pattern::late_broadcast:
+            return "mpi_latebroadcast";
+        case Pattern::early_reduce:
+            return "mpi_earlyreduce";
+        case Pattern::late_sender:
+            return "mpi_latesender";
+        case Pattern::late_receiver:
+            return "mpi_latereceiver";
+        case Pattern::icollective_exposed:
+            return "mpi_icollective_exposed";
+        case Pattern::icollective_wait:
+            return "mpi_icollective_wait";
+    }
+    return "";
+}
+
+bool waits_for_another(Pattern pattern)
+{
+    return pattern != Pattern::nxn_completion && pattern != Pattern::barrier_completion &&
+           pattern != Pattern::icollective_exposed;
+}
+
+void WaitSums::add(const WaitKey& key, std::int64_t ns)
+{
+    WaitSum& sum = sums_[key];
+    sum.ns += ns;
+    ++sum.count;
+}
+
+void WaitSums::begin_step(std::uint32_t location, std::int64_t step)
+{
+    reached_[location] = step;
+    if (sums_.size() < many_) return;
+    give_away_finished_steps();
+    many_ = std::max(many_, 2 * sums_.size());
+}
+
+void WaitSums::give_away_finished_steps()
+{
+    std::int64_t least = INT64_MAX;
+    for (const std::int64_t step : reached_)
+        if (step >= 0) least = std::min(least, step);
+    WaitKey first_in_a_step;  // those outside of steps may still grow
+    first_in_a_step.step = 0;
+    auto sum = sums_.lower_bound(first_in_a_step);
+    while (sum != sums_.end() && sum->first.step < least) {
+        sink_(sum->first, sum->second);
+        sum = sums_.erase(sum);
+    }
+}
+
+void WaitSums::finish()
+{
+    for (const auto& [key, sum] : sums_) sink_(key, sum);
+    sums_.clear();
+}
+
+}  // namespace otf2

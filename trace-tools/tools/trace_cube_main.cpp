@@ -1,0 +1,146 @@
+// trace-cube: an OTF2 archive as a call-path profile for Cube; two archives as what noise made of one run.
+#include "base/error.hpp"
+#include "base/options.hpp"
+#include "base/words.hpp"
+#include "trace-tools/cube/archive_profile.hpp"
+#include "trace-tools/cube/comparison.hpp"
+#include "trace-tools/cube/cubex.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+namespace {
+
+constexpr double time_tolerance = 1e-5;
+
+otf2::ArchiveProfile profile_of(const std::string& anchor)
+{
+    otf2::Reader reader{anchor};
+    otf2::ArchiveProfile found = otf2::profile_of(reader);
+    otf2::getting_on();
+    for (const std::string& problem : found.problems) base::warn(anchor, ": ", problem);
+    return found;
+}
+
+void write(const std::string& out, const otf2::CubeProfile& profile)
+{
+    otf2::write_cubex(out, profile);
+    std::printf("wrote %s: %zu metrics of %zu call paths on %zu locations\n", out.c_str(), profile.metrics.size(),
+                profile.call_paths.size(), profile.locations.size());
+}
+
+void print(const char* what, const otf2::InBoth& found)
+{
+    std::printf("%-11s %zu in both, %zu only in the archive, %zu only in the profile\n", what, found.both, found.first,
+                found.second);
+}
+
+void print(const char* what, const otf2::Apart& apart)
+{
+    if (apart.most == 0.0)
+        std::printf("%-11s equal\n", what);
+    else
+        std::printf("%-11s largest relative difference %.3g (%s)\n", what, apart.most,
+                    base::printable(apart.where).c_str());
+}
+
+int check(const otf2::ArchiveProfile& ours, const std::string& file)
+{
+    const otf2::CubeProfile theirs = otf2::read_cubex(file, {"visits", "time"});
+    const otf2::Agreement found = otf2::agreement(ours.profile, theirs, ours.tick_s);
+    print("call paths", found.call_paths);
+    print("regions", found.regions);
+    print("locations", found.locations);
+    print("visits", found.visits);
+    print("time", found.time);
+    return found.visits.most == 0.0 && found.time.most <= time_tolerance ? base::exit_fine
+                                                                         : base::exit_promise_not_kept;
+}
+
+double total(const otf2::CubeProfile& profile, const char* metric)
+{
+    double sum = 0.0;
+    for (const auto& [path, row] : profile.find_metric(metric)->rows)
+        if (!profile.call_paths[path].parent) sum = std::accumulate(row.begin(), row.end(), sum);
+    return sum;
+}
+
+int compare(const std::vector<std::string>& anchors, const std::string& out, bool derived)
+{
+    const otf2::CubeProfile quiet = profile_of(anchors.front()).profile;
+    const otf2::CubeProfile noisy = profile_of(anchors.back()).profile;
+    const otf2::InBoth found = otf2::call_paths_in_both(quiet, noisy);
+    if (found.both == 0)
+        base::warn("the archives have no call path in common (", found.first, " and ", found.second,
+                   "): their difference means nothing");
+    const otf2::CubeProfile both = otf2::compared(quiet, noisy, derived);
+    write(out, both);
+    std::printf("call paths  %zu in both, %zu only in the quiet run, %zu only in the noisy one\n", found.both,
+                found.first, found.second);
+    std::printf("time %.9f s quiet, %.9f s noisy\n", total(both, "quiet_time"), total(both, "noisy_time"));
+    if (derived)
+        std::printf("slowdown is a derived metric: readers without CubePL, such as pycubexr, need --without-derived\n");
+    return base::exit_fine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    std::vector<std::string> anchors;
+    std::string out;
+    std::string against;
+    bool without_derived = false;
+    base::Options options{"trace-cube", "call-path profiles for Cube, from OTF2 archives"};
+    options.add_positional("X.otf2 [NOISY.otf2]", anchors,
+                           "the archive's anchor file; of two the first is the quiet run", 1, 2);
+    options.add("out,o", out, "the profile to write; must not be there yet", "FILE");
+    options.add("against", against, "compare the archive with this profile of the same run, Score-P's for example",
+                "FILE");
+    options.add_switch(
+        "without-derived", without_derived,
+        "of two archives: leave out the slowdown, a derived metric: pycubexr refuses files that have one");
+    options.section(
+        {.title = "Metrics",
+         .text = "",
+         .entries = {
+             {"visits, time, min_time, max_time",
+              "of each call path on each location; what is outside of all regions is "
+              "the root's"},
+             {"mpi_latesender, mpi_wait_nxn, ...", "of MPI programs: wait states by Cube's names, parts of time"},
+             {"critical_path, critical_path_imbalance, delay", "of MPI programs: as trace-path tells them"},
+             {"quiet_..., noisy_..., difference_...", "of two archives: each metric of both, and noisy - quiet"},
+             {"slowdown", "of two archives: noisy / quiet time, whatever is selected in Cube"},
+         }});
+    options.epilogue(
+        "Of two archives, whose runs should have done the same work, call paths are matched by the names of their "
+        "regions, locations by rank and thread name. --against ends with exit code 3 if visits differ, or times by "
+        "more than 1e-5 of the larger one and by more than a tick of the clock a visit.");
+    options.example("trace-cube train/trace/traces.otf2 -o train.cubex");
+    options.example("trace-cube quiet/train/trace/traces.otf2 noisy/train/trace/traces.otf2 -o slowdown.cubex");
+    options.example("trace-cube scorep/traces.otf2 --against scorep/profile.cubex");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against is for one archive");
+    if (out.empty() && against.empty()) base::fail_usage("--out says where the profile goes");
+    if (!out.empty() && std::filesystem::exists(std::filesystem::symlink_status(out)))
+        base::fail_usage(out, " is already there");
+
+    otf2::Limits limits;
+    for (const std::string& anchor : anchors) limits.memory_bytes += otf2::limits_for(anchor).memory_bytes;
+    return otf2::confined("trace-cube", limits, [&] {
+        int code = base::exit_fine;
+        if (anchors.size() == 2) {
+            code = compare(anchors, out, !without_derived);
+        } else {
+            const otf2::ArchiveProfile profile = profile_of(anchors.front());
+            if (!out.empty()) write(out, profile.profile);
+            if (!against.empty()) code = check(profile, against);
+        }
+        base::flush_stdout();
+        return code;
+    });
+} catch (...) {
+    return base::report_failure("trace-cube");
+}

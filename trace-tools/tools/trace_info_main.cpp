@@ -1,0 +1,71 @@
+// trace-info: what is in an OTF2 archive, and is it sound?
+#include "base/cpus.hpp"
+#include "base/error.hpp"
+#include "base/options.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+#include "trace-tools/profile/summary.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <iostream>
+
+namespace {
+
+otf2::Profile profile(otf2::Reader& reader, int threads)
+{
+    const std::size_t readers =
+        std::clamp<std::size_t>(reader.archive().locations.size(), 1, static_cast<std::size_t>(threads));
+    std::deque<otf2::Profile> parts;
+    std::vector<otf2::Visitor*> visitors;
+    for (std::size_t i = 0; i < readers; ++i) visitors.push_back(&parts.emplace_back(reader.archive()));
+    reader.read_by_location(visitors);
+    for (otf2::Profile& part : parts) part.finish();
+    for (; parts.size() > 1; parts.pop_back()) parts.front().add(parts.back());
+    return std::move(parts.front());
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    constexpr int most_threads = 64;
+    std::string anchor;
+    bool check = false;
+    bool json = false;
+    int threads = std::min<int>(static_cast<int>(base::allowed_cpus().size()), 8);
+    base::Options options{"trace-info", "what is in an OTF2 archive, and is it sound?"};
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
+    options.add_switch("check", check, "tell only what is wrong or odd; exit code 1 if the archive is not sound");
+    options.add_switch("json", json, "tell all as JSON");
+    options.add("threads", threads, "how many threads read events", "N");
+    options.section(
+        {.title = "What is reported",
+         .text =
+             "Of each region inclusive and exclusive time (without the regions inside). Of each metric the least, "
+             "mean and most value, or of one that accumulates, such as bytes read so far, its growth: last - first "
+             "value of each location, summed, and that a second. Problems are what makes an archive unsound "
+             "(events that are missing, in the wrong order, outside of the clock properties, or refer to nothing), and "
+             "no other program computes from such a one; oddities are what is only worth a word.",
+         .entries = {}});
+    options.example("trace-info train/trace/traces.otf2");
+    options.example("trace-info --check --json X.otf2 | jq .problems");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (threads < 1 || threads > most_threads) base::fail_usage("--threads is 1 to ", most_threads);
+
+    return otf2::confined("trace-info", otf2::limits_for(anchor), [&] {
+        otf2::Reader reader{anchor};
+        const otf2::Profile found = profile(reader, threads);
+        const otf2::Summary summary = otf2::summary(reader, found);
+        otf2::getting_on();
+        if (json)
+            otf2::write_json(std::cout, summary);
+        else if (check)
+            otf2::write_check(std::cout, summary);
+        else
+            otf2::write_text(std::cout, summary);
+        base::flush_stdout();
+        return check && !summary.sound() ? base::exit_failed : base::exit_fine;
+    });
+} catch (...) {
+    return base::report_failure("trace-info");
+}

@@ -1,0 +1,123 @@
+// trace-merge: a training and the noise beside it on one time line, for Vampir and every other reader of OTF2.
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/options.hpp"
+#include "trace-tools/merge/markers.hpp"
+#include "trace-tools/merge/merge.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+
+#include <cstdio>
+#include <optional>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Two times the same noise would look like more of it.
+void refuse_repeated(const std::vector<std::string>& archives)
+{
+    for (std::size_t i = 0; i < archives.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+            std::error_code missing;
+            if (fs::equivalent(archives[i], archives[j], missing)) base::fail_usage(archives[i], " is named twice");
+        }
+}
+
+// The directory under another name until it is whole.
+class Unfinished {
+ public:
+    explicit Unfinished(const std::string& directory) : whole_{fs::path{directory + "/"}.parent_path()}, path_{whole_}
+    {
+        path_ += ".tmp";
+        if (fs::exists(fs::symlink_status(whole_)))
+            base::fail_usage(whole_.string(), " is already there; give another --out, or move it away");
+        parents_.emplace(whole_.parent_path());
+        if (!fs::create_directory(path_))
+            base::fail_usage(path_.string(),
+                             " is already there, of a merge that was killed, and may be removed, or that still runs");
+    }
+    ~Unfinished()
+    {
+        std::error_code ignored;
+        if (!path_.empty()) fs::remove_all(path_, ignored);
+    }
+    Unfinished(const Unfinished&) = delete;
+    Unfinished& operator=(const Unfinished&) = delete;
+
+    const fs::path& path() const { return path_; }
+    const fs::path& whole() const { return whole_; }
+    void finish()
+    {
+        fs::rename(path_, whole_);
+        path_.clear();
+    }
+
+ private:
+    fs::path whole_;
+    fs::path path_;
+    std::optional<base::MadeDirectories> parents_;
+};
+
+int merge(const otf2::MergePlan& plan, const fs::path& report, const fs::path& directory, const fs::path& shown)
+{
+    const otf2::Merged merged = otf2::merge_traces(plan, directory);
+    for (const std::string& note : merged.notes) base::warn(note);
+    const std::size_t markers =
+        report.empty() ? 0 : otf2::write_markers(directory / base::file::anchor, report, merged.noise_processes);
+    std::printf("%s: %zu locations, %llu events, %.3f s\n", (shown / base::file::anchor).c_str(), merged.locations,
+                static_cast<unsigned long long>(merged.events), merged.length_s);
+    if (!report.empty()) std::printf("%zu markers of effects in %s\n", markers, report.c_str());
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    std::vector<std::string> archives;
+    std::string out;
+    std::string report;
+    std::string clock_offset;
+    base::Options options{"trace-merge", "a training and the noise beside it as one OTF2 archive on one time line"};
+    options.add_positional("TRAIN.otf2 NOISE.otf2", archives, "the training's anchor file, then the noise's", 2);
+    options.add("out,o", out, "where the merged archive traces.otf2 goes; must not be there yet", "DIR");
+    options.add("report", report,
+                "a report of interference on these: effects that are significant or unsafe become markers", "DIR");
+    options.add("clock-offset", clock_offset,
+                "training's clock - noise's clock, such as 1.5s or -20ms; only where they are not the same clock",
+                "TIME");
+    options.section(
+        {.title = "What the merged archive has",
+         .text =
+             "The training's processes and, before them, the noise's, called 'noise on HOST', whose rates are metrics "
+             "of the node. Numbers of processes and locations are new, all other ones are the training's. Markers, "
+             "snapshots and thumbnails of the archives are not taken over. Noise that does not overlap the "
+             "training is reported and merged all the same: where it lies is what the time line shows.",
+         .entries = {}});
+    options.example("trace-merge run1/train/trace/traces.otf2 run1/noise/*/trace/traces.otf2 -o run1/merged");
+    options.example(
+        "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (out.empty()) base::fail_usage("--out says where the archive goes");
+    refuse_repeated(archives);
+    const otf2::MergePlan plan{.training = archives.front(),
+                               .noise = {archives.begin() + 1, archives.end()},
+                               .clock_offset_ns = clock_offset.empty()
+                                                      ? std::nullopt
+                                                      : std::optional{base::parse_difference_ns(clock_offset)}};
+    otf2::Limits limits;
+    for (const std::string& archive : archives) {
+        const std::uint64_t least = otf2::Limits{}.memory_bytes;
+        limits.memory_bytes += otf2::limits_for(archive).memory_bytes - least;
+    }
+
+    Unfinished directory{out};
+    const int code =
+        otf2::confined("trace-merge", limits, [&] { return merge(plan, report, directory.path(), directory.whole()); });
+    if (code == base::exit_fine) directory.finish();
+    return code;
+} catch (...) {
+    return base::report_failure("trace-merge");
+}

@@ -1,0 +1,172 @@
+// trace-path: the critical path of an MPI program, where it is out of balance, and what made others wait.
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/options.hpp"
+#include "base/words.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/profile/ranks.hpp"
+#include "trace-tools/replay/culprits.hpp"
+#include "trace-tools/replay/imbalance.hpp"
+#include "trace-tools/replay/mpi_replay.hpp"
+#include "trace-tools/replay/replay_archive.hpp"
+#include "trace-tools/steps/part.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <utility>
+
+namespace {
+
+struct Row {
+    double seconds = 0.0;
+    double imbalance_s = 0.0;
+    double delay_cost_s = 0.0;
+    double indirect_s = 0.0;
+};
+
+// By region and rank; a rank's threads together.
+using Rows = std::map<std::pair<std::uint32_t, std::int64_t>, Row>;
+
+std::string name_of(std::uint32_t region, const otf2::Archive& archive)
+{
+    return region == otf2::nowhere ? "(outside of regions)" : archive.regions[region].name;
+}
+
+Rows rows_of(const otf2::CriticalPath& path, const otf2::MpiReplay& replay, const std::vector<std::int64_t>& ranks)
+{
+    Rows rows;
+    const std::map<otf2::PathKey, double> imbalance = otf2::critical_path_imbalance(path, replay);
+    for (const auto& [key, ns] : path.ns) {
+        Row& row = rows[{key.where, ranks[key.location]}];
+        row.seconds += static_cast<double>(ns) / 1e9;
+        row.imbalance_s += imbalance.at(key);
+    }
+    for (const auto& [key, seconds] : path.delay) rows[{key.where, ranks[key.location]}].delay_cost_s += seconds;
+    for (const auto& [key, seconds] : path.indirect_delay) rows[{key.where, ranks[key.location]}].indirect_s += seconds;
+    return rows;
+}
+
+void write(const std::filesystem::path& directory, const Rows& rows, const std::map<std::int64_t, double>& unknown,
+           const otf2::Archive& archive)
+{
+    const base::MadeDirectories made{directory};
+    base::CsvWriter table{
+        directory / "path.csv",
+        {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds", "direct_seconds", "indirect_seconds"},
+        base::CsvWriter::Appear::whole};
+    for (const auto& [key, row] : rows)
+        table.row(name_of(key.first, archive), key.second, row.seconds, row.imbalance_s, row.delay_cost_s,
+                  row.delay_cost_s - row.indirect_s, row.indirect_s);
+    for (const auto& [rank, seconds] : unknown) table.row("(cause unknown)", rank, 0.0, 0.0, seconds, seconds, 0.0);
+    table.finish();
+}
+
+// The rows with the most of it.
+void print(const char* title, const Rows& rows, double Row::*seconds, const otf2::Archive& archive)
+{
+    constexpr std::size_t most = 5;
+    std::vector<Rows::const_iterator> order;
+    double all_s = 0.0;
+    for (auto row = rows.begin(); row != rows.end(); ++row) {
+        if (row->second.*seconds > 0.0) order.push_back(row);
+        all_s += row->second.*seconds;
+    }
+    if (order.empty()) return;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto one, auto other) { return one->second.*seconds > other->second.*seconds; });
+    std::printf("%-40s %6s %14s %7s\n", title, "rank", "seconds", "%");
+    for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
+        const auto& [key, row] = *order[i];
+        std::printf("  %-38s %6lld %14.9f %7.2f\n", base::printable(name_of(key.first, archive)).c_str(),
+                    static_cast<long long>(key.second), row.*seconds, 100.0 * row.*seconds / all_s);
+    }
+    std::printf("  %-38s %6s %14.9f %7.2f\n",
+                order.size() > most ? base::join("all ", order.size(), " rows").c_str() : "all", "", all_s, 100.0);
+}
+
+int analyse(const std::string& anchor, const std::filesystem::path& out, const otf2::PartWords& part)
+{
+    otf2::Reader reader{anchor};
+    const otf2::Archive& archive = reader.archive();
+    const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
+    otf2::MpiReplay replay{reader,
+                           {.critical_path = true, .part = otf2::part_of(reader, part)},
+                           [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
+    otf2::replay_archive(reader, replay, "trace-path");
+    if (!replay.joined()) {
+        if (!out.empty()) write(out, {}, {}, archive);
+        std::cout << "no ranks that MPI joins and no threads that tasks join: no critical path\n";
+        base::flush_stdout();
+        return base::exit_fine;
+    }
+    const otf2::CriticalPath path = replay.critical_path();
+    const Rows rows = rows_of(path, replay, ranks);
+    std::map<std::int64_t, double> unknown;
+    for (const auto& [key, seconds] : path.unknown_delay) unknown[ranks[key.location]] += seconds;
+    if (!out.empty()) write(out, rows, unknown, archive);
+    otf2::print_culprits(std::cout, otf2::culprits(archive, ranks, path.delay), path.unknown_delay,
+                         otf2::run_time(replay));
+    std::cout.flush();
+    const std::string where = part.any() ? "critical path in " + base::printable(part.text()) : "critical path";
+    print(where.c_str(), rows, &Row::seconds, archive);
+    print("delay costs", rows, &Row::delay_cost_s, archive);
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    std::string anchor;
+    std::string out;
+    otf2::PartWords part;
+    base::Options options{"trace-path", "critical path and root causes of waiting, from an OTF2 archive"};
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
+    options.add("out,o", out, "where path.csv goes; without it there is none", "DIR");
+    otf2::add_part_options(options, part);
+    options.section({.title = "Columns of path.csv",
+                     .text = "",
+                     .entries = {
+                         {"region, rank",
+                          "where the time was spent, by all threads of the rank; '(outside of regions)' is where a "
+                          "thread was in none, '(cause unknown)' what the rank waited without a known cause"},
+                         {"seconds",
+                          "on the critical path; they add up to the time from the first ENTER to the last LEAVE, "
+                          "or with a part of the run to what of the path lies in it"},
+                         {"imbalance_seconds", "what the region has on the path beyond its mean over the ranks"},
+                         {"delay_cost_seconds",
+                          "how long others waited because of it, Scalasca's delay cost; all of them add up to all "
+                          "waiting (without completion), as trace-waits finds it"},
+                         {"direct_seconds, indirect_seconds",
+                          "the parts of the delay cost that those waited who waited for this rank, and that others "
+                          "waited for those in turn"},
+                     }});
+    options.section(
+        {.title = "On the terminal",
+         .text = "Which ranks made the others wait, in percent of the run of all ranks but one, and the rows with the "
+                 "most seconds, in percent of all rows. With --region, --from or --to seconds, waits and delay costs "
+                 "are those that lie in that part of the run; the path is the whole run's.",
+         .entries = {}});
+    options.epilogue(
+        "Where neither MPI joins ranks nor tasks join threads, there is no critical path. "
+        "Between the threads of a process the path goes where regions of the program's own have OTF2's roles for it: "
+        "from TASK_CREATE to the TASK of another thread, from that to the TASK_WAIT that it ends in. Where threads "
+        "meet "
+        "in rounds by the clock, as those of ddl-train's strategy cycle do, who was late is lost among the rounds. "
+        "Where the archive "
+        "has many locations, its events are put aside in the directory for temporary files (TMPDIR): about half its "
+        "size.");
+    options.example("trace-path train/trace/traces.otf2");
+    options.example("trace-path train/trace/traces.otf2 --from 10s --to 20s -o path");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+
+    return otf2::confined("trace-path", otf2::limits_for(anchor), [&] { return analyse(anchor, out, part); });
+} catch (...) {
+    return base::report_failure("trace-path");
+}

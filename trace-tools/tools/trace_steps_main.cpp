@@ -1,0 +1,190 @@
+// trace-steps: which region of a trace repeats as a training's step does, and what its visits are made of.
+#include "base/contract/run_directory.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/options.hpp"
+#include "base/words.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+#include "trace-tools/steps/part.hpp"
+#include "trace-tools/steps/step_region.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+namespace {
+
+void write_steps(const std::filesystem::path& file, const otf2::StepTable& table)
+{
+    std::vector<std::string> columns{"rank", "step", "begin_ns", "end_ns"};
+    for (const std::string& phase : table.phases) columns.push_back(phase + "_ns");
+    base::CsvWriter steps{file, columns, base::CsvWriter::Appear::whole};
+    for (const otf2::StepsOfRank& rank : table.ranks)
+        for (const otf2::Step& step : rank.steps) {
+            std::vector<std::string> cells{std::to_string(rank.rank), std::to_string(step.number),
+                                           std::to_string(step.begin_ns), std::to_string(step.end_ns)};
+            for (const std::int64_t ns : step.phase_ns) cells.push_back(std::to_string(ns));
+            steps.write(cells);
+        }
+    steps.finish();
+}
+
+// Of all steps of all ranks.
+struct Times {
+    double mean_ms = 0.0;
+    double median_ms = 0.0;
+};
+
+Times times(std::vector<std::int64_t> ns)
+{
+    double sum = 0.0;
+    for (const std::int64_t one : ns) sum += static_cast<double>(one);
+    std::sort(ns.begin(), ns.end());
+    const double middle = (static_cast<double>(ns[(ns.size() - 1) / 2]) + static_cast<double>(ns[ns.size() / 2])) / 2.0;
+    return {sum / static_cast<double>(ns.size()) / 1e6, middle / 1e6};
+}
+
+template <class Length>
+Times times(const otf2::StepTable& table, const Length& length)
+{
+    std::vector<std::int64_t> all;
+    for (const otf2::StepsOfRank& rank : table.ranks)
+        for (const otf2::Step& step : rank.steps) all.push_back(length(step));
+    return times(std::move(all));
+}
+
+void print(const std::string& region, const otf2::StepTable& table)
+{
+    std::size_t least = SIZE_MAX;
+    std::size_t most = 0;
+    double steps_ns = 0.0;
+    double run_ns = 0.0;
+    for (const otf2::StepsOfRank& rank : table.ranks) {
+        least = std::min(least, rank.steps.size());
+        most = std::max(most, rank.steps.size());
+        run_ns += static_cast<double>(rank.steps.back().end_ns - rank.steps.front().begin_ns);
+        for (const otf2::Step& step : rank.steps) steps_ns += static_cast<double>(step.end_ns - step.begin_ns);
+    }
+    const std::string count = least == most ? base::join(most) : base::join(least, " to ", most);
+    const Times step = times(table, [](const otf2::Step& one) { return one.end_ns - one.begin_ns; });
+    std::printf(
+        "step '%s': %s visits on each of %zu ranks, %.3f ms each, %.1f %% of the time from the first to the last\n",
+        region.c_str(), count.c_str(), table.ranks.size(), step.mean_ms,
+        run_ns > 0.0 ? 100.0 * steps_ns / run_ns : 100.0);
+    std::printf("%-28s %12s %12s %8s\n", "phase", "mean ms", "median ms", "share %");
+    for (std::size_t phase = 0; phase < table.phases.size(); ++phase) {
+        const Times part = times(table, [&](const otf2::Step& one) { return one.phase_ns[phase]; });
+        std::printf("%-28s %12.3f %12.3f %8.2f\n", table.phases[phase].c_str(), part.mean_ms, part.median_ms,
+                    step.mean_ms > 0.0 ? 100.0 * part.mean_ms / step.mean_ms : 0.0);
+    }
+    std::printf("%-28s %12.3f %12.3f %8.2f\n", "step", step.mean_ms, step.median_ms, 100.0);
+}
+
+std::string what_to_do(const std::string& anchor, const otf2::Archive& archive)
+{
+    constexpr std::size_t most = 8;
+    std::vector<std::string> names;
+    for (const otf2::Region& region : archive.regions)
+        if (otf2::could_be_a_step(region)) names.push_back(region.name);
+    if (names.empty())
+        return anchor +
+               " has no regions of the program's own, only those of MPI or another library: --step-region may name a "
+               "call that is made once a step; trace-info shows how often each is made";
+    const bool more = names.size() > most;
+    if (more) names.resize(most);
+    return base::join("no region of ", anchor,
+                      " repeats as a step does (--help says how that is); --step-region names one: ",
+                      base::join_words(names, ", "), more ? ", .." : "");
+}
+
+// Those that lie wholly in the part.
+void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWords& words)
+{
+    if (!words.any()) return;
+    otf2::Reader reader{anchor};  // on the common clock
+    const otf2::Part part = otf2::part_of(reader, words);
+    const std::uint64_t ticks_per_s = reader.archive().clock.ticks_per_s;
+    const std::int64_t tick_ns = ticks_per_s > 0 ? static_cast<std::int64_t>(1'000'000'000 / ticks_per_s) : 0;
+    const std::int64_t rounding_ns = 2 * std::max<std::int64_t>(tick_ns, 1);  // of both ends
+    for (otf2::StepsOfRank& rank : table.ranks) {
+        const otf2::Location& location = reader.archive().locations[rank.location];
+        std::erase_if(rank.steps, [&](const otf2::Step& step) {
+            const std::int64_t begin_ns = otf2::common_ns(location, step.begin_ns);
+            const std::int64_t end_ns = otf2::common_ns(location, step.end_ns);
+            return part.within(rank.location, begin_ns, end_ns) + rounding_ns < end_ns - begin_ns;
+        });
+    }
+    std::erase_if(table.ranks, [](const otf2::StepsOfRank& rank) { return rank.steps.empty(); });
+}
+
+int find_steps(const std::string& anchor, const std::filesystem::path& out, const std::string& named,
+               const otf2::PartWords& part)
+{
+    otf2::Reader reader{anchor, {.undo_clock_offsets = true}};
+    const otf2::Archive& archive = reader.archive();
+    const auto region = named.empty() ? otf2::find_step_region(reader) : otf2::step_region_named(archive, named);
+    if (!region) {
+        base::warn(what_to_do(anchor, archive));
+        return base::exit_promise_not_kept;
+    }
+    otf2::StepTable table = otf2::read_steps(reader, *region);
+    keep(table, anchor, part);
+    const std::string& name = archive.regions[*region].name;
+    if (table.ranks.empty()) {
+        std::fprintf(stderr, "trace-steps: no visit of region %s ends%s\n", name.c_str(),
+                     part.any() ? (" within " + part.text()).c_str() : "");
+        return base::exit_promise_not_kept;
+    }
+    if (!out.empty()) {
+        const base::MadeDirectories made{out};
+        write_steps(out / base::file::steps, table);
+    }
+    print(name, table);
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    std::string anchor;
+    std::string out;
+    std::string step_region;
+    otf2::PartWords part;
+    base::Options options{"trace-steps", "which region of a trace is the step of its loop, and the step's phases"};
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
+    options.add("out,o", out, "where steps.csv goes; without it there is none", "DIR");
+    options.add("step-region", step_region, "steps are the visits of this region; if not given, one is looked for",
+                "NAME");
+    otf2::add_part_options(options, part);
+    options.section(
+        {.title = "The step that is looked for",
+         .text =
+             "What has an attribute 'step' and lies in nothing that has one. Where there is none: the outermost "
+             "region, not of MPI or another run-time library, that on every rank is visited equally often, at least 3 "
+             "times and always directly inside the same region, in visits of like lengths (half of them, and of their "
+             "time, "
+             "within a factor of 4) and for at least half of the time from the first event to the last. Of several "
+             "equally far outside the one with the most time. A rank is judged by its first location with events.",
+         .entries = {}});
+    options.section({.title = "Columns of steps.csv",
+                     .text = "",
+                     .entries = {
+                         {"rank, step", "the step's number, from its attribute 'step' or counted from 0"},
+                         {"begin_ns, end_ns", "on the node's own clock"},
+                         {"..._ns", "the time in each phase, a region directly inside the step"},
+                         {"other_ns", "what is left of the step"},
+                     }});
+    options.epilogue(
+        "Exit code 3 if nothing repeats. With --region, --from or --to only steps that lie wholly in that part.");
+    options.example("trace-steps train/trace/traces.otf2");
+    options.example("trace-steps train/trace/traces.otf2 --from 10s -o steps");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+
+    return otf2::confined("trace-steps", otf2::limits_for(anchor),
+                          [&] { return find_steps(anchor, out, step_region, part); });
+} catch (...) {
+    return base::report_failure("trace-steps");
+}

@@ -1,0 +1,272 @@
+// trace-waits: who waited for whom in MPI, and how efficient that leaves the run.
+#include "base/contract/trace_names.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/options.hpp"
+#include "base/words.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/profile/ranks.hpp"
+#include "trace-tools/replay/culprits.hpp"
+#include "trace-tools/replay/mpi_replay.hpp"
+#include "trace-tools/replay/pop.hpp"
+#include "trace-tools/replay/replay_archive.hpp"
+#include "trace-tools/steps/part.hpp"
+#include "trace-tools/steps/step_region.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+
+namespace {
+
+double seconds(std::int64_t ns)
+{
+    return static_cast<double>(ns) / 1e9;
+}
+
+// nowhere: what has an attribute `step`, if anything.
+std::uint32_t step_region(otf2::Reader& reader, const std::string& named)
+{
+    if (!named.empty()) return otf2::step_region_named(reader.archive(), named);
+    if (reader.archive().find_attribute(base::attribute::step)) return otf2::nowhere;
+    return otf2::find_step_region(reader).value_or(otf2::nowhere);
+}
+
+void write_pop(const std::filesystem::path& file, const otf2::MpiReplay& replay, const std::vector<std::int64_t>& ranks,
+               const std::optional<otf2::Efficiencies>& found)
+{
+    base::CsvWriter pop{file, {"metric", "rank", "value"}, base::CsvWriter::Appear::whole};
+    if (found) {
+        pop.row("parallel_efficiency", "all", found->parallel());
+        pop.row("load_balance", "all", found->load_balance);
+        pop.row("communication_efficiency", "all", found->communication());
+        pop.row("serialisation_efficiency", "all", found->serialisation);
+        pop.row("transfer_efficiency", "all", found->transfer);
+    }
+    std::size_t location = 0;
+    for (const otf2::MpiTimes& times : replay.times()) {
+        const std::int64_t rank = ranks[location++];
+        if (!times.counts()) continue;
+        pop.row("run_s", rank, seconds(times.run_ns));
+        pop.row("computation_s", rank, seconds(times.run_ns - times.mpi_ns));
+        pop.row("mpi_s", rank, seconds(times.mpi_ns));
+        pop.row("wait_time_mpi_s", rank, seconds(times.waiting_ns));
+    }
+    pop.finish();
+}
+
+// Of a pattern.
+struct Wait {
+    otf2::WaitSum all;
+    std::map<std::pair<std::int64_t, std::string>, std::int64_t> ns_of_rank;  // and its rank_text()
+};
+
+using Waits = std::map<otf2::Pattern, Wait>;
+
+void print(const Waits& waits, const otf2::RunTime& run)
+{
+    if (waits.empty()) {
+        std::cout << "no MPI call waited for another rank\n";
+        return;
+    }
+    std::printf("%-24s %14s %7s %10s  %s\n", "wait state", "seconds", "%", "calls", "most on");
+    for (const auto& [pattern, wait] : waits) {
+        const auto most =
+            std::max_element(wait.ns_of_rank.begin(), wait.ns_of_rank.end(),
+                             [](const auto& one, const auto& other) { return one.second < other.second; });
+        std::printf("%-24s %14.9f %7.2f %10llu  %s (%.6f s)\n", otf2::cube_name(pattern), seconds(wait.all.ns),
+                    100.0 * seconds(wait.all.ns) / run.all_s, static_cast<unsigned long long>(wait.all.count),
+                    most->first.second.c_str(), seconds(most->second));
+    }
+}
+
+// What nobody wants in the efficiencies of a short run.
+void tell_of_initialisation(const otf2::MpiReplay& replay, const otf2::Archive& archive, const otf2::RunTime& run)
+{
+    constexpr double much = 0.1;
+    double initialising_s = 0.0;
+    for (const auto& [key, ns] : replay.exclusive())
+        if (key.where != otf2::nowhere && archive.regions[key.where].name.starts_with("MPI_Init"))
+            initialising_s += seconds(ns);
+    if (initialising_s > much * run.all_s)
+        std::printf("MPI_Init is %.0f %% of it all: --region or --from leaves it out\n",
+                    100.0 * initialising_s / run.all_s);
+}
+
+void print(const Waits& waits, const otf2::MpiReplay& replay, const std::vector<std::int64_t>& ranks,
+           const otf2::Archive& archive, const std::optional<otf2::Efficiencies>& found, const std::string& part)
+{
+    if (!found) {
+        std::cout << "no MPI in this " << (part.empty() ? "archive" : "part")
+                  << ": no wait states and no efficiencies\n";
+        return;
+    }
+    const otf2::RunTime run = otf2::run_time(replay);
+    std::printf("%s%s%zu ranks, %.6f s the longest; %% of the %.6f s of all ranks\n",
+                part.empty() ? "" : base::printable(part).c_str(), part.empty() ? "" : ": ", run.ranks, run.longest_s,
+                run.all_s);
+    print(waits, run);
+    std::fflush(stdout);
+    const otf2::CriticalPath path = replay.critical_path();
+    otf2::print_culprits(std::cout, otf2::culprits(archive, ranks, path.delay), path.unknown_delay, run);
+    std::cout.flush();
+    std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n",
+                found->parallel(), found->load_balance, found->serialisation, found->transfer);
+    if (part.empty()) tell_of_initialisation(replay, archive, run);
+}
+
+// The tables, if they are wanted.
+class Tables {
+ public:
+    Tables(const std::filesystem::path& directory, const otf2::Archive& archive, const std::vector<std::int64_t>& ranks)
+        : directory_{directory}, archive_{archive}, ranks_{ranks}
+    {
+        if (directory.empty()) return;
+        constexpr auto whole = base::CsvWriter::Appear::whole;
+        made_.emplace(directory);
+        waits_.emplace(
+            directory / "waits.csv",
+            std::vector<std::string>{"pattern", "communicator", "region", "rank", "step", "seconds", "count"}, whole);
+        phases_.emplace(directory / "phases.csv", std::vector<std::string>{"region", "rank", "step", "seconds"}, whole);
+    }
+
+    void wait(const otf2::WaitKey& key, const otf2::WaitSum& sum)
+    {
+        if (waits_)
+            waits_->row(otf2::cube_name(key.pattern), archive_.communicators[key.communicator].name,
+                        archive_.regions[key.where].name, ranks_[key.location], key.step, seconds(sum.ns), sum.count);
+    }
+    void phase(const otf2::PhaseTime& phase)
+    {
+        if (phases_)
+            phases_->row(archive_.regions[phase.where].name, ranks_[phase.location], phase.step, seconds(phase.ns));
+    }
+    void finish(const otf2::MpiReplay& replay, const std::optional<otf2::Efficiencies>& found)
+    {
+        if (directory_.empty()) return;
+        write_pop(directory_ / "pop.csv", replay, ranks_, found);
+        waits_->finish();
+        phases_->finish();
+    }
+
+ private:
+    std::filesystem::path directory_;
+    const otf2::Archive& archive_;
+    const std::vector<std::int64_t>& ranks_;
+    std::optional<base::MadeDirectories> made_;
+    std::optional<base::CsvWriter> waits_;
+    std::optional<base::CsvWriter> phases_;
+};
+
+int analyse(const std::string& anchor, const std::filesystem::path& out, const std::string& named,
+            const otf2::PartWords& part)
+{
+    otf2::Reader reader{anchor};
+    const otf2::Archive& archive = reader.archive();
+    const std::uint32_t step = out.empty() && named.empty() ? otf2::nowhere : step_region(reader, named);
+    const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
+    Waits totals;
+    Tables tables{out, archive, ranks};
+    const auto add_wait = [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
+        tables.wait(key, sum);
+        Wait& total = totals[key.pattern];
+        total.all.ns += sum.ns;
+        total.all.count += sum.count;
+        total.ns_of_rank[{ranks[key.location], otf2::rank_text(archive, ranks, key.location)}] += sum.ns;
+    };
+    otf2::MpiReplay replay{reader,
+                           {.critical_path = true,
+                            .step_region = step,
+                            .phases = [&](const otf2::PhaseTime& phase) { tables.phase(phase); },
+                            .part = otf2::part_of(reader, part)},
+                           add_wait};
+    otf2::replay_archive(reader, replay, "trace-waits");
+    const std::optional<otf2::Efficiencies> found = otf2::efficiencies(replay.times());
+    tables.finish(replay, found);
+    print(totals, replay, ranks, archive, found, part.text());
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    std::string anchor;
+    std::string out;
+    std::string step_region;
+    otf2::PartWords part;
+    base::Options options{"trace-waits", "wait states of an MPI program, from its OTF2 archive"};
+    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
+    options.add("out,o", out, "where waits.csv, phases.csv and pop.csv go; without it there are none", "DIR");
+    options.add("step-region", step_region,
+                "steps are the visits of this region; if not given, of the one that trace-steps finds", "NAME");
+    otf2::add_part_options(options, part);
+    options.section({.title = "On the terminal",
+                     .text = "",
+                     .entries = {
+                         {"wait states", "seconds of all ranks together, and percent of the time of all ranks"},
+                         {"rank N made the others wait",
+                          "its delay costs (see trace-path), in percent of the run of all ranks but one, and the "
+                          "regions in which it was late"},
+                     }});
+    options.section({.title = "A part of the run",
+                     .text = "With --region, --from or --to all that is summed up is what lies in that part: waits and "
+                             "MPI calls that reach beyond it are cut off at its ends, efficiencies are those of the "
+                             "part, as Cube has them for a call path, and phases are of the steps that lie wholly in "
+                             "it. Who waited for whom is found from the whole run.",
+                     .entries = {}});
+    options.section(
+        {.title = "Tables",
+         .text = "",
+         .entries = {
+             {"waits.csv",
+              "what was waited for: pattern (by Cube's names, such as mpi_latesender), communicator, region "
+              "(the MPI call), rank, step (-1 outside of steps), seconds, count (of calls)"},
+             {"phases.csv",
+              "what the time of each step went into: region, rank, step, seconds; time in each region "
+              "directly inside a step, and in the step's own region outside of those: they add up to "
+              "the step"},
+             {"pop.csv",
+              "POP's efficiencies, 1 is best: metric, rank ('all' for the run), value; only the header if no "
+              "rank was in MPI"},
+         }});
+    options.section(
+        {.title = "Patterns that Cube has no name for",
+         .text = "Of a program whose communication has a thread of its own they are that thread's; what of it the "
+                 "others wait for is time in regions of theirs.",
+         .entries = {
+             {"mpi_icollective_exposed", "time in calls that wait or test for a non-blocking collective"},
+             {"mpi_icollective_wait", "the part of it in which some rank had not yet started the collective"},
+         }});
+    options.section(
+        {.title = "Metrics of pop.csv",
+         .text = "Of the thread of each rank that calls MPI: what other threads compute meanwhile does not count.",
+         .entries = {
+             {"run_s, mpi_s", "from the first ENTER to the last LEAVE, of that in the part; in MPI calls"},
+             {"computation_s", "run_s - mpi_s"},
+             {"wait_time_mpi_s", "in MPI calls until another rank came"},
+             {"load_balance", "mean / longest computation"},
+             {"serialisation_efficiency",
+              "longest computation / longest time outside of transfer, which is mpi_s - wait_time_mpi_s"},
+             {"transfer_efficiency", "longest time outside of transfer / longest run"},
+             {"communication_efficiency", "serialisation x transfer: longest computation / longest run"},
+             {"parallel_efficiency", "load balance x communication: mean computation / longest run"},
+         }});
+    options.epilogue(
+        "Where the archive has many locations, its events are put aside in the directory for temporary files "
+        "(TMPDIR): about half its size.");
+    options.example("trace-waits train/trace/traces.otf2");
+    options.example("trace-waits train/trace/traces.otf2 --region step -o waits");
+    if (!options.parse(argc, argv)) return base::exit_fine;
+
+    return otf2::confined("trace-waits", otf2::limits_for(anchor),
+                          [&] { return analyse(anchor, out, step_region, part); });
+} catch (...) {
+    return base::report_failure("trace-waits");
+}
