@@ -1,16 +1,18 @@
 // A run directory with known effects: the archives that a training and its noise would have written.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/contract/roles.hpp"
 #include "base/random.hpp"
 #include "base/words.hpp"
-#include "testing/thread_team.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
+#include "trace-tools/synth/thread_team.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -125,9 +127,10 @@ inline std::vector<const SyntheticNoise*> noise_at(const SyntheticRun& run, cons
 inline void write_training(const std::filesystem::path& folder, const SyntheticRun& run)
 {
     const std::vector<detail::PlannedSlot> slots = detail::plan(run);
-    run_ranks(run.ranks, [&](std::unique_ptr<otf2::Team> team) {
-        const int mine = team->rank();
-        otf2::Recorder recorder{folder, std::move(team)};
+    otf2::ThreadMeeting meeting{run.ranks};
+    otf2::on_each_rank(meeting, [&](int mine) {
+        const auto clock = [] { return otf2::ClockSample{.at_ns = base::now_ns()}; };
+        otf2::Recorder recorder{folder, std::make_unique<otf2::ThreadTeam>(mine, meeting, clock)};
         const auto attribute = [&](const char* name) { return recorder.attribute(name, otf2::Type::uint64); };
         const otf2::AttributeRef step_number = attribute("step");
         const otf2::AttributeRef bucket_number = attribute("bucket");
