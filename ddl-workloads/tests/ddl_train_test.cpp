@@ -11,6 +11,7 @@
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -925,7 +926,9 @@ TEST_CASE("a batch larger than the data is refused on all ranks")
     const testing::Scratch scratch;
     const testing::TrainRun run = testing::train(2, scratch / "run", small({"--batch", "1000"}));
     CHECK(run.status == 2);
-    CHECK(run.err.find("ddl-train: ") != std::string::npos);
+    CHECK(run.err.find("ddl-train: the data set's 130 samples do not fill one step of 2 ranks") != std::string::npos);
+    CHECK(run.err.find("cannot open") == std::string::npos);
+    CHECK_FALSE(fs::exists(scratch / "run/train"));
 }
 
 TEST_CASE("the part of an earlier training is left alone")

@@ -11,10 +11,14 @@
 #include "ddl-workloads/train/evaluation.hpp"
 #include "ddl-workloads/train/training_state.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace ddl {
@@ -22,6 +26,7 @@ namespace ddl {
 namespace {
 
 constexpr std::uint64_t steps_of_a_sample = 10;
+constexpr std::chrono::seconds rank0_first{1};
 
 base::PlugInText strategy_name(const TrainingPlan& plan)
 {
@@ -57,6 +62,8 @@ void Training::prepare()
     try {
         prepare_parts();
     } catch (...) {
+        // Rank 0 takes the part back, on which another rank may trip: what rank 0 says is then the cause, and ends all.
+        if (exchanges_.rank() != 0) std::this_thread::sleep_for(rank0_first);
         claimed_.reset();
         throw;
     }
