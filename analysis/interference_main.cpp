@@ -15,6 +15,8 @@
 #include "base/version.hpp"
 #include "base/words.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <iostream>
 #include <optional>

@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <vector>
 
 namespace base {

@@ -19,8 +19,10 @@ set(CROSSTALK_SANITIZE "" CACHE STRING "sanitizers to build with, for example ad
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # Without the first two ccache does not cache what uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
 endif()
 
 # What every target of ours is compiled with; dependencies are included as SYSTEM and spared the warnings.
@@ -36,8 +38,13 @@ target_include_directories(house_rules INTERFACE ${CMAKE_SOURCE_DIR})
 set(only_checked $<BOOL:$<TARGET_PROPERTY:DISABLE_PRECOMPILE_HEADERS>>)
 target_compile_options(house_rules INTERFACE $<$<AND:${only_checked},$<COMPILE_LANGUAGE:CXX>>:-O0 -g0>)
 if(CROSSTALK_SANITIZE)
+  # A third of the code generated; ASan finds what the first two would. The fuzz programs check them all.
+  set(checks_of_each_access null,object-size,alignment)
+  if(CROSSTALK_FUZZ)
+    set(checks_of_each_access function)
+  endif()
   target_compile_options(house_rules INTERFACE
-    $<$<AND:$<NOT:${only_checked}>,$<COMPILE_LANGUAGE:CXX>>:-fsanitize=${CROSSTALK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize=vptr>)
+    $<$<AND:$<NOT:${only_checked}>,$<COMPILE_LANGUAGE:CXX>>:-fsanitize=${CROSSTALK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize=vptr,${checks_of_each_access}>)
   target_link_options(house_rules INTERFACE -fsanitize=${CROSSTALK_SANITIZE})
 endif()
 if(CROSSTALK_FUZZ)
@@ -95,8 +102,31 @@ function(house_library name)
   file(GLOB headers CONFIGURE_DEPENDS ${header_patterns})
   list(FILTER sources EXCLUDE REGEX "_(main|bench)\\.cpp$")
   add_library(${name} STATIC ${sources})
-  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${headers})
+  house_headers_without_source(lone_headers ${headers})
+  list(REMOVE_ITEM headers ${lone_headers} "")
+  target_sources(${name} PUBLIC
+    FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${headers}
+    FILE_SET lone_headers TYPE HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${lone_headers})
+  set_target_properties(${name} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
   target_link_libraries(${name} PUBLIC house_rules ${lib_USES})
+endfunction()
+
+# house_headers_without_source(VARIABLE HEADER...): those that no source of the same name includes first. Compiling that
+# source shows that its header stands by itself; the others are compiled by themselves for this.
+function(house_headers_without_source result)
+  set(lone)
+  foreach(header ${ARGN})
+    string(REGEX REPLACE "\\.hpp$" ".cpp" source ${header})
+    set(first)
+    if(EXISTS ${source})
+      file(STRINGS ${source} first REGEX "^#include" LIMIT_COUNT 1)
+    endif()
+    file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${header})
+    if(NOT first STREQUAL "#include \"${path}\"")
+      list(APPEND lone ${header})
+    endif()
+  endforeach()
+  set(${result} ${lone} PARENT_SCOPE)
 endfunction()
 
 # house_tool(NAME [IN FOLDER] FROM LIBRARY...): the program NAME from NAME_main.cpp (dashes as underscores) in that
@@ -160,9 +190,13 @@ function(house_tests library)
   set(target ${library}-tests)
   add_executable(${target} ${sources} ${CMAKE_SOURCE_DIR}/cmake/test_main.cpp)
   target_link_libraries(${target} PRIVATE ${library} ${test_USES} testing doctest::doctest)
-  # With sanitizers most of a test's compile time would go into optimising code that runs once.
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <filesystem> <fstream> <map> <optional> <sstream> <string> <thread> <vector>
+    <doctest/doctest.h> <nlohmann/json.hpp>)
+  # Most of a test's compile time would go into optimising and instrumenting code that runs once. What is tested is
+  # instrumented in its library.
   if(CROSSTALK_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
+    target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
   endif()
   target_compile_definitions(${target} PRIVATE
     CROSSTALK_BIN="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" CROSSTALK_SOURCE="${CMAKE_SOURCE_DIR}")

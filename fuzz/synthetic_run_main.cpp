@@ -5,6 +5,8 @@
 #include "base/files.hpp"
 #include "testing/synthetic_run.hpp"
 
+#include <nlohmann/json.hpp>
+
 int main(int argc, char** argv)
 try {
     if (argc != 2) base::fail_usage("expects DIR, which must not be there yet");

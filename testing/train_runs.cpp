@@ -6,6 +6,8 @@
 #include "ddl-workloads/strategies/strategy.hpp"
 #include "testing/testing.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <csignal>
 #include <cstdlib>

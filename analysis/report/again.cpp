@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>

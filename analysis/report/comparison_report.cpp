@@ -13,6 +13,8 @@
 #include "base/files.hpp"
 #include "base/gnuplot.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <sstream>
 

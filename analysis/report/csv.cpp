@@ -6,6 +6,8 @@
 #include "base/csv.hpp"
 #include "base/words.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace analysis {

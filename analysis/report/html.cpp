@@ -10,6 +10,8 @@
 #include "base/files.hpp"
 #include "base/words.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 

@@ -4,6 +4,8 @@
 #include "analysis/report/identity.hpp"
 #include "base/contract/run_record.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include "analysis/report/report.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace analysis {
 

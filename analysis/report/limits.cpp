@@ -6,6 +6,8 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>

@@ -1,5 +1,7 @@
 #include "analysis/report/record.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace analysis {
 
 namespace {

@@ -8,6 +8,8 @@
 #include "base/files.hpp"
 #include "base/stop.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace analysis {
 
 std::string json_text(const nlohmann::ordered_json& json)

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

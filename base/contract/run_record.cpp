@@ -7,6 +7,8 @@
 #include "base/launcher.hpp"
 #include "base/version.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <ctime>
 #include <fstream>

@@ -1,7 +1,7 @@
 // run.json: who, where, when and how, the same for every program of ours.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

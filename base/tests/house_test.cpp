@@ -8,6 +8,7 @@
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>

@@ -6,7 +6,7 @@
 #include "ddl-workloads/instruments/write_observer.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -2,6 +2,8 @@
 
 #include "ddl-workloads/data/records.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace ddl {
 
 nlohmann::ordered_json to_json(const SampleShape& shape)

@@ -3,7 +3,7 @@
 
 #include "ddl-workloads/data/sample_shape.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace ddl {
 

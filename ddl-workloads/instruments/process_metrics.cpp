@@ -5,6 +5,8 @@
 #include "ddl-workloads/instruments/software_events.hpp"
 #include "trace-tools/otf2/write/counters.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <memory>
 #include <optional>

@@ -2,7 +2,7 @@
 // the kernel's own through perf_event_open, or, where that is not allowed, what getrusage tells.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <functional>

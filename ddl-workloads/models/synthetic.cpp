@@ -7,6 +7,8 @@
 #include "ddl-workloads/models/bucket_model.hpp"
 #include "ddl-workloads/models/emulated_work.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 

@@ -9,6 +9,7 @@
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <csignal>

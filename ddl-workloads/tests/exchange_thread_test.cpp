@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <numeric>

@@ -6,6 +6,7 @@
 #include "trace-tools/profile/profile.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -5,6 +5,7 @@
 #include "testing/train_runs.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>

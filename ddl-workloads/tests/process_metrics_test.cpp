@@ -7,6 +7,7 @@
 #include "trace-tools/otf2/write/counters.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdint>

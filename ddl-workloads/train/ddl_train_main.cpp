@@ -10,6 +10,8 @@
 
 #ifdef CROSSTALK_DDL_TORCH
 #include "ddl-workloads/models/torch/registry.hpp"
+
+#include <nlohmann/json.hpp>
 #endif
 
 #include <iostream>

@@ -5,6 +5,8 @@
 #include "base/error.hpp"
 #include "base/launcher.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

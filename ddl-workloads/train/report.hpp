@@ -4,7 +4,7 @@
 #include "ddl-workloads/instruments/phases.hpp"
 #include "ddl-workloads/train/plan.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <array>
 #include <cstddef>

@@ -10,6 +10,8 @@
 #include "ddl-workloads/transports/roll_call.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>

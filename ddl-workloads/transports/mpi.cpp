@@ -6,6 +6,7 @@
 #include "trace-tools/mpi/record_mpi.hpp"
 
 #include <mpi.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,8 @@
 // One process alone, without MPI: every exchange is done as soon as it is asked for.
 #include "ddl-workloads/transports/transport.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 #include <unistd.h>

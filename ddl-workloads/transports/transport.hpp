@@ -5,7 +5,7 @@
 #include "ddl-workloads/transports/half.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -11,6 +11,8 @@
 #include "testing/noise_runs.hpp"
 #include "testing/paired.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>

@@ -14,6 +14,8 @@
 #include "noisegen/schedule/designed.hpp"
 #include "noisegen/stressors/registry.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <iostream>
 #include <set>

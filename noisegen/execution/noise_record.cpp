@@ -2,6 +2,8 @@
 
 #include "base/cgroups.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace noisegen {
 
 namespace {

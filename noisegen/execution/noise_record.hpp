@@ -4,7 +4,7 @@
 #include "noisegen/execution/plan.hpp"
 #include "noisegen/execution/team.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 

@@ -17,6 +17,8 @@
 #include "noisegen/schedule/job_plan.hpp"
 #include "noisegen/schedule/slot_length.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <iostream>
 

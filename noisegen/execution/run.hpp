@@ -3,7 +3,7 @@
 
 #include "noisegen/execution/plan.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace noisegen {
 

@@ -9,6 +9,8 @@
 #include "noisegen/schedule/intensity.hpp"
 #include "noisegen/stressors/registry.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <iostream>
 #include <map>

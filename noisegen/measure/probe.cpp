@@ -14,6 +14,8 @@
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 #include "noisegen/stressors/registry.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <iomanip>

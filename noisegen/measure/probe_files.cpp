@@ -4,6 +4,8 @@
 #include "base/files.hpp"
 #include "base/gnuplot.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -3,7 +3,7 @@
 
 #include "noisegen/measure/damage.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
 #include <vector>

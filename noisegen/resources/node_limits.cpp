@@ -10,6 +10,8 @@
 #include "base/launcher.hpp"
 #include "noisegen/stressors/registry.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 

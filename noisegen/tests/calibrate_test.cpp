@@ -9,6 +9,7 @@
 #include "testing/noise_runs.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

@@ -5,6 +5,8 @@
 #include "base/json.hpp"
 #include "ddl-workloads/data/shape_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 

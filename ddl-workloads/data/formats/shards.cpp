@@ -10,6 +10,8 @@
 #include "ddl-workloads/data/shape_json.hpp"
 #include "ddl-workloads/data/views.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <cstdio>
 

@@ -4,6 +4,7 @@
 #include "ddl-workloads/models/torch/parameter_shards.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
+#include <nlohmann/json.hpp>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>

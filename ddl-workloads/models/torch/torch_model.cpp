@@ -5,6 +5,7 @@
 #include "ddl-workloads/models/torch/parameter_shards.hpp"
 #include "ddl-workloads/models/torch/reducer.hpp"
 
+#include <nlohmann/json.hpp>
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 
 #include <mutex>

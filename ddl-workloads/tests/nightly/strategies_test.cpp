@@ -3,6 +3,7 @@
 #include "testing/train_runs.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>

@@ -6,6 +6,7 @@
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <barrier>

@@ -9,6 +9,7 @@
 #include "trace-tools/cube/tests/pycubexr.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>

@@ -7,6 +7,7 @@
 #include "trace-tools/cube/tests/pycubexr.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <numeric>
