@@ -5,6 +5,8 @@
 #include "ddl-workloads/transports/shard_parts.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
