@@ -185,7 +185,11 @@ std::string Options::help() const
     text << "\n";
     if (!manual_.positional.empty())
         text << "\n" << wrapped(manual_.positional + ": " + positional_help_, 2, line_length);
-    if (!manual_.commands.empty()) print_section(text, commands_section(manual_));
+    if (!manual_.commands.empty()) {
+        Section commands = commands_section(manual_);
+        commands.title += " (each has its own --help)";
+        print_section(text, commands);
+    }
     print_options(text, manual_);
     for (const Section& section : manual_.sections)
         if (section.in_help) print_section(text, section);

@@ -129,10 +129,10 @@ function(house_headers_without_source result)
   set(${result} ${lone} PARENT_SCOPE)
 endfunction()
 
-# house_tool(NAME [IN FOLDER] FROM LIBRARY...): the program NAME from NAME_main.cpp (dashes as underscores) in that
-# folder (default: this one), installed.
+# house_tool(NAME [IN FOLDER] FROM LIBRARY... [COMMANDS COMMAND...]): the program NAME from NAME_main.cpp (dashes as
+# underscores) in that folder (default: this one), installed with its manual.
 function(house_tool name)
-  cmake_parse_arguments(tool "" "IN" "FROM" ${ARGN})
+  cmake_parse_arguments(tool "" "IN" "FROM;COMMANDS" ${ARGN})
   if(NOT tool_IN)
     set(tool_IN .)
   endif()
@@ -140,6 +140,11 @@ function(house_tool name)
   add_executable(${name} ${tool_IN}/${file}_main.cpp)
   target_link_libraries(${name} PRIVATE ${tool_FROM})
   install(TARGETS ${name} RUNTIME)
+  house_manual(${name} ${tool_COMMANDS})
+  if(NOT TARGET programs)
+    add_custom_target(programs)  # what is installed
+  endif()
+  add_dependencies(programs ${name} ${name}-manual)
 endfunction()
 
 # house_manual(PROGRAM [COMMAND...]): its man page, that of each of its commands (program-command.1) and its bash
@@ -152,19 +157,20 @@ function(house_manual program)
   set(man ${CMAKE_BINARY_DIR}/share/man/man1/${program}.1)
   set(completion ${CMAKE_BINARY_DIR}/share/bash-completion/completions/${program})
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/man/man1 ${CMAKE_BINARY_DIR}/share/bash-completion/completions)
+  set(run ${CMAKE_COMMAND} -E env ${CROSSTALK_TEST_ENVIRONMENT} $<TARGET_FILE:${program}>)
   set(pages ${man})
   foreach(command ${ARGN})
     set(page ${CMAKE_BINARY_DIR}/share/man/man1/${program}-${command}.1)
     list(APPEND pages ${page})
     add_custom_command(OUTPUT ${page}
-      COMMAND $<TARGET_FILE:${program}> ${command} --man > ${page}.new
+      COMMAND ${run} ${command} --man > ${page}.new
       COMMAND ${CMAKE_COMMAND} -E rename ${page}.new ${page}
       DEPENDS ${program} COMMENT "Manual of ${program} ${command}" VERBATIM)
   endforeach()
   add_custom_command(OUTPUT ${man} ${completion}
-    COMMAND $<TARGET_FILE:${program}> --man > ${man}.new
+    COMMAND ${run} --man > ${man}.new
     COMMAND ${CMAKE_COMMAND} -E rename ${man}.new ${man}
-    COMMAND $<TARGET_FILE:${program}> --completion bash > ${completion}.new
+    COMMAND ${run} --completion bash > ${completion}.new
     COMMAND ${CMAKE_COMMAND} -E rename ${completion}.new ${completion}
     DEPENDS ${program} COMMENT "Manual of ${program}" VERBATIM)
   add_custom_target(${program}-manual ALL DEPENDS ${pages} ${completion})
@@ -190,9 +196,12 @@ function(house_tests library)
   set(target ${library}-tests)
   add_executable(${target} ${sources} ${CMAKE_SOURCE_DIR}/cmake/test_main.cpp)
   target_link_libraries(${target} PRIVATE ${library} ${test_USES} testing doctest::doctest)
-  target_precompile_headers(${target} PRIVATE
-    <algorithm> <filesystem> <fstream> <map> <optional> <sstream> <string> <thread> <vector>
-    <doctest/doctest.h> <nlohmann/json.hpp>)
+  list(LENGTH sources count)
+  if(count GREATER 3)
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <filesystem> <fstream> <map> <optional> <sstream> <string> <thread> <vector>
+      <doctest/doctest.h> <nlohmann/json.hpp>)
+  endif()
   # Most of a test's compile time would go into optimising and instrumenting code that runs once. What is tested is
   # instrumented in its library.
   if(CROSSTALK_SANITIZE)

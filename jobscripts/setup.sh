@@ -14,6 +14,24 @@ packages_to_check=(clang-format shellcheck doctest-dev libbenchmark-dev otf2-too
 
 say() { echo "${0##*/}: $*" >&2; }
 
+# only_help ARGUMENT...: prints help() of the script and ends it, if that is asked for; refuses any other argument.
+only_help() {
+    case ${1-} in
+        '') ;;
+        --help | -h)
+            help
+            exit 0
+            ;;
+        *)
+            say "no option '$1' (${0##*/} --help)"
+            exit 2
+            ;;
+    esac
+}
+
+# in_lines WORD...: as a block of text.
+in_lines() { fold -s -w 90 <<<"$*" | sed 's/^/     /; s/ *$//'; }
+
 # need_packages PACKAGE...: installs those that are missing. Not root: says which, and ends the script.
 need_packages() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -2,16 +2,11 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/child.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
-
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-
-extern char** environ;
 
 namespace testing {
 
@@ -48,24 +43,8 @@ Outcome run(const std::vector<std::string>& words)
     const Scratch scratch;
     const std::string out = scratch / "out";
     const std::string err = scratch / "err";
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    pid_t child = 0;
-    const int code = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (code != 0) throw std::system_error{code, std::generic_category(), "cannot run " + words.at(0)};
-
-    int status = 0;
-    base::check_errno(::waitpid(child, &status, 0), "wait for ", words.at(0));
     Outcome outcome;
-    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    outcome.status = base::Child{{.words = words, .output = out, .errors = err}}.wait();
     outcome.out = base::read_whole(out);
     outcome.err = base::read_whole(err);
     return outcome;

@@ -15,13 +15,6 @@
 #include <sstream>
 #include <thread>
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char** environ;
-
 namespace testing {
 
 namespace {
@@ -86,27 +79,13 @@ std::vector<StepTime> steps_in(const std::filesystem::path& out)
 }
 
 RunningJob::RunningJob(int ranks, const Words& command, const std::filesystem::path& log)
+    : launcher_{{.words = under_mpirun(ranks, command), .output = log, .errors = log}}
 {
-    const Words words = under_mpirun(ranks, command);
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    const int code = posix_spawnp(&launcher_, arguments[0], &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (code != 0) base::fail("cannot run mpirun");
 }
 
 RunningJob::~RunningJob()
 {
-    if (launcher_ < 0) return;
     for (const pid_t rank : ranks()) ::kill(rank, SIGKILL);
-    ::kill(launcher_, SIGKILL);
-    ::waitpid(launcher_, nullptr, 0);
 }
 
 RunningTraining::RunningTraining(int ranks, std::filesystem::path out, const Words& options)
@@ -129,21 +108,13 @@ void RunningTraining::wait_for_steps() const
 std::vector<pid_t> RunningJob::ranks() const
 {
     std::vector<pid_t> children;
-    const std::string tasks = "/proc/" + std::to_string(launcher_) + "/task";
+    const std::string tasks = "/proc/" + std::to_string(launcher()) + "/task";
     std::error_code gone;
     for (const auto& task : std::filesystem::directory_iterator{tasks, gone}) {
         std::ifstream file{task.path() / "children"};
         for (pid_t child = 0; file >> child;) children.push_back(child);
     }
     return children;
-}
-
-int RunningJob::wait()
-{
-    int status = 0;
-    base::check_errno(::waitpid(launcher_, &status, 0), "wait for mpirun");
-    launcher_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 std::vector<Words> every_model(const std::map<std::string, Words>& forms)

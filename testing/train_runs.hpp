@@ -1,6 +1,8 @@
 // Runs the real ddl-train, alone or under mpirun, to its end or until a test stops it.
 #pragma once
 
+#include "base/system/child.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -45,12 +47,12 @@ class RunningJob {
     RunningJob(const RunningJob&) = delete;
     RunningJob& operator=(const RunningJob&) = delete;
 
-    pid_t launcher() const { return launcher_; }
-    std::vector<pid_t> ranks() const;  // the launcher's children
-    int wait();                        // for the launcher; exit code, or 128 + signal
+    pid_t launcher() const { return launcher_.pid(); }
+    std::vector<pid_t> ranks() const;        // the launcher's children
+    int wait() { return launcher_.wait(); }  // for the launcher; exit code, or 128 + signal
 
  private:
-    pid_t launcher_ = -1;
+    base::Child launcher_;
 };
 
 class RunningTraining : public RunningJob {

@@ -11,7 +11,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/gnuplot.hpp"
+#include "base/system/gnuplot.hpp"
 
 #include <nlohmann/json.hpp>
 

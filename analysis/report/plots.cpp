@@ -5,7 +5,7 @@
 #include "base/contract/roles.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/gnuplot.hpp"
+#include "base/system/gnuplot.hpp"
 
 #include <algorithm>
 #include <cmath>

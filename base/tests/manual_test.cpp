@@ -114,7 +114,7 @@ TEST_CASE_FIXTURE(Fixture, "completion, help and man page know commands and plug
     CHECK(offered("bake-cake eat tree 'tower[f'") == "tower[floors=\n");
     CHECK(offered("bake-cake eat --v") == "--version\n");
     CHECK(offered("bake-cake --title x e") == "\n");
-    CHECK(options.help().find("\nCommands:\n  eat  what is left\n") != std::string::npos);
+    CHECK(options.help().find("\nCommands (each has its own --help):\n  eat  what is left\n") != std::string::npos);
     CHECK(eat.help().find("\n  CAKE: which\n") != std::string::npos);
     const std::string page = base::man_page(options.manual());
     CHECK(page.find(".SH \"COMMANDS\"\n.TP\n\\fBeat\\fR\nwhat is left\n") != std::string::npos);

@@ -1,6 +1,6 @@
 // ddl-data: makes data sets of any size, converts them from format to format, and says what lies in a file or folder.
+#include "base/cli/commands.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
 #include "base/progress.hpp"
 #include "base/stop.hpp"
 #include "base/words.hpp"
@@ -64,71 +64,62 @@ std::string with_option(const std::string& text, const std::string& option, cons
     return named.name + "[" + base::join_words(options, ",") + "]";
 }
 
-int generate(int argc, char** argv)
-{
-    std::string set;
-    std::string format = "shards";
-    std::string out;
-    std::int64_t samples = 0;
-    base::Bytes bytes;
-    base::Options options{"ddl-data generate", "makes a learnable data set of any size, the same for the same seed"};
-    options.add_positional("SET", set, "what is made: synthetic[noise=30%], clicks[rows=1000], digits");
-    options.add("samples", samples, "in all, held-out ones included; 0: as SET says");
-    options.add("bytes", bytes, "the same as a size: 2GiB");
-    add_output(options, format, out);
-    options.example("ddl-data generate synthetic --bytes 2GiB --to shards --out DIR");
-    if (!options.parse(argc, argv)) return base::exit_fine;
+class Generate : public base::Command {
+ public:
+    Generate() : Command{"ddl-data generate", "makes a learnable data set of any size, the same for the same seed"}
+    {
+        options.add_positional("SET", set_, "what is made: synthetic[noise=30%], clicks[rows=1000], digits");
+        options.add("samples", samples_, "in all, held-out ones included; 0: as SET says");
+        options.add("bytes", bytes_, "the same as a size: 2GiB");
+        add_output(options, format_, out_);
+        options.example("ddl-data generate synthetic --bytes 2GiB --to shards --out DIR");
+    }
 
-    if (ddl::data_sets().find(base::parse_plug_in(set).name).make == nullptr)
-        base::fail_usage(set, " is there already; ddl-data convert makes another format of it");
-    if (samples != 0 && bytes.count != 0) base::fail_usage("--samples and --bytes say the same: one of them");
-    if (bytes.count != 0) samples = bytes.count / ddl::data_set(set, {}).shape.record_bytes();
-    if (samples < 0 || (bytes.count != 0 && samples == 0)) base::fail_usage("not one sample has room");
-    if (samples != 0) set = with_option(set, "samples", std::to_string(samples));
-    write(set, format, out);
-    return base::exit_fine;
-}
-
-int convert(int argc, char** argv)
-{
-    std::string set;
-    std::string format = "shards";
-    std::string out;
-    base::Options options{"ddl-data convert", "writes a data set in another format"};
-    options.add_positional("SET", set, "as ddl-train --data takes it: digits, cifar10[path=DIR], text[path=FILE]");
-    add_output(options, format, out);
-    options.example("ddl-data convert digits --to mnist --out DIR");
-    options.example("ddl-data convert text[path=FILE,length=256] --to hdf5 --out FILE.h5");
-    if (!options.parse(argc, argv)) return base::exit_fine;
-    write(set, format, out);
-    return base::exit_fine;
-}
-
-int info(int argc, char** argv)
-{
-    std::string given;
-    bool check = false;
-    base::Options options{"ddl-data info", "says what lies in a file or folder"};
-    options.add_positional("PATH", given, "file or folder, or a data set as ddl-train --data takes it");
-    options.add_switch("check", check, "read every record and say which are corrupt; exit code 1 if there are any");
-    if (!options.parse(argc, argv)) return base::exit_fine;
-
-    const std::string text = given.ends_with(']') ? given : ddl::recognise(given);
-    const ddl::DataSet set = ddl::data_set(text, {});
-    if (ddl::data_sets().find(base::parse_plug_in(text).name).make != nullptr)
-        base::fail_usage(text, " is not there, but would be made");
-    const ddl::Reading reading{.skip_corrupt = true};
-    const std::int64_t train = ddl::open_part(set, ddl::Part::train, reading)->records();
-    const std::int64_t held_out = ddl::open_part(set, ddl::Part::held_out, reading)->records();
-    std::cout << "data set   " << text << "\n"
-              << "samples    " << words_of(set.shape) << ", " << set.shape.record_bytes() << " bytes each\n"
-              << "train      " << train << "\n"
-              << "held out   " << held_out << "\n";
-    if (!check) {
-        for (const std::string& fault : ddl::open_part(set, ddl::Part::train, reading)->faults())
-            std::cout << "fault      " << fault << "\n";
+    int run() override
+    {
+        if (ddl::data_sets().find(base::parse_plug_in(set_).name).make == nullptr)
+            base::fail_usage(set_, " is there already; ddl-data convert makes another format of it");
+        if (samples_ != 0 && bytes_.count != 0) base::fail_usage("--samples and --bytes say the same: one of them");
+        if (bytes_.count != 0) samples_ = bytes_.count / ddl::data_set(set_, {}).shape.record_bytes();
+        if (samples_ < 0 || (bytes_.count != 0 && samples_ == 0)) base::fail_usage("not one sample has room");
+        if (samples_ != 0) set_ = with_option(set_, "samples", std::to_string(samples_));
+        write(set_, format_, out_);
         return base::exit_fine;
     }
+
+ private:
+    std::string set_;
+    std::string format_ = "shards";
+    std::string out_;
+    std::int64_t samples_ = 0;
+    base::Bytes bytes_;
+};
+
+class Convert : public base::Command {
+ public:
+    Convert() : Command{"ddl-data convert", "writes a data set in another format"}
+    {
+        options.add_positional("SET", set_, "as ddl-train --data takes it: digits, cifar10[path=DIR], text[path=FILE]");
+        add_output(options, format_, out_);
+        options.example("ddl-data convert digits --to mnist --out DIR");
+        options.example("ddl-data convert text[path=FILE,length=256] --to hdf5 --out FILE.h5");
+    }
+
+    int run() override
+    {
+        write(set_, format_, out_);
+        return base::exit_fine;
+    }
+
+ private:
+    std::string set_;
+    std::string format_ = "shards";
+    std::string out_;
+};
+
+// Returns the exit code.
+int check_records(const std::string& text)
+{
     ddl::Findings findings;
     {
         base::Progress progress{"checking"};
@@ -139,29 +130,48 @@ int info(int argc, char** argv)
     return findings.faults.empty() ? base::exit_fine : base::exit_failed;
 }
 
+class Info : public base::Command {
+ public:
+    Info() : Command{"ddl-data info", "says what lies in a file or folder"}
+    {
+        options.add_positional("PATH", given_, "file or folder, or a data set as ddl-train --data takes it");
+        options.add_switch("check", check_,
+                           "read every record and say which are corrupt; exit code 1 if there are any");
+    }
+
+    int run() override
+    {
+        const std::string text = given_.ends_with(']') ? given_ : ddl::recognise(given_);
+        const ddl::DataSet set = ddl::data_set(text, {});
+        if (ddl::data_sets().find(base::parse_plug_in(text).name).make != nullptr)
+            base::fail_usage(text, " is not there, but would be made");
+        const ddl::Reading reading{.skip_corrupt = true};
+        const std::int64_t train = ddl::open_part(set, ddl::Part::train, reading)->records();
+        const std::int64_t held_out = ddl::open_part(set, ddl::Part::held_out, reading)->records();
+        std::cout << "data set   " << text << "\n"
+                  << "samples    " << words_of(set.shape) << ", " << set.shape.record_bytes() << " bytes each\n"
+                  << "train      " << train << "\n"
+                  << "held out   " << held_out << "\n";
+        if (check_) return check_records(text);
+        for (const std::string& fault : ddl::open_part(set, ddl::Part::train, reading)->faults())
+            std::cout << "fault      " << fault << "\n";
+        return base::exit_fine;
+    }
+
+ private:
+    std::string given_;
+    bool check_ = false;
+};
+
 int run(int argc, char** argv)
 {
-    const std::vector<std::string> commands{"generate", "convert", "info"};
-    const std::string word = argc < 2 ? "" : argv[1];
-    if (word == "generate") return generate(argc - 1, argv + 1);
-    if (word == "convert") return convert(argc - 1, argv + 1);
-    if (word == "info") return info(argc - 1, argv + 1);
-
     bool list = false;
     base::Options options{name, "data sets for ddl-train: made, converted, looked into"};
     options.add_switch("list", list, "show all data sets and formats, and end");
-    options.section({.title = "Commands (each has its own --help)",
-                     .text = {},
-                     .entries = {{"generate", "makes a learnable data set of any size"},
-                                 {"convert", "writes a data set in another format"},
-                                 {"info", "says what lies in a file or folder"}}});
-    if (!word.empty() && word[0] != '-')
-        base::fail_usage("no command '", word, "'", base::did_you_mean(word, commands), " (there are ",
-                         base::join_words(commands, ", "), ")");
-    if (!options.parse(argc, argv)) return base::exit_fine;
-    if (!list) base::fail_usage("lacks a command: ", base::join_words(commands, ", "), " (ddl-data --help)");
-    ddl::data_sets().list(std::cout);
-    return base::exit_fine;
+    return base::run_program(options, base::commands<Generate, Convert, Info>(), argc, argv, [&list] {
+        if (list) ddl::data_sets().list(std::cout);
+        return list;
+    });
 }
 
 }  // namespace

@@ -35,7 +35,10 @@ refused 2 "no option '--run'" "$jobscripts/controls.sh" --run 3
 refused 2 "no victim 'vgg'" "$jobscripts/controls.sh" --victim vgg
 refused 2 "'many' is not a number of runs" "$jobscripts/controls.sh" --runs many
 
-for script in local.sh slurm-sandbox.sh controls.sh; do
+refused 2 "no option '--hlep'" "$jobscripts/../quickstart.sh" --hlep
+refused 2 "no option 'fast'" "$jobscripts/../check.sh" fast
+
+for script in local.sh slurm-sandbox.sh controls.sh ../quickstart.sh ../check.sh; do
     run "$jobscripts/$script" --help
     check "$script --help ends well" test "$status" = 0
     check "$script --help prints something" test -s "$scratch/out"

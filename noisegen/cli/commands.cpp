@@ -1,8 +1,6 @@
 #include "noisegen/cli/commands.hpp"
 
-#include "base/options.hpp"
 #include "base/stop.hpp"
-#include "base/words.hpp"
 #include "noisegen/cli/manual.hpp"
 #include "noisegen/measure/calibrate.hpp"
 #include "noisegen/measure/probe.hpp"
@@ -10,25 +8,12 @@
 
 #include <algorithm>
 #include <iostream>
-#include <memory>
 
 namespace noisegen {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Command {
-    Command(const std::string& name, const std::string& summary) : options{"noisegen " + name, summary} {}
-    virtual ~Command() = default;
-    Command(const Command&) = delete;
-    Command& operator=(const Command&) = delete;
-
-    // Of the options as they were read. Returns the exit code.
-    virtual int run() = 0;
-
-    base::Options options;
-};
 
 fs::path limits_path(const std::string& given)
 {
@@ -65,7 +50,7 @@ try {
     base::fail_usage("--victim: ", error.what());
 }
 
-class Calibrate : public Command {
+class Calibrate : public base::Command {
  public:
     Calibrate() : Command{"calibrate", "finds what each stressor reaches on this node, for rate=60%"}
     {
@@ -114,7 +99,7 @@ class Calibrate : public Command {
     std::int64_t rounds_ = static_cast<std::int64_t>(calibration_.rounds);
 };
 
-class ShowLimits : public Command {
+class ShowLimits : public base::Command {
  public:
     ShowLimits() : Command{"limits", "shows what noisegen calibrate found on this node"}
     {
@@ -136,7 +121,7 @@ class ShowLimits : public Command {
     std::string limits_file_;
 };
 
-class ProbeCommand : public Command {
+class ProbeCommand : public base::Command {
  public:
     ProbeCommand() : Command{"probe", "shows what noise on some CPUs takes from memory accesses on another"}
     {
@@ -202,36 +187,11 @@ class ProbeCommand : public Command {
     std::string out_ = "-";
 };
 
-std::vector<std::unique_ptr<Command>> all_commands()
-{
-    std::vector<std::unique_ptr<Command>> all;
-    all.push_back(std::make_unique<Calibrate>());
-    all.push_back(std::make_unique<ShowLimits>());
-    all.push_back(std::make_unique<ProbeCommand>());
-    return all;
-}
-
 }  // namespace
 
-std::optional<int> run_command(int argc, char** argv)
+base::Commands commands()
 {
-    if (argc < 2 || argv[1][0] == '-') return {};
-    const std::string word = argv[1];
-    std::vector<std::string> names;
-    for (const auto& command : all_commands()) {
-        names.push_back(base::command_word(command->options.manual()));
-        if (word != names.back()) continue;
-        return command->options.parse(argc - 1, argv + 1) ? command->run() : base::exit_fine;
-    }
-    base::fail_usage("no command '", word, "'", base::did_you_mean(word, names), " (there are ",
-                     base::join_words(names, ", "), "; a schedule needs none: noisegen --help)");
-}
-
-std::vector<base::Manual> command_manuals()
-{
-    std::vector<base::Manual> manuals;
-    for (const auto& command : all_commands()) manuals.push_back(command->options.manual());
-    return manuals;
+    return base::commands<Calibrate, ShowLimits, ProbeCommand>();
 }
 
 }  // namespace noisegen

@@ -121,7 +121,7 @@ void add_manual(base::Options& options)
     options.see_also(
         "noisegen-calibrate(1), noisegen-limits(1), noisegen-probe(1), sched(7), numa(7), cgroups(7), mpirun(1), "
         "srun(1), otf2-print(1)");
-    for (base::Manual& command : command_manuals()) options.command(std::move(command));
+    for (const auto& command : commands()) options.command(command->options.manual());
     options.plug_ins("schedule", words_of_schedules());
     add_examples(options);
 }

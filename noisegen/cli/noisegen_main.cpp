@@ -89,7 +89,8 @@ try {
     occupy_closed_streams();
     if (const auto duty = noisegen::asked_to_guard(argc, argv)) return noisegen::guard(*duty, argv[2]);
     const int oom_score_adj = noisegen::be_first_victim();
-    if (const auto code = noisegen::run_command(argc, argv)) return *code;
+    if (const auto code = base::run_command(noisegen::commands(), argc, argv, "a schedule needs none: noisegen --help"))
+        return *code;
 
     std::string schedule;
     std::string out;

@@ -1,0 +1,39 @@
+// The options that the commands of interference share.
+#pragma once
+
+#include "analysis/conclude/verdict.hpp"
+#include "base/options.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace analysis {
+
+struct Settings {
+    base::Percent budget{1.0};
+    base::Percent confidence{95.0};
+    std::int64_t warm_up = 10;
+    base::Nanoseconds guard{0};
+    int draws = 9999;
+    std::uint64_t seed = 1;
+    std::string clock_offset;
+    std::string fail_on;
+    std::string again;
+
+    std::optional<std::int64_t> clock_offset_ns() const;
+};
+
+// --budget, --warmup, --confidence.
+void add_common(base::Options& options, Settings& settings);
+
+// All, for the analysis of a designed run.
+void add_settings(base::Options& options, Settings& settings);
+
+// Throws UsageError for a value out of its range.
+void check(const Settings& settings);
+
+// What of --fail-on the verdict meets; empty if nothing.
+std::string failure(const Verdict& verdict, const std::string& fail_on);
+
+}  // namespace analysis

@@ -1,0 +1,39 @@
+#include "base/cli/commands.hpp"
+
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+namespace base {
+
+namespace {
+
+std::vector<std::string> words_of(const Commands& commands)
+{
+    std::vector<std::string> words;
+    for (const auto& command : commands) words.push_back(command_word(command->options.manual()));
+    return words;
+}
+
+}  // namespace
+
+std::optional<int> run_command(const Commands& commands, int argc, char** argv, const std::string& otherwise)
+{
+    if (argc < 2 || argv[1][0] == '-') return {};
+    const std::string word = argv[1];
+    for (const auto& command : commands)
+        if (word == command_word(command->options.manual()))
+            return command->options.parse(argc - 1, argv + 1) ? command->run() : exit_fine;
+    const std::vector<std::string> words = words_of(commands);
+    fail_usage("no command '", word, "'", did_you_mean(word, words), " (there are ", join_words(words, ", "),
+               otherwise.empty() ? "" : "; " + otherwise, ")");
+}
+
+int run_program(Options& program, const Commands& commands, int argc, char** argv, const std::function<bool()>& alone)
+{
+    if (const std::optional<int> code = run_command(commands, argc, argv)) return *code;
+    for (const auto& command : commands) program.command(command->options.manual());
+    if (!program.parse(argc, argv) || alone()) return exit_fine;
+    fail_usage("lacks a command: ", join_words(words_of(commands), ", "), " (", program.manual().program, " --help)");
+}
+
+}  // namespace base

@@ -1,0 +1,48 @@
+// The commands of a program, "commit" and "log" of "git", each with options, help and man page of its own.
+#pragma once
+
+#include "base/options.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace base {
+
+// Its constructor adds the options; run() finds their values.
+class Command {
+ public:
+    // `name` with the program's: "git commit".
+    Command(const std::string& name, const std::string& summary) : options{name, summary} {}
+    virtual ~Command() = default;
+    Command(const Command&) = delete;
+    Command& operator=(const Command&) = delete;
+
+    // Returns the exit code.
+    virtual int run() = 0;
+
+    Options options;
+};
+
+using Commands = std::vector<std::unique_ptr<Command>>;
+
+template <class... All>
+Commands commands()
+{
+    Commands all;
+    (all.push_back(std::make_unique<All>()), ...);
+    return all;
+}
+
+// Runs the command that the first argument names. Returns its exit code, or none if the first argument is an option or
+// missing. Throws UsageError for another word; `otherwise` is what may be done without a command.
+std::optional<int> run_command(const Commands& commands, int argc, char** argv, const std::string& otherwise = {});
+
+// main() of a program whose uses are all commands. `program` may hold options that end it, such as --list: `alone` is
+// called after they are parsed; it returns false if none was given. Returns the exit code.
+int run_program(
+    Options& program, const Commands& commands, int argc, char** argv,
+    const std::function<bool()>& alone = [] { return false; });
+
+}  // namespace base

@@ -1,0 +1,45 @@
+// A program that this one starts and waits for.
+#pragma once
+
+#include "base/units.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace base {
+
+struct Launch {
+    std::vector<std::string> words;     // the program, looked for in PATH, and its arguments
+    std::filesystem::path folder = {};  // in which it starts; empty: this process's
+    std::filesystem::path output = {};  // file for its standard output, written anew; empty: this process's
+    std::filesystem::path errors = {};  // the same for its standard error; may be the same file
+};
+
+class Child {
+ public:
+    // Its standard input is empty. Throws std::system_error if the program cannot be started.
+    explicit Child(const Launch& launch);
+
+    // Kills it unless it was waited for.
+    ~Child();
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+
+    pid_t pid() const { return pid_; }  // 0 once it was waited for
+    void signal(int number) const;
+
+    // Exit code, or 128 + signal.
+    int wait();
+
+    // The same; none if it runs longer than that.
+    std::optional<int> wait(Nanoseconds patience);
+
+ private:
+    pid_t pid_ = 0;
+};
+
+}  // namespace base
