@@ -26,7 +26,7 @@ constexpr std::int64_t call_ns = 1'000;  // the least that an MPI call takes
 // Where a rank was when another one waited for it.
 struct Moment {
     std::int64_t ns = 0;
-    PathSoFar::Point path;
+    CriticalPathChain::Position path;
 };
 
 struct Pending {
@@ -44,7 +44,7 @@ struct Rank {
     std::unique_ptr<Recorder> recorder;
     LocationRecorder* events = nullptr;
     std::int64_t now_ns = 0;
-    PathSoFar path;
+    CriticalPathChain path;
     std::map<std::string, Pending> pending;
     std::uint64_t requests = 0;
 };
@@ -129,7 +129,7 @@ class Synthesis {
         mine.events = &mine.recorder->location("Master thread");
         mine.recorder->speaks_mpi(*mine.events);
         mine.now_ns = begin_ns_;
-        mine.path = PathSoFar{static_cast<std::uint32_t>(rank)};
+        mine.path = CriticalPathChain{static_cast<std::uint32_t>(rank)};
         define(*mine.recorder);
     }
 
@@ -252,14 +252,14 @@ class Synthesis {
         return all;
     }
 
-    Moment moment(int rank) { return {.ns = at(rank).now_ns, .path = at(rank).path.here()}; }
+    Moment moment(int rank) { return {.ns = at(rank).now_ns, .path = at(rank).path.position()}; }
 
     void carry_out(const CollectiveCall& call)
     {
         const SynthCommunicator& communicator = spec_.communicators[call.communicator];
         if (!call.request.empty()) return start(call, communicator);
         const Arrivals all = arrivals(communicator.members);
-        std::vector<Moment> awaited;  // by rank in the communicator: who lets it go on
+        std::vector<Moment> awaited;  // by rank in the communicator: whose start ends its wait
         for (std::size_t i = 0; i < communicator.members.size(); ++i) awaited.push_back(awaited_by(i, call, all));
         std::vector<std::int64_t> left;
         for (std::size_t i = 0; i < communicator.members.size(); ++i)
@@ -314,7 +314,7 @@ class Synthesis {
     {
         Rank& mine = at(rank);
         if (awaited.ns > mine.now_ns) {
-            mine.path.go_on_from(awaited.path);
+            mine.path.continue_from(awaited.path);
             mine.now_ns = awaited.ns;
         }
         pass(rank, region, until_ns);

@@ -7,10 +7,10 @@
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/profile/ranks.hpp"
-#include "trace-tools/replay/culprits.hpp"
 #include "trace-tools/replay/imbalance.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
 #include "trace-tools/replay/replay_archive.hpp"
+#include "trace-tools/replay/root_causes.hpp"
 #include "trace-tools/steps/part.hpp"
 
 #include <algorithm>
@@ -109,8 +109,8 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const o
     std::map<std::int64_t, double> unknown;
     for (const auto& [key, seconds] : path.unknown_delay) unknown[ranks[key.location]] += seconds;
     if (!out.empty()) write(out, rows, unknown, archive);
-    otf2::print_culprits(std::cout, otf2::culprits(archive, ranks, path.delay), path.unknown_delay,
-                         otf2::run_time(replay));
+    otf2::print_root_causes(std::cout, otf2::root_causes(archive, ranks, path.delay), path.unknown_delay,
+                            otf2::run_time(replay));
     std::cout.flush();
     const std::string where = part.any() ? "critical path in " + base::printable(part.text()) : "critical path";
     print(where.c_str(), rows, &Row::seconds, archive);

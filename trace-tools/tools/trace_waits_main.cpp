@@ -8,10 +8,10 @@
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/profile/ranks.hpp"
-#include "trace-tools/replay/culprits.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
 #include "trace-tools/replay/pop.hpp"
 #include "trace-tools/replay/replay_archive.hpp"
+#include "trace-tools/replay/root_causes.hpp"
 #include "trace-tools/steps/part.hpp"
 #include "trace-tools/steps/step_region.hpp"
 
@@ -85,8 +85,8 @@ void print(const Waits& waits, const otf2::RunTime& run)
     }
 }
 
-// What nobody wants in the efficiencies of a short run.
-void tell_of_initialisation(const otf2::MpiReplay& replay, const otf2::Archive& archive, const otf2::RunTime& run)
+// MPI_Init: distorts the efficiencies of a short run.
+void print_initialisation(const otf2::MpiReplay& replay, const otf2::Archive& archive, const otf2::RunTime& run)
 {
     constexpr double much = 0.1;
     double initialising_s = 0.0;
@@ -113,11 +113,11 @@ void print(const Waits& waits, const otf2::MpiReplay& replay, const std::vector<
     print(waits, run);
     std::fflush(stdout);
     const otf2::CriticalPath path = replay.critical_path();
-    otf2::print_culprits(std::cout, otf2::culprits(archive, ranks, path.delay), path.unknown_delay, run);
+    otf2::print_root_causes(std::cout, otf2::root_causes(archive, ranks, path.delay), path.unknown_delay, run);
     std::cout.flush();
     std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n",
                 found->parallel(), found->load_balance, found->serialisation, found->transfer);
-    if (part.empty()) tell_of_initialisation(replay, archive, run);
+    if (part.empty()) print_initialisation(replay, archive, run);
 }
 
 // The tables, if they are wanted.

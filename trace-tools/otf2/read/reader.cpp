@@ -173,7 +173,7 @@ class PlainFiles {
 
     std::uint64_t event_chunk_bytes() const { return event_chunk_; }
 
-    // 0 where its size does not tell how many events it may hold.
+    // 0 where its size does not bound the number of its events.
     std::uintmax_t bytes_of_events(const Location& location) const
     {
         std::error_code missing;

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t definition_chunk_bytes = 4 << 20;
 
-// What throws on one rank throws on every rank: nobody waits for a rank that has given up.
+// What throws on one rank throws on every rank: no rank waits for one that has given up.
 template <class Work>
 void together(Team& team, const Work& work)
 {
@@ -54,7 +54,7 @@ fs::path without_trailing_slash(fs::path directory)
 
 bool is_there(const fs::path& path)
 {
-    std::error_code unknown;  // not from here: making it will tell why
+    std::error_code unknown;  // ignored: creating it will report why
     return fs::exists(fs::symlink_status(path, unknown));
 }
 
@@ -194,7 +194,7 @@ LocationRecorder& Recorder::State::of(OTF2_LocationRef location)
     return locations.at(index_of(location));
 }
 
-// OTF2 tells its error handler that a flush failed (the disk is full), and the writer of the event nothing.
+// OTF2 reports a failed flush (the disk is full) to its error handler, but not to the writer of the event.
 OTF2_FlushType Recorder::State::before_flush(void* state, OTF2_FileType type, OTF2_LocationRef location, void*,
                                              bool final)
 {
@@ -228,7 +228,7 @@ void Recorder::State::give_up()
     if (!archive) return;
     try {
         given_up.emplace_back(archive.get(), memory.get());
-    } catch (const std::bad_alloc&) {  // stays all the same, only nobody knows of it
+    } catch (const std::bad_alloc&) {  // leaked as well, only unreachable
     }
     static_cast<void>(archive.release());
     static_cast<void>(memory.release());
