@@ -91,7 +91,7 @@ std::uint64_t reduce(std::vector<Rank>& ranks)
     return waited_ns;
 }
 
-// Every rank sends to the next one, and then receives: after an allreduce nobody waits for that.
+// Every rank sends to the next one, and then receives: after an allreduce no rank waits for that.
 void pass_on(std::vector<Rank>& ranks, std::uint64_t number)
 {
     for (std::uint32_t i = 0; i < ranks.size(); ++i) {

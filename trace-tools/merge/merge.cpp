@@ -1,15 +1,13 @@
 #include "trace-tools/merge/merge.hpp"
 
 #include "base/contract/run_directory.hpp"
-#include "base/contract/trace_names.hpp"
 #include "base/progress.hpp"
 #include "base/version.hpp"
-#include "trace-tools/merge/event_copy.hpp"
 #include "trace-tools/merge/local_definitions.hpp"
+#include "trace-tools/merge/merge_input.hpp"
 #include "trace-tools/merge/merged_definitions.hpp"
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/read/cut_off.hpp"
-#include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
 #include "trace-tools/otf2/write/chunks.hpp"
 
@@ -22,117 +20,6 @@ namespace otf2 {
 namespace fs = std::filesystem;
 
 namespace {
-
-ReaderHandle open(const fs::path& anchor)
-{
-    keep_otf2_quiet();
-    ReaderHandle reader{check(OTF2_Reader_Open(anchor.c_str()), "read trace ", anchor.string())};
-    check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), "read it alone");
-    return reader;
-}
-
-void select_all(OTF2_Reader* reader, const Archive& archive)
-{
-    for (const Location& location : archive.locations)
-        check(OTF2_Reader_SelectLocation(reader, location.id), "select location ", location.name);
-}
-
-// One of the archives to be merged.
-struct Input {
-    fs::path anchor;
-    std::size_t number;  // 0: the training
-    Archive archive;
-    RawDefinitions definitions;
-    std::vector<std::uint64_t> nodes;      // OTF2's numbers, by index in the archive
-    std::vector<std::uint64_t> processes;  // likewise
-    std::vector<CopiedEvents> copied;      // by location
-    std::uint64_t event_chunk = 0;
-    std::uint64_t definition_chunk = 0;
-    bool plain = true;  // its files can be looked at
-
-    Input(const fs::path& path, std::size_t which) : anchor{path}, number{which}, archive{Reader{path}.archive()}
-    {
-        const ReaderHandle reader = open(anchor);
-        definitions = read_raw_definitions(reader.get());
-        for (const Row& row : definitions.rows) {
-            if (row.kind == Kind::node) nodes.push_back(row.cells.front());
-            if (row.kind == Kind::location_group) processes.push_back(row.cells.front());
-        }
-        OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
-        OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
-        check(OTF2_Reader_GetFileSubstrate(reader.get(), &substrate), "learn how its files lie");
-        check(OTF2_Reader_GetCompression(reader.get(), &compression), "learn how its files are packed");
-        check(OTF2_Reader_GetChunkSize(reader.get(), &event_chunk, &definition_chunk), "learn the size of its chunks");
-        plain = substrate == OTF2_SUBSTRATE_POSIX && compression == OTF2_COMPRESSION_NONE;
-    }
-
-    // By index, nowhere if the archive does not say.
-    std::uint32_t node_of(const Location& location) const
-    {
-        return location.process == nowhere ? nowhere : archive.processes[location.process].node;
-    }
-    std::string host_of(const Location& location) const
-    {
-        const std::uint32_t node = node_of(location);
-        return node == nowhere ? "" : archive.nodes[node].name;
-    }
-    // The node of that name that the location is on or below.
-    std::uint32_t node_named(const std::string& name, const Location& location) const
-    {
-        std::uint32_t node = node_of(location);
-        for (std::size_t steps = 0; node != nowhere && steps < archive.nodes.size(); ++steps) {
-            if (archive.nodes[node].name == name) return node;
-            node = archive.nodes[node].parent;
-        }
-        return nowhere;
-    }
-};
-
-// noisegen has one process an archive; a merged one says what noisegen says, too, but is also a training.
-bool is_noise_alone(const Archive& archive)
-{
-    return archive.property(base::property::design) && archive.processes.size() == 1;
-}
-
-std::string shown(const std::string& name)
-{
-    return name.empty() ? "unknown" : name;
-}
-
-// A location of the training whose clock a location of the noise reads, or differs from by a stated offset.
-struct Beside {
-    const Location* location = nullptr;
-    bool same_clock = false;
-};
-
-Beside beside(const Input& training, const Input& noise, const Location& location, bool offset_stated)
-{
-    const std::string clock = noise.archive.clock_identity(location);
-    const std::string host = noise.host_of(location);
-    Beside same_clock;
-    Beside same_host;
-    for (const Location& other : training.archive.locations) {
-        const bool here =
-            host.empty() || training.node_of(other) == nowhere || training.node_named(host, other) != nowhere;
-        if (!clock.empty() && training.archive.clock_identity(other) == clock) {
-            if (here) return {&other, true};
-            if (same_clock.location == nullptr) same_clock = {&other, true};
-        }
-        if (here && same_host.location == nullptr) same_host = {&other, false};
-    }
-    if (same_clock.location != nullptr) return same_clock;
-    if (offset_stated && same_host.location != nullptr) return same_host;
-    if (offset_stated)
-        base::fail("no process of the training is on ", shown(host), ", where ", noise.anchor.string(),
-                   " was recorded");
-    const std::string of_training =
-        training.archive.locations.empty() ? "" : training.archive.clock_identity(training.archive.locations.front());
-    const bool none_told = of_training.empty() && clock.empty();
-    base::fail(none_told ? "neither training nor noise says on which clock it was recorded"
-                         : base::join("training and noise were recorded on two different clocks (", shown(of_training),
-                                      " and ", shown(clock), ")"),
-               ": state their difference with --clock-offset if you know it");
-}
 
 // Of the common time, in ticks.
 struct Span {
@@ -180,7 +67,7 @@ class Merge {
           clock_offset_ns_{plan.clock_offset_ns},
           definitions_{definitions_of(inputs_)},
           spans_(inputs_.size()),
-          output_{directory, largest(&Input::event_chunk), largest(&Input::definition_chunk)}
+          output_{directory, largest(&ArchiveFiles::event_chunk_bytes), largest(&ArchiveFiles::definition_chunk_bytes)}
     {
     }
 
@@ -194,50 +81,50 @@ class Merge {
         check_written([&] { write_global_definitions(); }, "write definitions");
         describe();
         output_.close();
-        for (const Input& input : inputs_) tell_what_is_left_out(input);
-        for (const Input& input : inputs_) tell_if_apart(input);
+        for (const MergeInput& input : inputs_) note_what_is_left_out(input);
+        for (const MergeInput& input : inputs_) note_if_apart(input);
         merged_.length_s =
             static_cast<double>(last_ - first_) / static_cast<double>(training().definitions.clock.ticks_per_s);
         return std::move(merged_);
     }
 
  private:
-    static std::vector<Input> open_inputs(const MergePlan& plan)
+    static std::vector<MergeInput> open_inputs(const MergePlan& plan)
     {
-        std::vector<Input> inputs;
-        inputs.emplace_back(plan.training, 0);
+        std::vector<MergeInput> inputs;
+        inputs.push_back(read_merge_input(plan.training, 0));
         if (is_noise_alone(inputs.front().archive))
             base::fail_usage(plan.training.string(),
                              " is noise of noisegen: the training's archive comes first, then the noise's");
-        for (const fs::path& noise : plan.noise) inputs.emplace_back(noise, inputs.size());
-        for (const Input& input : inputs) {
+        for (const fs::path& noise : plan.noise) inputs.push_back(read_merge_input(noise, inputs.size()));
+        for (const MergeInput& input : inputs) {
             Reader reader{input.anchor};
             Visitor nothing_else;
             read_soundly(reader, nothing_else);
         }
-        for (const Input& input : inputs)
+        for (const MergeInput& input : inputs)
             if (input.definitions.clock.ticks_per_s == 0)
                 base::fail(input.anchor.string(), " does not tell how many ticks of its clock are a second");
         return inputs;
     }
 
-    static std::vector<const RawDefinitions*> definitions_of(const std::vector<Input>& inputs)
+    static std::vector<const RawDefinitions*> definitions_of(const std::vector<MergeInput>& inputs)
     {
         std::vector<const RawDefinitions*> all;
-        for (const Input& input : inputs) all.push_back(&input.definitions);
+        for (const MergeInput& input : inputs) all.push_back(&input.definitions);
         return all;
     }
 
-    std::uint64_t largest(std::uint64_t Input::*chunk) const
+    std::uint64_t largest(std::uint64_t (ArchiveFiles::*chunk)() const) const
     {
         std::uint64_t most = 0;
-        for (const Input& input : inputs_) most = std::max(most, input.*chunk);
+        for (const MergeInput& input : inputs_) most = std::max(most, (input.files.*chunk)());
         return most;
     }
 
-    const Input& training() const { return inputs_.front(); }
+    const MergeInput& training() const { return inputs_.front(); }
 
-    void take_in_noise(Input& noise)
+    void take_in_noise(MergeInput& noise)
     {
         for (const Location& location : noise.archive.locations) {
             const Beside training_there = beside(training(), noise, location, clock_offset_ns_.has_value());
@@ -262,7 +149,7 @@ class Merge {
     void copy_all_events()
     {
         std::uint64_t defined = 0;
-        for (const Input& input : inputs_)
+        for (const MergeInput& input : inputs_)
             for (const Location& location : input.archive.locations) defined += location.events;
         base::Progress progress{"merging"};
         const auto show = [&](std::uint64_t events) {
@@ -273,9 +160,8 @@ class Merge {
                     base::join(merged_.events, " events"));
         };
         check(OTF2_Archive_OpenEvtFiles(output_.get()), "create files of events");
-        for (Input& input : inputs_) {
-            const ReaderHandle reader = open(input.anchor);
-            select_all(reader.get(), input.archive);
+        for (MergeInput& input : inputs_) {
+            const ReaderHandle reader = open_with_all_locations(input);
             check(OTF2_Reader_OpenEvtFiles(reader.get()), "open the events of ", input.anchor.string());
             for (const Location& location : input.archive.locations)
                 input.copied.push_back(copy_location(input, reader.get(), location, show));
@@ -283,15 +169,19 @@ class Merge {
         check(OTF2_Archive_CloseEvtFiles(output_.get()), "write events");
     }
 
-    CopiedEvents copy_location(const Input& input, OTF2_Reader* reader, const Location& location,
+    CopiedEvents copy_location(const MergeInput& input, OTF2_Reader* reader, const Location& location,
                                const std::function<void(std::uint64_t)>& progress)
     try {
         const std::uint64_t number = definitions_.number(input.number, Space::location, location.id);
         OTF2_EvtWriter* writer = check(OTF2_Archive_GetEvtWriter(output_.get(), number), "write events");
         CopiedEvents copied;
-        OTF2_EvtReader* events = has_events(input, location) ? OTF2_Reader_GetEvtReader(reader, location.id) : nullptr;
+        OTF2_EvtReader* events = nullptr;
+        if (input.files.has_events(location)) {
+            input.files.refuse_cut_off_events(location);
+            events = OTF2_Reader_GetEvtReader(reader, location.id);
+        }
         if (events != nullptr) {
-            const std::uint64_t most = most_events(location.events, bytes_of_events(input, location));
+            const std::uint64_t most = most_events(location.events, input.files.bytes_of_events(location));
             copied = copy_events(reader, events, writer, io_paradigms(input), resolution(input), most, progress);
             check(OTF2_Reader_CloseEvtReader(reader, events), "read events");
         }
@@ -304,7 +194,7 @@ class Merge {
         base::fail(input.anchor.string(), ", location ", location.name, ": ", error.what());
     }
 
-    IoParadigms io_paradigms(const Input& input) const
+    IoParadigms io_paradigms(const MergeInput& input) const
     {
         IoParadigms now{};
         for (std::size_t old = 0; old < now.size(); ++old)
@@ -312,35 +202,16 @@ class Merge {
         return now;
     }
 
-    Resolution resolution(const Input& input) const
+    Resolution resolution(const MergeInput& input) const
     {
         return {.read = input.definitions.clock.ticks_per_s, .written = training().definitions.clock.ticks_per_s};
-    }
-
-    bool has_events(const Input& input, const Location& location) const
-    {
-        if (!input.plain) return true;
-        const fs::path file = input.anchor.parent_path() / input.anchor.stem() / (std::to_string(location.id) + ".evt");
-        if (!fs::exists(file)) return false;
-        if (!fs::is_regular_file(file)) base::fail(file.filename().string(), " is no regular file");
-        refuse_if_cut_off(file, input.event_chunk, Records::events);
-        return true;
-    }
-
-    static std::uint64_t bytes_of_events(const Input& input, const Location& location)
-    {
-        std::error_code missing;
-        const fs::path file = input.anchor.parent_path() / input.anchor.stem() / (std::to_string(location.id) + ".evt");
-        const std::uintmax_t bytes = input.plain ? fs::file_size(file, missing) : 0;
-        return missing ? 0 : bytes;
     }
 
     void write_all_local_definitions()
     {
         check(OTF2_Archive_OpenDefFiles(output_.get()), "create files of definitions");
-        for (const Input& input : inputs_) {
-            const ReaderHandle reader = open(input.anchor);
-            select_all(reader.get(), input.archive);
+        for (const MergeInput& input : inputs_) {
+            const ReaderHandle reader = open_with_all_locations(input);
             static_cast<void>(OTF2_Reader_OpenDefFiles(reader.get()));  // archives need not have any
             std::array<std::map<std::uint64_t, std::uint64_t>, mapped_spaces> changed;
             for (std::size_t space = 0; space < mapped_spaces; ++space)
@@ -363,7 +234,7 @@ class Merge {
     }
 
     // Noise beside a rank is on that rank's clock.
-    std::vector<RawClockOffset> offsets_of_noise(const Input& noise, const Location& location) const
+    std::vector<RawClockOffset> offsets_of_noise(const MergeInput& noise, const Location& location) const
     {
         const Beside there = beside(training(), noise, location, clock_offset_ns_.has_value());
         const std::vector<RawClockOffset>& offsets = offsets_of_training_.at(there.location->id);
@@ -380,7 +251,7 @@ class Merge {
         return of_noise;
     }
 
-    void renumber(const Input& input, const Location& location, const CopiedEvents& copied,
+    void renumber(const MergeInput& input, const Location& location, const CopiedEvents& copied,
                   const std::array<std::map<std::uint64_t, std::uint64_t>, mapped_spaces>& changed,
                   LocalDefinitions& local)
     {
@@ -404,7 +275,7 @@ class Merge {
         for (const auto& [own, now] : metrics_of_node) local.numbers[metric][own] = now;
     }
 
-    void note_times(const Input& input, const CopiedEvents& copied, const LocalDefinitions& local)
+    void note_times(const MergeInput& input, const CopiedEvents& copied, const LocalDefinitions& local)
     {
         if (copied.events == 0) return;
         Span& span = spans_[input.number];
@@ -440,12 +311,12 @@ class Merge {
             check(OTF2_Archive_SetMachineName(output_.get(), archive.machine.c_str()), "name the machine");
         if (!archive.description.empty())
             check(OTF2_Archive_SetDescription(output_.get(), archive.description.c_str()), "describe the archive");
-        for (const Input& input : inputs_)
+        for (const MergeInput& input : inputs_)
             for (const auto& [name, value] : input.archive.properties)
                 OTF2_Archive_SetProperty(output_.get(), name.c_str(), value.c_str(), false);  // the first one stays
     }
 
-    void tell_what_is_left_out(const Input& input)
+    void note_what_is_left_out(const MergeInput& input)
     {
         const auto note = [&](const auto&... parts) {
             merged_.notes.push_back(base::join(input.anchor.string(), ": ", parts...));
@@ -465,7 +336,7 @@ class Merge {
         }
     }
 
-    void tell_if_apart(const Input& noise)
+    void note_if_apart(const MergeInput& noise)
     {
         const Span& one = spans_.front();
         const Span& other = spans_[noise.number];
@@ -480,7 +351,7 @@ class Merge {
                                            before ? " before the training begins" : " after the training ends"));
     }
 
-    std::vector<Input> inputs_;
+    std::vector<MergeInput> inputs_;
     std::optional<std::int64_t> clock_offset_ns_;
     bool clocks_differ_ = false;  // of some noise from the training's
     MergedDefinitions definitions_;

@@ -1,4 +1,4 @@
-// The global definitions of an archive as rows of numbers, whatever they define: what it takes to write them into
+// The global definitions of an archive of all kinds as rows of numbers: what it takes to write them into
 // another archive under other numbers. Includes OTF2: for the sources of this room.
 #pragma once
 
@@ -99,7 +99,7 @@ struct Row {
 
 struct Form {
     std::vector<Space> cells;
-    Space list = Space::number;  // of a group's members its type tells more
+    Space list = Space::number;  // of a group's members: depends on its type
     bool numbered = true;        // the first cell is its own number
     bool shared = true;          // equal ones of two archives are the same thing
     OTF2_ErrorCode (*write)(OTF2_GlobalDefWriter*, const Row&) = nullptr;

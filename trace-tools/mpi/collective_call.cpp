@@ -123,14 +123,14 @@ Traffic alltoallw(const void* send, const int send_counts[], const MPI_Datatype 
     return bytes;
 }
 
-// Numbers for everybody, by rank, and back the sums of one's own.
+// Sends numbers to every rank, by rank; returns the sums of this rank's.
 Traffic reduce_scatter(const int counts[], MPI_Datatype type, MPI_Comm communicator)
 {
     return {.sent_bytes = bytes_of(counts, communicator, type),
             .received_bytes = bytes_of(counts[rank_in(communicator)], type)};
 }
 
-// A block for everybody, and back the sum of one's own.
+// Sends a block to every rank; returns the sum of this rank's.
 Traffic reduce_scatter_block(int count, MPI_Datatype type, MPI_Comm communicator)
 {
     const std::uint64_t bytes = bytes_of(count, type);

@@ -7,7 +7,7 @@ namespace otf2 {
 
 namespace {
 
-// A message's other end and size; to or from nobody (MPI_PROC_NULL) there is none.
+// A message's other end and size; MPI_PROC_NULL has none.
 struct Envelope {
     int peer;
     int tag;

@@ -29,14 +29,14 @@ std::int64_t sleeps()
 std::int64_t Polling::begin_call(const LocationRecorder& location)
 {
     const std::int64_t now_ns = base::now_ns();
-    if (!goes_on(location, now_ns)) {
+    if (!continues(location, now_ns)) {
         begin_ns_ = now_ns;
         other_ns_ = 0;
     }
     return begin_ns_;
 }
 
-bool Polling::goes_on(const LocationRecorder& location, std::int64_t now_ns)
+bool Polling::continues(const LocationRecorder& location, std::int64_t now_ns)
 {
     if (!open_ || location.last_ns() > begin_ns_) return false;
     const std::int64_t pause_ns = now_ns - end_ns_;

@@ -7,21 +7,21 @@
 
 namespace otf2 {
 
-// Of one thread and its location. A polling goes on from one call to the next as long as nothing else is recorded on
+// Of one thread and its location. A polling continues from one call to the next as long as nothing else is recorded on
 // the location and the thread does nothing worth the name in between: of each pause 20 us of computation are part of
 // it, up to 10 ms of sleep, and all the time that others had the CPU (given away by sched_yield() or taken). What is
 // beyond that may be a tenth of the polling: one late wake-up does not end a long one, and a loop that computes for
 // 30 us between its tests never is one.
 class Polling {
  public:
-    // A test, probe or wait begins now: when the polling began that it goes on with, or now.
+    // A test, probe or wait begins now: returns the begin of the polling that it continues, or now.
     std::int64_t begin_call(const LocationRecorder& location);
 
     // It ends now, and found nothing.
     void found_nothing();
 
  private:
-    bool goes_on(const LocationRecorder& location, std::int64_t now_ns);
+    bool continues(const LocationRecorder& location, std::int64_t now_ns);
 
     bool open_ = false;
     std::int64_t begin_ns_ = 0;

@@ -16,7 +16,7 @@
 //
 // Bytes of a collective are those of this rank's own buffers: what it puts in is sent, what it gets out is received.
 //
-// The recorder's team must be that of MPI_COMM_WORLD. Communicators of its processes are known whatever call makes
+// The recorder's team must be that of MPI_COMM_WORLD. Communicators of its processes are known, whichever call makes
 // them, topologies included. Only the time is recorded of calls on intercommunicators, on communicators with processes
 // from elsewhere, and of collectives among neighbours.
 #pragma once

@@ -15,7 +15,7 @@ namespace {
 
 std::atomic<std::size_t> functions{0};
 
-// Of this thread. Never destroyed by itself: MPI may be called while a process ends.
+// Of this thread. Never destroyed by a destructor: MPI may be called while a process ends.
 struct Here {
     LocationRecorder* location = nullptr;
     std::vector<std::optional<RegionRef>> regions{};  // by index of the function

@@ -1,4 +1,4 @@
-// Locations for threads that nobody knows of before they call MPI.
+// Locations for threads that are unknown before they call MPI.
 #pragma once
 
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -9,7 +9,7 @@
 
 namespace otf2 {
 
-// "Master thread", "thread 1" and so on. A thread that ends gives its location back, and the next one goes on there: an
+// "Master thread", "thread 1" and so on. A thread that ends gives its location back, and the next one uses it: an
 // archive has as many as there were threads at a time.
 class ThreadLocations {
  public:

@@ -9,7 +9,7 @@ namespace {
 
 thread_local OTF2_ErrorCode last_code = OTF2_SUCCESS;
 
-// OTF2 tells of a disk that is full once, and then of all that fails for it.
+// OTF2 reports a full disk once, and then every failure that follows from it.
 bool is_the_disk(OTF2_ErrorCode code)
 {
     return code == OTF2_ERROR_ENOSPC || code == OTF2_ERROR_EDQUOT || code == OTF2_ERROR_EFBIG || code == OTF2_ERROR_EIO;

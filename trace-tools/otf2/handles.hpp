@@ -50,7 +50,7 @@ Object* check(Object* object, const Parts&... parts)
     return object;
 }
 
-// For calls that say nothing of what they could not write: OTF2 tells its error handler only.
+// For calls that do not return their write errors: OTF2 reports these to its error handler only.
 template <class Work, class... Parts>
 void check_written(const Work& work, const Parts&... parts)
 {

@@ -1,5 +1,5 @@
 // libcrosstalk-mpi.so: records the MPI calls of any program that it is preloaded into. Recording begins in MPI_Init or
-// MPI_Init_thread and ends in MPI_Finalize. Whatever goes wrong with the trace, the program goes on, and one line says
+// MPI_Init_thread and ends in MPI_Finalize. If recording fails, the program continues, and one line says
 // what is lost.
 //
 //   CROSSTALK_TRACE         directory of the archive; if not set, one named after the program and its job
@@ -158,7 +158,7 @@ try {
     say(error.what());
 }
 
-void tell_loss(const std::string& why)
+void report_loss(const std::string& why)
 {
     if (recording == nullptr || recording->process != ::getpid()) return;
     const Recording& lost = *std::exchange(recording, nullptr);
@@ -168,7 +168,7 @@ void tell_loss(const std::string& why)
 // After everything else of the process: a program may call MPI_Finalize as late as in a handler of exit().
 __attribute__((destructor)) void at_exit()
 {
-    tell_loss("the program ended without MPI_Finalize");
+    report_loss("the program ended without MPI_Finalize");
     int initialized = 0;
     PMPI_Initialized(&initialized);
     if (initialized != 0 && !started && base::job_rank().rank == 0)
@@ -209,7 +209,7 @@ int MPI_Finalize()
 
 int MPI_Abort(MPI_Comm comm, int code)
 {
-    tell_loss("the program called MPI_Abort");
+    report_loss("the program called MPI_Abort");
     return PMPI_Abort(comm, code);
 }
 

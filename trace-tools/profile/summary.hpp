@@ -1,4 +1,4 @@
-// What trace-info tells of an archive: for people, for programs, or only what is wrong with it.
+// What trace-info reports about an archive: for people, for programs, or only its problems.
 #pragma once
 
 #include "trace-tools/profile/profile.hpp"

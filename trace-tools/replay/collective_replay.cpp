@@ -5,7 +5,7 @@
 namespace otf2 {
 
 CollectiveReplay::CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts)
-    : state_{state}, starts_(state.places.size())
+    : state_{state}, starts_(state.locations.size())
 {
     for (std::size_t location = 0; location < starts.size(); ++location)
         starts_[location].communicators = std::move(starts[location]);
@@ -50,7 +50,7 @@ CollectiveReplay::Instance& CollectiveReplay::numbered(Instances& all, std::uint
     return all.open[number - all.first];
 }
 
-void CollectiveReplay::drop_done(Instances& all)
+void CollectiveReplay::drop_complete(Instances& all)
 {
     while (!all.open.empty() && all.open.front().ended == all.open.front().calls.size()) {
         all.open.pop_front();
@@ -72,35 +72,35 @@ void CollectiveReplay::end(std::uint32_t location, std::int64_t now_ns, const Co
     } else if (instance.operation != record.operation) {
         ++mismatches_;
     }
-    if (state_.causes.followed()) follow(instance, flow, record.communicator, *rank, location);
+    if (state_.delays.enabled()) synchronise(instance, flow, record.communicator, *rank, location);
     instance.calls[*rank] = state_.call(location, now_ns);
     if (++instance.ended == instance.calls.size()) {
         count_waits(instance, flow, record.communicator);
-        drop_done(all);
+        drop_complete(all);
     }
 }
 
-void CollectiveReplay::follow(Instance& instance, Flow flow, std::uint32_t communicator, std::uint32_t rank,
-                              std::uint32_t location)
+void CollectiveReplay::synchronise(Instance& instance, Flow flow, std::uint32_t communicator, std::uint32_t rank,
+                                   std::uint32_t location)
 {
     const bool root = rank == instance.root;
     switch (flow) {
         case Flow::all_to_all:
         case Flow::barrier:
-            if (!instance.awaited) instance.awaited = last_inside(instance, communicator);
+            if (!instance.awaited) instance.awaited = last_arrival(instance, communicator);
             state_.wait_for(location, *instance.awaited);
             break;
         case Flow::one_to_all:
             if (!instance.awaited && root) instance.awaited = state_.arrival(location);
-            if (!instance.awaited) instance.awaited = inside(communicator, instance.root);
+            if (!instance.awaited) instance.awaited = current_arrival(communicator, instance.root);
             if (!root && instance.awaited) state_.wait_for(location, *instance.awaited);
             break;
         case Flow::all_to_one:
             if (!root) {
-                if (!instance.awaited || state_.places[location].call_ns > instance.awaited->ns)
+                if (!instance.awaited || state_.locations[location].call_ns > instance.awaited->ns)
                     instance.awaited = state_.arrival(location);
             } else {
-                const Arrival last = last_inside(instance, communicator);
+                const Arrival last = last_arrival(instance, communicator);
                 const bool seen = instance.awaited && instance.awaited->ns >= last.ns;
                 state_.wait_for(location, seen ? *instance.awaited : last);
             }
@@ -110,23 +110,23 @@ void CollectiveReplay::follow(Instance& instance, Flow flow, std::uint32_t commu
     }
 }
 
-// The rank of the communicator that is in a collective now, if it is.
-std::optional<Arrival> CollectiveReplay::inside(std::uint32_t communicator, std::uint32_t rank)
+// Empty if the rank is in no collective now.
+std::optional<Arrival> CollectiveReplay::current_arrival(std::uint32_t communicator, std::uint32_t rank)
 {
     const std::vector<std::uint32_t>& members = state_.members(communicator);
     const std::uint32_t location = rank < members.size() ? state_.in_collective(members[rank]) : nowhere;
     return location == nowhere ? std::nullopt : std::optional{state_.arrival(location)};
 }
 
-// Of those that have not ended theirs the one that came last.
-Arrival CollectiveReplay::last_inside(const Instance& instance, std::uint32_t communicator)
+// The latest arrival among the ranks that are still inside the collective.
+Arrival CollectiveReplay::last_arrival(const Instance& instance, std::uint32_t communicator)
 {
     const std::vector<std::uint32_t>& members = state_.members(communicator);
     std::uint32_t last = nowhere;
     for (std::size_t rank = 0; rank < members.size(); ++rank) {
         const std::uint32_t location = state_.in_collective(members[rank]);
         if (location == nowhere || instance.calls[rank].location != nowhere) continue;
-        if (last == nowhere || state_.places[location].call_ns > state_.places[last].call_ns) last = location;
+        if (last == nowhere || state_.locations[location].call_ns > state_.locations[last].call_ns) last = location;
     }
     return last == nowhere ? Arrival{} : state_.arrival(last);
 }
@@ -177,7 +177,7 @@ void CollectiveReplay::count_rooted(const Instance& instance, Flow flow, std::ui
 void CollectiveReplay::start(std::uint32_t location, std::uint64_t request)
 {
     Starts& mine = starts_[location];
-    const std::size_t start = mine.so_far++;
+    const std::size_t start = mine.count++;
     if (start >= mine.communicators.size() || mine.communicators[start] == nowhere) return;
     const std::uint32_t communicator = mine.communicators[start];
     const auto rank = state_.rank_of(communicator, location);
@@ -197,26 +197,26 @@ void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, con
     auto& open = starts_[location].open;
     const auto mine = open.find(record.request);
     if (mine == open.end() || mine->second.communicator != record.communicator) {
-        ++state_.strangers;
+        ++state_.unmatched_events;
         return;
     }
     Instances& all = non_blocking_[record.communicator];
     Instance& instance = numbered(all, mine->second.number);
     open.erase(mine);
 
-    // Of several in one call each takes the time that those before it have left.
+    // Several in one call: each has the time after the previous one.
     const MpiCall call = state_.call(location, now_ns);
-    Place& place = state_.places[location];
-    const std::int64_t from_ns = std::max(call.begin_ns, place.exposed_ns);
+    LocationState& own = state_.locations[location];
+    const std::int64_t from_ns = std::max(call.begin_ns, own.exposed_ns);
     state_.count(Pattern::icollective_exposed, record.communicator, call, from_ns, now_ns);
-    place.exposed_ns = now_ns;
+    own.exposed_ns = now_ns;
     const std::int64_t until_ns = std::min(instance.awaited->ns, now_ns);
-    const std::int64_t wait_from_ns = state_.may_wait_from(location);
+    const std::int64_t wait_from_ns = state_.wait_begin_ns(location);
     state_.count(Pattern::icollective_wait, record.communicator, call, wait_from_ns, until_ns);
     if (until_ns > wait_from_ns) state_.wait_for(location, *instance.awaited);
-    place.waited_ns = std::max(place.waited_ns, until_ns);
+    own.waited_ns = std::max(own.waited_ns, until_ns);
     instance.calls[*rank] = call;
-    if (++instance.ended == instance.calls.size()) drop_done(all);
+    if (++instance.ended == instance.calls.size()) drop_complete(all);
 }
 
 std::uint64_t CollectiveReplay::unfinished() const

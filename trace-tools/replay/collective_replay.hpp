@@ -1,5 +1,5 @@
-// Collective operations matched over their ranks: the k-th of a communicator on one rank is the k-th on all others, of
-// non-blocking ones the k-th that was started.
+// Matches collective operations across ranks: the k-th of a communicator on one rank is the k-th on all others.
+// Non-blocking ones are counted in the order of their starts.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -22,8 +22,8 @@ class CollectiveReplay {
     void start(std::uint32_t location, std::uint64_t request);  // a non-blocking one
     void complete(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record);
 
-    std::uint64_t clock_errors() const { return clock_errors_; }  // one ended on a rank before another came
-    std::uint64_t mismatches() const { return mismatches_; }      // another operation on one rank than on another
+    std::uint64_t clock_errors() const { return clock_errors_; }  // ended on one rank before the arrival of another
+    std::uint64_t mismatches() const { return mismatches_; }      // different operations on different ranks
     std::uint64_t unfinished() const;                             // not called by all ranks
 
  private:
@@ -34,7 +34,8 @@ class CollectiveReplay {
         std::uint32_t root = no_root;
         std::vector<MpiCall> calls;  // by rank
         std::size_t ended = 0;
-        std::optional<Arrival> awaited;  // the last to come, or the root, or to start it; as far as known
+        std::optional<Arrival>
+            awaited;  // arrival that ends the waits: the last one, the root's or the last start; so far
     };
 
     struct Instances {
@@ -48,20 +49,21 @@ class CollectiveReplay {
         std::uint64_t number = 0;  // of the instance
     };
 
-    // Of a location.
+    // Non-blocking collectives of a location.
     struct Starts {
         std::vector<std::uint32_t> communicators;  // see StartedRequests
-        std::size_t so_far = 0;
+        std::size_t count = 0;
         std::unordered_map<std::uint64_t, Started> open;  // by request
     };
 
     static Flow flow_of(Operation operation);
     static Instance& numbered(Instances& all, std::uint64_t number);
-    static void drop_done(Instances& all);
+    static void drop_complete(Instances& all);
 
-    void follow(Instance& instance, Flow flow, std::uint32_t communicator, std::uint32_t rank, std::uint32_t location);
-    std::optional<Arrival> inside(std::uint32_t communicator, std::uint32_t rank);
-    Arrival last_inside(const Instance& instance, std::uint32_t communicator);
+    void synchronise(Instance& instance, Flow flow, std::uint32_t communicator, std::uint32_t rank,
+                     std::uint32_t location);
+    std::optional<Arrival> current_arrival(std::uint32_t communicator, std::uint32_t rank);
+    Arrival last_arrival(const Instance& instance, std::uint32_t communicator);
     void count_waits(const Instance& instance, Flow flow, std::uint32_t communicator);
     void count_symmetric(const Instance& instance, Pattern wait, Pattern completion, std::uint32_t communicator);
     void count_rooted(const Instance& instance, Flow flow, std::uint32_t communicator);

@@ -7,7 +7,7 @@ namespace otf2 {
 std::map<PathKey, double> critical_path_imbalance(const CriticalPath& path, const MpiReplay& replay)
 {
     const auto ranks = static_cast<double>(std::max<std::size_t>(replay.ranks(), 1));
-    std::map<std::uint32_t, double> all_s;  // by place
+    std::map<std::uint32_t, double> all_s;  // by where
     for (const auto& [key, ns] : replay.exclusive()) all_s[key.where] += static_cast<double>(ns) / 1e9;
     std::map<std::uint32_t, double> path_s;
     for (const auto& [key, ns] : path.ns) path_s[key.where] += static_cast<double>(ns) / 1e9;

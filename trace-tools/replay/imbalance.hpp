@@ -1,4 +1,4 @@
-// What makes the critical path long: work that one rank has more of than the others. Source: Scalasca.
+// Imbalance on the critical path: activities that are longer there than on the average rank. Source: Scalasca.
 #pragma once
 
 #include "trace-tools/replay/mpi_replay.hpp"
@@ -7,8 +7,8 @@
 
 namespace otf2 {
 
-// Seconds that each place has on the path beyond its mean over the ranks, 0 at least; shared out over the locations by
-// their share in the path. Of what is on the path only.
+// By activity on the path: seconds that its region has on the path beyond the region's mean over the ranks, at least 0.
+// The locations share these as they share the region's time on the path.
 std::map<PathKey, double> critical_path_imbalance(const CriticalPath& path, const MpiReplay& replay);
 
 }  // namespace otf2

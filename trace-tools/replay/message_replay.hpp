@@ -1,5 +1,5 @@
-// Messages from one rank to another: late senders and late receivers. Those of one sender, receiver, communicator and
-// tag are matched as MPI matches them: in the order of the sends and of the receives' posting.
+// Matches messages between ranks: late senders and late receivers. Messages of one sender, receiver, communicator and
+// tag match in the order in which they are sent and their receives are posted, as in MPI.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -19,10 +19,10 @@ namespace otf2 {
 class MessageReplay {
  public:
     MessageReplay(ReplayState& state, std::vector<StartedReceives> started)
-        : state_{state}, places_(state.places.size())
+        : state_{state}, locations_(state.locations.size())
     {
         for (std::size_t location = 0; location < started.size(); ++location)
-            places_[location].started = std::move(started[location]);
+            locations_[location].started = std::move(started[location]);
     }
 
     void begin_call(std::uint32_t location);
@@ -30,19 +30,19 @@ class MessageReplay {
     void complete_send(std::uint32_t location, std::uint64_t request);
     void post_receive(std::uint32_t location, std::uint64_t request);
     void receive(std::uint32_t location, const MessageRecord& message);
-    void end_call(std::uint32_t location, std::int64_t now_ns);  // in which they were
+    void end_call(std::uint32_t location, std::int64_t now_ns);  // after the call's messages
 
     std::uint64_t unmatched_receives() const { return unmatched_receives_; }
     std::uint64_t never_received() const;
 
  private:
-    // A call that ends sends, until it is known when the receives of these were posted.
-    struct SendsEnd {
+    // A call that completes sends, until all their receives are posted.
+    struct SendCompletion {
         MpiCall call;
-        std::int64_t from_ns = 0;  // since when it may wait
-        Arrival last;              // of the receivers that came while it waited
+        std::int64_t from_ns = 0;  // earliest begin of its wait
+        Arrival last;              // of the receivers that arrived during the call
         std::uint32_t communicator = 0;
-        std::size_t unknown = 0;  // receivers
+        std::size_t not_posted = 0;  // receives
     };
 
     struct Message {
@@ -50,44 +50,44 @@ class MessageReplay {
         bool sent = false;
         bool posted = false;
         Arrival sender;
-        Arrival receiver;  // as it came to the call that posts the receive
-        std::shared_ptr<SendsEnd> end;
+        Arrival receiver;  // at the call that posts the receive
+        std::shared_ptr<SendCompletion> completion;
     };
     using MessagePtr = std::shared_ptr<Message>;
 
-    struct Place {
+    struct LocationMessages {
         StartedReceives started;
-        std::size_t posted = 0;  // of started.posted
-        std::size_t blocks = 0;  // of started.blocking
+        std::size_t posted = 0;   // so far, of started.posted
+        std::size_t blocked = 0;  // so far, of started.blocking
         std::uint64_t calls = 0;
         OpenRequests<MessagePtr> sends;
         OpenRequests<MessagePtr> receives;
-        std::deque<MessagePtr> blocking;  // posted and not received
+        std::deque<MessagePtr> blocking;  // receives that are posted and not completed
 
-        // What it sent and received in the call that it is in.
+        // In the current call:
         std::vector<MessagePtr> blocking_sends;
-        std::vector<MessagePtr> ended_sends;
+        std::vector<MessagePtr> completed_sends;
         bool received = false;
-        Arrival last_sender;  // of its receives
+        Arrival last_sender;
         std::uint32_t communicator = 0;
     };
 
-    // Messages that are sent and whose receive is not posted, or the other way round.
+    // Sent messages without a receive, or receives without a message.
     struct Unmatched {
         bool sent = false;
         std::deque<MessagePtr> messages;
     };
-    using Route = std::pair<Channel, std::uint32_t>;  // and the receiver
+    using Route = std::pair<Channel, std::uint32_t>;  // and the receiver's rank
 
     MessagePtr match(const Route& route, bool sends);
     MessagePtr post(std::uint32_t location, const Channel& channel);
-    bool end_receives(Place& place, const MpiCall& call);
-    void end_sends(Place& place, const MpiCall& call);
-    static void consider(SendsEnd& end, const Message& message);
-    void count_late_receiver(const SendsEnd& end);
+    bool complete_receives(LocationMessages& own, const MpiCall& call);
+    void complete_sends(LocationMessages& own, const MpiCall& call);
+    static void add_receiver(SendCompletion& completion, const Message& message);
+    void count_late_receiver(const SendCompletion& completion);
 
     ReplayState& state_;
-    std::vector<Place> places_;  // by location
+    std::vector<LocationMessages> locations_;
     std::map<Route, Unmatched> unmatched_;
     std::uint64_t unmatched_receives_ = 0;
 };

@@ -1,10 +1,10 @@
-// Who waits for whom in MPI, and the critical path through it, in one pass in the order of time. Needs clock-corrected
+// Wait states, delay costs and critical path of an MPI program, in one pass in the order of time. Needs clock-corrected
 // time stamps.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/profile/call_tree.hpp"
-#include "trace-tools/replay/causes.hpp"
+#include "trace-tools/replay/critical_path/delay_analysis.hpp"
 #include "trace-tools/replay/wait_states.hpp"
 
 #include <cstdint>
@@ -19,23 +19,23 @@ namespace otf2 {
 struct MpiTimes {
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;
-    std::int64_t run_ns = 0;      // from the first to the last, in the part; so are all below
+    std::int64_t run_ns = 0;      // from the first to the last, in the part; so are the next two
     std::int64_t mpi_ns = 0;      // in MPI calls
     std::int64_t waiting_ns = 0;  // of that in wait states
-    bool calls_mpi = false;       // in the part or not
+    bool calls_mpi = false;       // in the whole run
     bool counts() const { return calls_mpi && run_ns > 0; }
 };
 
 struct CriticalPath {
-    PathTimes ns;                // its pieces; they add up to length_ns
-    DelayCosts delay;            // of what was late, on the path or not
-    DelayCosts indirect_delay;   // the part of it that others whom it made late cost in turn
-    DelayCosts unknown_delay;    // what has no known cause, by who waited; with `delay` all waiting
+    PathTimes ns;                // time of each activity on the path; they add up to length_ns
+    DelayCosts delay;            // direct and indirect, of activities on the path or not
+    DelayCosts indirect_delay;   // the part of `delay` that was caused by propagation
+    DelayCosts unknown_delay;    // waiting without a known cause, by waiting location; with `delay` all waiting
     std::int64_t length_ns = 0;  // without a part: from the first ENTER of all to the last LEAVE
 };
 
-// Of a location's visit of a step: time in a region directly inside the step's, all visits together, and of the step's
-// own region, which is the time in none of them. They add up to the step.
+// A phase of a step of a location: a region directly inside the step, all its visits together. The step's own region is
+// the phase outside of these. The phases add up to the step.
 struct PhaseTime {
     std::int64_t step = 0;
     std::uint32_t where = 0;
@@ -47,23 +47,24 @@ class MpiReplay : public Visitor {
  public:
     struct Options {
         bool critical_path = false;
-        // Steps are visits of this region, counted on each location, or numbered by its attribute `step`; nowhere: what
-        // has such an attribute, outermost.
+        // Steps are
+        // 1. the visits of this region, numbered by its attribute `step`, or else counted on each location;
+        // 2. if nowhere: the outermost visits that have an attribute `step`.
         std::uint32_t step_region = nowhere;
-        // Where there is one, all that is said of a `where` is by call path, an index into its nodes, which the replay
-        // adds as it comes to them. Without, by region: an index into Archive::regions.
+        // Meaning of `where`. With a tree: a call path, an index into its nodes, which the replay adds. Without: a
+        // region, an index into Archive::regions.
         CallTree* call_paths = nullptr;
-        // As steps end on each location. Of several regions that are steps the first that is entered has phases.
+        // Called at the end of each step of each location. If several regions are steps, the one that is entered
+        // first has phases.
         std::function<void(const PhaseTime&)> phases = {};
-        // All times that are summed up are those in it; steps that are not wholly in it have no phases.
+        // Sums contain only time in this part; steps that reach beyond it have no phases.
         Part part = {};
     };
 
-    // A sum of waits when its step is over on all locations.
+    // Called for each sum of waits when its step has ended on all locations.
     using Sink = WaitSums::Sink;
 
-    // Of the archive that the reader has open. Where there are non-blocking collectives or receives, their starts are
-    // read here.
+    // Reads the archive once if it has non-blocking collectives or receives: see started_requests.hpp.
     MpiReplay(Reader& reader, Options options, Sink sink);
     ~MpiReplay() override;
 
@@ -72,12 +73,12 @@ class MpiReplay : public Visitor {
 
     // By location.
     std::vector<MpiTimes> times() const;
-    // Time without that of regions inside. MPI calls that an MPI call makes are part of it.
+    // Without the time of regions inside. An MPI call contains the MPI calls that it makes.
     PathTimes exclusive() const;
-    // That leads to the last event of all. Where nothing joins locations, it is only what the last one did.
+    // The path to the last event of all. Not joined(): only the activities of that event's location.
     CriticalPath critical_path() const;
-    bool joined() const;        // ranks of MPI, or threads by tasks; or there is one location only
-    std::size_t ranks() const;  // processes that call MPI, and have time in the part
+    bool joined() const;        // locations, by MPI or by tasks; true for a single location
+    std::size_t ranks() const;  // processes that call MPI and have time in the part
     std::vector<std::string> problems() const;
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
@@ -92,8 +93,8 @@ class MpiReplay : public Visitor {
     void receive(const At& at, const MessageRecord& message) override;
 
  private:
-    struct State;
-    std::unique_ptr<State> state_;
+    struct Engine;
+    std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace otf2

@@ -1,4 +1,4 @@
-// Requests that are open, by their number. These mostly grow, so that the newest is the last.
+// Open requests by number. Numbers mostly grow: the newest request is the last entry.
 #pragma once
 
 #include <algorithm>
@@ -9,35 +9,35 @@
 
 namespace otf2 {
 
-template <class What>
+template <class Operation>
 class OpenRequests {
  public:
-    // Instead of what has this number, if anything.
-    void open(std::uint64_t request, What what)
+    // Replaces an open operation of the same number.
+    void open(std::uint64_t request, Operation operation)
     {
-        const auto place = find(request);
-        if (place != entries_.end() && place->request == request)
-            place->what = std::move(what);
+        const auto entry = find(request);
+        if (entry != entries_.end() && entry->request == request)
+            entry->operation = std::move(operation);
         else
-            entries_.insert(place, {.request = request, .what = std::move(what)});
+            entries_.insert(entry, {.request = request, .operation = std::move(operation)});
     }
 
-    std::optional<What> close(std::uint64_t request)
+    std::optional<Operation> close(std::uint64_t request)
     {
-        const auto place = find(request);
-        if (place == entries_.end() || place->request != request || !place->what) return std::nullopt;
-        std::optional<What> what = std::exchange(place->what, std::nullopt);
+        const auto entry = find(request);
+        if (entry == entries_.end() || entry->request != request || !entry->operation) return std::nullopt;
+        std::optional<Operation> operation = std::exchange(entry->operation, std::nullopt);
         if (++closed_ > entries_.size() / 2) {
-            std::erase_if(entries_, [](const Entry& entry) { return !entry.what; });
+            std::erase_if(entries_, [](const Entry& one) { return !one.operation; });
             closed_ = 0;
         }
-        return what;
+        return operation;
     }
 
  private:
     struct Entry {
         std::uint64_t request = 0;
-        std::optional<What> what;  // none: closed
+        std::optional<Operation> operation;  // none: closed
     };
 
     auto find(std::uint64_t request)

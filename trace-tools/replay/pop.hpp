@@ -17,7 +17,7 @@ struct Efficiencies {
     double parallel() const { return load_balance * communication(); }
 };
 
-// Of the locations that were in MPI; empty if none was.
+// Of the locations that call MPI; empty if none does.
 std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times);
 
 }  // namespace otf2

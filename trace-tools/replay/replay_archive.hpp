@@ -1,4 +1,4 @@
-// What every program that replays MPI does with its archive.
+// Replays an archive and reports its problems: shared by trace-waits, trace-path and trace-cube.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -6,8 +6,8 @@
 
 namespace otf2 {
 
-// All events to the replay, to its end. Throws Error if they are not sound; what is odd about them goes to stderr, a
-// line each, as `program`.
+// Reads all events and finishes the replay. Throws Error if they are not sound. Prints each oddity as a line on stderr
+// that begins with `program`.
 void replay_archive(Reader& reader, MpiReplay& replay, const char* program);
 
 }  // namespace otf2

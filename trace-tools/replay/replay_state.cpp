@@ -8,11 +8,11 @@ bool is_mpi(const Region& region)
            (region.paradigm == Paradigm::unknown && region.name.starts_with("MPI_"));
 }
 
-ReplayState::ReplayState(const Archive& of, const Part& only, bool follow_causes, WaitSums::Sink sink)
+ReplayState::ReplayState(const Archive& of, const Part& only, bool analyse_delays, WaitSums::Sink sink)
     : archive{of},
       part{only},
-      places(of.locations.size()),
-      causes{of.locations.size(), follow_causes, only},
+      locations(of.locations.size()),
+      delays{of.locations.size(), analyse_delays, only},
       waits{of.locations.size(), std::move(sink)},
       in_collective_(std::max(of.locations.size(), of.processes.size()), nowhere)
 {
@@ -31,7 +31,7 @@ std::uint32_t ReplayState::process_of(std::uint32_t location) const
 
 std::optional<std::uint32_t> ReplayState::find_rank(std::uint32_t communicator, std::uint32_t location) const
 {
-    if (communicator >= ranks_.size() || places[location].in_mpi == 0) return std::nullopt;
+    if (communicator >= ranks_.size() || locations[location].in_mpi == 0) return std::nullopt;
     const auto found = ranks_[communicator].find(process_of(location));
     return found != ranks_[communicator].end() ? std::optional{found->second} : std::nullopt;
 }
@@ -40,14 +40,14 @@ std::optional<std::uint32_t> ReplayState::rank_of(std::uint32_t communicator, st
 {
     const auto rank = find_rank(communicator, location);
     const bool alone = communicator < archive.communicators.size() && archive.communicators[communicator].self;
-    if (!rank && !alone) ++strangers;
+    if (!rank && !alone) ++unmatched_events;
     return rank;
 }
 
 MpiCall ReplayState::call(std::uint32_t location, std::int64_t now_ns) const
 {
-    const Place& place = places[location];
-    return {.begin_ns = place.call_ns, .end_ns = now_ns, .location = location, .where = place.call, .step = place.step};
+    const LocationState& own = locations[location];
+    return {.begin_ns = own.call_ns, .end_ns = now_ns, .location = location, .where = own.call, .step = own.step};
 }
 
 void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t begin_ns,
@@ -57,7 +57,7 @@ void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCa
     const std::int64_t ns = part.within(call.location, begin_ns, end_ns);
     if (ns <= 0) return;
     waits.add({call.step, pattern, communicator, call.where, call.location}, ns);
-    if (waits_for_another(pattern)) places[call.location].waiting_ns += ns;
+    if (waits_for_another(pattern)) locations[call.location].waiting_ns += ns;
 }
 
 }  // namespace otf2

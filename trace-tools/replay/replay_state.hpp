@@ -1,8 +1,8 @@
-// Where all locations are at a moment of a replay of MPI: what its parts share.
+// State of all locations during a replay of MPI, which the parts of the replay share.
 #pragma once
 
 #include "trace-tools/otf2/archive.hpp"
-#include "trace-tools/replay/causes.hpp"
+#include "trace-tools/replay/critical_path/delay_analysis.hpp"
 #include "trace-tools/replay/wait_states.hpp"
 #include "trace-tools/steps/part.hpp"
 
@@ -15,78 +15,79 @@
 
 namespace otf2 {
 
-// An outermost MPI call; what it calls is its own.
+// An outermost MPI call, with the MPI calls that it makes.
 struct MpiCall {
     std::int64_t begin_ns = 0;
-    std::int64_t end_ns = 0;           // or now
-    std::uint32_t location = nowhere;  // nowhere: not known yet
+    std::int64_t end_ns = 0;           // or the current time
+    std::uint32_t location = nowhere;  // nowhere: no call yet
     std::uint32_t where = 0;           // as in TimeSums
     std::int64_t step = -1;
 };
 
-struct Place {
-    int in_mpi = 0;  // MPI calls that are open
+struct LocationState {
+    int in_mpi = 0;  // open MPI calls
     std::uint32_t call = 0;
-    std::int64_t call_ns = 0;     // since when
-    std::int64_t step = -1;       // -1: in none
+    std::int64_t call_ns = 0;     // begin of the call
+    std::int64_t step = -1;       // -1: outside of steps
     std::int64_t waiting_ns = 0;  // in wait states
-    std::int64_t exposed_ns = 0;  // up to here its calls for non-blocking collectives are counted
-    std::int64_t waited_ns = 0;   // up to here its waiting is counted
+    std::int64_t exposed_ns = 0;  // up to here icollective_exposed is counted
+    std::int64_t waited_ns = 0;   // up to here wait states are counted
 };
 
 bool is_mpi(const Region& region);
 
 struct ReplayState {
-    ReplayState(const Archive& of, const Part& only, bool follow_causes, WaitSums::Sink sink);
+    ReplayState(const Archive& of, const Part& only, bool analyse_delays, WaitSums::Sink sink);
 
     const Archive& archive;
-    const Part& part;           // of the run, whose time is summed up
-    std::vector<Place> places;  // by location
-    Causes causes;
+    const Part& part;  // of the run whose time is summed up
+    std::vector<LocationState> locations;
+    DelayAnalysis delays;
     WaitSums waits;
-    std::uint64_t strangers = 0;  // MPI events that no rank of their communicator has in an MPI call
+    std::uint64_t unmatched_events = 0;  // MPI events outside of MPI calls, or without rank or request
 
-    // A rank is a process, whichever of its threads calls. None, and one stranger more, outside of an MPI call, which
-    // alone tells since when.
+    // The rank of the location's process. Empty, and counted as an unmatched event, if
+    // 1. the process is no rank of the communicator, or
+    // 2. the location is outside of MPI calls: the begin of the operation is unknown.
     std::optional<std::uint32_t> rank_of(std::uint32_t communicator, std::uint32_t location);
-    // The same without a stranger.
+    // The same, not counted.
     std::optional<std::uint32_t> find_rank(std::uint32_t communicator, std::uint32_t location) const;
 
-    // Its locations by rank; some may be none of the archive's.
+    // Locations by rank; nowhere: not defined in the archive.
     const std::vector<std::uint32_t>& members(std::uint32_t communicator) const
     {
         return archive.communicators[communicator].members;
     }
-    bool is_location(std::uint32_t location) const { return location < places.size(); }
+    bool is_location(std::uint32_t location) const { return location < locations.size(); }
 
-    std::uint32_t process_of(std::uint32_t location) const;  // the location itself where an archive does not tell
+    std::uint32_t process_of(std::uint32_t location) const;  // the location itself if unknown
 
     MpiCall call(std::uint32_t location, std::int64_t now_ns) const;
-    Arrival arrival(std::uint32_t location) { return causes.arrival(location, places[location].call_ns); }
-    // Since when the call at hand may wait: of several operations in one call each has what those before have left.
-    std::int64_t may_wait_from(std::uint32_t location) const
+    Arrival arrival(std::uint32_t location) { return delays.arrival(location, locations[location].call_ns); }
+    // Earliest begin of a wait of the current call. Several operations in one call: the end of the previous one's wait.
+    std::int64_t wait_begin_ns(std::uint32_t location) const
     {
-        return std::max(places[location].call_ns, places[location].waited_ns);
+        return std::max(locations[location].call_ns, locations[location].waited_ns);
     }
     void wait_for(std::uint32_t location, const Arrival& other)
     {
-        causes.wait_for(location, places[location].call, may_wait_from(location), other);
+        delays.wait_for(location, locations[location].call, wait_begin_ns(location), other);
     }
 
-    // A blocking one. Of a process's threads the one that came last.
+    // Blocking collectives. Several threads of a process: the last arrival.
     void begin_collective(std::uint32_t location) { in_collective_[process_of(location)] = location; }
     void end_collective(std::uint32_t location)
     {
         std::uint32_t& inside = in_collective_[process_of(location)];
         if (inside == location) inside = nowhere;
     }
-    // The thread of the member's process that is in a collective; nowhere: none is.
+    // The thread of the member's process that is in a collective; nowhere: none.
     std::uint32_t in_collective(std::uint32_t member) const
     {
         return is_location(member) ? in_collective_[process_of(member)] : nowhere;
     }
 
-    // What of the time from begin to end, in the call, lies in the part; nothing where the end is not after the begin.
+    // Adds the time from begin to end that lies in the part. Ignores an end before the begin.
     void count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t begin_ns,
                std::int64_t end_ns);
 

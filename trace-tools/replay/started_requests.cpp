@@ -11,7 +11,7 @@ namespace otf2 {
 
 namespace {
 
-// MPI_Iallreduce, MPI_Irecv, and MPI_Start of what was prepared; sends and probes are none.
+// MPI_Iallreduce, MPI_Irecv, MPI_Start of a persistent request; no sends and no probes.
 bool starts_requests(const Region& region)
 {
     const std::string& name = region.name;
@@ -30,9 +30,9 @@ bool receives(const Region& region)
            (region.name.find("recv") != std::string::npos || region.name.find("Recv") != std::string::npos);
 }
 
-class Starts : public Visitor {
+class StartCollector : public Visitor {
  public:
-    Starts(const Archive& archive, bool blocking) : blocking_{blocking}
+    StartCollector(const Archive& archive, bool blocking) : blocking_{blocking}
     {
         started_.collectives.resize(archive.locations.size());
         started_.receives.resize(archive.locations.size());
@@ -55,7 +55,7 @@ class Starts : public Visitor {
         Open& open = of(at);
         if (std::find(open.regions.rbegin(), open.regions.rend(), region) == open.regions.rend()) return;
         std::uint32_t innermost = nowhere;
-        do {  // those inside that are never left end here, too
+        do {  // regions inside that are never left end here, too
             innermost = open.regions.back();
             open.regions.pop_back();
             if (mpi_[innermost]) --open.in_mpi;
@@ -86,7 +86,7 @@ class Starts : public Visitor {
     {
         Open& open = of(at);
         const auto post = open.receives.close(message.request);
-        if (!post && open.in_mpi == 0) return;  // not asked for, or outside of MPI calls
+        if (!post && open.in_mpi == 0) return;  // blocking, and not wanted or outside of MPI calls
         StartedReceives& all = started_.receives[at.location];
         const Channel channel{.communicator = message.communicator, .sender = message.peer, .tag = message.tag};
         const auto [known, is_new] = open.channels.emplace(channel, static_cast<std::uint32_t>(all.channels.size()));
@@ -99,7 +99,7 @@ class Starts : public Visitor {
 
  private:
     struct Open {
-        OpenRequests<std::size_t> collectives;  // numbers of their starts
+        OpenRequests<std::size_t> collectives;  // their numbers in the order of starts
         OpenRequests<std::size_t> receives;
         std::map<Channel, std::uint32_t> channels;
         std::vector<std::uint32_t> regions;
@@ -107,7 +107,7 @@ class Starts : public Visitor {
         std::uint64_t calls = 0;
     };
 
-    // One location after the other.
+    // Locations are read one after the other.
     Open& of(const At& at)
     {
         if (at.location != location_) open_ = {};
@@ -127,11 +127,9 @@ class Starts : public Visitor {
 StartedRequests started_requests(Reader& reader, bool blocking)
 {
     const Archive& archive = reader.archive();
-    Starts starts{archive, blocking};
-    const auto asked_for = [&](const Region& region) {
-        return starts_requests(region) || (blocking && receives(region));
-    };
-    if (std::any_of(archive.regions.begin(), archive.regions.end(), asked_for)) reader.read_by_location(starts);
+    StartCollector starts{archive, blocking};
+    const auto wanted = [&](const Region& region) { return starts_requests(region) || (blocking && receives(region)); };
+    if (std::any_of(archive.regions.begin(), archive.regions.end(), wanted)) reader.read_by_location(starts);
     return starts.take();
 }
 

@@ -1,5 +1,7 @@
-// What the operations are that a rank has started: an archive tells that when they complete, and that may be in another
-// order than that of the starts, by which MPI matches them.
+// The communicators and channels of non-blocking operations, in the order of their starts.
+// 1. An archive records them when an operation completes.
+// 2. MPI matches operations in the order of their starts, which may be another one.
+// So a pass before the replay looks them up. Example: MPI_Irecv A, MPI_Irecv B, MPI_Wait B, MPI_Wait A.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -10,7 +12,7 @@
 
 namespace otf2 {
 
-// What messages to a location have in common that MPI matches in their order.
+// MPI matches the messages of one channel to a location in order.
 struct Channel {
     std::uint32_t communicator = 0;
     std::uint32_t sender = 0;  // rank in it
@@ -21,28 +23,32 @@ struct Channel {
 // Of a location.
 struct StartedReceives {
     struct Blocking {
-        std::uint64_t call = 0;  // the MPI call that it is in; a location's outermost ones are counted from 1
+        std::uint64_t call = 0;  // number of its MPI call; outermost calls of a location are counted from 1
         std::uint32_t channel = 0;
         auto operator<=>(const Blocking&) const = default;
     };
 
-    std::vector<Channel> channels;  // its own, each once
-    // In the order of posting, indices into channels; nowhere: it never completes, or on another thread. Where one was
-    // posted for any sender or tag these are the message's: which others it might have taken no archive tells.
+    std::vector<Channel> channels;  // each once
+
+    // Non-blocking receives in the order of posting: indices into channels.
+    // 1. nowhere: the receive never completes, or completes on another thread.
+    // 2. A receive with a wildcard (any source, any tag) has the channel of its message: archives do not record the
+    //    wildcard.
     std::vector<std::uint32_t> posted;
-    std::vector<Blocking> blocking;  // in their order; those outside of MPI calls are none
+
+    std::vector<Blocking> blocking;  // in order; without receives outside of MPI calls
 };
 
 struct StartedRequests {
-    // By location: the communicators of its collectives in the order of the starts; nowhere: never waited for. 4 bytes
-    // a start.
+    // By location: the communicators of its non-blocking collectives, in the order of the starts; nowhere: the
+    // collective never completes. 4 bytes a start.
     std::vector<std::vector<std::uint32_t>> collectives;
-    // By location. 4 bytes for one that does not block, 16 for one that does.
+    // By location. 4 bytes for a non-blocking receive, 16 for a blocking one.
     std::vector<StartedReceives> receives;
 };
 
-// In a pass of its own, location by location, if the archive has a region of such operations at all. Receives that
-// block only if asked for.
+// Reads the archive once, location by location, if it has a region of such operations. `blocking`: blocking receives,
+// too.
 StartedRequests started_requests(Reader& reader, bool blocking);
 
 }  // namespace otf2

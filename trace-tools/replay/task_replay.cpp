@@ -13,7 +13,7 @@ void TaskReplay::create(std::uint32_t location)
     Process* const process = process_of(location);
     if (process == nullptr) return;
     process->creator = location;
-    process->created = state_.causes.lead(location);
+    process->created = state_.delays.hand_off(location);
 }
 
 void TaskReplay::begin(std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where)
@@ -21,43 +21,44 @@ void TaskReplay::begin(std::uint32_t location, std::int64_t idle_since_ns, std::
     Process* const process = process_of(location);
     if (process == nullptr) return;
     if (process->created.location == nowhere)
-        begin_last_of(process->creator, location, idle_since_ns, where);
+        begin_created_by(process->creator, location, idle_since_ns, where);
     else
-        take_up(process->created, location, idle_since_ns, where);
+        start(process->created, location, idle_since_ns, where);
 }
 
-void TaskReplay::begin_other(std::uint32_t location, std::int64_t idle_since_ns)
+void TaskReplay::begin_untagged(std::uint32_t location, std::int64_t idle_since_ns)
 {
     if (Process* const process = process_of(location))
-        begin_last_of(process->creator, location, idle_since_ns, nowhere);
+        begin_created_by(process->creator, location, idle_since_ns, nowhere);
 }
 
-void TaskReplay::begin_last_of(std::uint32_t creator, std::uint32_t location, std::int64_t idle_since_ns,
-                               std::uint32_t where)
+void TaskReplay::begin_created_by(std::uint32_t creator, std::uint32_t location, std::int64_t idle_since_ns,
+                                  std::uint32_t where)
 {
-    if (creator != nowhere && creator != location) take_up(state_.causes.lead(creator), location, idle_since_ns, where);
+    if (creator != nowhere && creator != location)
+        start(state_.delays.hand_off(creator), location, idle_since_ns, where);
 }
 
-void TaskReplay::take_up(const Lead& created, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where)
+void TaskReplay::start(const Handoff& created, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where)
 {
     if (created.location == location) return;
-    passed_on_ = true;
+    any_ = true;
     const bool idle = created.ns > idle_since_ns;
-    state_.causes.take_up(location, created, idle ? std::optional{where} : std::nullopt);
+    state_.delays.start_task(location, created, idle ? std::optional{where} : std::nullopt);
 }
 
 void TaskReplay::end(std::uint32_t location)
 {
-    if (Process* const process = process_of(location)) process->done = state_.causes.lead(location);
+    if (Process* const process = process_of(location)) process->done = state_.delays.hand_off(location);
 }
 
 void TaskReplay::end_wait(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
 {
     Process* const process = process_of(location);
     if (process == nullptr || process->done.location == nowhere || process->done.location == location)
-        return state_.causes.work_until(location, now_ns, where);
-    passed_on_ = true;
-    state_.causes.join(location, now_ns, where, process->done);
+        return state_.delays.work_until(location, now_ns, where);
+    any_ = true;
+    state_.delays.join_task(location, now_ns, where, process->done);
     process->created = {};
 }
 

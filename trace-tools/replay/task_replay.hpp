@@ -1,5 +1,5 @@
-// Tasks that one thread of a process gives to another and waits for, as regions of the program's own tell by their OTF2
-// roles: one that creates a task (TASK_CREATE), does it (TASK), waits until all are done (TASK_WAIT).
+// Tasks that one thread of a process creates and another one executes. OTF2's roles of the program's own regions say
+// where: TASK_CREATE creates a task, TASK executes it, TASK_WAIT waits until all tasks are done.
 #pragma once
 
 #include "trace-tools/replay/replay_state.hpp"
@@ -9,39 +9,39 @@
 
 namespace otf2 {
 
-// Where causes are followed.
+// Used only with a delay analysis.
 class TaskReplay {
  public:
     explicit TaskReplay(ReplayState& state) : state_{state}, processes_(state.archive.processes.size()) {}
 
     void create(std::uint32_t location);
-    // The location did nothing in `where` since `idle_since_ns`. A task that no region creates is created by the last
-    // event of who creates others.
+    // The location was idle in `where` since `idle_since_ns`. A task without a TASK_CREATE counts as created by the
+    // last event of the location that created the previous task.
     void begin(std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where);
-    // Of whatever else a thread does after nothing: created likewise.
-    void begin_other(std::uint32_t location, std::int64_t idle_since_ns);
+    // Other work after idle time counts as a task without a TASK_CREATE.
+    void begin_untagged(std::uint32_t location, std::int64_t idle_since_ns);
     void end(std::uint32_t location);
-    // The location was in the region that waits, and in none inside, since its last event.
+    // The location was directly inside a TASK_WAIT since its previous event.
     void end_wait(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
-    bool passed_on() const { return passed_on_; }  // any task, from one thread to another
+    bool any() const { return any_; }  // task of one thread for another
 
  private:
-    // Only the last ones: a task waits for the last of those that create it, a thread for the last of those it waits
-    // for.
+    // The last handoffs suffice: a task starts after the last TASK_CREATE, a TASK_WAIT ends after the last TASK.
     struct Process {
         std::uint32_t creator = nowhere;
-        Lead created;  // since the creator's last wait
-        Lead done;
+        Handoff created;  // since the creator's last wait
+        Handoff done;
     };
 
-    void begin_last_of(std::uint32_t creator, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where);
-    void take_up(const Lead& created, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where);
-    Process* process_of(std::uint32_t location);  // null where an archive does not tell
+    void begin_created_by(std::uint32_t creator, std::uint32_t location, std::int64_t idle_since_ns,
+                          std::uint32_t where);
+    void start(const Handoff& created, std::uint32_t location, std::int64_t idle_since_ns, std::uint32_t where);
+    Process* process_of(std::uint32_t location);  // null: unknown
 
     ReplayState& state_;
     std::vector<Process> processes_;
-    bool passed_on_ = false;
+    bool any_ = false;
 };
 
 }  // namespace otf2

@@ -47,12 +47,12 @@ void WaitSums::add(const WaitKey& key, std::int64_t ns)
 void WaitSums::begin_step(std::uint32_t location, std::int64_t step)
 {
     reached_[location] = step;
-    if (sums_.size() < many_) return;
-    give_away_finished_steps();
-    many_ = std::max(many_, 2 * sums_.size());
+    if (sums_.size() < most_) return;
+    report_finished_steps();
+    most_ = std::max(most_, 2 * sums_.size());
 }
 
-void WaitSums::give_away_finished_steps()
+void WaitSums::report_finished_steps()
 {
     std::int64_t least = INT64_MAX;
     for (const std::int64_t step : reached_)

@@ -1,5 +1,5 @@
-// Wait states of MPI: their patterns, and their sums by step, communicator, place and location. Source of the patterns:
-// Scalasca's documentation, Cube's names.
+// Wait states of MPI: patterns, and sums by step, communicator, MPI call and location. Source of the patterns:
+// Scalasca's documentation, with Cube's names.
 #pragma once
 
 #include <compare>
@@ -11,22 +11,22 @@
 namespace otf2 {
 
 enum class Pattern {
-    wait_nxn,        // until the last rank came to an all-to-all operation
-    nxn_completion,  // after the first rank left it
+    wait_nxn,        // until the last rank arrived at an all-to-all operation
+    nxn_completion,  // after the first rank has left it
     barrier_wait,    // as the two above
     barrier_completion,
-    late_broadcast,       // until the root came
-    early_reduce,         // of the root, until the last other rank came
-    late_sender,          // until the sender came; of several in one MPI_Waitall the last one
-    late_receiver,        // of a sender in the call that ends the send, until the receive was posted, if it was by then
+    late_broadcast,       // until the root arrived
+    early_reduce,         // of the root, until the last other rank arrived
+    late_sender,          // until the sender arrived; several in one MPI_Waitall: the last sender
+    late_receiver,        // in the call that completes a send, until the receive was posted, if that was before its end
     icollective_exposed,  // inside the wait for a non-blocking collective
     icollective_wait,     // the part of it in which some rank had not started the collective
 };
 
-// "mpi_wait_nxn"; those of non-blocking collectives, which Cube does not have, "mpi_icollective_exposed" and so on.
+// "mpi_wait_nxn". Cube has no names for non-blocking collectives; ours are "mpi_icollective_exposed" and so on.
 const char* cube_name(Pattern pattern);
 
-// Time in an MPI call until another rank came, of which POP's efficiencies speak; the other patterns are what is left.
+// True if the pattern is time until another rank arrived, as POP's efficiencies count it.
 bool waits_for_another(Pattern pattern);
 
 struct WaitKey {
@@ -43,7 +43,7 @@ struct WaitSum {
     std::uint64_t count = 0;  // of calls that waited
 };
 
-// Gives each sum away when its step is over on all locations, so that memory does not grow with the number of steps.
+// Reports each sum when its step has ended on all locations: memory does not grow with the number of steps.
 class WaitSums {
  public:
     using Sink = std::function<void(const WaitKey&, const WaitSum&)>;
@@ -52,15 +52,15 @@ class WaitSums {
 
     void add(const WaitKey& key, std::int64_t ns);
     void begin_step(std::uint32_t location, std::int64_t step);
-    void finish();  // after the last event: gives away the rest
+    void finish();  // after the last event: reports the rest
 
  private:
-    void give_away_finished_steps();
+    void report_finished_steps();
 
     Sink sink_;
     std::map<WaitKey, WaitSum> sums_;
     std::vector<std::int64_t> reached_;  // by location: the last step that began
-    std::size_t many_ = 4096;            // so many are worth a look at who has reached which step
+    std::size_t most_ = 4096;            // sums before the next report
 };
 
 }  // namespace otf2

@@ -38,7 +38,7 @@ class SlotReader : public Visitor {
     // Both must outlive it.
     SlotReader(const Archive& archive, std::uint32_t location);
 
-    // Throws Error for a role that nobody knows.
+    // Throws Error for an unknown role.
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
     void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
 

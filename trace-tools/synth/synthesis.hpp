@@ -2,7 +2,7 @@
 // must find in it.
 #pragma once
 
-#include "trace-tools/replay/path_so_far.hpp"
+#include "trace-tools/replay/critical_path/critical_path.hpp"
 #include "trace-tools/synth/spec.hpp"
 
 #include <compare>

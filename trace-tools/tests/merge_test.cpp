@@ -78,7 +78,7 @@ bool has_otf2_print()
     return there;
 }
 
-// What otf2-print tells of each event, without the numbers that definitions and locations have; sorted.
+// What otf2-print prints of each event, without the numbers that definitions and locations have; sorted.
 std::vector<std::string> printed_events(const std::vector<std::string>& archives)
 {
     std::vector<std::string> events;

@@ -82,7 +82,7 @@ static void messages(void)
     DO(MPI_Sendrecv, out, 30, MPI_BYTE, other, 30, in, 64, MPI_BYTE, other, 30, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     DO(MPI_Sendrecv_replace, out, 31, MPI_BYTE, other, 31, other, 31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 
-    // Nobody sends what is cancelled.
+    // No rank sends what is cancelled.
     DO(MPI_Irecv, in, 64, MPI_BYTE, other, 99, MPI_COMM_WORLD, &request);
     DO(MPI_Cancel, &request);
     DO(MPI_Wait, &request, &status);
@@ -222,7 +222,7 @@ static void collectives(void)
     DO(MPI_Comm_free, &ring);
 }
 
-// Of each a barrier tells whether it is known.
+// A barrier on each shows whether it is known.
 static void use_and_free(MPI_Comm made)
 {
     DO(MPI_Barrier, made);

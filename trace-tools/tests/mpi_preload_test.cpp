@@ -59,7 +59,7 @@ Lines two_ranks(const Lines& program, const Lines& variables)
     return words;
 }
 
-// What MPI and Python themselves leak is nobody's concern here.
+// What MPI and Python themselves leak does not matter here.
 testing::Outcome run(const Lines& words)
 {
     Lines all{"env", "ASAN_OPTIONS=detect_leaks=0"};

@@ -16,7 +16,7 @@ namespace {
 
 const fs::path job = fs::path{CROSSTALK_BIN} / "../tests/mpi-job";
 
-// False, and a skip, where there is no MPI. What MPI itself leaks is nobody's concern here.
+// False, and a skip, where there is no MPI. What MPI itself leaks does not matter here.
 bool can_run()
 {
     if (fs::exists(job) && testing::run({"sh", "-c", "command -v mpirun"}).status == 0) return true;

@@ -748,7 +748,7 @@ TEST_CASE("threads that wait for tasks and do some themselves have a path as lon
     check_path({{{0, "+work"}, {20, "+create"}, {21, "-create"}, {40, "-work"}},
                 {{0, "+work"}, {10, "+wait"}, {30, "+task"}, {50, "-task"}, {60, "-wait"}, {70, "-work"}}},
                {});
-    // The checkpoint that another thread goes on writing is a matter of who had it written.
+    // The checkpoint that another thread continues to write belongs to the thread that created it.
     check_path({{{0, "+work"}, {5, "+create"}, {6, "-create"}, {10, "+wait"}, {20, "-wait"}, {50, "-work"}},
                 {{6, "+task"}, {19, "-task"}},
                 {{50, "+work"}, {90, "-work"}}},

@@ -4,7 +4,7 @@
 #include "base/files.hpp"
 #include "testing/raw_archive.hpp"
 #include "testing/testing.hpp"
-#include "trace-tools/replay/culprits.hpp"
+#include "trace-tools/replay/root_causes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -331,7 +331,7 @@ TEST_CASE("a location without a rank is called by its name")
     const std::vector<std::int64_t> ranks{0, -1};
     const otf2::DelayCosts delay{{{.where = otf2::nowhere, .location = 1}, 2.0}};
     std::ostringstream out;
-    otf2::print_culprits(out, otf2::culprits(archive, ranks, delay), {}, {.all_s = 8.0, .ranks = 2});
+    otf2::print_root_causes(out, otf2::root_causes(archive, ranks, delay), {}, {.all_s = 8.0, .ranks = 2});
     CHECK(out.str() == "stray thread made the others wait 2.00 s (50 % of the run): work outside of regions\n");
 }
 

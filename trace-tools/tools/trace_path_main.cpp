@@ -2,16 +2,14 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/options.hpp"
 #include "base/words.hpp"
-#include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/profile/ranks.hpp"
-#include "trace-tools/replay/culprits.hpp"
 #include "trace-tools/replay/imbalance.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
 #include "trace-tools/replay/replay_archive.hpp"
-#include "trace-tools/steps/part.hpp"
+#include "trace-tools/replay/root_causes.hpp"
+#include "trace-tools/tools/archive_tool.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -89,19 +87,19 @@ void print(const char* title, const Rows& rows, double Row::*seconds, const otf2
                 order.size() > most ? base::join("all ", order.size(), " rows").c_str() : "all", "", all_s, 100.0);
 }
 
-int analyse(const std::string& anchor, const std::filesystem::path& out, const otf2::PartWords& part)
+int analyse(const ArchiveTool& tool)
 {
-    otf2::Reader reader{anchor};
+    const std::filesystem::path out = tool.out();
+    otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     otf2::MpiReplay replay{reader,
-                           {.critical_path = true, .part = otf2::part_of(reader, part)},
+                           {.critical_path = true, .part = otf2::part_of(reader, tool.part)},
                            [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
-    otf2::replay_archive(reader, replay, "trace-path");
+    otf2::replay_archive(reader, replay, tool.name);
     if (!replay.joined()) {
         if (!out.empty()) write(out, {}, {}, archive);
         std::cout << "no ranks that MPI joins and no threads that tasks join: no critical path\n";
-        base::flush_stdout();
         return base::exit_fine;
     }
     const otf2::CriticalPath path = replay.critical_path();
@@ -109,13 +107,13 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const o
     std::map<std::int64_t, double> unknown;
     for (const auto& [key, seconds] : path.unknown_delay) unknown[ranks[key.location]] += seconds;
     if (!out.empty()) write(out, rows, unknown, archive);
-    otf2::print_culprits(std::cout, otf2::culprits(archive, ranks, path.delay), path.unknown_delay,
-                         otf2::run_time(replay));
+    otf2::print_root_causes(std::cout, otf2::root_causes(archive, ranks, path.delay), path.unknown_delay,
+                            otf2::run_time(replay));
     std::cout.flush();
-    const std::string where = part.any() ? "critical path in " + base::printable(part.text()) : "critical path";
+    const std::string where =
+        tool.part.any() ? "critical path in " + base::printable(tool.part.text()) : "critical path";
     print(where.c_str(), rows, &Row::seconds, archive);
     print("delay costs", rows, &Row::delay_cost_s, archive);
-    base::flush_stdout();
     return base::exit_fine;
 }
 
@@ -123,37 +121,33 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const o
 
 int main(int argc, char** argv)
 try {
-    std::string anchor;
-    std::string out;
-    otf2::PartWords part;
-    base::Options options{"trace-path", "critical path and root causes of waiting, from an OTF2 archive"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
-    options.add("out,o", out, "where path.csv goes; without it there is none", "DIR");
-    otf2::add_part_options(options, part);
-    options.section({.title = "Columns of path.csv",
-                     .text = "",
-                     .entries = {
-                         {"region, rank",
-                          "where the time was spent, by all threads of the rank; '(outside of regions)' is where a "
-                          "thread was in none, '(cause unknown)' what the rank waited without a known cause"},
-                         {"seconds",
-                          "on the critical path; they add up to the time from the first ENTER to the last LEAVE, "
-                          "or with a part of the run to what of the path lies in it"},
-                         {"imbalance_seconds", "what the region has on the path beyond its mean over the ranks"},
-                         {"delay_cost_seconds",
-                          "how long others waited because of it, Scalasca's delay cost; all of them add up to all "
-                          "waiting (without completion), as trace-waits finds it"},
-                         {"direct_seconds, indirect_seconds",
-                          "the parts of the delay cost that those waited who waited for this rank, and that others "
-                          "waited for those in turn"},
-                     }});
-    options.section(
+    ArchiveTool tool{"trace-path", "critical path and root causes of waiting, from an OTF2 archive",
+                     "where path.csv goes; without it there is none"};
+    tool.options.section(
+        {.title = "Columns of path.csv",
+         .text = "",
+         .entries = {
+             {"region, rank",
+              "where the time was spent, by all threads of the rank; '(outside of regions)' is where a "
+              "thread was in none, '(cause unknown)' what the rank waited without a known cause"},
+             {"seconds",
+              "on the critical path; they add up to the time from the first ENTER to the last LEAVE, "
+              "or with a part of the run to what of the path lies in it"},
+             {"imbalance_seconds", "what the region has on the path beyond its mean over the ranks"},
+             {"delay_cost_seconds",
+              "how long others waited because of it, Scalasca's delay cost; all of them add up to all "
+              "waiting (without completion), as trace-waits finds it"},
+             {"direct_seconds, indirect_seconds",
+              "the parts of the delay cost that those waited who waited for this rank, and that others "
+              "waited for those in turn"},
+         }});
+    tool.options.section(
         {.title = "On the terminal",
          .text = "Which ranks made the others wait, in percent of the run of all ranks but one, and the rows with the "
                  "most seconds, in percent of all rows. With --region, --from or --to seconds, waits and delay costs "
                  "are those that lie in that part of the run; the path is the whole run's.",
          .entries = {}});
-    options.epilogue(
+    tool.options.epilogue(
         "Where neither MPI joins ranks nor tasks join threads, there is no critical path. "
         "Between the threads of a process the path goes where regions of the program's own have OTF2's roles for it: "
         "from TASK_CREATE to the TASK of another thread, from that to the TASK_WAIT that it ends in. Where threads "
@@ -162,11 +156,9 @@ try {
         "Where the archive "
         "has many locations, its events are put aside in the directory for temporary files (TMPDIR): about half its "
         "size.");
-    options.example("trace-path train/trace/traces.otf2");
-    options.example("trace-path train/trace/traces.otf2 --from 10s --to 20s -o path");
-    if (!options.parse(argc, argv)) return base::exit_fine;
-
-    return otf2::confined("trace-path", otf2::limits_for(anchor), [&] { return analyse(anchor, out, part); });
+    tool.options.example("trace-path train/trace/traces.otf2");
+    tool.options.example("trace-path train/trace/traces.otf2 --from 10s --to 20s -o path");
+    return tool.run(argc, argv, analyse);
 } catch (...) {
     return base::report_failure("trace-path");
 }

@@ -3,11 +3,9 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/options.hpp"
 #include "base/words.hpp"
-#include "trace-tools/otf2/read/confined.hpp"
-#include "trace-tools/steps/part.hpp"
 #include "trace-tools/steps/step_region.hpp"
+#include "trace-tools/tools/archive_tool.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -118,30 +116,29 @@ void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWor
     std::erase_if(table.ranks, [](const otf2::StepsOfRank& rank) { return rank.steps.empty(); });
 }
 
-int find_steps(const std::string& anchor, const std::filesystem::path& out, const std::string& named,
-               const otf2::PartWords& part)
+int find_steps(const ArchiveTool& tool)
 {
-    otf2::Reader reader{anchor, {.undo_clock_offsets = true}};
+    otf2::Reader reader{tool.anchor, {.undo_clock_offsets = true}};
     const otf2::Archive& archive = reader.archive();
-    const auto region = named.empty() ? otf2::find_step_region(reader) : otf2::step_region_named(archive, named);
+    const auto region =
+        tool.step_region.empty() ? otf2::find_step_region(reader) : otf2::step_region_named(archive, tool.step_region);
     if (!region) {
-        base::warn(what_to_do(anchor, archive));
+        base::warn(what_to_do(tool.anchor, archive));
         return base::exit_promise_not_kept;
     }
     otf2::StepTable table = otf2::read_steps(reader, *region);
-    keep(table, anchor, part);
+    keep(table, tool.anchor, tool.part);
     const std::string& name = archive.regions[*region].name;
     if (table.ranks.empty()) {
         std::fprintf(stderr, "trace-steps: no visit of region %s ends%s\n", name.c_str(),
-                     part.any() ? (" within " + part.text()).c_str() : "");
+                     tool.part.any() ? (" within " + tool.part.text()).c_str() : "");
         return base::exit_promise_not_kept;
     }
-    if (!out.empty()) {
+    if (const std::filesystem::path out = tool.out(); !out.empty()) {
         const base::MadeDirectories made{out};
         write_steps(out / base::file::steps, table);
     }
     print(name, table);
-    base::flush_stdout();
     return base::exit_fine;
 }
 
@@ -149,17 +146,10 @@ int find_steps(const std::string& anchor, const std::filesystem::path& out, cons
 
 int main(int argc, char** argv)
 try {
-    std::string anchor;
-    std::string out;
-    std::string step_region;
-    otf2::PartWords part;
-    base::Options options{"trace-steps", "which region of a trace is the step of its loop, and the step's phases"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
-    options.add("out,o", out, "where steps.csv goes; without it there is none", "DIR");
-    options.add("step-region", step_region, "steps are the visits of this region; if not given, one is looked for",
-                "NAME");
-    otf2::add_part_options(options, part);
-    options.section(
+    ArchiveTool tool{"trace-steps", "which region of a trace is the step of its loop, and the step's phases",
+                     "where steps.csv goes; without it there is none",
+                     "steps are the visits of this region; if not given, one is looked for"};
+    tool.options.section(
         {.title = "The step that is looked for",
          .text =
              "What has an attribute 'step' and lies in nothing that has one. Where there is none: the outermost "
@@ -169,22 +159,19 @@ try {
              "within a factor of 4) and for at least half of the time from the first event to the last. Of several "
              "equally far outside the one with the most time. A rank is judged by its first location with events.",
          .entries = {}});
-    options.section({.title = "Columns of steps.csv",
-                     .text = "",
-                     .entries = {
-                         {"rank, step", "the step's number, from its attribute 'step' or counted from 0"},
-                         {"begin_ns, end_ns", "on the node's own clock"},
-                         {"..._ns", "the time in each phase, a region directly inside the step"},
-                         {"other_ns", "what is left of the step"},
-                     }});
-    options.epilogue(
+    tool.options.section({.title = "Columns of steps.csv",
+                          .text = "",
+                          .entries = {
+                              {"rank, step", "the step's number, from its attribute 'step' or counted from 0"},
+                              {"begin_ns, end_ns", "on the node's own clock"},
+                              {"..._ns", "the time in each phase, a region directly inside the step"},
+                              {"other_ns", "what is left of the step"},
+                          }});
+    tool.options.epilogue(
         "Exit code 3 if nothing repeats. With --region, --from or --to only steps that lie wholly in that part.");
-    options.example("trace-steps train/trace/traces.otf2");
-    options.example("trace-steps train/trace/traces.otf2 --from 10s -o steps");
-    if (!options.parse(argc, argv)) return base::exit_fine;
-
-    return otf2::confined("trace-steps", otf2::limits_for(anchor),
-                          [&] { return find_steps(anchor, out, step_region, part); });
+    tool.options.example("trace-steps train/trace/traces.otf2");
+    tool.options.example("trace-steps train/trace/traces.otf2 --from 10s -o steps");
+    return tool.run(argc, argv, find_steps);
 } catch (...) {
     return base::report_failure("trace-steps");
 }

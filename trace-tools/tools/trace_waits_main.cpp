@@ -3,17 +3,15 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/options.hpp"
 #include "base/words.hpp"
-#include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/profile/ranks.hpp"
-#include "trace-tools/replay/culprits.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
 #include "trace-tools/replay/pop.hpp"
 #include "trace-tools/replay/replay_archive.hpp"
-#include "trace-tools/steps/part.hpp"
+#include "trace-tools/replay/root_causes.hpp"
 #include "trace-tools/steps/step_region.hpp"
+#include "trace-tools/tools/archive_tool.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -85,8 +83,8 @@ void print(const Waits& waits, const otf2::RunTime& run)
     }
 }
 
-// What nobody wants in the efficiencies of a short run.
-void tell_of_initialisation(const otf2::MpiReplay& replay, const otf2::Archive& archive, const otf2::RunTime& run)
+// MPI_Init: distorts the efficiencies of a short run.
+void print_initialisation(const otf2::MpiReplay& replay, const otf2::Archive& archive, const otf2::RunTime& run)
 {
     constexpr double much = 0.1;
     double initialising_s = 0.0;
@@ -113,11 +111,11 @@ void print(const Waits& waits, const otf2::MpiReplay& replay, const std::vector<
     print(waits, run);
     std::fflush(stdout);
     const otf2::CriticalPath path = replay.critical_path();
-    otf2::print_culprits(std::cout, otf2::culprits(archive, ranks, path.delay), path.unknown_delay, run);
+    otf2::print_root_causes(std::cout, otf2::root_causes(archive, ranks, path.delay), path.unknown_delay, run);
     std::cout.flush();
     std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n",
                 found->parallel(), found->load_balance, found->serialisation, found->transfer);
-    if (part.empty()) tell_of_initialisation(replay, archive, run);
+    if (part.empty()) print_initialisation(replay, archive, run);
 }
 
 // The tables, if they are wanted.
@@ -163,15 +161,15 @@ class Tables {
     std::optional<base::CsvWriter> phases_;
 };
 
-int analyse(const std::string& anchor, const std::filesystem::path& out, const std::string& named,
-            const otf2::PartWords& part)
+int analyse(const ArchiveTool& tool)
 {
-    otf2::Reader reader{anchor};
+    otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
-    const std::uint32_t step = out.empty() && named.empty() ? otf2::nowhere : step_region(reader, named);
+    const bool steps = !tool.out().empty() || !tool.step_region.empty();
+    const std::uint32_t step = steps ? step_region(reader, tool.step_region) : otf2::nowhere;
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     Waits totals;
-    Tables tables{out, archive, ranks};
+    Tables tables{tool.out(), archive, ranks};
     const auto add_wait = [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
         tables.wait(key, sum);
         Wait& total = totals[key.pattern];
@@ -183,13 +181,12 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
                            {.critical_path = true,
                             .step_region = step,
                             .phases = [&](const otf2::PhaseTime& phase) { tables.phase(phase); },
-                            .part = otf2::part_of(reader, part)},
+                            .part = otf2::part_of(reader, tool.part)},
                            add_wait};
-    otf2::replay_archive(reader, replay, "trace-waits");
+    otf2::replay_archive(reader, replay, tool.name);
     const std::optional<otf2::Efficiencies> found = otf2::efficiencies(replay.times());
     tables.finish(replay, found);
-    print(totals, replay, ranks, archive, found, part.text());
-    base::flush_stdout();
+    print(totals, replay, ranks, archive, found, tool.part.text());
     return base::exit_fine;
 }
 
@@ -197,31 +194,25 @@ int analyse(const std::string& anchor, const std::filesystem::path& out, const s
 
 int main(int argc, char** argv)
 try {
-    std::string anchor;
-    std::string out;
-    std::string step_region;
-    otf2::PartWords part;
-    base::Options options{"trace-waits", "wait states of an MPI program, from its OTF2 archive"};
-    options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
-    options.add("out,o", out, "where waits.csv, phases.csv and pop.csv go; without it there are none", "DIR");
-    options.add("step-region", step_region,
-                "steps are the visits of this region; if not given, of the one that trace-steps finds", "NAME");
-    otf2::add_part_options(options, part);
-    options.section({.title = "On the terminal",
-                     .text = "",
-                     .entries = {
-                         {"wait states", "seconds of all ranks together, and percent of the time of all ranks"},
-                         {"rank N made the others wait",
-                          "its delay costs (see trace-path), in percent of the run of all ranks but one, and the "
-                          "regions in which it was late"},
-                     }});
-    options.section({.title = "A part of the run",
-                     .text = "With --region, --from or --to all that is summed up is what lies in that part: waits and "
-                             "MPI calls that reach beyond it are cut off at its ends, efficiencies are those of the "
-                             "part, as Cube has them for a call path, and phases are of the steps that lie wholly in "
-                             "it. Who waited for whom is found from the whole run.",
-                     .entries = {}});
-    options.section(
+    ArchiveTool tool{"trace-waits", "wait states of an MPI program, from its OTF2 archive",
+                     "where waits.csv, phases.csv and pop.csv go; without it there are none",
+                     "steps are the visits of this region; if not given, of the one that trace-steps finds"};
+    tool.options.section({.title = "On the terminal",
+                          .text = "",
+                          .entries = {
+                              {"wait states", "seconds of all ranks together, and percent of the time of all ranks"},
+                              {"rank N made the others wait",
+                               "its delay costs (see trace-path), in percent of the run of all ranks but one, and the "
+                               "regions in which it was late"},
+                          }});
+    tool.options.section(
+        {.title = "A part of the run",
+         .text = "With --region, --from or --to all that is summed up is what lies in that part: waits and "
+                 "MPI calls that reach beyond it are cut off at its ends, efficiencies are those of the "
+                 "part, as Cube has them for a call path, and phases are of the steps that lie wholly in "
+                 "it. Who waited for whom is found from the whole run.",
+         .entries = {}});
+    tool.options.section(
         {.title = "Tables",
          .text = "",
          .entries = {
@@ -236,7 +227,7 @@ try {
               "POP's efficiencies, 1 is best: metric, rank ('all' for the run), value; only the header if no "
               "rank was in MPI"},
          }});
-    options.section(
+    tool.options.section(
         {.title = "Patterns that Cube has no name for",
          .text = "Of a program whose communication has a thread of its own they are that thread's; what of it the "
                  "others wait for is time in regions of theirs.",
@@ -244,7 +235,7 @@ try {
              {"mpi_icollective_exposed", "time in calls that wait or test for a non-blocking collective"},
              {"mpi_icollective_wait", "the part of it in which some rank had not yet started the collective"},
          }});
-    options.section(
+    tool.options.section(
         {.title = "Metrics of pop.csv",
          .text = "Of the thread of each rank that calls MPI: what other threads compute meanwhile does not count.",
          .entries = {
@@ -258,15 +249,12 @@ try {
              {"communication_efficiency", "serialisation x transfer: longest computation / longest run"},
              {"parallel_efficiency", "load balance x communication: mean computation / longest run"},
          }});
-    options.epilogue(
+    tool.options.epilogue(
         "Where the archive has many locations, its events are put aside in the directory for temporary files "
         "(TMPDIR): about half its size.");
-    options.example("trace-waits train/trace/traces.otf2");
-    options.example("trace-waits train/trace/traces.otf2 --region step -o waits");
-    if (!options.parse(argc, argv)) return base::exit_fine;
-
-    return otf2::confined("trace-waits", otf2::limits_for(anchor),
-                          [&] { return analyse(anchor, out, step_region, part); });
+    tool.options.example("trace-waits train/trace/traces.otf2");
+    tool.options.example("trace-waits train/trace/traces.otf2 --region step -o waits");
+    return tool.run(argc, argv, analyse);
 } catch (...) {
     return base::report_failure("trace-waits");
 }

@@ -96,7 +96,7 @@ rlimit limit(__rlimit_resource_t resource, rlim_t most)
     std::exit(code);
 }
 
-// Hands on to the child the signal that asks for the end, whoever of both it was sent to.
+// Forwards the signal that asks for the end to the child, sent to either of both.
 void await_end(pid_t child)
 {
     const int ended = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
@@ -149,7 +149,7 @@ int confined(const char* program, const Limits& limits, const std::function<int(
             if (reading->over) base::fail("the analysis crashed after reading (", ::strsignal(signal), ")");
             fail_reading("OTF2's library crashed while it read (", ::strsignal(signal), "): damaged");
         default:
-            throw base::Interrupted{signal};  // whoever ended the child meant the program: Ctrl-C, a closed pipe
+            throw base::Interrupted{signal};  // the signal was meant for the program: Ctrl-C, a closed pipe
     }
 }
 

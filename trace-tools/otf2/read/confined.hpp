@@ -1,5 +1,5 @@
 // Reading archives from anywhere. OTF2's library trusts what it reads: a damaged archive can make it crash, run for
-// ever or ask for all memory. So a program that reads them works in a child process with limits, and whatever happens
+// ever or ask for all memory. So a program that reads them works in a child process with limits, and what happens
 // to the child becomes one clear line.
 #pragma once
 
@@ -27,7 +27,7 @@ int confined(const char* program, const Limits& limits, const std::function<int(
 // outside of confined().
 void getting_on();
 
-// From now on this archive is read: whatever ends the child is its fault, until reading_is_over().
+// From now on this archive is read: if the child ends, the archive is reported, until reading_is_over().
 void now_reading(const std::filesystem::path& anchor);
 
 // All that came from outside is read: the rest of the work has the memory that the program was started with, and all

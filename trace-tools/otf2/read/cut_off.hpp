@@ -14,7 +14,7 @@ enum class Records { definitions, events };
 void refuse_if_cut_off(const std::filesystem::path& file, std::uint64_t chunk_bytes, Records records);
 
 // OTF2 may read on for ever in a damaged event file: more events than these are none, by how many are defined, which
-// some writers (APEX) do not count, and by the bytes of the file, 0 if these do not tell.
+// some writers (APEX) do not count, and by the bytes of the file, 0 if unknown.
 std::uint64_t most_events(std::uint64_t defined, std::uint64_t bytes);
 
 }  // namespace otf2

@@ -1,4 +1,4 @@
-// Reads the definitions of an archive, in whatever order they come, into an Archive with names in place of references.
+// Reads the definitions of an archive, in any order, into an Archive with names in place of references.
 #pragma once
 
 #include "trace-tools/otf2/archive.hpp"

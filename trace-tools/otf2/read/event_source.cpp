@@ -22,7 +22,7 @@ struct Adapter<handler> {
     }
 };
 
-// Any other event, whatever it carries.
+// Any other event, with any arguments.
 template <class... Rest>
 OTF2_CallbackCode other_global(OTF2_LocationRef location, OTF2_TimeStamp time, void* user, OTF2_AttributeList*, Rest...)
 {

@@ -2,6 +2,7 @@
 
 #include "base/words.hpp"
 #include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/read/archive_files.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/otf2/read/cut_off.hpp"
 #include "trace-tools/otf2/read/definition_reader.hpp"
@@ -31,180 +32,8 @@ auto reading(const std::filesystem::path& anchor, const Work& work)
     }
 }
 
-// A pipe would keep OTF2 waiting for ever.
-void refuse_unless_regular(const std::filesystem::path& file)
-{
-    if (!std::filesystem::is_regular_file(file)) base::fail(file.filename().string(), " is no regular file");
-}
-
-ReaderHandle open(const std::filesystem::path& anchor)
-{
-    keep_otf2_quiet();
-    std::error_code code;
-    if (!std::filesystem::exists(anchor, code)) base::fail("no such file");
-    if (std::filesystem::is_directory(anchor, code)) base::fail("a directory; the archive's .otf2 file is wanted");
-    refuse_unless_regular(anchor);
-    OTF2_Reader* reader = OTF2_Reader_Open(anchor.c_str());
-    if (reader == nullptr) base::fail("no OTF2 archive, or one that is cut off");
-    ReaderHandle handle{reader};
-    check(OTF2_Reader_SetSerialCollectiveCallbacks(reader), "read it alone");
-    return handle;
-}
-
-std::optional<OTF2_AttributeValue> find(const OTF2_AttributeList* list, const Archive& archive, std::uint32_t attribute,
-                                        OTF2_Type& type)
-{
-    if (list == nullptr || attribute >= archive.attributes.size()) return {};
-    const OTF2_AttributeRef id = archive.attributes[attribute].id;
-    OTF2_AttributeValue value{};
-    if (!OTF2_AttributeList_TestAttributeByID(list, id) ||
-        OTF2_AttributeList_GetAttributeByID(list, id, &type, &value) != OTF2_SUCCESS)
-        return {};
-    return value;
-}
-
-}  // namespace
-
-std::size_t EventAttributes::size() const
-{
-    return list_ == nullptr ? 0 : OTF2_AttributeList_GetNumberOfElements(list_);
-}
-
-std::optional<std::uint64_t> EventAttributes::number(std::uint32_t attribute) const
-{
-    OTF2_Type type = OTF2_TYPE_NONE;
-    const auto value = find(list_, source_.archive(), attribute, type);
-    if (!value) return {};
-    switch (type) {
-        case OTF2_TYPE_UINT8:
-            return value->uint8;
-        case OTF2_TYPE_UINT16:
-            return value->uint16;
-        case OTF2_TYPE_UINT32:
-            return value->uint32;
-        case OTF2_TYPE_UINT64:
-            return value->uint64;
-        case OTF2_TYPE_INT8:
-            return static_cast<std::uint64_t>(value->int8);
-        case OTF2_TYPE_INT16:
-            return static_cast<std::uint64_t>(value->int16);
-        case OTF2_TYPE_INT32:
-            return static_cast<std::uint64_t>(value->int32);
-        case OTF2_TYPE_INT64:
-            return static_cast<std::uint64_t>(value->int64);
-        default:
-            return {};
-    }
-}
-
-std::optional<double> EventAttributes::real(std::uint32_t attribute) const
-{
-    OTF2_Type type = OTF2_TYPE_NONE;
-    const auto value = find(list_, source_.archive(), attribute, type);
-    if (!value) return {};
-    switch (type) {
-        case OTF2_TYPE_FLOAT:
-            return value->float32;
-        case OTF2_TYPE_DOUBLE:
-            return value->float64;
-        case OTF2_TYPE_INT8:
-            return value->int8;
-        case OTF2_TYPE_INT16:
-            return value->int16;
-        case OTF2_TYPE_INT32:
-            return value->int32;
-        case OTF2_TYPE_INT64:
-            return static_cast<double>(value->int64);
-        default:
-            break;
-    }
-    const auto whole = number(attribute);
-    return whole ? std::optional<double>{static_cast<double>(*whole)} : std::nullopt;
-}
-
-std::optional<std::string_view> EventAttributes::text(std::uint32_t attribute) const
-{
-    OTF2_Type type = OTF2_TYPE_NONE;
-    const auto value = find(list_, source_.archive(), attribute, type);
-    if (!value || type != OTF2_TYPE_STRING) return {};
-    const ReferenceTable& references = source_.references();
-    const std::uint32_t index = references.strings.at(value->stringRef);
-    if (index == nowhere) return {};
-    return references.texts[index];
-}
-
-namespace {
-
 constexpr std::size_t most_locations_at_once = 32;
 constexpr std::uintmax_t most_prepared_bytes = 16 << 20;  // of files of local definitions, which OTF2 keeps in memory
-
-// Files that can be looked at before OTF2 sees them. Archives in one SION file, and compressed ones, cannot.
-class PlainFiles {
- public:
-    PlainFiles(const std::filesystem::path& anchor, OTF2_Reader* reader) : anchor_{anchor}
-    {
-        OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
-        OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
-        check(OTF2_Reader_GetFileSubstrate(reader, &substrate), "learn how its files lie");
-        check(OTF2_Reader_GetCompression(reader, &compression), "learn how its files are packed");
-        check(OTF2_Reader_GetChunkSize(reader, &event_chunk_, &definition_chunk_), "learn the size of its chunks");
-        separate_ = substrate == OTF2_SUBSTRATE_POSIX;
-        plain_ = separate_ && compression == OTF2_COMPRESSION_NONE;
-    }
-
-    void refuse_cut_off_definitions() const
-    {
-        std::filesystem::path file = anchor_;
-        refuse(file.replace_extension(".def"), definition_chunk_, Records::definitions);
-    }
-    // Returns their size in bytes, 0 where there are none.
-    std::uintmax_t check_definitions(const Location& location) const
-    {
-        const std::filesystem::path file = of(location, ".def");
-        refuse(file, definition_chunk_, Records::definitions);
-        std::error_code missing;
-        const std::uintmax_t bytes = std::filesystem::file_size(file, missing);
-        return missing ? 0 : bytes;
-    }
-    void refuse_cut_off_events(const Location& location) const
-    {
-        refuse(of(location, ".evt"), event_chunk_, Records::events);
-    }
-
-    std::uint64_t event_chunk_bytes() const { return event_chunk_; }
-
-    // 0 where its size does not tell how many events it may hold.
-    std::uintmax_t bytes_of_events(const Location& location) const
-    {
-        std::error_code missing;
-        const std::uintmax_t bytes = plain_ ? std::filesystem::file_size(of(location, ".evt"), missing) : 0;
-        return missing ? 0 : bytes;
-    }
-
-    bool has_events(const Location& location) const
-    {
-        return !separate_ || std::filesystem::exists(of(location, ".evt"));
-    }
-
- private:
-    std::filesystem::path of(const Location& location, const char* kind) const
-    {
-        return anchor_.parent_path() / anchor_.stem() / (std::to_string(location.id) + kind);
-    }
-
-    void refuse(const std::filesystem::path& file, std::uint64_t chunk_bytes, Records records) const
-    {
-        if (!plain_ || !std::filesystem::exists(file)) return;
-        refuse_unless_regular(file);
-        refuse_if_cut_off(file, chunk_bytes, records);
-    }
-
-    const std::filesystem::path& anchor_;
-    std::uint64_t event_chunk_ = 0;
-    std::uint64_t definition_chunk_ = 0;
-    bool separate_ = true;
-    bool plain_ = true;
-};
 
 std::vector<std::string> names_of(const Archive& archive, const std::vector<std::size_t>& locations)
 {
@@ -232,8 +61,8 @@ Reader::Reader(std::filesystem::path anchor, ReadOptions options) : anchor_{std:
 {
     now_reading(anchor_);
     reading(anchor_, [&] {
-        const ReaderHandle reader = open(anchor_);
-        const PlainFiles files{anchor_, reader.get()};
+        const ReaderHandle reader = open_archive(anchor_);
+        const ArchiveFiles files{anchor_, reader.get()};
         files.refuse_cut_off_definitions();
         event_chunk_bytes_ = files.event_chunk_bytes();
         Definitions definitions = read_global_definitions(reader.get());
@@ -259,7 +88,7 @@ Reader::Reader(std::filesystem::path anchor, ReadOptions options) : anchor_{std:
 
 Reader::Prepared Reader::prepare() const
 {
-    return {open(anchor_).release(), [](OTF2_Reader* reader) { OTF2_Reader_Close(reader); }};
+    return {open_archive(anchor_).release(), [](OTF2_Reader* reader) { OTF2_Reader_Close(reader); }};
 }
 
 // Enough batches that threads end at about the same time.
@@ -392,7 +221,7 @@ class Reader::Pass {
     EventSource source_;
     EventCallbacks callbacks_;
     Prepared reader_;
-    PlainFiles files_;
+    ArchiveFiles files_;
     std::uint64_t read_ = 0;
     std::vector<std::size_t> missing_;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "trace-tools/otf2/archive.hpp"
+#include "trace-tools/otf2/read/event_attributes.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -13,10 +14,8 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-struct OTF2_AttributeList_struct;
 struct OTF2_Reader_struct;
 
 namespace otf2 {
@@ -41,26 +40,6 @@ struct MetricValue {
                : type == Type::int64 ? static_cast<double>(int64)
                                      : static_cast<double>(uint64);
     }
-};
-
-// Attributes of the event at hand; valid during the visit only. Attributes are indices into Archive::attributes.
-class EventAttributes {
- public:
-    std::size_t size() const;
-    // A whole number (negative ones wrap); empty if the event has no such attribute or it is no whole number.
-    std::optional<std::uint64_t> number(std::uint32_t attribute) const;
-    std::optional<double> real(std::uint32_t attribute) const;  // any number
-    std::optional<std::string_view> text(std::uint32_t attribute) const;
-
- private:
-    friend class EventSource;
-    friend class Spill;
-    EventAttributes(const OTF2_AttributeList_struct* list, const class EventSource& source)
-        : list_{list}, source_{source}
-    {
-    }
-    const OTF2_AttributeList_struct* list_;
-    const class EventSource& source_;
 };
 
 struct CollectiveRecord {

@@ -88,7 +88,7 @@ void Soundness::add(const Soundness& other)
 }
 
 // Programs of others mark moments with regions that they never leave (TraceR's TRACER_WallTime_...), or end inside
-// regions. But where a region is left at other times, or inside a visit of itself that goes on to the end, a LEAVE is
+// regions. But where a region is left at other times, or inside a visit of itself that lasts to the end, a LEAVE is
 // missing, and all times around it are in doubt.
 std::vector<LocationProfile> Soundness::locations() const
 {

@@ -1,5 +1,5 @@
 // Is an archive sound? The one answer of trace-info --check and of every program that reads archives: what this calls a
-// problem nobody computes from.
+// problem is not analysed.
 //
 // A program that streams events, location by location or in the order of time, lets a Soundness see all of them beside
 // its own visitor, and asks before it hands out any result:

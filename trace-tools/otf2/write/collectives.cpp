@@ -106,7 +106,7 @@ OTF2_CallbackCode gather(void* data, OTF2_CollectiveContext* context, const void
     return gather_varying(data, context, in, elements, out, all.data(), type, root);
 }
 
-// Everybody gets everything and keeps its part: these are a few bytes a rank, once an archive.
+// Every rank receives everything and keeps its part: a few bytes a rank, once an archive.
 OTF2_CallbackCode scatter_varying(void*, OTF2_CollectiveContext* context, const void* in,
                                   const std::uint32_t* in_elements, void* out, std::uint32_t out_elements,
                                   OTF2_Type type, std::uint32_t root)

@@ -28,14 +28,14 @@ class PublishedCounter {
     std::atomic<std::uint64_t>* value_;  // lives as long as the process
 };
 
-// PAPI's presets that this machine can count, each by itself; none without PAPI or without a processor that counts.
+// PAPI's presets that this machine can count, each on its own; none without PAPI or without a processor that counts.
 std::vector<std::string> available_presets();
 
 enum class CountedThreads { this_one, this_one_and_those_it_starts };
 
 struct CountedEvent {
     std::string name;
-    std::string unit;             // "#" if PAPI does not tell
+    std::string unit;             // "#" if PAPI does not say
     std::string description;      // PAPI's
     std::string source;           // "PAPI preset", "PAPI SDE", "PAPI native event"
     CountedThreads threads = {};  // PAPI cannot count more than one everywhere

@@ -30,7 +30,7 @@ OTF2_AttributeList* LocationRecorder::filled(Attributes attributes)
     return attributes_;
 }
 
-// What could not be written ends the recording of this location; Recorder::finish() tells.
+// What could not be written ends the recording of this location; Recorder::finish() reports it.
 template <class Write>
 void LocationRecorder::write(std::int64_t time_ns, const Write& write)
 {

@@ -1,22 +1,10 @@
 #include "trace-tools/otf2/write/recorder.hpp"
 
-#include "base/contract/run_directory.hpp"
 #include "base/launcher.hpp"
 #include "base/units.hpp"
-#include "base/version.hpp"
-#include "trace-tools/otf2/handles.hpp"
-#include "trace-tools/otf2/locking.hpp"
-#include "trace-tools/otf2/write/chunks.hpp"
 #include "trace-tools/otf2/write/collectives.hpp"
-#include "trace-tools/otf2/write/definition_writer.hpp"
-#include "trace-tools/otf2/write/recorded.hpp"
+#include "trace-tools/otf2/write/recorder_state.hpp"
 
-#include <atomic>
-#include <cstdio>
-#include <deque>
-#include <map>
-#include <mutex>
-#include <new>
 #include <system_error>
 
 namespace otf2 {
@@ -25,36 +13,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t definition_chunk_bytes = 4 << 20;
-
-// What throws on one rank throws on every rank: nobody waits for a rank that has given up.
-template <class Work>
-void together(Team& team, const Work& work)
-{
-    std::string failure;
-    try {
-        work();
-    } catch (const std::exception& error) {
-        failure = error.what();
-    }
-    std::string first;
-    for (const std::string& one : team.gather(failure))
-        if (first.empty()) first = one;
-    first = team.broadcast(first);
-    if (!first.empty()) throw base::Error{first};
-}
-
-// "trace/", as shells complete it, is "trace": what lies beside it must not lie in it.
-fs::path without_trailing_slash(fs::path directory)
-{
-    while ((!directory.has_filename() || directory.filename() == ".") && directory.parent_path().has_filename())
-        directory = directory.parent_path();
-    return directory;
-}
-
 bool is_there(const fs::path& path)
 {
-    std::error_code unknown;  // not from here: making it will tell why
+    std::error_code unknown;  // ignored: creating it will report why
     return fs::exists(fs::symlink_status(path, unknown));
 }
 
@@ -73,71 +34,7 @@ void make_room(const fs::path& directory)
     if (code) base::fail("cannot create ", beside.string(), ": ", code.message());
 }
 
-// Numbers that no other rank takes, without asking them.
-std::uint64_t location_number(int rank, std::size_t index)
-{
-    return (std::uint64_t{index} << 32U) | static_cast<std::uint32_t>(rank);
-}
-
-std::size_t index_of(std::uint64_t location_number)
-{
-    return location_number >> 32U;
-}
-
-void move_into_place(const fs::path& from, const fs::path& to)
-{
-    if (std::rename(from.c_str(), to.c_str()) != 0)
-        throw std::system_error{errno, std::generic_category(), "cannot put the trace at " + to.string()};
-}
-
 }  // namespace
-
-fs::path unfinished(const fs::path& directory)
-{
-    return without_trailing_slash(directory).string() + ".tmp";
-}
-
-struct Recorder::State {
-    State(const fs::path& into, std::unique_ptr<Team> together_with)
-        : directory{without_trailing_slash(into)}, team{std::move(together_with)}
-    {
-    }
-
-    ~State() { give_up(); }
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-
-    const fs::path directory;
-    const std::unique_ptr<Team> team;
-    std::unique_ptr<EventMemory> memory;
-    std::atomic<int> flush_failure{OTF2_SUCCESS};  // OTF2's code
-    ArchiveHandle archive;
-
-    std::mutex mutex;  // guards what follows
-    ProcessRecord record;
-    Table<std::string> texts;
-    Table<RegionRow> regions;
-    Table<AttributeRow> attributes;
-    Table<MetricRow> metrics;
-    std::map<CommunicatorKey, CommunicatorRef> communicators;
-    std::deque<LocationRecorder> locations;  // a deque's elements stay where they are
-    std::vector<AttributeListHandle> attribute_lists;
-    std::vector<OTF2_EvtWriter*> writers;
-
-    static OTF2_FlushType before_flush(void* state, OTF2_FileType, OTF2_LocationRef, void*, bool);
-    static OTF2_TimeStamp after_flush(void* state, OTF2_FileType, OTF2_LocationRef);
-    LocationRecorder& of(OTF2_LocationRef location);
-
-    void open_archive(std::uint64_t memory_bytes);
-    void check_events();
-    void close_events();
-    std::vector<ProcessRecord> gather_records();
-    void write_local(const Numbering& numbering);
-    void write_global(const std::vector<ProcessRecord>& records, const Unified& unified);
-    void write();
-    void give_up();
-    void remove_unfinished();
-};
 
 Recorder::Recorder() = default;
 
@@ -174,72 +71,7 @@ Recorder::Recorder(const fs::path& directory, std::unique_ptr<Team> team, std::s
     }
 }
 
-void Recorder::State::open_archive(std::uint64_t memory_bytes)
-{
-    memory = std::make_unique<EventMemory>(memory_bytes);
-    archive.reset(
-        check(OTF2_Archive_Open(unfinished(directory).c_str(), base::file::archive, OTF2_FILEMODE_WRITE,
-                                event_chunk_bytes, definition_chunk_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
-              "create an archive in ", directory.string()));
-    static const OTF2_FlushCallbacks flushing{.otf2_pre_flush = before_flush, .otf2_post_flush = after_flush};
-    check(OTF2_Archive_SetFlushCallbacks(archive.get(), &flushing, this), "set up the archive");
-    use_memory(archive.get(), *memory);
-    lock_with_mutexes(archive.get());
-    check(OTF2_Archive_SetCreator(archive.get(), ("crosstalk " + base::version()).c_str()), "set up the archive");
-}
-
-LocationRecorder& Recorder::State::of(OTF2_LocationRef location)
-{
-    const std::lock_guard lock{mutex};
-    return locations.at(index_of(location));
-}
-
-// OTF2 tells its error handler that a flush failed (the disk is full), and the writer of the event nothing.
-OTF2_FlushType Recorder::State::before_flush(void* state, OTF2_FileType type, OTF2_LocationRef location, void*,
-                                             bool final)
-{
-    auto& self = *static_cast<State*>(state);
-    if (self.flush_failure.load() != OTF2_SUCCESS) return OTF2_NO_FLUSH;  // OTF2 has freed the file's memory
-    last_error();                                                         // of long ago
-    if (type == OTF2_FILETYPE_EVENTS && !final) self.of(location).flush_begin_ns_ = base::now_ns();
-    return OTF2_FLUSH;
-}
-
-// OTF2 records a BufferFlush event that ends at the time returned.
-OTF2_TimeStamp Recorder::State::after_flush(void* state, OTF2_FileType, OTF2_LocationRef location)
-{
-    auto& self = *static_cast<State*>(state);
-    const OTF2_ErrorCode code = last_error();
-    if (code != OTF2_SUCCESS) self.flush_failure.store(code);
-    const std::int64_t end_ns = base::now_ns();
-    self.of(location).flush_end_ns_ = end_ns;
-    return static_cast<OTF2_TimeStamp>(end_ns);
-}
-
 Recorder::~Recorder() = default;
-
-// Closing would wait for the other processes and write an anchor. Neither is wanted from one that has given up: what it
-// holds stays until the process ends.
-void Recorder::State::give_up()
-{
-    static std::mutex several_ranks_are_threads;
-    static auto& given_up = *new std::vector<std::pair<OTF2_Archive*, EventMemory*>>;
-    const std::lock_guard lock{several_ranks_are_threads};
-    if (!archive) return;
-    try {
-        given_up.emplace_back(archive.get(), memory.get());
-    } catch (const std::bad_alloc&) {  // stays all the same, only nobody knows of it
-    }
-    static_cast<void>(archive.release());
-    static_cast<void>(memory.release());
-}
-
-// Nothing could read it.
-void Recorder::State::remove_unfinished()
-{
-    std::error_code ignored;
-    if (team->rank() == 0) fs::remove_all(unfinished(directory), ignored);
-}
 
 RegionRef Recorder::region(const std::string& name, RegionRole role, Paradigm paradigm)
 {
@@ -336,75 +168,6 @@ void Recorder::process_property(const std::string& name, const std::string& valu
     if (!on()) return;
     const std::lock_guard lock{state_->mutex};
     state_->record.process_properties[name] = value;
-}
-
-void Recorder::State::check_events()
-{
-    check(static_cast<OTF2_ErrorCode>(flush_failure.load()), "write events");
-    for (std::size_t i = 0; i < locations.size(); ++i)
-        check(static_cast<OTF2_ErrorCode>(locations[i].failure_), "record on ", record.locations[i].name);
-}
-
-void Recorder::State::close_events()
-{
-    for (std::size_t i = 0; i < locations.size(); ++i) {
-        LocationRow& row = record.locations[i];
-        row.first_ns = locations[i].first_ns_;
-        row.last_ns = locations[i].last_ns_;
-        check(OTF2_EvtWriter_GetNumberOfEvents(writers[i], &row.events), "count the events of ", row.name);
-        check(OTF2_Archive_CloseEvtWriter(archive.get(), writers[i]), "write the last events of ", row.name);
-    }
-}
-
-std::vector<ProcessRecord> Recorder::State::gather_records()
-{
-    record.texts = texts.rows();
-    record.regions = regions.rows();
-    record.attributes = attributes.rows();
-    record.metrics = metrics.rows();
-    record.realtime_minus_monotonic_end_ns = base::realtime_offset_ns();
-    record.clock_samples.push_back(team->clock_sample(record.clock_identity));
-    std::vector<ProcessRecord> records;
-    for (const std::string& bytes : team->gather(to_bytes(record))) records.push_back(record_from_bytes(bytes));
-    return records;
-}
-
-void Recorder::State::write_local(const Numbering& numbering)
-{
-    for (const LocationRow& location : record.locations)
-        write_local_definitions(archive.get(), location.id, numbering, record.clock_samples);
-}
-
-void Recorder::State::write_global(const std::vector<ProcessRecord>& records, const Unified& unified)
-{
-    write_global_definitions(archive.get(), records, unified);
-    for (const auto& property : record.properties)
-        check(OTF2_Archive_SetProperty(archive.get(), property.first.c_str(), property.second.c_str(), true),
-              "set property ", property.first);
-}
-
-// In steps: before a rank comes to one in which OTF2 waits for the others, all have done the one before it.
-void Recorder::State::write()
-{
-    const auto step = [this](const auto& work) { together(*team, [&] { check_written(work, "write the trace"); }); };
-    step([&] { check_events(); });
-    step([&] { close_events(); });
-    step([&] { check(OTF2_Archive_CloseEvtFiles(archive.get()), "write events"); });
-    const std::vector<ProcessRecord> records = gather_records();
-    const Unified unified = unify(records);
-    std::vector<std::string> numberings;
-    for (const Numbering& numbering : unified.numberings) numberings.push_back(to_bytes(numbering));
-    const Numbering mine = numbering_from_bytes(team->scatter(numberings));
-    step([&] { check(OTF2_Archive_OpenDefFiles(archive.get()), "create definition files"); });
-    step([&] { write_local(mine); });
-    step([&] { check(OTF2_Archive_CloseDefFiles(archive.get()), "write local definitions"); });
-    step([&] {
-        if (team->rank() == 0) write_global(records, unified);
-    });
-    step([&] { check(OTF2_Archive_Close(archive.release()), "close the archive"); });
-    step([&] {
-        if (team->rank() == 0) move_into_place(unfinished(directory), directory);
-    });
 }
 
 void Recorder::finish()

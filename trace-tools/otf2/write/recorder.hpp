@@ -98,9 +98,9 @@ std::filesystem::path unfinished(const std::filesystem::path& directory);
 class Recorder;
 
 // The events of one location. Used by one thread at a time; takes no lock. Without a time an event happens now; time
-// stamps must not decrease. A full memory is written to the file by the event that finds it full: OTF2 tells of it in a
+// stamps must not decrease. A full memory is written to the file by the event that finds it full: OTF2 reports it in a
 // BufferFlush event, and a region "TRACE BUFFER FLUSH" (Score-P's name) shows when. What goes wrong (a smaller time
-// stamp, a full disk) never disturbs the caller: the trace is lost, and Recorder::finish() fails and tells why. A
+// stamp, a full disk) never disturbs the caller: the trace is lost, and Recorder::finish() fails and says why. A
 // location that Recorder::location() did not make records nothing.
 class LocationRecorder {
  public:

@@ -1,4 +1,4 @@
-#include "trace-tools/replay/culprits.hpp"
+#include "trace-tools/replay/root_causes.hpp"
 
 #include "base/words.hpp"
 #include "trace-tools/profile/ranks.hpp"
@@ -33,40 +33,42 @@ std::string cost_text(double seconds, const RunTime& run)
     return time_text(seconds) + printed(percent < 9.95 ? " (%.1f %% of the run)" : " (%.0f %% of the run)", percent);
 }
 
-// Those that make up nearly all of it.
-std::string regions_text(const Culprit& culprit)
+// The regions that make up nearly all of its delay costs.
+std::string regions_text(const RootCause& cause)
 {
     constexpr double nearly_all = 0.95;
     constexpr std::size_t most = 3;
     std::string text;
-    double told_s = 0.0;
-    std::size_t reported = 0;
-    for (const auto& [region, seconds] : culprit.regions) {
-        if (reported == most || told_s >= nearly_all * culprit.seconds) break;
-        const bool alone = seconds >= nearly_all * culprit.seconds;
-        text += (reported++ > 0 ? ", " : "") + base::printable(region) + (alone ? "" : " " + time_text(seconds));
-        told_s += seconds;
+    double printed_s = 0.0;
+    std::size_t count = 0;
+    for (const auto& [region, seconds] : cause.regions) {
+        if (count == most || printed_s >= nearly_all * cause.seconds) break;
+        const bool alone = seconds >= nearly_all * cause.seconds;
+        text += (count++ > 0 ? ", " : "") + base::printable(region) + (alone ? "" : " " + time_text(seconds));
+        printed_s += seconds;
     }
-    return text + (told_s < nearly_all * culprit.seconds ? ", .." : "");
+    return text + (printed_s < nearly_all * cause.seconds ? ", .." : "");
 }
 
 }  // namespace
 
-std::vector<Culprit> culprits(const Archive& archive, const std::vector<std::int64_t>& ranks, const DelayCosts& delay)
+std::vector<RootCause> root_causes(const Archive& archive, const std::vector<std::int64_t>& ranks,
+                                   const DelayCosts& delay)
 {
     std::map<std::pair<std::int64_t, std::string>, std::map<std::string, double>> by_rank;
     for (const auto& [key, seconds] : delay)
         by_rank[{ranks[key.location], rank_text(archive, ranks, key.location)}]
                [key.where == nowhere ? "work outside of regions" : archive.regions[key.where].name] += seconds;
-    std::vector<Culprit> all;
+    std::vector<RootCause> all;
     for (const auto& [rank, regions] : by_rank) {
-        Culprit& one =
-            all.emplace_back(Culprit{.name = rank.second, .seconds = 0.0, .regions = {regions.begin(), regions.end()}});
+        RootCause& one = all.emplace_back(
+            RootCause{.name = rank.second, .seconds = 0.0, .regions = {regions.begin(), regions.end()}});
         for (const auto& [region, seconds] : one.regions) one.seconds += seconds;
         std::stable_sort(one.regions.begin(), one.regions.end(),
                          [](const auto& a, const auto& b) { return a.second > b.second; });
     }
-    std::stable_sort(all.begin(), all.end(), [](const Culprit& a, const Culprit& b) { return a.seconds > b.seconds; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const RootCause& a, const RootCause& b) { return a.seconds > b.seconds; });
     return all;
 }
 
@@ -88,27 +90,26 @@ RunTime run_time(const MpiReplay& replay)
     return run;
 }
 
-void print_culprits(std::ostream& out, const std::vector<Culprit>& culprits, const DelayCosts& unknown,
-                    const RunTime& run)
+void print_root_causes(std::ostream& out, const std::vector<RootCause>& causes, const DelayCosts& unknown,
+                       const RunTime& run)
 {
     constexpr std::size_t most = 3;
     constexpr double least_share = 0.05;
-    const double explained_s = std::accumulate(culprits.begin(), culprits.end(), 0.0,
-                                               [](double sum, const Culprit& one) { return sum + one.seconds; });
+    const double explained_s = std::accumulate(causes.begin(), causes.end(), 0.0,
+                                               [](double sum, const RootCause& one) { return sum + one.seconds; });
     const double unknown_s = std::accumulate(unknown.begin(), unknown.end(), 0.0,
                                              [](double sum, const auto& one) { return sum + one.second; });
-    std::size_t reported = 0;
-    double told_s = 0.0;
-    for (const Culprit& one : culprits) {
-        if (reported == most || (reported > 0 && one.seconds < least_share * (explained_s + unknown_s))) break;
+    std::size_t count = 0;
+    double printed_s = 0.0;
+    for (const RootCause& one : causes) {
+        if (count == most || (count > 0 && one.seconds < least_share * (explained_s + unknown_s))) break;
         out << one.name << " made the others wait " << cost_text(one.seconds, run) << ": " << regions_text(one) << '\n';
-        ++reported;
-        told_s += one.seconds;
+        ++count;
+        printed_s += one.seconds;
     }
-    if (reported < culprits.size())
-        out << culprits.size() - reported
-            << (culprits.size() - reported == 1 ? " more rank: " : " more ranks together: ")
-            << cost_text(explained_s - told_s, run) << '\n';
+    if (count < causes.size())
+        out << causes.size() - count << (causes.size() - count == 1 ? " more rank: " : " more ranks together: ")
+            << cost_text(explained_s - printed_s, run) << '\n';
     if (unknown_s > least_share * (explained_s + unknown_s))
         out << "waiting without a known cause: " << cost_text(unknown_s, run) << '\n';
 }

@@ -1,0 +1,87 @@
+#include "trace-tools/otf2/read/archive_files.hpp"
+
+#include <string>
+#include <utility>
+
+namespace otf2 {
+
+namespace {
+
+// A pipe would keep OTF2 waiting for ever.
+void refuse_unless_regular(const std::filesystem::path& file)
+{
+    if (!std::filesystem::is_regular_file(file)) base::fail(file.filename().string(), " is no regular file");
+}
+
+}  // namespace
+
+ReaderHandle open_archive(const std::filesystem::path& anchor)
+{
+    keep_otf2_quiet();
+    std::error_code code;
+    if (!std::filesystem::exists(anchor, code)) base::fail("no such file");
+    if (std::filesystem::is_directory(anchor, code)) base::fail("a directory; the archive's .otf2 file is wanted");
+    refuse_unless_regular(anchor);
+    OTF2_Reader* reader = OTF2_Reader_Open(anchor.c_str());
+    if (reader == nullptr) base::fail("no OTF2 archive, or one that is cut off");
+    ReaderHandle handle{reader};
+    check(OTF2_Reader_SetSerialCollectiveCallbacks(reader), "read it alone");
+    return handle;
+}
+
+ArchiveFiles::ArchiveFiles(std::filesystem::path anchor, OTF2_Reader* reader) : anchor_{std::move(anchor)}
+{
+    OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
+    OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
+    check(OTF2_Reader_GetFileSubstrate(reader, &substrate), "learn how its files lie");
+    check(OTF2_Reader_GetCompression(reader, &compression), "learn how its files are packed");
+    check(OTF2_Reader_GetChunkSize(reader, &event_chunk_, &definition_chunk_), "learn the size of its chunks");
+    separate_ = substrate == OTF2_SUBSTRATE_POSIX;
+    plain_ = separate_ && compression == OTF2_COMPRESSION_NONE;
+}
+
+void ArchiveFiles::refuse_cut_off_definitions() const
+{
+    std::filesystem::path file = anchor_;
+    refuse(file.replace_extension(".def"), definition_chunk_, Records::definitions);
+}
+
+std::uintmax_t ArchiveFiles::check_definitions(const Location& location) const
+{
+    const std::filesystem::path file = of(location, ".def");
+    refuse(file, definition_chunk_, Records::definitions);
+    std::error_code missing;
+    const std::uintmax_t bytes = std::filesystem::file_size(file, missing);
+    return missing ? 0 : bytes;
+}
+
+void ArchiveFiles::refuse_cut_off_events(const Location& location) const
+{
+    refuse(of(location, ".evt"), event_chunk_, Records::events);
+}
+
+std::uintmax_t ArchiveFiles::bytes_of_events(const Location& location) const
+{
+    std::error_code missing;
+    const std::uintmax_t bytes = plain_ ? std::filesystem::file_size(of(location, ".evt"), missing) : 0;
+    return missing ? 0 : bytes;
+}
+
+bool ArchiveFiles::has_events(const Location& location) const
+{
+    return !separate_ || std::filesystem::exists(of(location, ".evt"));
+}
+
+std::filesystem::path ArchiveFiles::of(const Location& location, const char* kind) const
+{
+    return anchor_.parent_path() / anchor_.stem() / (std::to_string(location.id) + kind);
+}
+
+void ArchiveFiles::refuse(const std::filesystem::path& file, std::uint64_t chunk_bytes, Records records) const
+{
+    if (!plain_ || !std::filesystem::exists(file)) return;
+    refuse_unless_regular(file);
+    refuse_if_cut_off(file, chunk_bytes, records);
+}
+
+}  // namespace otf2

@@ -1,0 +1,31 @@
+// Attributes of the current event; valid during the visit only. Attributes are indices into Archive::attributes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+struct OTF2_AttributeList_struct;
+
+namespace otf2 {
+
+class EventAttributes {
+ public:
+    std::size_t size() const;
+    // A whole number (negative ones wrap); empty if the event has no such attribute or it is no whole number.
+    std::optional<std::uint64_t> number(std::uint32_t attribute) const;
+    std::optional<double> real(std::uint32_t attribute) const;  // any number
+    std::optional<std::string_view> text(std::uint32_t attribute) const;
+
+ private:
+    friend class EventSource;
+    friend class Spill;
+    EventAttributes(const OTF2_AttributeList_struct* list, const class EventSource& source)
+        : list_{list}, source_{source}
+    {
+    }
+    const OTF2_AttributeList_struct* list_;
+    const class EventSource& source_;
+};
+
+}  // namespace otf2

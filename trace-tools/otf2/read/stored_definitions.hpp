@@ -1,0 +1,101 @@
+// The definitions of an archive as they are stored: references are numbers, and may refer to later definitions.
+#pragma once
+
+#include "trace-tools/otf2/read/definition_reader.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace otf2 {
+
+struct StoredProperty {
+    std::uint32_t of;
+    OTF2_StringRef name;
+    OTF2_Type type;
+    OTF2_AttributeValue value;
+};
+struct StoredNode {
+    OTF2_StringRef name, class_name;
+    OTF2_SystemTreeNodeRef parent;
+};
+struct StoredProcess {
+    OTF2_StringRef name;
+    OTF2_LocationGroupType type;
+    OTF2_SystemTreeNodeRef node;
+};
+struct StoredLocation {
+    OTF2_LocationRef self;
+    OTF2_StringRef name;
+    OTF2_LocationType type;
+    std::uint64_t events;
+    OTF2_LocationGroupRef process;
+};
+struct StoredRegion {
+    OTF2_StringRef name, file;
+    OTF2_RegionRole role;
+    OTF2_Paradigm paradigm;
+};
+struct StoredAttribute {
+    OTF2_AttributeRef self;
+    OTF2_StringRef name, description;
+    OTF2_Type type;
+};
+struct StoredMetric {
+    OTF2_StringRef name, description, unit;
+    OTF2_MetricMode mode;
+    OTF2_Type type;
+    OTF2_Base base;
+    std::int64_t exponent;
+};
+struct StoredMetricClass {
+    OTF2_MetricRef self;
+    std::vector<OTF2_MetricMemberRef> members;
+};
+struct StoredMetricInstance {
+    OTF2_MetricRef self, of;
+};
+struct StoredGroup {
+    OTF2_GroupType type;
+    OTF2_Paradigm paradigm;
+    OTF2_GroupFlag flags;
+    std::vector<std::uint64_t> members;
+};
+struct StoredCommunicator {
+    OTF2_StringRef name;
+    OTF2_GroupRef group;
+};
+
+struct StoredDefinitions {
+    bool has_clock = false;
+    std::uint64_t ticks_per_s = 0, first_tick = 0, length_ticks = 0, realtime = OTF2_UNDEFINED_TIMESTAMP;
+    std::vector<StoredNode> nodes;
+    std::vector<StoredProcess> processes;
+    std::vector<StoredLocation> locations;
+    std::vector<StoredRegion> regions;
+    std::vector<StoredAttribute> attributes;
+    std::vector<StoredMetric> metrics;
+    std::vector<StoredMetricClass> metric_classes;
+    std::vector<StoredMetricInstance> metric_instances;
+    std::vector<StoredGroup> groups;
+    std::vector<StoredCommunicator> communicators;
+    std::vector<StoredProperty> node_properties, process_properties;
+    IndexTable node_table, process_table, metric_table, group_table;
+    ReferenceTable references;
+    std::size_t repeated = 0;
+
+    template <class Row>
+    void add(IndexTable& table, std::uint64_t self, std::vector<Row>& rows, Row row)
+    {
+        if (table.add(self, static_cast<std::uint32_t>(rows.size())))
+            rows.push_back(std::move(row));
+        else
+            ++repeated;
+    }
+};
+
+// Puts names in place of references.
+Definitions resolve(StoredDefinitions stored);
+
+}  // namespace otf2

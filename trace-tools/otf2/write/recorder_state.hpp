@@ -1,0 +1,83 @@
+// What a Recorder holds: the archive that is being written, and the definitions of this process so far.
+#pragma once
+
+#include "base/error.hpp"
+#include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/write/chunks.hpp"
+#include "trace-tools/otf2/write/definition_writer.hpp"
+#include "trace-tools/otf2/write/recorded.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+
+#include <atomic>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace otf2 {
+
+// What throws on one rank throws on every rank: no rank waits for one that has given up.
+template <class Work>
+void together(Team& team, const Work& work)
+{
+    std::string failure;
+    try {
+        work();
+    } catch (const std::exception& error) {
+        failure = error.what();
+    }
+    std::string first;
+    for (const std::string& one : team.gather(failure))
+        if (first.empty()) first = one;
+    first = team.broadcast(first);
+    if (!first.empty()) throw base::Error{first};
+}
+
+// Numbers that no other rank takes, without asking them.
+inline std::uint64_t location_number(int rank, std::size_t index)
+{
+    return (std::uint64_t{index} << 32U) | static_cast<std::uint32_t>(rank);
+}
+
+struct Recorder::State {
+    State(const std::filesystem::path& into, std::unique_ptr<Team> together_with);
+    ~State() { give_up(); }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    const std::filesystem::path directory;
+    const std::unique_ptr<Team> team;
+    std::unique_ptr<EventMemory> memory;
+    std::atomic<int> flush_failure{OTF2_SUCCESS};  // OTF2's code
+    ArchiveHandle archive;
+
+    std::mutex mutex;  // guards what follows
+    ProcessRecord record;
+    Table<std::string> texts;
+    Table<RegionRow> regions;
+    Table<AttributeRow> attributes;
+    Table<MetricRow> metrics;
+    std::map<CommunicatorKey, CommunicatorRef> communicators;
+    std::deque<LocationRecorder> locations;  // a deque's elements stay where they are
+    std::vector<AttributeListHandle> attribute_lists;
+    std::vector<OTF2_EvtWriter*> writers;
+
+    static OTF2_FlushType before_flush(void* state, OTF2_FileType, OTF2_LocationRef, void*, bool);
+    static OTF2_TimeStamp after_flush(void* state, OTF2_FileType, OTF2_LocationRef);
+    LocationRecorder& of(OTF2_LocationRef location);
+
+    void open_archive(std::uint64_t memory_bytes);
+    void check_events();
+    void close_events();
+    std::vector<ProcessRecord> gather_records();
+    void write_local(const Numbering& numbering);
+    void write_global(const std::vector<ProcessRecord>& records, const Unified& unified);
+    void write();
+    void give_up();
+    void remove_unfinished();
+};
+
+}  // namespace otf2

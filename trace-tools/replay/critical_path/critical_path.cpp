@@ -1,0 +1,88 @@
+#include "trace-tools/replay/critical_path/critical_path.hpp"
+
+#include <algorithm>
+
+namespace otf2 {
+
+struct CriticalPathChain::Segment {
+    std::vector<std::pair<PathKey, std::int64_t>> times;
+    Position previous;
+    std::size_t length = 1;       // segments from the start to this one
+    std::size_t most_length = 0;  // merge_segments() bounds the memory of a longer chain
+
+    ~Segment()  // not recursive: a chain may be long
+    {
+        while (previous && previous.use_count() == 1) previous = std::move(previous->previous);
+    }
+};
+
+namespace {
+
+constexpr std::size_t few_segments = 256;
+
+void sum_up(std::vector<std::pair<PathKey, std::int64_t>>& times)
+{
+    std::sort(times.begin(), times.end());
+    auto last = times.begin();
+    for (auto next = times.begin() + 1; next != times.end(); ++next) {
+        if (next->first == last->first)
+            last->second += next->second;
+        else
+            *++last = *next;
+    }
+    times.erase(last + 1, times.end());
+}
+
+}  // namespace
+
+CriticalPathChain::Position CriticalPathChain::position()
+{
+    if (open_segment_.all().empty()) return last_;
+    auto segment = std::make_shared<Segment>();
+    for (const auto& [where, ns] : open_segment_.all()) segment->times.push_back({{where, location_}, ns});
+    segment->length = last_ ? last_->length + 1 : 1;
+    segment->most_length = last_ ? last_->most_length : few_segments;
+    segment->previous = std::move(last_);
+    last_ = std::move(segment);
+    open_segment_.clear();
+    if (last_->length > last_->most_length) merge_segments();
+    return last_;
+}
+
+// Merges each segment that no other path continues with its successor.
+void CriticalPathChain::merge_segments()
+{
+    std::size_t length = 0;
+    std::size_t times = 0;
+    for (Segment* segment = last_.get(); segment != nullptr; segment = segment->previous.get()) {
+        bool merged = false;
+        while (segment->previous && segment->previous.use_count() == 1) {
+            const Position unshared = std::move(segment->previous);
+            segment->times.insert(segment->times.end(), unshared->times.begin(), unshared->times.end());
+            segment->previous = std::move(unshared->previous);
+            merged = true;
+        }
+        if (merged) sum_up(segment->times);
+        ++length;
+        times += segment->times.size();
+    }
+    last_->length = length;
+    last_->most_length = few_segments + 2 * length + times / 4;
+}
+
+void CriticalPathChain::continue_from(const Position& position)
+{
+    last_ = position;
+    open_segment_.clear();
+}
+
+PathTimes CriticalPathChain::times() const
+{
+    PathTimes times;
+    for (const auto& [where, ns] : open_segment_.all()) times[{where, location_}] += ns;
+    for (const Segment* segment = last_.get(); segment != nullptr; segment = segment->previous.get())
+        for (const auto& [key, ns] : segment->times) times[key] += ns;
+    return times;
+}
+
+}  // namespace otf2

@@ -1,0 +1,236 @@
+#include "trace-tools/replay/critical_path/delay_analysis.hpp"
+
+#include <algorithm>
+
+namespace otf2 {
+
+namespace {
+
+constexpr std::uint32_t all_locations = nowhere - 1;  // that synchronise in MPI_Init
+
+}  // namespace
+
+struct ArrivalSnapshot {
+    CriticalPathChain::Position path;
+    SyncIntervals::Pointer interval;
+};
+
+struct HandoffSnapshot {
+    CriticalPathChain::Position path;
+    DelayAnalysis::DelayContext context;
+};
+
+DelayAnalysis::DelayAnalysis(std::size_t locations, bool enabled, const Part& part) : part_{part}
+{
+    if (!enabled) return;
+    locations_.resize(locations);
+    costs_.resize(locations);
+    for (std::uint32_t location = 0; location < locations; ++location) {
+        locations_[location].path = CriticalPathChain{location};
+        locations_[location].context.worker = location;
+    }
+}
+
+void DelayAnalysis::begin(std::uint32_t location, std::int64_t first_of_all_ns)
+{
+    if (enabled()) locations_[location].known_ns = first_of_all_ns;
+}
+
+void DelayAnalysis::work_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+{
+    if (!enabled()) return;
+    LocationAnalysis& own = locations_[location];
+    const Activity activity{.where = where, .begin_ns = own.known_ns, .end_ns = now_ns};
+    own.known_ns = now_ns;
+    own.path.add(where, part_.within(location, activity.begin_ns, activity.end_ns));
+    add_work(own, activity);
+}
+
+void DelayAnalysis::idle_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+{
+    if (!enabled()) return;
+    LocationAnalysis& own = locations_[location];
+    own.path.add(where, part_.within(location, own.known_ns, now_ns));
+    own.known_ns = now_ns;
+}
+
+void DelayAnalysis::add_work(LocationAnalysis& own, const Activity& activity)
+{
+    if (activity.end_ns <= activity.begin_ns) return;
+    if (own.context.work.size() > 4096 + 2 * own.work_sums.all().size()) compact(own);
+    own.context.work.push_back(activity);
+    own.work_sums.add(activity.where, activity.end_ns - activity.begin_ns);
+}
+
+void DelayAnalysis::set_context(LocationAnalysis& own, DelayContext context)
+{
+    own.context = std::move(context);
+    own.work_sums.clear();
+    for (const Activity& activity : own.context.work)
+        own.work_sums.add(activity.where, activity.end_ns - activity.begin_ns);
+}
+
+// Bounds memory where locations seldom synchronise: keeps the duration of each activity, drops its time.
+void DelayAnalysis::compact(LocationAnalysis& own)
+{
+    std::vector<Activity>& work = own.context.work;
+    const std::int64_t begin_ns = work.front().begin_ns;
+    work.clear();
+    for (const auto& [where, ns] : own.work_sums.all())
+        work.push_back({.where = where, .begin_ns = begin_ns, .end_ns = begin_ns + ns});
+}
+
+void DelayAnalysis::end_interval(LocationAnalysis& own, SyncInterval interval)
+{
+    interval.work = own.work_sums.all();
+    interval.worker = own.context.worker;
+    own.context.intervals.add(std::move(interval));
+    own.context.work.clear();
+    own.work_sums.clear();
+}
+
+Arrival DelayAnalysis::arrival(std::uint32_t location, std::int64_t call_ns)
+{
+    Arrival arrival{.ns = call_ns, .location = location, .snapshot = nullptr};
+    if (!enabled()) return arrival;
+    LocationAnalysis& own = locations_[location];
+    if (!own.snapshot) {
+        end_interval(own, {.location = location, .end_ns = std::max(call_ns, own.known_ns)});
+        own.snapshot = std::make_shared<const ArrivalSnapshot>(
+            ArrivalSnapshot{.path = own.path.position(), .interval = own.context.intervals.last()});
+    }
+    arrival.snapshot = own.snapshot;
+    return arrival;
+}
+
+void DelayAnalysis::wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const Arrival& other)
+{
+    if (!enabled() || other.location == nowhere || other.location == location) return;
+    LocationAnalysis& own = locations_[location];
+    from_ns = std::max(from_ns, own.known_ns);
+    if (other.ns <= from_ns) return;
+    add_work(own, {.where = where, .begin_ns = own.known_ns, .end_ns = from_ns});
+    SyncInterval& synchronisation = *other.snapshot->interval;
+    synchronisation.shared = true;
+    auto delays = add_delay_costs(location, *other.snapshot, part_.within(location, from_ns, other.ns));
+    end_interval(own, {.location = synchronisation.location,
+                       .end_ns = synchronisation.end_ns,
+                       .waited_ns = other.ns - from_ns,
+                       .delays = std::move(delays),
+                       .shared = true});
+    own.path.continue_from(other.snapshot->path);
+    own.known_ns = other.ns;
+}
+
+void DelayAnalysis::end_call(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+{
+    if (!enabled()) return;
+    locations_[location].snapshot.reset();
+    work_until(location, now_ns, where);
+}
+
+void DelayAnalysis::synchronise_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+{
+    if (!enabled()) return;
+    first_init_ns_ = std::min(first_init_ns_, now_ns);
+    LocationAnalysis& own = locations_[location];
+    end_interval(own, {.location = all_locations, .end_ns = first_init_ns_, .shared = true});
+    add_work(own, {.where = where, .begin_ns = first_init_ns_, .end_ns = now_ns});
+}
+
+Handoff DelayAnalysis::hand_off(std::uint32_t location)
+{
+    LocationAnalysis& own = locations_[location];
+    return {.ns = own.known_ns,
+            .location = location,
+            .snapshot = std::make_shared<const HandoffSnapshot>(HandoffSnapshot{own.path.position(), own.context})};
+}
+
+void DelayAnalysis::start_task(std::uint32_t location, const Handoff& creator, std::optional<std::uint32_t> idle_in)
+{
+    LocationAnalysis& own = locations_[location];
+    set_context(own, creator.snapshot->context);
+    if (!idle_in) return;
+    const Activity idle{.where = *idle_in, .begin_ns = creator.ns, .end_ns = own.known_ns};
+    own.path.continue_from(creator.snapshot->path);
+    own.path.add(idle.where, part_.within(location, idle.begin_ns, idle.end_ns));
+    add_work(own, idle);
+}
+
+void DelayAnalysis::join_task(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const Handoff& done)
+{
+    LocationAnalysis& own = locations_[location];
+    const SyncIntervals::Pointer& synchronisation = done.snapshot->context.intervals.last();
+    if (done.ns > own.known_ns) {
+        own.path.continue_from(done.snapshot->path);
+        own.known_ns = done.ns;
+        set_context(own, done.snapshot->context);
+        own.context.worker = location;
+    } else if (synchronisation) {
+        split_interval(own, *synchronisation);  // a synchronisation of the tasks is one of the thread that joins them
+    }
+    work_until(location, now_ns, where);
+}
+
+// Divides the work since the last interval at the time of the synchronisation.
+void DelayAnalysis::split_interval(LocationAnalysis& own, SyncInterval& synchronisation)
+{
+    const SyncIntervals::Pointer& last = own.context.intervals.last();
+    if (last && synchronisation.end_ns <= last->end_ns) return;
+    DelayContext later = own.context;
+    later.work.clear();
+    own.work_sums.clear();
+    for (Activity activity : own.context.work) {
+        own.work_sums.add(
+            activity.where,
+            std::max<std::int64_t>(std::min(activity.end_ns, synchronisation.end_ns) - activity.begin_ns, 0));
+        activity.begin_ns = std::max(activity.begin_ns, synchronisation.end_ns);
+        if (activity.end_ns > activity.begin_ns) later.work.push_back(activity);
+    }
+    synchronisation.shared = true;
+    end_interval(own, {.location = synchronisation.location, .end_ns = synchronisation.end_ns, .shared = true});
+    later.intervals = own.context.intervals;
+    set_context(own, std::move(later));
+}
+
+std::shared_ptr<const DelayShares> DelayAnalysis::add_delay_costs(std::uint32_t location, const ArrivalSnapshot& late,
+                                                                  std::int64_t waited_ns)
+{
+    LocationAnalysis& own = locations_[location];
+    DelayShares shares = detector_.shares(*late.interval, own.context.intervals, own.work_sums, location);
+    for (const auto& [key, direct, indirect] : shares.all) {
+        if (key.where == unknown_cause) continue;
+        std::vector<Cost>& costs = costs_[key.location];
+        const std::size_t slot = TimeSums::slot_of(key.where);
+        if (slot >= costs.size()) costs.resize(slot + 1);
+        const double waited_s = static_cast<double>(waited_ns) / 1e9;
+        costs[slot].all_s += (direct + indirect) * waited_s;
+        costs[slot].indirect_s += indirect * waited_s;
+        own.explained_ns += (direct + indirect) * static_cast<double>(waited_ns);
+    }
+    return std::make_shared<const DelayShares>(std::move(shares));
+}
+
+PathTimes DelayAnalysis::path_to(std::uint32_t location) const
+{
+    return enabled() ? locations_[location].path.times() : PathTimes{};
+}
+
+DelayCostSums DelayAnalysis::delay_costs(const std::vector<std::int64_t>& waited_ns) const
+{
+    constexpr double rounding_ns = 1.0;
+    DelayCostSums costs;
+    for (std::uint32_t location = 0; location < locations_.size(); ++location) {
+        for (std::size_t slot = 0; slot < costs_[location].size(); ++slot) {
+            const PathKey key{.where = TimeSums::where_of(slot), .location = location};
+            const Cost& cost = costs_[location][slot];
+            if (cost.all_s > 0.0) costs.all[key] = cost.all_s;
+            if (cost.indirect_s > 0.0) costs.indirect[key] = cost.indirect_s;
+        }
+        const double unknown_ns = static_cast<double>(waited_ns[location]) - locations_[location].explained_ns;
+        if (unknown_ns > rounding_ns) costs.unknown[{.where = nowhere, .location = location}] = unknown_ns / 1e9;
+    }
+    return costs;
+}
+
+}  // namespace otf2

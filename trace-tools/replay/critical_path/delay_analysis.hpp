@@ -1,0 +1,122 @@
+// Critical path and delay costs: which activities of which locations made others wait.
+// Sources: Boehme et al., "Scalable Critical-Path Based Performance Analysis", IPDPS 2012; sync_intervals.hpp.
+#pragma once
+
+#include "trace-tools/profile/time_sums.hpp"
+#include "trace-tools/replay/critical_path/critical_path.hpp"
+#include "trace-tools/replay/critical_path/sync_intervals.hpp"
+#include "trace-tools/steps/part.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace otf2 {
+
+using DelayCosts = std::map<PathKey, double>;  // seconds of waiting that a delay caused
+
+// `all` and `unknown` add up to all waiting.
+struct DelayCostSums {
+    DelayCosts all;       // direct and indirect
+    DelayCosts indirect;  // the part of `all` that was caused by propagation
+    DelayCosts unknown;   // by waiting location; `where` is nowhere
+};
+
+// The arrival of a location at an MPI call.
+struct Arrival {
+    std::int64_t ns = INT64_MIN;
+    std::uint32_t location = nowhere;
+    std::shared_ptr<const struct ArrivalSnapshot> snapshot;  // null without delay analysis
+};
+
+// A location as it hands a task to another thread, or a finished one back.
+struct Handoff {
+    std::int64_t ns = INT64_MIN;
+    std::uint32_t location = nowhere;
+    std::shared_ptr<const struct HandoffSnapshot> snapshot;
+};
+
+// Of all locations. Events are reported in the order of time. All time is either work or part of an MPI call.
+class DelayAnalysis {
+ public:
+    // Disabled: arrivals have a time and no snapshot; all other functions do nothing.
+    DelayAnalysis(std::size_t locations, bool enabled, const Part& part);
+
+    bool enabled() const { return !locations_.empty(); }
+
+    // Reports the location's first event. Its path begins with the first event of all locations.
+    void begin(std::uint32_t location, std::int64_t first_of_all_ns);
+    void work_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
+    // Idle time in `where` is no work: it causes no delay. For waits that are not analysed, such as OpenMP barriers.
+    void idle_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
+
+    // The location's arrival at its current call, which began at `call_ns`.
+    Arrival arrival(std::uint32_t location, std::int64_t call_ns);
+    // The location waited in its call, `where`, from `from_ns` until the arrival of `other`.
+    void wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const Arrival& other);
+    void end_call(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
+    // The end of MPI_Init, `where`, synchronises all locations. What a location needs longer than the first one is its
+    // delay.
+    void synchronise_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
+
+    // Tasks between threads of one process; only while enabled. Both threads share one delay context: waiting for each
+    // other has no delay costs.
+    Handoff hand_off(std::uint32_t location);
+    // The location starts the task of `creator`. `idle_in`: where it was idle until the handoff, if it was.
+    void start_task(std::uint32_t location, const Handoff& creator, std::optional<std::uint32_t> idle_in);
+    // The location waited in `where`, since its previous event, until `done`.
+    void join_task(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const Handoff& done);
+
+    PathTimes path_to(std::uint32_t location) const;
+    // `waited_ns`: all waiting, by location.
+    DelayCostSums delay_costs(const std::vector<std::int64_t>& waited_ns) const;
+
+ private:
+    // Work or idle time; no wait state.
+    struct Activity {
+        std::uint32_t where = 0;
+        std::int64_t begin_ns = 0;
+        std::int64_t end_ns = 0;
+    };
+
+    // What a location's next delay may consist of.
+    struct DelayContext {
+        SyncIntervals intervals;
+        std::uint32_t worker = nowhere;  // the location itself, or the thread whose task it executes
+        std::vector<Activity> work;      // since the last interval
+    };
+    friend struct HandoffSnapshot;
+
+    struct LocationAnalysis {
+        CriticalPathChain path;
+        std::int64_t known_ns = 0;  // end of the path
+        DelayContext context;
+        TimeSums work_sums;                               // of context.work
+        std::shared_ptr<const ArrivalSnapshot> snapshot;  // at the current call; null: not needed yet
+        double explained_ns = 0.0;                        // waiting with a known cause
+    };
+
+    struct Cost {
+        double all_s = 0.0;
+        double indirect_s = 0.0;
+    };
+
+    static void compact(LocationAnalysis& own);
+    static void add_work(LocationAnalysis& own, const Activity& activity);
+    static void set_context(LocationAnalysis& own, DelayContext context);
+    static void end_interval(LocationAnalysis& own, SyncInterval interval);
+    static void split_interval(LocationAnalysis& own, SyncInterval& synchronisation);
+    std::shared_ptr<const DelayShares> add_delay_costs(std::uint32_t location, const ArrivalSnapshot& late,
+                                                       std::int64_t waited_ns);
+
+    const Part& part_;  // of the run whose time is summed up
+    std::vector<LocationAnalysis> locations_;
+    std::vector<std::vector<Cost>> costs_;  // by location and slot of where
+    DelayDetector detector_;
+    std::int64_t first_init_ns_ = INT64_MAX;  // end of the first MPI_Init
+};
+
+}  // namespace otf2

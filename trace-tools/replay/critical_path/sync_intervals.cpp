@@ -1,0 +1,158 @@
+#include "trace-tools/replay/critical_path/sync_intervals.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace otf2 {
+
+void DelayShares::sum_up()
+{
+    constexpr double negligible = 1e-7;  // of a wait
+    std::sort(all.begin(), all.end(), [](const Share& one, const Share& other) { return one.key < other.key; });
+    std::size_t sums = 0;
+    double kept = 0.0;
+    double whole = 0.0;
+    for (std::size_t i = 0; i < all.size();) {
+        Share sum = all[i];
+        for (++i; i < all.size() && all[i].key == sum.key; ++i) {
+            sum.direct += all[i].direct;
+            sum.indirect += all[i].indirect;
+        }
+        whole += sum.direct + sum.indirect;
+        if (sum.direct + sum.indirect <= negligible) continue;
+        kept += sum.direct + sum.indirect;
+        all[sums++] = sum;
+    }
+    all.resize(sums);
+    if (kept == whole) return;
+    for (Share& share : all) {
+        share.direct *= whole / kept;
+        share.indirect *= whole / kept;
+    }
+}
+
+namespace {
+
+SyncIntervals::Pointer merged(std::span<const SyncIntervals::Pointer> newest_first)
+{
+    TimeSums work;
+    for (const SyncIntervals::Pointer& interval : newest_first)
+        for (const auto& [where, ns] : interval->work) work.add(where, ns);
+    return std::make_shared<SyncInterval>(SyncInterval{.end_ns = newest_first.front()->end_ns,
+                                                       .work = work.all(),
+                                                       .worker = newest_first.front()->worker,
+                                                       .previous = {}});
+}
+
+}  // namespace
+
+void SyncIntervals::add(SyncInterval interval)
+{
+    constexpr std::size_t most = 256;
+    interval.previous = std::move(last_);
+    last_ = std::make_shared<SyncInterval>(std::move(interval));
+    if (++length_ > most) merge_old();
+}
+
+// Leaves the newer half as it is. Other locations that hold these intervals see the same past.
+void SyncIntervals::merge_old()
+{
+    constexpr std::size_t most_older = 64;
+    std::vector<Pointer> intervals;
+    for (Pointer interval = last_; interval; interval = interval->previous) intervals.push_back(interval);
+    const std::size_t kept = (intervals.size() + 1) / 2;
+
+    std::vector<Pointer> older;
+    for (std::size_t i = kept; i < intervals.size();) {
+        if (older.size() == most_older) {
+            older.push_back(
+                std::make_shared<SyncInterval>(SyncInterval{.end_ns = intervals[i]->end_ns, .truncated = true}));
+            break;
+        }
+        std::size_t end = i + 1;
+        const auto mergeable = [&](const SyncInterval& interval) {
+            return !interval.shared && !interval.truncated && interval.worker == intervals[i]->worker;
+        };
+        while (end < intervals.size() && mergeable(*intervals[i]) && mergeable(*intervals[end])) ++end;
+        older.push_back(end == i + 1 ? intervals[i] : merged(std::span{intervals}.subspan(i, end - i)));
+        i = end;
+    }
+
+    Pointer previous;
+    for (std::size_t i = older.size(); i-- > 0;) {
+        older[i]->previous = std::move(previous);
+        previous = older[i];
+    }
+    intervals[kept - 1]->previous = std::move(previous);
+    length_ = kept + older.size();
+}
+
+void DelayDetector::add_late(const SyncInterval& interval)
+{
+    for (const auto& [where, ns] : interval.work) {
+        late_work_.add(where, ns);
+        const std::size_t slot = TimeSums::slot_of(where);
+        if (slot >= workers_.size()) workers_.resize(slot + 1);
+        workers_[slot] = interval.worker;
+    }
+    if (interval.delays) late_waits_.push_back({.ns = interval.waited_ns, .delays = interval.delays.get()});
+}
+
+void DelayDetector::add_waiting(const SyncInterval& interval)
+{
+    for (const auto& [where, ns] : interval.work) waiting_work_.add(where, ns);
+}
+
+// Since their last synchronisation:
+// 1. What the late location did longer than the waiting one is a direct delay.
+// 2. The delays that made the late location wait propagate: indirect delays.
+DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals& intervals, const TimeSums& work,
+                                  std::uint32_t waiting)
+{
+    late_work_.clear();
+    waiting_work_.clear();
+    late_waits_.clear();
+    for (const auto& [where, ns] : work.all()) waiting_work_.add(where, ns);
+    const SyncInterval* theirs = &late;
+    const SyncInterval* own = intervals.last().get();
+    const DelayShares unknown{.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
+    while (theirs != own) {
+        if (theirs != nullptr && own != nullptr && theirs->end_ns == own->end_ns && theirs->location == own->location &&
+            own->location != nowhere)
+            break;
+        if (own == nullptr || (theirs != nullptr && theirs->end_ns >= own->end_ns)) {
+            if (theirs->truncated) return unknown;
+            add_late(*theirs);
+            theirs = theirs->previous.get();
+        } else {
+            if (own->truncated) return unknown;
+            add_waiting(*own);
+            own = own->previous.get();
+        }
+    }
+
+    DelayShares shares;
+    std::int64_t all_ns = 0;
+    for (const auto& [where, ns] : late_work_.all()) {
+        const std::int64_t longer_ns = ns - waiting_work_.of(where);
+        if (longer_ns <= 0) continue;
+        all_ns += longer_ns;
+        shares.all.push_back({.key = {.where = where, .location = workers_[TimeSums::slot_of(where)]},
+                              .direct = static_cast<double>(longer_ns)});
+    }
+    for (const Wait& wait : late_waits_) {
+        all_ns += wait.ns;
+        for (const DelayShares::Share& share : wait.delays->all)
+            shares.all.push_back(
+                {.key = share.key, .indirect = (share.direct + share.indirect) * static_cast<double>(wait.ns)});
+    }
+    if (all_ns == 0) return unknown;
+    for (DelayShares::Share& share : shares.all) {
+        share.direct /= static_cast<double>(all_ns);
+        share.indirect /= static_cast<double>(all_ns);
+    }
+    shares.sum_up();
+    return shares;
+}
+
+}  // namespace otf2

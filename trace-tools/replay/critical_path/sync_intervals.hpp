@@ -1,0 +1,90 @@
+// Synchronisation intervals: what a location did between two of its synchronisation points. Two locations synchronise
+// in an MPI call in which both wait for the same arrival; a call in which no location waits synchronises none.
+// Source: Boehme et al., "Identifying the root causes of wait states in large-scale parallel applications",
+// TOPC 3(2), 2016; Scalasca's delay costs.
+#pragma once
+
+#include "trace-tools/otf2/archive.hpp"
+#include "trace-tools/profile/time_sums.hpp"
+#include "trace-tools/replay/critical_path/critical_path.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace otf2 {
+
+// `where` of waiting that no delay explains: clocks are not corrected, or the trace is incomplete.
+constexpr std::uint32_t unknown_cause = nowhere - 1;
+
+// The delays that caused a wait: shares of its costs. They add up to 1; each activity occurs once, sorted by key.
+struct DelayShares {
+    struct Share {
+        PathKey key;
+        double direct = 0.0;    // a delay of the location that was waited for
+        double indirect = 0.0;  // a delay that made that location wait before: propagation
+    };
+    std::vector<Share> all;
+
+    // Adds up the shares of each key. Distributes negligible shares among the others: bounds what propagates along a
+    // long chain.
+    void sum_up();
+};
+
+// Ends when the location arrives at an MPI call, or when its wait for another location's arrival ends.
+struct SyncInterval {
+    std::uint32_t location = nowhere;                // whose arrival ends it
+    std::int64_t end_ns = INT64_MIN;                 // time of that arrival
+    std::vector<TimeSums::Sum> work = {};            // all but waiting
+    std::uint32_t worker = nowhere;                  // the location whose work it is
+    std::int64_t waited_ns = 0;                      // at its end
+    std::shared_ptr<const DelayShares> delays = {};  // that caused this wait; null: no wait
+    bool shared = false;                             // ends at a synchronisation with another location
+    bool truncated = false;                          // stands for all earlier intervals, which were dropped
+    std::shared_ptr<SyncInterval> previous = {};
+};
+
+// The last intervals of a location. Bounds memory and time:
+// 1. Old intervals that end without a synchronisation become part of the next one.
+// 2. The oldest intervals are dropped.
+class SyncIntervals {
+ public:
+    using Pointer = std::shared_ptr<SyncInterval>;
+
+    void add(SyncInterval interval);
+    const Pointer& last() const { return last_; }
+
+ private:
+    void merge_old();
+
+    Pointer last_;
+    std::size_t length_ = 0;  // at most; other locations' merging may have shortened the list
+};
+
+// Finds the delays that caused a wait. Keeps its tables between calls, for speed.
+class DelayDetector {
+ public:
+    // `late`: the interval that ends with the awaited arrival. `intervals` and `work` are those of the location
+    // `waiting`; `work` follows its last interval. Returns unknown_cause of `waiting` if
+    // 1. the late location did no more than the waiting one, or
+    // 2. their last synchronisation was dropped.
+    DelayShares shares(const SyncInterval& late, const SyncIntervals& intervals, const TimeSums& work,
+                       std::uint32_t waiting);
+
+ private:
+    void add_late(const SyncInterval& interval);
+    void add_waiting(const SyncInterval& interval);
+
+    struct Wait {
+        std::int64_t ns = 0;
+        const DelayShares* delays = nullptr;
+    };
+
+    TimeSums late_work_;
+    TimeSums waiting_work_;
+    std::vector<std::uint32_t> workers_;  // of late_work_, by slot of where
+    std::vector<Wait> late_waits_;
+};
+
+}  // namespace otf2

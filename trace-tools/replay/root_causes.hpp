@@ -1,0 +1,40 @@
+// Root causes of waiting by rank: delay costs as sentences for the terminal.
+#pragma once
+
+#include "trace-tools/replay/mpi_replay.hpp"
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace otf2 {
+
+// A rank whose delays made others wait.
+struct RootCause {
+    std::string name;                                     // "rank 1", or the name of a location without a rank
+    double seconds = 0.0;                                 // of waiting that it caused
+    std::vector<std::pair<std::string, double>> regions;  // of the delays; most seconds first
+};
+
+// Most seconds first. `ranks`: by location. Time outside of all regions is "work outside of regions".
+std::vector<RootCause> root_causes(const Archive& archive, const std::vector<std::int64_t>& ranks,
+                                   const DelayCosts& delay);
+
+// Length of the run and time of all ranks: what percentages refer to.
+struct RunTime {
+    double longest_s = 0.0;  // of a rank
+    double all_s = 0.0;      // of all ranks
+    std::size_t ranks = 0;
+    // Percent of the time of all ranks but one.
+    double percent_of_others(double seconds) const;
+};
+RunTime run_time(const MpiReplay& replay);
+
+// Prints "rank 1 made the others wait 3.380 s (78 % of the run): work outside of regions" for the largest costs, then
+// the waiting without a known cause. Prints nothing if no rank waited.
+void print_root_causes(std::ostream& out, const std::vector<RootCause>& causes, const DelayCosts& unknown,
+                       const RunTime& run);
+
+}  // namespace otf2

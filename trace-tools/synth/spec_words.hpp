@@ -1,0 +1,32 @@
+// The words of a statement of trace-synth, and the times among them.
+#pragma once
+
+#include "trace-tools/synth/spec.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace otf2 {
+
+struct Words {
+    std::string head;
+    std::vector<std::string> plain;               // between head and settings
+    std::map<std::string, std::string> settings;  // name=value
+};
+
+std::vector<std::string> words_of(std::string_view line);
+Words parse_words(std::string_view line);
+
+// Removes a setting: what is left at the end is unknown.
+std::optional<std::string> take(Words& words, const std::string& name);
+void end_of_settings(const Words& words);
+std::string only_word(const Words& words, const char* what);
+
+std::int64_t parse_signed_time(std::string_view text);  // negative: of a clock that is ahead
+TimeRange parse_range(std::string_view text);
+
+}  // namespace otf2

@@ -1,0 +1,80 @@
+// The time lines of the ranks of a program of trace-synth: clocks, recorded events and critical paths.
+#pragma once
+
+#include "trace-tools/otf2/write/recorder.hpp"
+#include "trace-tools/replay/critical_path/critical_path.hpp"
+#include "trace-tools/synth/spec.hpp"
+#include "trace-tools/synth/thread_team.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace otf2 {
+
+// A rank and its critical path at a time for which another rank may wait.
+struct Moment {
+    std::int64_t ns = 0;
+    CriticalPathChain::Position path;
+};
+
+class Timelines {
+ public:
+    // The spec must outlive it. Throws Error if the directory cannot be recorded into.
+    Timelines(const SynthSpec& spec, const std::filesystem::path& directory);
+
+    // MPI_Init and MPI_Finalize take no time.
+    void begin_program();
+    std::pair<PathTimes, std::int64_t> end_program();  // critical path and its length in ns
+    void finish();                                     // writes the archive
+
+    std::int64_t now_ns(int rank) const { return at(rank).now_ns; }
+    std::int64_t stamp(int rank) const { return own_time(rank, at(rank).now_ns); }  // on the rank's clock
+    Moment moment(int rank) { return {.ns = at(rank).now_ns, .path = at(rank).path.position()}; }
+    LocationRecorder& events(int rank) { return *at(rank).events; }
+    CommunicatorRef communicator(std::size_t index) const { return communicators_[index]; }
+
+    void enter(int rank, std::size_t region) { events(rank).enter(regions_[region], stamp(rank)); }
+    void enter_step(int rank, std::size_t region, std::int64_t step)
+    {
+        events(rank).enter(regions_[region], stamp(rank), {{step_, step}});
+    }
+    void leave(int rank, std::size_t region) { events(rank).leave(regions_[region], stamp(rank)); }
+    void work(int rank, std::size_t region, std::int64_t ns);
+    void pass(int rank, std::size_t region, std::int64_t until_ns);
+    // The rank is in a call until `until_ns`; it waits if `awaited` is later than its own time.
+    void wait(int rank, std::size_t region, const Moment& awaited, std::int64_t until_ns);
+
+ private:
+    struct Rank {
+        std::unique_ptr<Recorder> recorder;
+        LocationRecorder* events = nullptr;
+        std::int64_t now_ns = 0;
+        CriticalPathChain path;
+    };
+
+    void begin(int rank, const std::filesystem::path& directory);
+    void set_up(int rank);
+    void define(Recorder& recorder);
+    void visit(const std::optional<RegionRef>& region);
+    std::int64_t own_time(int rank, std::int64_t true_ns) const;
+
+    Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+
+    const SynthSpec& spec_;
+    const std::int64_t begin_ns_;
+    ThreadMeeting meeting_;
+    std::vector<Rank> ranks_;
+    std::vector<RegionRef> regions_;
+    std::vector<CommunicatorRef> communicators_;
+    std::optional<RegionRef> initialise_;  // MPI
+    std::optional<RegionRef> finalise_;
+    AttributeRef step_;
+    std::int64_t true_ns_ = begin_ns_;  // when clocks are compared
+};
+
+}  // namespace otf2

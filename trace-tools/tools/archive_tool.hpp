@@ -1,0 +1,43 @@
+// The command line of the tools that analyse one archive in a sandbox and may write tables of it.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/options.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+#include "trace-tools/steps/part.hpp"
+
+#include <filesystem>
+#include <string>
+
+struct ArchiveTool {
+    const char* name;
+    base::Options options;
+    std::string anchor;
+    std::string out_option;
+    std::string step_region;  // as the user names it; empty: not given
+    otf2::PartWords part;
+
+    // Texts of the options --out and --step-region; without the latter there is no such option.
+    ArchiveTool(const char* program, const char* summary, const char* out_text, const char* step_region_text = nullptr)
+        : name{program}, options{program, summary}
+    {
+        options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
+        options.add("out,o", out_option, out_text, "DIR");
+        if (step_region_text != nullptr) options.add("step-region", step_region, step_region_text, "NAME");
+        otf2::add_part_options(options, part);
+    }
+
+    std::filesystem::path out() const { return out_option; }  // empty: no tables
+
+    // Returns the exit code: that of the analysis, if the command line asks for one.
+    int run(int argc, char** argv, int (*analyse)(const ArchiveTool&))
+    {
+        if (!options.parse(argc, argv)) return base::exit_fine;
+        return otf2::confined(name, otf2::limits_for(anchor), [&] {
+            const int code = analyse(*this);
+            base::flush_stdout();
+            return code;
+        });
+    }
+};
