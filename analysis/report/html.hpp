@@ -14,4 +14,7 @@ namespace analysis {
 // folder: where the plots' SVGs lie; they are put into the page.
 std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder);
 
+// A plot with its caption.
+std::string figure(const Plot& plot, const std::filesystem::path& folder);
+
 }  // namespace analysis

@@ -301,15 +301,14 @@ std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& 
     write_phases_plot(folder, report, factors);
     std::vector<Plot> plots{
         {"effects", "What each noise costs",
-         "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. Grey squares: what "
-         "a "
-         "control truly is.",
+         "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. "
+         "Grey squares: what a control truly is.",
          false},
         {"phases", "Where in the step the time goes",
          "The phases of a step add up to the step, and so do these effects.", false},
         {"timeline", "Every step, and the noise that was on",
-         "Each dot is one step. Coloured stretches: noise that was on, each in its own lane; between them it was "
-         "quiet. "
+         "Each dot is one step. "
+         "Coloured stretches: noise that was on, each in its own lane; between them it was quiet. "
          "Triangles: outliers; slower steps than the axis shows stick to its upper edge.",
          false},
     };
