@@ -11,12 +11,10 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/gnuplot.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <sstream>
 
 namespace analysis {
 
@@ -51,22 +49,6 @@ void write_tables(const std::filesystem::path& folder, const ComparisonReport& r
     for (std::size_t i = 0; i < report.comparison.numbers.size(); ++i)
         steps.row(report.comparison.numbers[i], report.comparison.quiet_by_step_ms[i],
                   report.comparison.noisy_by_step_ms[i]);
-}
-
-Plot draw_aligned(const std::filesystem::path& folder)
-{
-    base::write_whole(
-        folder / "aligned.gp",
-        "# Mean step by number, quiet and noisy runs. Made by interference; run again with: gnuplot aligned.gp\n"
-        "set terminal svg noenhanced size 1100,320 dynamic font 'sans-serif,13' name 'aligned'\n"
-        "set output 'aligned.svg'\nset datafile separator ','\nset border 3 lw 0.7\n"
-        "set tics nomirror out scale 0.5\nset xlabel 'step'\nset ylabel 'mean over runs, ms'\n"
-        "set key outside top center horizontal\n"
-        "plot 'aligned_steps.csv' skip 1 using 1:3 with points pt 7 ps 0.3 lc rgb '#d55e00' title 'noisy', \\\n"
-        "     '' skip 1 using 1:2 with points pt 7 ps 0.3 lc rgb '#0072b2' title 'quiet'\n");
-    Plot plot{"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.", false};
-    plot.drawn = base::run_gnuplot("interference", folder, plot.name);
-    return plot;
 }
 
 nlohmann::ordered_json json_of(const ComparisonReport& report)
