@@ -7,6 +7,7 @@
 #include "analysis/report/limits.hpp"
 #include "analysis/report/terminal.hpp"
 #include "analysis/report/write.hpp"
+#include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
@@ -79,7 +80,7 @@ std::string failure(const analysis::Verdict& verdict, const std::string& fail_on
     for (const char* judged : {"unsafe", "undecided"})
         for (const analysis::FactorVerdict& factor : verdict.factors)
             if (factor.verdict == judged && asked(judged))
-                return factor.factor + (factor.level.empty() ? "" : " " + factor.level) + " is " + judged;
+                return base::factor_name(factor.factor, factor.level) + " is " + judged;
     return "";
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/report/again.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
+#include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -17,11 +18,6 @@ namespace {
 
 using base::join;
 using Json = nlohmann::ordered_json;
-
-std::string name_of(const std::string& factor, const std::string& level)
-{
-    return level.empty() ? factor : factor + " " + level;
-}
 
 Check check_of(const std::string& name, const std::optional<Control>& control, const std::string& truth,
                const std::string& meaning)
@@ -236,7 +232,7 @@ std::vector<Answer> answers(const Verdict& verdict)
                          const std::string& after_many) {
         std::vector<std::string> noises;
         for (const FactorVerdict& factor : verdict.factors)
-            if (factor.verdict == judged) noises.push_back(name_of(factor.factor, factor.level));
+            if (factor.verdict == judged) noises.push_back(base::factor_name(factor.factor, factor.level));
         const std::string& after = noises.size() == 1 ? after_one : after_many;
         if (!noises.empty()) all.push_back({before, noises, after});
     };

@@ -6,6 +6,7 @@
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/palette.hpp"
 #include "analysis/report/record.hpp"
+#include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
@@ -18,11 +19,6 @@ namespace analysis {
 
 namespace {
 
-std::string name_of(const std::string& factor, const std::string& level)
-{
-    return level.empty() ? factor : factor + " " + level;
-}
-
 std::string coloured_name(const Report& report, const std::string& factor, const std::string& level)
 {
     if (factor == "quiet") return "<b>quiet</b>";
@@ -32,8 +28,8 @@ std::string coloured_name(const Report& report, const std::string& factor, const
     if (found != names.end())
         dot = fill(R"(<span class="dot" style="background:{}"></span>)",
                    {colour(static_cast<std::size_t>(found - names.begin()))});
-    const std::string small = level.empty() ? "" : fill(R"( <span class="small">{}</span>)", {escape(level)});
-    return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span>{})", {dot, escape(factor), small});
+    return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span>)",
+                {dot, escape(base::factor_name(factor, level))});
 }
 
 std::string list(const std::vector<std::string>& items)
@@ -174,8 +170,8 @@ std::string record_html(const Record& record)
         rows.push_back({words(fact.name, "key"), {fill("<code>{}</code>", {escape(fact.value)}), ""}});
     std::vector<std::vector<Cell>> levels;
     for (const LevelDone& level : levels_done(record.json))
-        levels.push_back({words(name_of(level.factor, level.level)), words(level.stressor), number(level.slots),
-                          number(level.moved), number(level.operations)});
+        levels.push_back({words(base::factor_name(level.factor, level.level)), words(level.stressor),
+                          number(level.slots), number(level.moved), number(level.operations)});
     const std::vector<std::string> head{"Noise", "stressor", "times on", "moved while on", "operations while on"};
     return title + dense(table({}, rows)) + (levels.empty() ? "" : dense(table(head, levels)));
 }

@@ -2,6 +2,7 @@
 
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/palette.hpp"
+#include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"
 #include "base/csv.hpp"
 #include "base/gnuplot.hpp"
@@ -38,11 +39,6 @@ std::vector<const Effect*> step_effects(const Report& report)
         if (effect.kind == judged_kind(report.analysis.effects, effect)) effects.push_back(&effect);
     }
     return effects;
-}
-
-std::string label(const Effect& effect)
-{
-    return effect.level.empty() ? effect.factor : effect.factor + " " + effect.level;
 }
 
 std::size_t number_of(const std::vector<std::string>& names, const std::string& name)
@@ -172,7 +168,7 @@ bool draw_effects(const std::filesystem::path& folder, const Report& report, con
                  "0x" + colour(number_of(factors, effect.factor)).substr(1));
         low = std::min(low, interval.low);
         high = std::max(high, interval.high);
-        names.push_back(base::gnuplot_tic(label(effect)));
+        names.push_back(base::gnuplot_tic(base::factor_name(effect.factor, effect.level)));
     }
     base::GnuplotVariables variables;
     variables.set("noises", effects.size());
@@ -194,7 +190,7 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
     std::vector<std::string> names;
     std::vector<std::string> colours;
     for (std::size_t e = 0; e < effects.size(); ++e) {
-        names.push_back(label(*effects[e]));
+        names.push_back(base::factor_name(effects[e]->factor, effects[e]->level));
         colours.push_back(colour(number_of(factors, effects[e]->factor)));
         for (std::size_t p = 0; p < phases.size(); ++p) {
             const Effect* effect =

@@ -1,6 +1,6 @@
 # Damage to a victim against the noise's own traffic, a panel a measure. Given: noises, names[noises],
-# colours[noises], gb_per_s[noises] with its least and most, and xtick; panels, files[panels], titles[panels], low[panels]
-# and high[panels] of the axes; values[panels * noises] and places[panels * noises], where the labels stand beside the axis.
+# colours[noises], gb_per_s[noises] with its least and most, and xtick; panels, files[panels], titles[panels];
+# low[panels] and high[panels] of the axes; values[panels * noises], and places[panels * noises] of their labels.
 
 panel_height = 300
 left = 70.0
