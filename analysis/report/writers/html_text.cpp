@@ -1,6 +1,6 @@
-#include "analysis/report/html_text.hpp"
+#include "analysis/report/writers/html_text.hpp"
 
-#include "analysis/report/html_style.hpp"
+#include "analysis/report/writers/html_style.hpp"
 
 namespace analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/report/terminal.hpp"
+#include "analysis/report/writers/terminal.hpp"
 
 #include "analysis/report/again.hpp"
 #include "analysis/report/identity.hpp"

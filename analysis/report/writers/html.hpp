@@ -2,7 +2,7 @@
 // detail, then what was run where.
 #pragma once
 
-#include "analysis/report/plots.hpp"
+#include "analysis/report/plots/plots.hpp"
 #include "analysis/report/report.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
-#include "analysis/report/plots.hpp"
+#include "analysis/report/plots/plots.hpp"
 
 #include "analysis/report/numbers.hpp"
-#include "analysis/report/palette.hpp"
+#include "analysis/report/plots/palette.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"
 #include "base/csv.hpp"
