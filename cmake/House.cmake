@@ -89,7 +89,7 @@ function(house_summary)
 endfunction()
 
 # house_library(NAME [FOLDERS FOLDER...] [USES TARGET...]): a static library of every .cpp in these folders (default:
-# this one), except programs (*_main.cpp) and benchmarks (*_bench.cpp).
+# this one), except programs (*_main.cpp) and benchmarks (*_bench.cpp). Each PATH/X.gp there is in it as text.
 function(house_library name)
   cmake_parse_arguments(lib "" "" "FOLDERS;USES" ${ARGN})
   if(NOT lib_FOLDERS)
@@ -109,6 +109,22 @@ function(house_library name)
     FILE_SET lone_headers TYPE HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${lone_headers})
   set_target_properties(${name} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
   target_link_libraries(${name} PUBLIC house_rules ${lib_USES})
+  list(TRANSFORM lib_FOLDERS APPEND /*.gp OUTPUT_VARIABLE script_patterns)
+  file(GLOB scripts CONFIGURE_DEPENDS ${script_patterns})
+  house_texts(${name} ${scripts})
+endfunction()
+
+# house_texts(LIBRARY FILE...): each FILE as a string literal that its sources include as "PATH/FILE.inc".
+function(house_texts library)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+  foreach(file ${ARGN})
+    file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${file})
+    file(READ ${file} text)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/texts/${path}.inc CONTENT "R\"text(@text@)text\"\n" @ONLY)
+  endforeach()
+  if(ARGN)
+    target_include_directories(${library} PRIVATE ${CMAKE_BINARY_DIR}/texts)
+  endif()
 endfunction()
 
 # house_headers_without_source(VARIABLE HEADER...): those that no source of the same name includes first. Compiling that

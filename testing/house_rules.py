@@ -19,7 +19,7 @@ LONGEST_FILE = 400
 STILL_LONGER = {  # to be divided, and not to grow
     "noisegen/bench/memory_bench.cpp": 435,
     "noisegen/schedule/schedule.cpp": 495, "ddl-workloads/checkpoint/checkpoint_file.cpp": 460,
-    "ddl-workloads/train/training.cpp": 415, "analysis/report/html.cpp": 535,
+    "ddl-workloads/train/training.cpp": 415,
 }
 MOST_FILES = 30  # of modules in a folder
 

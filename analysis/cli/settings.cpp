@@ -1,5 +1,6 @@
 #include "analysis/cli/settings.hpp"
 
+#include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -71,7 +72,7 @@ std::string failure(const Verdict& verdict, const std::string& fail_on)
     for (const char* judged : {"unsafe", "undecided"})
         for (const FactorVerdict& factor : verdict.factors)
             if (factor.verdict == judged && asked(judged))
-                return factor.factor + (factor.level.empty() ? "" : " " + factor.level) + " is " + judged;
+                return base::factor_name(factor.factor, factor.level) + " is " + judged;
     return "";
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/input/slots.hpp"
 
+#include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
@@ -50,8 +51,7 @@ std::string Treatment::name() const
     std::string name;
     for (const Assigned& factor : on) {
         if (!name.empty()) name += "+";
-        name += factor.factor;
-        if (!factor.level.empty()) name += "[" + factor.level + "]";
+        name += base::factor_name(factor.factor, factor.level);
     }
     return name;
 }

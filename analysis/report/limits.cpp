@@ -111,9 +111,9 @@ void add_shared_cpus(std::vector<std::string>& limits, const std::string& host, 
         return;
     }
     if (may_move)
-        limits.push_back(join("ranks on ", host,
-                              " are not bound to CPUs of their own: where the kernel puts them may change during the "
-                              "run"));
+        limits.push_back(
+            join("ranks on ", host,
+                 " are not bound to CPUs of their own: where the kernel puts them may change during the run"));
 }
 
 void add_virtual_machines(std::vector<std::string>& limits, const Report& report)
@@ -123,9 +123,8 @@ void add_virtual_machines(std::vector<std::string>& limits, const Report& report
         const std::string maker = word(record.json, "virtual_machine");
         const std::string host = word(record.json, "host");
         if (maker.empty() || !reported.insert(host).second) continue;
-        limits.push_back(join(host, " is a virtual machine (", maker,
-                              "): its CPUs may be threads of one core or shared with other machines, which is not seen "
-                              "from inside"));
+        limits.push_back(join(host, " is a virtual machine (", maker, "): its CPUs may be threads of one core ",
+                              "or shared with other machines, which is not seen from inside"));
     }
 }
 
@@ -212,8 +211,8 @@ std::vector<std::string> limits(const Report& report)
                  " blocks: intervals are wide, because few repetitions say little about their own spread"));
     if (!report.run.plan.randomised())
         limits.push_back(
-            "the order of the noise was not random: a rhythm of the machine with the same period would pass for an "
-            "effect, as would drift within a block");
+            "the order of the noise was not random: "
+            "a rhythm of the machine with the same period would pass for an effect, as would drift within a block");
     return limits;
 }
 

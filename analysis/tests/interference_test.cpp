@@ -233,7 +233,7 @@ TEST_CASE("levels in percent and labels with percent signs are drawn")
     CHECK(outcome.err.empty());
     for (const char* plot : {"timeline.svg", "effects.svg", "phases.svg"})
         CHECK(base::read_whole(scratch / "run/report" / plot).find("</svg>") != std::string::npos);
-    CHECK(base::read_whole(scratch / "run/report/effects.svg").find("duty=60%<") != std::string::npos);
+    CHECK(base::read_whole(scratch / "run/report/effects.svg").find("duty=60%]<") != std::string::npos);
 }
 
 TEST_CASE("a report that is unsafe, undecided or untrusted fails if that is asked for")

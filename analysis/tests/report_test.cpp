@@ -1,11 +1,11 @@
 // Writers: HTML is escaped, numbers read well.
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/report/again.hpp"
-#include "analysis/report/html_text.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/limits.hpp"
 #include "analysis/report/numbers.hpp"
-#include "analysis/report/plots.hpp"
+#include "analysis/report/plots/plots.hpp"
+#include "analysis/report/writers/html_text.hpp"
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>

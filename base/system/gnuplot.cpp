@@ -1,30 +1,36 @@
 #include "base/system/gnuplot.hpp"
 
+#include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/system/child.hpp"
+#include "base/words.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
-#include <string>
 #include <system_error>
 
 namespace base {
 
 namespace {
 
-std::string quoted(const std::string& text, bool as_format)
+// One plain string, whatever is in it.
+std::string quoted(const std::string& text)
 {
     std::string plain;
     for (const char c : text) {
         if (c == '\'')
             plain += "''";
-        else if (c == '%' && as_format)
-            plain += "%%";
-        else if (static_cast<unsigned char>(c) < 0x20)
-            plain += ' ';
         else
-            plain += c;
+            plain += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     }
     return "'" + plain + "'";
+}
+
+std::string array(const std::string& name, const std::vector<std::string>& values)
+{
+    const std::size_t size = std::max<std::size_t>(values.size(), 1);
+    return join("array ", name, "[", size, "] = [", join_words(values, ", "), "]\n");
 }
 
 }  // namespace
@@ -48,14 +54,33 @@ bool run_gnuplot(const std::string& program, const std::filesystem::path& folder
     return false;
 }
 
-std::string gnuplot_text(const std::string& text)
+void GnuplotVariables::set(const std::string& name, const std::vector<double>& values)
 {
-    return quoted(text, false);
+    std::vector<std::string> words;
+    for (const double value : values) words.push_back(join(value));
+    text_ << array(name, words);
+}
+
+void GnuplotVariables::set(const std::string& name, const std::vector<std::string>& texts)
+{
+    std::vector<std::string> words;
+    for (const std::string& text : texts) words.push_back(quoted(text));
+    text_ << array(name, words);
+}
+
+bool draw(const std::string& program, const std::filesystem::path& folder, const std::string& name,
+          const GnuplotVariables& variables, std::string_view script)
+{
+    write_whole(folder / (name + ".gp"), join("# Made by ", program, "; run again with: gnuplot ", name, ".gp\n",
+                                              variables.text(), "\n", script));
+    return run_gnuplot(program, folder, name);
 }
 
 std::string gnuplot_tic(const std::string& text)
 {
-    return quoted(text, true);
+    std::string format;
+    for (const char c : text) format += c == '%' ? "%%" : std::string{c};
+    return format;
 }
 
 }  // namespace base

@@ -8,15 +8,22 @@
 
 #include <cstdlib>
 
-TEST_CASE("gnuplot sees a label as one plain string")
+TEST_CASE("a script's variables are numbers and arrays of numbers or of plain strings")
 {
-    CHECK(base::gnuplot_text("it's\n`id`") == "'it''s `id`'");
+    base::GnuplotVariables variables;
+    variables.set("low", 0.5);
+    variables.set("rows", 3);
+    variables.set("places", std::vector<double>{1.5, -2});
+    variables.set("names", std::vector<std::string>{"it's\n`id`", "duty=30%"});
+    variables.set("none", std::vector<double>{});
+    CHECK(variables.text() ==
+          "low = 0.5\nrows = 3\narray places[2] = [1.5, -2]\narray names[2] = ['it''s `id`', 'duty=30%']\n"
+          "array none[1] = []\n");
 }
 
 TEST_CASE("percent signs in a tic's label stay percent signs")
 {
-    CHECK(base::gnuplot_text("duty=30%") == "'duty=30%'");
-    CHECK(base::gnuplot_tic("duty=30%") == "'duty=30%%'");
+    CHECK(base::gnuplot_tic("duty=30%") == "duty=30%%");
 }
 
 TEST_CASE("a gnuplot that hangs is killed and its half picture removed")
@@ -39,9 +46,11 @@ TEST_CASE("a plot is drawn by its script and a script that draws nothing is a fa
         return;
     }
     const testing::Scratch scratch;
-    base::write_whole(scratch / "line.gp", "set terminal svg\nset output 'line.svg'\nplot x\n");
-    base::write_whole(scratch / "none.gp", "set terminal svg\n");
-    CHECK(base::run_gnuplot("test", scratch.path(), "line"));
-    CHECK(std::filesystem::file_size(scratch / "line.svg") > 0);
-    CHECK(!base::run_gnuplot("test", scratch.path(), "none"));
+    base::GnuplotVariables variables;
+    variables.set("names", std::vector<std::string>{"it's", "100%"});
+    variables.set("none", std::vector<std::string>{});
+    CHECK(base::draw("test", scratch.path(), "line", variables,
+                     "set terminal svg\nset output 'line.svg'\nplot x title names[2] . names[1]\n"));
+    CHECK(base::read_whole(scratch / "line.svg").find("100%it's") != std::string::npos);
+    CHECK(!base::draw("test", scratch.path(), "none", variables, "set terminal svg\n"));
 }

@@ -1,6 +1,7 @@
 // What noise takes from a victim: its bandwidth and latency under each level against quiet, block by block.
 #pragma once
 
+#include "base/contract/factor_name.hpp"
 #include "noisegen/measure/victim.hpp"
 #include "noisegen/schedule/slot_table.hpp"
 
@@ -30,7 +31,7 @@ struct Damage {
     Estimate bandwidth_kept;        // of reading memory
     Estimate latency_factor;        // of a load from memory
     Estimate cache_latency_factor;  // of a load from the last-level cache
-    std::string name() const { return level.empty() ? stressor : stressor + " " + level; }
+    std::string name() const { return base::factor_name(stressor, level); }
 };
 
 // The victim while nothing is on, over the whole run.

@@ -20,6 +20,10 @@ nlohmann::ordered_json to_json(const Estimate& estimate)
     return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}, {"blocks", estimate.blocks}};
 }
 
+constexpr const char* probe_gp =
+#include "noisegen/measure/probe.gp.inc"
+    ;
+
 // One of the plots, below each other.
 struct Panel {
     std::string name;  // of its data file
@@ -30,12 +34,7 @@ struct Panel {
     double place(double value) const { return (value - low) / (high - low); }
 };
 
-constexpr int panel_height = 300;
-constexpr int panel_top = 30;   // for the title
-constexpr int panel_room = 90;  // for title and axis
-constexpr double plot_left = 70.0;
-constexpr double plot_right = 620.0;
-constexpr double label_gap = 15.0 / (panel_height - panel_room);
+constexpr double label_gap = 15.0 / 210.0;  // of probe.gp's panels without titles and axes
 
 // Where the axis must reach so that all intervals and 1 are seen.
 void fit(Panel& panel, const std::vector<Damage>& damages)
@@ -71,42 +70,45 @@ std::vector<double> traffic_places(const std::vector<Damage>& damages, double mo
     return places;
 }
 
-// Labels stand in a column at the right, each with a line to its point, so that none covers another.
-void write_labels(std::ostream& gp, const Panel& panel, const std::vector<Damage>& damages,
-                  const std::vector<double>& gb_per_s)
-{
-    std::vector<double> wanted;
-    for (const Damage& damage : damages) wanted.push_back(panel.place((damage.*panel.of).value));
-    const std::vector<double> places = spread(wanted, label_gap);
-    for (std::size_t i = 0; i < damages.size(); ++i) {
-        gp << "set arrow " << i + 1 << " from " << gb_per_s[i] << "," << (damages[i].*panel.of).value
-           << " to graph 1.02," << places[i] << " nohead lw 0.5 lc rgb '#b0b0b0' back\n"
-           << "set label " << i + 1 << " " << base::gnuplot_text(damages[i].name()) << " at graph 1.03," << places[i]
-           << " left tc rgb '" << colour(damages[i]) << "'\n";
-    }
-}
-
-void write_panel(std::ostream& gp, const std::filesystem::path& folder, const Panel& panel, int number, int panels,
-                 double most_gb_per_s, const std::vector<Damage>& damages)
+void write_panel(const std::filesystem::path& folder, const Panel& panel, const std::vector<Damage>& damages,
+                 const std::vector<double>& gb_per_s)
 {
     base::CsvWriter data{folder / (panel.name + ".csv"), {"gb_per_s", "value", "low", "high", "colour"}};
-    const std::vector<double> gb_per_s = traffic_places(damages, most_gb_per_s);
     for (std::size_t i = 0; i < damages.size(); ++i) {
         const Estimate& estimate = damages[i].*panel.of;
         data.row(gb_per_s[i], estimate.value, estimate.low, estimate.high, "0x" + colour(damages[i]).substr(1));
     }
-    const double height = static_cast<double>(panels * panel_height);
-    const double top = static_cast<double>(number * panel_height + panel_top);
-    const double bottom = static_cast<double>((number + 1) * panel_height + panel_top - panel_room);
-    gp << "unset arrow\nunset label\nset tmargin at screen " << 1.0 - top / height << "\nset bmargin at screen "
-       << 1.0 - bottom / height << "\nset title " << base::gnuplot_text(panel.title) << " offset 0,-0.6\n"
-       << "set xrange [" << std::min(0.0, *std::min_element(gb_per_s.begin(), gb_per_s.end())) - 0.02 * most_gb_per_s
-       << ":" << 1.03 * most_gb_per_s << "]\nset yrange [" << panel.low << ":" << panel.high << "]\nset arrow "
-       << damages.size() + 1 << " from graph 0,first 1 to graph 1,first 1 "
-       << "nohead lw 0.7 dt 2 lc rgb '#909090' back\n";
-    if (number == panels - 1) gp << "set xlabel 'traffic of the noise itself, GB/s; left of 0: none' offset 0,0.4\n";
-    write_labels(gp, panel, damages, gb_per_s);
-    gp << "plot '" << panel.name << ".csv' skip 1 using 1:2:3:4:5 with yerrorbars pt 7 ps 0.6 lw 1.2 lc rgb variable\n";
+}
+
+// Labels stand in a column at the right, each with a line to its point, so that none covers another.
+void set_panels(base::GnuplotVariables& variables, const std::vector<Panel>& panels, const std::vector<Damage>& damages)
+{
+    std::vector<std::string> files;
+    std::vector<std::string> titles;
+    std::vector<double> low;
+    std::vector<double> high;
+    std::vector<double> values;
+    std::vector<double> places;
+    for (const Panel& panel : panels) {
+        files.push_back(panel.name + ".csv");
+        titles.push_back(panel.title);
+        low.push_back(panel.low);
+        high.push_back(panel.high);
+        std::vector<double> wanted;
+        for (const Damage& damage : damages) {
+            values.push_back((damage.*panel.of).value);
+            wanted.push_back(panel.place(values.back()));
+        }
+        const std::vector<double> spread_out = spread(wanted, label_gap);
+        places.insert(places.end(), spread_out.begin(), spread_out.end());
+    }
+    variables.set("panels", panels.size());
+    variables.set("files", files);
+    variables.set("titles", titles);
+    variables.set("low", low);
+    variables.set("high", high);
+    variables.set("values", values);
+    variables.set("places", places);
 }
 
 // 1, 2 or 5 times a power of ten; five to ten of it make up the whole.
@@ -116,13 +118,6 @@ double tic_step(double whole)
     for (const double times : {1.0, 2.0, 5.0})
         if (whole <= 10.0 * times * unit) return times * unit;
     return 10.0 * unit;
-}
-
-std::size_t longest_name(const std::vector<Damage>& damages)
-{
-    std::size_t longest = 0;
-    for (const Damage& damage : damages) longest = std::max(longest, damage.name().size());
-    return longest;
 }
 
 std::string number_text(double number)
@@ -185,28 +180,33 @@ bool draw_probe(const std::filesystem::path& folder, const DamageReport& report)
     }
     if (shown.empty()) return false;  // the remarks tell why
     if (most_gb_per_s == 0.0) most_gb_per_s = 1.0;
-    const double width = plot_right + 40.0 + 8.0 * static_cast<double>(longest_name(shown));
     std::vector<Panel> panels{
         {.name = "probe_bandwidth", .title = "bandwidth that the victim keeps", .of = &Damage::bandwidth_kept},
         {.name = "probe_latency", .title = "its latency from memory, times quiet", .of = &Damage::latency_factor},
         {.name = "probe_cache",
          .title = "its latency from the cache, times quiet",
          .of = &Damage::cache_latency_factor}};
-    std::ostringstream gp;
-    gp << "# Damage to a victim against the noise's own traffic. Made by noisegen probe; run again with: gnuplot "
-          "probe.gp\n"
-       << "set terminal svg noenhanced size " << width << "," << panel_height * static_cast<int>(panels.size())
-       << " dynamic font 'sans-serif,12' background '#ffffff'\nset output 'probe.svg'\nset datafile separator ','\n"
-       << "set encoding utf8\nset border 3 lw 0.7\nset tics nomirror out scale 0.5\nset xtics 0,"
-       << tic_step(most_gb_per_s) << "\nset key off\nset multiplot\n"
-       << "set lmargin at screen " << plot_left / width << "\nset rmargin at screen " << plot_right / width << "\n";
-    for (std::size_t i = 0; i < panels.size(); ++i) {
-        fit(panels[i], shown);
-        write_panel(gp, folder, panels[i], static_cast<int>(i), static_cast<int>(panels.size()), most_gb_per_s, shown);
+    const std::vector<double> gb_per_s = traffic_places(shown, most_gb_per_s);
+    for (Panel& panel : panels) {
+        fit(panel, shown);
+        write_panel(folder, panel, shown, gb_per_s);
     }
-    gp << "unset multiplot\n";
-    base::write_whole(folder / "probe.gp", gp.str());
-    return base::run_gnuplot("noisegen", folder, "probe");
+    std::vector<std::string> names;
+    std::vector<std::string> colours;
+    for (const Damage& damage : shown) {
+        names.push_back(damage.name());
+        colours.push_back(colour(damage));
+    }
+    base::GnuplotVariables variables;
+    variables.set("noises", shown.size());
+    variables.set("names", names);
+    variables.set("colours", colours);
+    variables.set("gb_per_s", gb_per_s);
+    variables.set("least", std::min(0.0, *std::min_element(gb_per_s.begin(), gb_per_s.end())));
+    variables.set("most", most_gb_per_s);
+    variables.set("xtick", tic_step(most_gb_per_s));
+    set_panels(variables, panels, shown);
+    return base::draw("noisegen", folder, "probe", variables, probe_gp);
 }
 
 std::vector<double> spread(const std::vector<double>& wanted, double gap)

@@ -1,5 +1,6 @@
 #include "noisegen/schedule/schedule.hpp"
 
+#include "base/contract/factor_name.hpp"
 #include "base/words.hpp"
 #include "noisegen/stressors/registry.hpp"
 
@@ -487,7 +488,7 @@ Schedule rotation_of(const std::vector<std::string>& stressors, base::Nanosecond
 
 std::string text(const FactorLevel& level)
 {
-    return level.level.empty() ? level.factor : level.factor + "[" + level.level + "]";
+    return base::factor_name(level.factor, level.level);
 }
 
 }  // namespace noisegen

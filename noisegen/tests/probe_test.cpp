@@ -75,7 +75,7 @@ TEST_CASE("a probe writes its table, its files and its plot")
     const Outcome outcome = testing::run(words);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    CHECK(outcome.out.find("memory.stream shape=update") != std::string::npos);
+    CHECK(outcome.out.find("memory.stream[shape=update]") != std::string::npos);
     CHECK(outcome.out.find("over 2 blocks") != std::string::npos);
     const base::CsvTable csv{scratch / "run/probe/probe.csv"};
     REQUIRE(csv.rows() == 4);

@@ -1,5 +1,6 @@
 #include "trace-tools/merge/markers.hpp"
 
+#include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/csv.hpp"
@@ -166,9 +167,7 @@ std::string text(const Effect& effect)
 {
     std::array<char, 64> numbers{};
     std::snprintf(numbers.data(), numbers.size(), " %+.1f %% [%.1f, %.1f] ", effect.percent, effect.low, effect.high);
-    std::string text = effect.factor;
-    if (!effect.level.empty()) text += "[" + effect.level + "]";
-    text += numbers.data() + effect.phase;
+    std::string text = base::factor_name(effect.factor, effect.level) + numbers.data() + effect.phase;
     if (effect.kind == "average") text += ", on average over the other noise";
     if (!effect.verdict.empty()) text += ": " + effect.verdict;
     if (!effect.significant) text += ", not significant after Holm's correction";

@@ -1,4 +1,6 @@
-#include "analysis/report/html_text.hpp"
+#include "analysis/report/writers/html_text.hpp"
+
+#include "analysis/report/writers/html_style.hpp"
 
 namespace analysis {
 
@@ -29,6 +31,18 @@ std::string escape(std::string_view text)
     return html;
 }
 
+std::string fill(std::string_view form, std::initializer_list<std::string_view> parts)
+{
+    std::string html;
+    for (const std::string_view part : parts) {
+        const std::size_t gap = form.find("{}");
+        html += form.substr(0, gap);
+        html += part;
+        form.remove_prefix(gap + 2);
+    }
+    return html.append(form);
+}
+
 Cell words(std::string_view text, std::string css_class)
 {
     return {escape(text), std::move(css_class)};
@@ -55,6 +69,23 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
         html += "</tr>\n";
     }
     return html + "</tbody></table></div>\n";
+}
+
+std::string dense(std::string_view table)
+{
+    return fill("<div class=\"dense\">{}</div>\n", {table});
+}
+
+std::string page(std::string_view title, std::string_view body)
+{
+    return fill(R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">)"
+                R"(<title>{}</title>
+<style>{}</style></head>
+<body><main>
+{}</main></body></html>
+)",
+                {title, html_style, body});
 }
 
 }  // namespace analysis

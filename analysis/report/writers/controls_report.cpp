@@ -1,4 +1,4 @@
-#include "analysis/report/controls_report.hpp"
+#include "analysis/report/writers/controls_report.hpp"
 
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"

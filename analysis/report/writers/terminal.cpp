@@ -1,8 +1,9 @@
-#include "analysis/report/terminal.hpp"
+#include "analysis/report/writers/terminal.hpp"
 
 #include "analysis/report/again.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
+#include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -20,7 +21,7 @@ std::string padded(const std::string& text, std::size_t width)
 
 std::string name_of(const FactorVerdict& factor)
 {
-    return factor.level.empty() ? factor.factor : factor.factor + "[" + factor.level + "]";
+    return base::factor_name(factor.factor, factor.level);
 }
 
 void print_control(std::ostream& out, const char* name, const std::optional<Control>& control, const std::string& truth)

@@ -1,4 +1,4 @@
-#include "analysis/report/json.hpp"
+#include "analysis/report/writers/json.hpp"
 
 #include "analysis/report/again.hpp"
 #include "analysis/report/identity.hpp"

@@ -1,22 +1,20 @@
-#include "analysis/report/comparison_report.hpp"
+#include "analysis/report/writers/comparison_report.hpp"
 
 #include "analysis/conclude/verdict.hpp"
-#include "analysis/report/html_style.hpp"
-#include "analysis/report/html_text.hpp"
 #include "analysis/report/numbers.hpp"
-#include "analysis/report/plots.hpp"
-#include "analysis/report/write.hpp"
+#include "analysis/report/plots/plots.hpp"
+#include "analysis/report/writers/html.hpp"
+#include "analysis/report/writers/html_text.hpp"
+#include "analysis/report/writers/write.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/system/gnuplot.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <sstream>
 
 namespace analysis {
 
@@ -53,22 +51,6 @@ void write_tables(const std::filesystem::path& folder, const ComparisonReport& r
                   report.comparison.noisy_by_step_ms[i]);
 }
 
-Plot draw_aligned(const std::filesystem::path& folder)
-{
-    base::write_whole(
-        folder / "aligned.gp",
-        "# Mean step by number, quiet and noisy runs. Made by interference; run again with: gnuplot aligned.gp\n"
-        "set terminal svg noenhanced size 1100,320 dynamic font 'sans-serif,13' name 'aligned'\n"
-        "set output 'aligned.svg'\nset datafile separator ','\nset border 3 lw 0.7\n"
-        "set tics nomirror out scale 0.5\nset xlabel 'step'\nset ylabel 'mean over runs, ms'\n"
-        "set key outside top center horizontal\n"
-        "plot 'aligned_steps.csv' skip 1 using 1:3 with points pt 7 ps 0.3 lc rgb '#d55e00' title 'noisy', \\\n"
-        "     '' skip 1 using 1:2 with points pt 7 ps 0.3 lc rgb '#0072b2' title 'quiet'\n");
-    Plot plot{"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.", false};
-    plot.drawn = base::run_gnuplot("interference", folder, plot.name);
-    return plot;
-}
-
 nlohmann::ordered_json json_of(const ComparisonReport& report)
 {
     const PhaseComparison& step = step_of(report);
@@ -89,10 +71,26 @@ nlohmann::ordered_json json_of(const ComparisonReport& report)
     return json;
 }
 
+constexpr std::string_view form = R"(<h1>Quiet runs against noisy runs</h1>
+<p class="sub">{}</p>
+<section><h2>What the noise costs</h2><p class="answer"><span class="big">{}</span> ({})
+<span class="badge {}">{}</span> against a budget of {}</p>
+<p>Quiet runs compared with each other, as many on each side, would scatter by up to {}: an effect below that is
+nothing these runs could show. The run is the unit, so more steps in a run do not make the interval narrower; more
+runs do. Runs are trusted to differ in the noise alone.</p></section>
+<section><h2>By phase</h2>
+{}</section>
+<section><h2>{}</h2>{}</section>
+<section><h2>The runs</h2>
+{}</section>
+)";
+
 std::string html_of(const ComparisonReport& report, const std::filesystem::path& folder, const Plot& plot)
 {
     const PhaseComparison& step = step_of(report);
     const std::string judged = verdict_of(report);
+    const std::vector<std::string> head{"Phase",     "effect",          "interval",        "quiet, ms",
+                                        "noisy, ms", "p (Welch, Holm)", "p (Mann–Whitney)"};
     std::vector<std::vector<Cell>> phases;
     for (const PhaseComparison& phase : report.comparison.phases)
         phases.push_back({words(phase.phase), number(signed_percent(phase.percent)), number(range(phase.interval)),
@@ -103,33 +101,13 @@ std::string html_of(const ComparisonReport& report, const std::filesystem::path&
         runs.push_back({words("quiet"), words(report.quiet[r]), number(fixed(report.comparison.quiet_means_ms[r], 3))});
     for (std::size_t r = 0; r < report.noisy.size(); ++r)
         runs.push_back({words("noisy"), words(report.noisy[r]), number(fixed(report.comparison.noisy_means_ms[r], 3))});
-    std::string page =
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-        "content=\"width=device-width, initial-scale=1\"><title>Crosstalk comparison</title>\n<style>";
-    page += html_style;
-    page += "</style></head>\n<body><main>\n<h1>Quiet runs against noisy runs</h1>\n<p class=\"sub\">" +
-            join(report.quiet.size(), " quiet and ", report.noisy.size(), " noisy runs, ",
-                 report.comparison.numbers.size(), " steps in each") +
-            "</p>\n<section><h2>What the noise costs</h2><p class=\"answer\"><span class=\"big\">" +
-            signed_percent(step.percent) + "</span> (" + range(step.interval) + ") <span class=\"badge " + judged +
-            "\">" + (judged == "unsafe" ? "not safe" : judged) + "</span> against a budget of " +
-            join(report.budget_percent, " %") +
-            "</p><p>Quiet runs compared with each other, as many on each side, would scatter by up to " +
-            percent(report.comparison.floor_percent) +
-            ": an effect below that is nothing these runs could show. The run is the unit, so more steps in a run do "
-            "not make the "
-            "interval narrower; more runs do. Runs are trusted to differ in the noise alone.</p></section>\n";
-    page += "<section><h2>By phase</h2>\n" +
-            table({"Phase", "effect", "interval", "quiet, ms", "noisy, ms", "p (Welch, Holm)", "p (Mann–Whitney)"},
-                  phases) +
-            "</section>\n<section><h2>" + escape(plot.title) + "</h2><figure>";
-    if (plot.drawn) {
-        const std::string svg = base::read_whole(folder / "aligned.svg");
-        page += svg.substr(std::min(svg.find("<svg"), svg.size()));
-    }
-    page += "<figcaption>" + escape(plot.caption) + "</figcaption></figure></section>\n<section><h2>The runs</h2>\n" +
-            table({"Set", "Run", "mean step, ms"}, runs) + "</section>\n</main></body></html>\n";
-    return page;
+    const std::string sets = join(report.quiet.size(), " quiet and ", report.noisy.size(), " noisy runs, ",
+                                  report.comparison.numbers.size(), " steps in each");
+    return page("Crosstalk comparison",
+                fill(form, {sets, signed_percent(step.percent), range(step.interval), judged,
+                            judged == "unsafe" ? "not safe" : judged, join(report.budget_percent, " %"),
+                            percent(report.comparison.floor_percent), table(head, phases), escape(plot.title),
+                            figure(plot, folder), table({"Set", "Run", "mean step, ms"}, runs)}));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Text and tables in HTML: everything from outside is escaped here.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,9 @@ namespace analysis {
 
 // & < > " ' as entities, control characters as spaces.
 std::string escape(std::string_view text);
+
+// The form with each {} replaced by the next part; both are HTML already.
+std::string fill(std::string_view form, std::initializer_list<std::string_view> parts);
 
 // A cell that is already HTML; plain text goes through escape().
 struct Cell {
@@ -20,5 +24,11 @@ Cell number(std::string_view text);
 
 // Without a head row if the head is empty.
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows);
+
+// In smaller letters.
+std::string dense(std::string_view table);
+
+// A whole page in the report's look, of HTML.
+std::string page(std::string_view title, std::string_view body);
 
 }  // namespace analysis

@@ -1,4 +1,4 @@
-#include "analysis/report/csv.hpp"
+#include "analysis/report/writers/csv.hpp"
 
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"

@@ -19,4 +19,7 @@ struct Plot {
 // timeline (step time over time, noise behind it), effects (each factor's effect on the step), phases (on each phase).
 std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& report);
 
+// The steps of compared runs by number, from aligned_steps.csv.
+Plot draw_aligned(const std::filesystem::path& folder);
+
 }  // namespace analysis

@@ -1,0 +1,369 @@
+#include "analysis/report/findings.hpp"
+
+#include "analysis/report/again.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/record.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <functional>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+using Json = nlohmann::ordered_json;
+
+Check check_of(const std::string& name, const std::optional<Control>& control, const std::string& truth,
+               const std::string& meaning)
+{
+    if (!control) return {false, name, "not in the schedule", meaning};
+    return {control->holds, name, signed_percent(control->percent.value) + ", truly " + truth,
+            meaning + " Interval " + range(control->interval) + "."};
+}
+
+std::string truth_of(const std::optional<Control>& control)
+{
+    return control && control->connected ? percent(control->true_percent) : "unknown";
+}
+
+std::string cost_of_sham(const Verdict& verdict)
+{
+    if (!verdict.sham) return "";
+    return join(" The barriers around it cost ", signed_percent(verdict.sham->percent.value),
+                " in its own slots and its sham's, and nothing elsewhere.");
+}
+
+Check check_of_order(const Experiment& plan)
+{
+    if (plan.randomised())
+        return {true, "Order of the noise", "random, " + text(plan.design),
+                "No rhythm of the machine can pass for an effect."};
+    return {false, "Order of the noise", "not random",
+            "A fixed sequence: a rhythm of the machine with the same period would pass for an effect, "
+            "and p-values come from the t test instead of re-randomisation."};
+}
+
+std::size_t count_of(const Analysis& analysis, LeftOut reason)
+{
+    const auto found = analysis.counts.find(reason);
+    return found == analysis.counts.end() ? 0 : found->second;
+}
+
+Check check_of_outliers(const Analysis& analysis)
+{
+    const std::size_t outliers = analysis.outliers.count();
+    const std::size_t used = count_of(analysis, LeftOut::no);
+    if (analysis.outliers.set_aside)
+        return {true, "Outliers", join(outliers, " of ", used + outliers, " steps"),
+                "Set aside from the estimate and reported below."};
+    return {false, "Outliers", join(outliers, " of ", used, " steps"),
+            "Too many under one noise for accidents, so they stay in the estimate; intervals are wider."};
+}
+
+// What is zero to two digits is only "0".
+NoiseTable::Cell cell_of(const Effect* effect, double confidence)
+{
+    if (effect == nullptr) return {"–", ""};
+    const double half = effect->percent.interval(confidence).half_width();
+    if (std::abs(effect->percent.value) + half < 0.005) return {.value = "0", .half = "", .zero = true};
+    return {fixed(effect->percent.value, 2), fixed(half, 2)};
+}
+
+// A row for each effect on the job's step; in a factorial its kind stands in a column of its own.
+NoiseTable table_of_effects(const Report& report, const std::string& title, const std::vector<std::string>& columns,
+                            const std::function<std::vector<NoiseTable::Cell>(const Effect&)>& cells)
+{
+    const bool factorial = report.run.plan.design == Design::factorial;
+    NoiseTable table{.title = title, .head = {"Noise"}, .rows = {}, .note = ""};
+    if (factorial) table.head.emplace_back("kind");
+    table.head.insert(table.head.end(), columns.begin(), columns.end());
+    for (const Effect& effect : report.analysis.effects)
+        if (effect.rank == all_ranks && effect.phase == "step")
+            table.rows.push_back({effect.factor, effect.level, factorial ? text(effect.kind) : "", cells(effect)});
+    return table;
+}
+
+NoiseTable effects_by_phase(const Report& report)
+{
+    std::vector<std::string> columns{"step"};
+    columns.insert(columns.end(), report.run.steps.phases.begin(), report.run.steps.phases.end());
+    NoiseTable table = table_of_effects(report, "Effects by phase, all ranks", columns, [&](const Effect& effect) {
+        std::vector<NoiseTable::Cell> cells;
+        for (const std::string& phase : columns) {
+            const Effect* here = find(report.analysis.effects, effect.factor, effect.level, effect.kind, phase);
+            cells.push_back(cell_of(here, report.verdict.confidence));
+            cells.back().strong = here->p_holm <= 0.05;
+        }
+        return cells;
+    });
+    table.note =
+        join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence, " % interval. ",
+             "Strong: differs from zero with p ≤ 0.05 after Holm's correction over all noises and phases. "
+             "Phases add up to the step. Alone: this noise against quiet.");
+    if (report.run.plan.design == Design::factorial)
+        table.note +=
+            " Average: with it against without it, whatever else was on. "
+            "Interaction: what two together cost beyond the sum of each.";
+    return table;
+}
+
+NoiseTable split_of_step(const Report& report)
+{
+    const std::vector<std::string> measures{"critical_compute", "exposed_transfer", "after_exchange", "waiting",
+                                            "transfer_min"};
+    const std::vector<std::string> columns{"own work, slowest rank", "transfer", "after the exchange",
+                                           "waiting for a rank", "shortest exchange"};
+    NoiseTable table = table_of_effects(report, "Own slowdown, transfer, waiting", columns, [&](const Effect& effect) {
+        std::vector<NoiseTable::Cell> cells;
+        for (const std::string& measure : measures)
+            cells.push_back(
+                cell_of(find(report.analysis.extra_effects, effect.factor, effect.level, effect.kind, measure),
+                        report.verdict.confidence));
+        return cells;
+    });
+    table.note =
+        "The first three columns add up to the step. "
+        "Waiting: mean over ranks of the time between their last bucket and that of the slowest rank. "
+        "Shortest exchange: transfer time without waiting for peers.";
+    return table;
+}
+
+NoiseTable effects_by_rank(const Report& report)
+{
+    const std::vector<RankSteps>& ranks = report.run.steps.ranks;
+    const bool with_buckets = !report.run.extra_names.empty();
+    std::vector<std::string> columns;
+    for (const RankSteps& rank : ranks) columns.push_back(join("rank ", rank.rank, " step"));
+    if (with_buckets)
+        for (const RankSteps& rank : ranks) columns.push_back(join("rank ", rank.rank, " ready"));
+    NoiseTable table = table_of_effects(report, "Rank by rank", columns, [&](const Effect& effect) {
+        std::vector<NoiseTable::Cell> cells;
+        const auto add = [&](const std::vector<Effect>& effects, const std::string& measure, auto... rank) {
+            cells.push_back(cell_of(find(effects, effect.factor, effect.level, effect.kind, measure, rank...),
+                                    report.verdict.confidence));
+        };
+        for (const RankSteps& rank : ranks) add(report.analysis.effects, "step", rank.rank);
+        if (with_buckets)
+            for (const RankSteps& rank : ranks) add(report.analysis.extra_effects, join("ready rank ", rank.rank));
+        return cells;
+    });
+    table.note =
+        "Ranks that exchange gradients wait for the slowest, so their steps slow down alike. "
+        "Ready is the time until a rank's own gradients were ready: it names the rank that others wait for. "
+        "Phases by rank: effects.csv.";
+    return table;
+}
+
+NoiseTable outliers(const Report& report)
+{
+    NoiseTable table{
+        .title = "Outliers and the median step",
+        .head = {"Noise", "outliers, share of steps", "share of time", "p against quiet", "effect on the median step"},
+        .rows = {},
+        .note =
+            "A verdict uses the mean step, because that is throughput. An outlier is slower than the usual step "
+            "under the same noise by more than five robust standard deviations."};
+    for (const OutlierRate& rate : report.analysis.outlier_rates) {
+        const Effect* median = find(report.analysis.extra_effects, rate.factor, rate.level, Kind::alone, "median step");
+        const std::string effect = median == nullptr
+                                       ? ""
+                                       : join(signed_percent(median->percent.value), " (",
+                                              range(median->percent.interval(report.verdict.confidence)), ")");
+        table.rows.push_back({rate.factor,
+                              rate.level,
+                              "",
+                              {{fixed(rate.percent_of_steps, 2) + " %", ""},
+                               {fixed(rate.percent_of_time, 2) + " %", ""},
+                               {rate.factor == "quiet" ? "" : p_value(rate.p), ""},
+                               {effect, ""}}});
+    }
+    return table;
+}
+
+// One value of a record as text, whatever its type.
+std::string shown(const Json& json, const std::string& key)
+{
+    const auto found = json.find(key);
+    if (found == json.end() || found->is_null()) return "";
+    if (found->is_string()) return found->get<std::string>();
+    if (found->is_array()) {
+        std::vector<std::string> words;
+        for (const auto& word : *found) words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
+        return base::join_words(words, " ");
+    }
+    return found->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// A member of the record, or of its part "training".
+std::string shown_anywhere(const Json& record, const std::string& key)
+{
+    const std::string value = shown(record, key);
+    if (!value.empty()) return value;
+    const auto training = record.find("training");
+    return training != record.end() && training->is_object() ? shown(*training, key) : "";
+}
+
+// From a member in units per second; empty if there is none, or nothing was done.
+std::string speed(const Json& level, const std::string& key, double unit, const std::string& name)
+{
+    const auto found = level.find(key);
+    if (found == level.end() || !found->is_number() || found->get<double>() <= 0.0) return "";
+    return fixed(found->get<double>() / unit, 2) + name;
+}
+
+}  // namespace
+
+std::string measured(const Report& report)
+{
+    return join(count(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
+                fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", report.verdict.budget_percent, " %");
+}
+
+std::vector<Answer> answers(const Verdict& verdict)
+{
+    std::vector<Answer> all;
+    const auto add = [&](const std::string& judged, const std::string& before, const std::string& after_one,
+                         const std::string& after_many) {
+        std::vector<std::string> noises;
+        for (const FactorVerdict& factor : verdict.factors)
+            if (factor.verdict == judged) noises.push_back(base::factor_name(factor.factor, factor.level));
+        const std::string& after = noises.size() == 1 ? after_one : after_many;
+        if (!noises.empty()) all.push_back({before, noises, after});
+    };
+    const std::string budget = join(verdict.budget_percent, " %.");
+    const std::string may_run = " may run beside this training: it slows down by less than " + budget;
+    add("safe", "", may_run, may_run);
+    add("unsafe", "Keep ", " away: it costs more than " + budget, " away: they cost more than " + budget);
+    add("undecided", "On ", " this run does not decide.", " this run does not decide.");
+    return all;
+}
+
+std::string slowdown_note(const Report& report)
+{
+    return join("Slowdown: how much longer a training step takes while this noise runs, in percent of a quiet step (",
+                fixed(report.verdict.quiet_step_ms, 2), " ms), with its ", 100.0 * report.verdict.confidence,
+                " % interval. ",
+                "Safe: the whole interval is below the budget. Unsafe: all of it is above. Undecided: neither. "
+                "Settings are what acts on such noise; this run did not try them.");
+}
+
+std::optional<Again> again(const Report& report)
+{
+    const std::optional<double> minutes = forecast_minutes(report);
+    if (!minutes || *minutes >= forecast_limit_minutes) return std::nullopt;
+    const std::string command = command_for(report, *minutes);
+    if (command.empty()) return std::nullopt;
+    return Again{length(*minutes), command};
+}
+
+std::vector<Check> checks(const Report& report)
+{
+    const Verdict& verdict = report.verdict;
+    const Analysis& analysis = report.analysis;
+    std::vector<Check> all;
+    all.push_back(check_of("Placebo: noise that does nothing", verdict.placebo, "nothing", "Must measure as nothing."));
+    if (verdict.delay || !verdict.pause)
+        all.push_back(
+            check_of("Control: a delay of known length", verdict.delay, truth_of(verdict.delay),
+                     "Asked of the training, and recorded by it. Must measure, against its sham, as what it was." +
+                         cost_of_sham(verdict)));
+    if (verdict.pause)
+        all.push_back(check_of(
+            "Control: pauses of known length", verdict.pause, truth_of(verdict.pause),
+            verdict.pause->judged ? "All processes of the training stopped. Must measure as what was stopped."
+                                  : "Not judged: the training computes while its processes are stopped, as on a GPU."));
+    all.push_back({verdict.covered, "Noise covered the training",
+                   fixed(100.0 * analysis.covered_share, 1) + " % after its warm-up",
+                   "By the noise's own record, on the clock of each node."});
+    all.push_back({analysis.blocks >= 5, "Independent repetitions",
+                   count(static_cast<std::size_t>(analysis.blocks), "block"),
+                   join("Each holds every noise and quiet", report.run.plan.randomised() ? ", in random order" : "",
+                        "; ", count(static_cast<std::size_t>(analysis.dropped_blocks), "incomplete block"),
+                        " left out. Intervals rest on blocks, not on steps.")});
+    all.push_back(check_of_order(report.run.plan));
+    all.push_back(check_of_outliers(analysis));
+    return all;
+}
+
+std::string steps_used(const Analysis& analysis)
+{
+    std::vector<std::string> parts;
+    for (const auto& [reason, count] : analysis.counts)
+        if (reason != LeftOut::no && count > 0) parts.push_back(join(count, " (", text(reason), ")"));
+    return join(count_of(analysis, LeftOut::no), " steps used; ",
+                parts.empty() ? "none left out" : "left out: " + base::join_words(parts, ", "), ".");
+}
+
+std::vector<NoiseTable> noise_tables(const Report& report)
+{
+    constexpr std::size_t most_ranks = 8;  // of more, the table would be too wide
+    const std::size_t ranks = report.run.steps.ranks.size();
+    std::vector<NoiseTable> tables{effects_by_phase(report)};
+    if (!report.run.extra_names.empty()) tables.push_back(split_of_step(report));
+    if (ranks > 1 && ranks <= most_ranks) tables.push_back(effects_by_rank(report));
+    tables.push_back(outliers(report));
+    return tables;
+}
+
+std::vector<Fact> facts(const Json& record)
+{
+    constexpr std::size_t longest = 2000;
+    const std::vector<std::pair<std::string, std::string>> wanted{{"command_line", "command"},
+                                                                  {"host", "host"},
+                                                                  {"cpu_model", "processor"},
+                                                                  {"cpus", "CPUs used"},
+                                                                  {"kernel", "kernel"},
+                                                                  {"started", "started"},
+                                                                  {"ranks", "processes"},
+                                                                  {"model", "model"},
+                                                                  {"data", "data"},
+                                                                  {"strategy", "strategy"},
+                                                                  {"batch", "batch"},
+                                                                  {"transport", "transport"},
+                                                                  {"schedule", "schedule"},
+                                                                  {"seed", "seed"},
+                                                                  {"avoided_cpus", "CPUs avoided"},
+                                                                  {"clock_identity", "clock"},
+                                                                  {"environment", "environment"},
+                                                                  {"version", "Crosstalk"},
+                                                                  {"git_revision", "revision"}};
+    std::vector<Fact> all;
+    for (const auto& [key, name] : wanted) {
+        const std::string value = shown_anywhere(record, key);
+        if (!value.empty() && value != "{}") all.push_back({name, value.substr(0, longest)});
+    }
+    return all;
+}
+
+std::vector<LevelDone> levels_done(const Json& record)
+{
+    std::vector<LevelDone> all;
+    for (const Json& level : list_in(record, "factor_levels"))
+        if (level.is_object())
+            all.push_back({shown(level, "factor"), shown(level, "level"), shown(level, "stressor"),
+                           shown(level, "slots"), speed(level, "bytes_per_s", 1e9, " GB/s"),
+                           speed(level, "operations_per_s", 1.0, " /s")});
+    return all;
+}
+
+std::vector<std::string> not_said(const Report& report)
+{
+    const Slot& slot = report.run.slots.front().front();
+    const std::string length_s = fixed(static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9, 2);
+    return {
+        "It holds for this training, on these nodes, with this noise on these cores. "
+        "Another model, another number of ranks or another machine is another measurement.",
+        "A noise was on for " + length_s +
+            " s at a time. Effects that take longer to build up (caches on disk, heat, quotas) do not show.",
+        "Outliers that are set aside are not in the slowdown; their rate under each noise is in the table above.",
+        "The length of a run should be fixed beforehand. "
+        "Measuring until the interval looks narrow makes it too narrow."};
+}
+
+}  // namespace analysis

@@ -1,0 +1,244 @@
+#include "analysis/report/plots/plots.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/plots/palette.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/contract/roles.hpp"
+#include "base/csv.hpp"
+#include "base/system/gnuplot.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+constexpr const char* aligned_gp =
+#include "analysis/report/plots/aligned.gp.inc"
+    ;
+constexpr const char* effects_gp =
+#include "analysis/report/plots/effects.gp.inc"
+    ;
+constexpr const char* phases_gp =
+#include "analysis/report/plots/phases.gp.inc"
+    ;
+constexpr const char* timeline_gp =
+#include "analysis/report/plots/timeline.gp.inc"
+    ;
+
+constexpr double row_s = 60.0;  // a second is then about 17 pixels wide
+constexpr int most_rows = 4;
+
+// Effects by the judged kind: those a verdict speaks of, controls included, in order of appearance.
+std::vector<const Effect*> step_effects(const Report& report)
+{
+    std::vector<const Effect*> effects;
+    for (const Effect& effect : report.analysis.effects) {
+        if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
+        if (effect.kind == judged_kind(report.analysis.effects, effect)) effects.push_back(&effect);
+    }
+    return effects;
+}
+
+std::size_t number_of(const std::vector<std::string>& names, const std::string& name)
+{
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+struct TimeAxis {
+    std::int64_t zero_ns = 0;
+    double length_s = 0.0;
+    int rows = 1;
+    double row_length_s = 0.0;
+    double at(std::int64_t ns) const { return static_cast<double>(ns - zero_ns) / 1e9; }
+};
+
+TimeAxis time_axis(const Report& report)
+{
+    const std::vector<Slot>& slots = report.run.slots.front();
+    const RankSteps& rank = report.run.steps.ranks.front();
+    TimeAxis axis;
+    axis.zero_ns = std::min(slots.front().begin_ns, rank.begin_ns.front());
+    axis.length_s = static_cast<double>(std::max(slots.back().end_ns, rank.end_ns.back()) - axis.zero_ns) / 1e9;
+    axis.rows = std::clamp(static_cast<int>(std::ceil(axis.length_s / row_s)), 1, most_rows);
+    axis.row_length_s = std::ceil(axis.length_s / axis.rows);
+    return axis;
+}
+
+// Step times to show in full: those of used steps, with room around them; slower ones stick to the upper edge.
+Interval step_range(const Report& report)
+{
+    std::vector<double> used;
+    const RankSteps& rank = report.run.steps.ranks.front();
+    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
+        if (report.analysis.exposures.left_out[i] == LeftOut::no)
+            used.push_back(static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]) / 1e6);
+    std::sort(used.begin(), used.end());
+    const auto quantile = [&](double q) {
+        return used[static_cast<std::size_t>(q * static_cast<double>(used.size() - 1))];
+    };
+    const double low = quantile(0.005);
+    const double high = quantile(0.995);
+    const double room = std::max(0.15 * (high - low), 0.01 * high);
+    return {low - room, high + room};
+}
+
+// The round number (1, 2 or 5 times a power of ten) next to a wanted distance of ticks.
+double tick_for(double wanted)
+{
+    const double power = std::pow(10.0, std::floor(std::log10(wanted)));
+    const double ratio = wanted / power;
+    return power * (ratio < 1.5 ? 1.0 : ratio < 3.5 ? 2.0 : ratio < 7.5 ? 5.0 : 10.0);
+}
+
+std::string state_of(LeftOut reason)
+{
+    if (reason == LeftOut::no) return "used";
+    return reason == LeftOut::outlier ? "outlier" : "left_out";
+}
+
+void write_timeline_data(const std::filesystem::path& folder, const Report& report, const TimeAxis& axis,
+                         const std::vector<std::string>& factors)
+{
+    base::CsvWriter bands{folder / "timeline_bands.csv", {"begin_s", "end_s", "factor", "alone"}};
+    const std::vector<Slot>& slots = report.run.slots.front();
+    for (const Slot& slot : slots)
+        for (const Assigned& on : slot.on)
+            bands.row(fixed(axis.at(slot.begin_ns), 4), fixed(axis.at(slot.end_ns), 4), number_of(factors, on.factor),
+                      slot.on.size() == 1 ? 1 : 0);
+    base::CsvWriter steps{folder / "timeline_steps.csv", {"middle_s", "step_ms", "state"}};
+    const RankSteps& rank = report.run.steps.ranks.front();
+    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
+        const std::int64_t middle = rank.begin_ns[i] + (rank.end_ns[i] - rank.begin_ns[i]) / 2;
+        steps.row(fixed(axis.at(middle), 4), fixed(static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]) / 1e6, 4),
+                  state_of(report.analysis.exposures.left_out[i]));
+    }
+}
+
+std::vector<std::string> colours(const std::vector<std::string>& factors)
+{
+    std::vector<std::string> all;
+    for (std::size_t f = 0; f < factors.size(); ++f) all.push_back(colour(f));
+    return all;
+}
+
+bool draw_timeline(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
+{
+    const TimeAxis axis = time_axis(report);
+    write_timeline_data(folder, report, axis, factors);
+    const Interval range = step_range(report);
+    base::GnuplotVariables variables;
+    variables.set("rows", axis.rows);
+    variables.set("row_s", axis.row_length_s);
+    variables.set("xtick", tick_for(axis.row_length_s / 14.0));
+    variables.set("low", range.low);
+    variables.set("high", range.high);
+    variables.set("lane", 0.055 * (range.high - range.low));
+    variables.set("ytick", tick_for((range.high - range.low) / 4.0));
+    variables.set("noises", factors.size());
+    variables.set("names", factors);
+    variables.set("colours", colours(factors));
+    return base::draw("interference", folder, "timeline", variables, timeline_gp);
+}
+
+// NaN for what has none.
+double truth_of(const Verdict& verdict, base::Role role)
+{
+    if (role == base::Role::placebo) return 0.0;
+    const std::optional<Control>& control = role == base::Role::delay ? verdict.delay : verdict.pause;
+    const bool has_truth = (role == base::Role::delay || role == base::Role::pause) && control && control->connected;
+    return has_truth ? control->true_percent : NAN;
+}
+
+bool draw_effects(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
+{
+    const std::vector<const Effect*> effects = step_effects(report);
+    double low = -report.verdict.budget_percent;
+    double high = report.verdict.budget_percent * 1.5;
+    base::CsvWriter data{folder / "effects_step.csv",
+                         {"row", "effect_percent", "low_percent", "high_percent", "true_percent", "colour"}};
+    std::vector<std::string> names;
+    for (std::size_t e = 0; e < effects.size(); ++e) {
+        const Effect& effect = *effects[e];
+        const Interval interval = effect.percent.interval(report.verdict.confidence);
+        const double truth = truth_of(report.verdict, effect.role);
+        data.row(effects.size() - e, fixed(effect.percent.value, 5), fixed(interval.low, 5), fixed(interval.high, 5),
+                 std::isnan(truth) ? std::string{"NaN"} : fixed(truth, 5),
+                 "0x" + colour(number_of(factors, effect.factor)).substr(1));
+        low = std::min(low, interval.low);
+        high = std::max(high, interval.high);
+        names.push_back(base::gnuplot_tic(base::factor_name(effect.factor, effect.level)));
+    }
+    base::GnuplotVariables variables;
+    variables.set("noises", effects.size());
+    variables.set("names", names);
+    variables.set("budget", report.verdict.budget_percent);
+    variables.set("low", low);
+    variables.set("high", high);
+    return base::draw("interference", folder, "effects", variables, effects_gp);
+}
+
+bool draw_phases(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
+{
+    const std::vector<const Effect*> effects = step_effects(report);
+    const std::vector<std::string>& phases = report.run.steps.phases;
+    double low = 0.0;
+    double high = 0.0;
+    base::CsvWriter data{folder / "phases_effects.csv",
+                         {"panel", "row", "effect_percent", "low_percent", "high_percent"}};
+    std::vector<std::string> names;
+    std::vector<std::string> colours;
+    for (std::size_t e = 0; e < effects.size(); ++e) {
+        names.push_back(base::factor_name(effects[e]->factor, effects[e]->level));
+        colours.push_back(colour(number_of(factors, effects[e]->factor)));
+        for (std::size_t p = 0; p < phases.size(); ++p) {
+            const Effect* effect =
+                find(report.analysis.effects, effects[e]->factor, effects[e]->level, effects[e]->kind, phases[p]);
+            const Interval interval = effect->percent.interval(report.verdict.confidence);
+            data.row(e, phases.size() - p, fixed(effect->percent.value, 5), fixed(interval.low, 5),
+                     fixed(interval.high, 5));
+            low = std::min(low, interval.low);
+            high = std::max(high, interval.high);
+        }
+    }
+    std::vector<std::string> phase_names;
+    for (const std::string& phase : phases) phase_names.push_back(base::gnuplot_tic(phase));
+    base::GnuplotVariables variables;
+    variables.set("noises", effects.size());
+    variables.set("names", names);
+    variables.set("colours", colours);
+    variables.set("phases", phases.size());
+    variables.set("phase_names", phase_names);
+    variables.set("low", low);
+    variables.set("high", high);
+    return base::draw("interference", folder, "phases", variables, phases_gp);
+}
+
+}  // namespace
+
+std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& report)
+{
+    const std::vector<std::string> factors = factor_names(report.run.plan);
+    return {
+        {"effects", "What each noise costs",
+         "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. "
+         "Grey squares: what a control truly is.",
+         draw_effects(folder, report, factors)},
+        {"phases", "Where in the step the time goes",
+         "The phases of a step add up to the step, and so do these effects.", draw_phases(folder, report, factors)},
+        {"timeline", "Every step, and the noise that was on",
+         "Each dot is one step. "
+         "Coloured stretches: noise that was on, each in its own lane; between them it was quiet. "
+         "Triangles: outliers; slower steps than the axis shows stick to its upper edge.",
+         draw_timeline(folder, report, factors)},
+    };
+}
+
+Plot draw_aligned(const std::filesystem::path& folder)
+{
+    return {"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.",
+            base::draw("interference", folder, "aligned", {}, aligned_gp)};
+}
+
+}  // namespace analysis

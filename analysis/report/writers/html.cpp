@@ -1,0 +1,224 @@
+#include "analysis/report/writers/html.hpp"
+
+#include "analysis/report/findings.hpp"
+#include "analysis/report/identity.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/plots/palette.hpp"
+#include "analysis/report/record.hpp"
+#include "analysis/report/writers/html_text.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace analysis {
+
+namespace {
+
+std::string coloured_name(const Report& report, const std::string& factor, const std::string& level)
+{
+    if (factor == "quiet") return "<b>quiet</b>";
+    const std::vector<std::string> names = factor_names(report.run.plan);
+    const auto found = std::find(names.begin(), names.end(), factor);
+    std::string dot;
+    if (found != names.end())
+        dot = fill(R"(<span class="dot" style="background:{}"></span>)",
+                   {colour(static_cast<std::size_t>(found - names.begin()))});
+    return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span>)",
+                {dot, escape(base::factor_name(factor, level))});
+}
+
+std::string list(const std::vector<std::string>& items)
+{
+    std::string html;
+    for (const std::string& item : items) html += fill("<li>{}</li>", {escape(item)});
+    return html;
+}
+
+std::string answer(const Verdict& verdict)
+{
+    std::string text;
+    for (const Answer& answer : answers(verdict)) {
+        std::vector<std::string> names;
+        for (const std::string& noise : answer.noises) names.push_back(fill("<b>{}</b>", {escape(noise)}));
+        text += answer.before + base::join_words(names, ", ") + answer.after + " ";
+    }
+    if (!verdict.trustworthy) text = "This run gives no answer. Its numbers, if they could be trusted: " + text;
+    return fill("<p class=\"answer\">{}</p>\n", {text});
+}
+
+std::string banner(const Verdict& verdict)
+{
+    if (verdict.trustworthy)
+        return R"(<div class="banner good"><h2>✓ This run can be trusted</h2>Doing nothing measured as nothing, a known delay
+measured as what it was, and the noise was there when it should be.</div>
+)";
+    return fill(R"(<div class="banner bad"><h2>✗ Not trustworthy</h2>Don't act on the numbers below:<ul>{}</ul></div>
+)",
+                {list(verdict.reasons)});
+}
+
+std::string once_more(const Report& report)
+{
+    const std::optional<Again> run = again(report);
+    if (!run) return "";
+    return fill(
+        R"(<p class="small">Half widths fall with the square root of a run's length, and a run cannot be prolonged.
+A new one of {}: <code>{}</code></p>
+)",
+        {run->length, escape(run->command)});
+}
+
+std::string verdict_section(const Report& report)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const FactorVerdict& factor : report.verdict.factors) {
+        std::string state = fill(R"(<span class="badge {}">{}</span>)", {factor.verdict, factor.verdict});
+        if (factor.verdict == "undecided")
+            state += fill(R"(<div class="small outlook">{}</div>)", {escape(outlook(report, factor))});
+        const std::string slowdown = fill(R"(<span class="big">{}</span><div class="small">{}</div>)",
+                                          {signed_percent(factor.percent), range(factor.interval)});
+        rows.push_back({{coloured_name(report, factor.factor, factor.level), ""},
+                        {slowdown, "number"},
+                        {state, ""},
+                        words(factor.cause.sentence, "wide"),
+                        words(factor.setting, "wide")});
+    }
+    const std::string budget = base::join("Budget ", report.verdict.budget_percent, " %");
+    return fill(R"(<section><h2>What may run beside this training</h2>
+{}{}{}<p class="small">{}</p></section>
+)",
+                {answer(report.verdict),
+                 table({"Noise", "Slowdown of a step", budget, "Where it comes from", "Setting to act on"}, rows),
+                 once_more(report), escape(slowdown_note(report))});
+}
+
+std::string limits_box(const Report& report)
+{
+    if (report.limits.empty()) return "";
+    std::string html = "<section><h2>What limits this run</h2>\n<ul class=\"plain\">";
+    for (const std::string& limit : report.limits) html += "<li>" + escape(limit) + "</li>\n";
+    return html + "</ul></section>\n";
+}
+
+std::string tile(const Check& check)
+{
+    return fill(
+        R"(<div class="tile"><div class="name">{}</div><div class="value">)"
+        R"(<span class="mark-{}</span> {}</div><div class="small">{}</div></div>
+)",
+        {escape(check.name), check.holds ? R"(good">✓)" : R"(bad">✗)", escape(check.value), escape(check.meaning)});
+}
+
+std::string trust_section(const Report& report)
+{
+    std::string tiles;
+    for (const Check& check : checks(report)) tiles += tile(check);
+    return fill(R"(<section><h2>Why it {} be trusted</h2>
+<div class="tiles">
+{}</div>
+<p class="small" style="margin-top:12px">{}</p></section>
+)",
+                {report.verdict.trustworthy ? "can" : "cannot", tiles, escape(steps_used(report.analysis))});
+}
+
+// "1.23 ± 0.37"
+Cell cell(const NoiseTable::Cell& cell)
+{
+    const std::string half = cell.half.empty() ? "" : fill(R"( <span class="half">± {}</span>)", {cell.half});
+    const char* weight = cell.zero ? "number faint" : cell.strong && !cell.half.empty() ? "number strong" : "number";
+    return {escape(cell.value) + half, weight};
+}
+
+std::string noise_table(const Report& report, const NoiseTable& noises)
+{
+    const bool has_kinds = noises.head.size() > 1 && noises.head[1] == "kind";
+    std::vector<std::vector<Cell>> rows;
+    for (const NoiseTable::Row& noise : noises.rows) {
+        std::vector<Cell> row{{coloured_name(report, noise.factor, noise.level), ""}};
+        if (has_kinds) row.push_back(words(noise.kind, "small"));
+        for (const NoiseTable::Cell& each : noise.cells) row.push_back(cell(each));
+        rows.push_back(std::move(row));
+    }
+    return fill(R"(<h3>{}</h3>
+{}<p class="small">{}</p>
+)",
+                {escape(noises.title), dense(table(noises.head, rows)), escape(noises.note)});
+}
+
+std::string detail_section(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)
+{
+    std::string html;
+    for (const Plot& plot : plots) html += fill("<h3>{}</h3>\n{}\n", {escape(plot.title), figure(plot, folder)});
+    for (const NoiseTable& noises : noise_tables(report)) html += noise_table(report, noises);
+    return fill("<section><h2>In detail</h2>\n{}</section>\n", {html});
+}
+
+std::string record_html(const Record& record)
+{
+    const std::string host = word(record.json, "host");
+    const std::string title = fill("<h3>{}</h3>\n", {escape(record.what + (host.empty() ? "" : " on " + host))});
+    if (!record.json.is_object())
+        return title +
+               fill("<p class=\"small\">No record was found beside {}.</p>\n", {escape(record.archive.string())});
+    std::vector<std::vector<Cell>> rows;
+    for (const Fact& fact : facts(record.json))
+        rows.push_back({words(fact.name, "key"), {fill("<code>{}</code>", {escape(fact.value)}), ""}});
+    std::vector<std::vector<Cell>> levels;
+    for (const LevelDone& level : levels_done(record.json))
+        levels.push_back({words(base::factor_name(level.factor, level.level)), words(level.stressor),
+                          number(level.slots), number(level.moved), number(level.operations)});
+    const std::vector<std::string> head{"Noise", "stressor", "times on", "moved while on", "operations while on"};
+    return title + dense(table({}, rows)) + (levels.empty() ? "" : dense(table(head, levels)));
+}
+
+std::string run_section(const Report& report)
+{
+    std::string html;
+    if (!report.schedule.empty())
+        html += fill("<p>Schedule of the noise: <code>{}</code></p>\n", {escape(report.schedule)});
+    for (const Record& record : report.records) html += record_html(record);
+    for (const std::string& note : report.notes) html += fill("<p class=\"small\">{}</p>\n", {escape(note)});
+    return fill("<section><h2>What was run where</h2>\n{}</section>\n", {html});
+}
+
+constexpr std::string_view page_form = R"(<h1>Noise beside a training: what it costs</h1>
+<p class="sub">{}<br>{}</p>
+{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
+<ul class="plain">{}</ul></section>
+<p class="small">Made by Crosstalk {} ({}). Beside this page: verdict.json, verdicts.csv, effects.csv, measures.csv,
+outliers.csv, factor_levels.csv, exposure.csv, and each plot with its gnuplot script and data.</p>
+)";
+
+}  // namespace
+
+std::string figure(const Plot& plot, const std::filesystem::path& folder)
+{
+    std::string drawing;
+    if (plot.drawn) {
+        const std::string svg = base::read_whole(folder / (plot.name + ".svg"));
+        drawing = svg.substr(std::min(svg.find("<svg"), svg.size()));  // without its prolog
+    } else {
+        drawing = fill(R"(<p class="small">Not drawn by gnuplot. {}.gp is ready for it.</p>)", {escape(plot.name)});
+    }
+    return fill("<figure>{}<figcaption>{}</figcaption></figure>", {drawing, escape(plot.caption)});
+}
+
+std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)
+{
+    const std::string who = escape(text(identity(report)));
+    const std::string trust = banner(report.verdict);
+    const bool trusted = report.verdict.trustworthy;
+    return page(
+        "Crosstalk: " + who,
+        fill(page_form, {who, escape(measured(report)), trusted ? "" : trust, verdict_section(report),
+                         trusted ? trust : "", limits_box(report), trust_section(report),
+                         detail_section(report, plots, folder), run_section(report), list(not_said(report)),
+                         escape(word(report.own_record, "version")), escape(word(report.own_record, "git_revision"))}));
+}
+
+}  // namespace analysis
