@@ -7,6 +7,7 @@
 #include "base/random.hpp"
 #include "noisegen/execution/measured_run.hpp"
 #include "noisegen/schedule/intensity.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 
 #include <nlohmann/json.hpp>

@@ -10,6 +10,7 @@
 #include "noisegen/measure/probe_files.hpp"
 #include "noisegen/resources/node_limits.hpp"
 #include "noisegen/resources/placement.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 #include "noisegen/stressors/registry.hpp"

@@ -1,5 +1,6 @@
 // Which schedules a report can be made of.
 #include "noisegen/schedule/designed.hpp"
+#include "noisegen/schedule/parser.hpp"
 
 #include <doctest/doctest.h>
 

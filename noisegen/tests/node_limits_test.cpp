@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/launcher.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 #include "testing/environment.hpp"
 #include "testing/testing.hpp"

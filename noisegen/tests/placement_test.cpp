@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/launcher.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/pages.hpp"
 #include "testing/child.hpp"
 #include "testing/environment.hpp"

@@ -4,7 +4,7 @@
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
 #include "noisegen/measure/victim.hpp"
-#include "noisegen/schedule/schedule.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
