@@ -20,7 +20,7 @@ STILL_LONGER = {  # to be divided, and not to grow
     "trace-tools/merge/merge.cpp": 505, "trace-tools/otf2/read/definition_reader.cpp": 575,
     "trace-tools/otf2/read/reader.cpp": 500, "trace-tools/otf2/read/spill.cpp": 415,
     "trace-tools/otf2/write/recorder.cpp": 425, "trace-tools/synth/spec.cpp": 460,
-    "trace-tools/synth/synthesis.cpp": 515, "noisegen/bench/memory_bench.cpp": 435,
+    "trace-tools/synth/synthesis.cpp": 515,
     "ddl-workloads/checkpoint/checkpoint_file.cpp": 460,
     "ddl-workloads/train/training.cpp": 410, "analysis/report/html.cpp": 535,
 }
