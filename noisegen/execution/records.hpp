@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/csv.hpp"
-#include "noisegen/execution/team.hpp"
+#include "noisegen/execution/threads/team.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // The bursts of a duty: where they lie, and that their mean is exact.
-#include "noisegen/execution/bursts.hpp"
+#include "noisegen/execution/threads/bursts.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The token bucket: exact on average, no burst after a stall; random arrivals.
-#include "noisegen/execution/rate_control.hpp"
+#include "noisegen/execution/threads/rate_control.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/descriptor.hpp"
-#include "noisegen/execution/stop_event.hpp"
-#include "noisegen/execution/stress.hpp"
+#include "noisegen/execution/threads/stop_event.hpp"
+#include "noisegen/execution/threads/stress.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "noisegen/execution/stress.hpp"
+#include "noisegen/execution/threads/stress.hpp"
 
 #include "base/clock.hpp"
 

@@ -1,4 +1,4 @@
-#include "noisegen/execution/team.hpp"
+#include "noisegen/execution/threads/team.hpp"
 
 #include "base/clock.hpp"
 #include "base/cpus.hpp"
