@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 
 #include <nlohmann/json.hpp>
 

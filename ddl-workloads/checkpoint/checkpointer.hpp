@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/units.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 #include "ddl-workloads/instruments/write_observer.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 

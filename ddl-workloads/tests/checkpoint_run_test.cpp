@@ -1,7 +1,7 @@
 // The real ddl-train writes checkpoints, is killed, and goes on.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
 #include "testing/testing.hpp"

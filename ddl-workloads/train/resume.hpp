@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/descriptor.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 
 #include <filesystem>
 

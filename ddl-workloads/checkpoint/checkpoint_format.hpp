@@ -21,10 +21,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace ddl {
 
@@ -48,45 +45,20 @@ struct CheckpointMeta {
 std::filesystem::path checkpoint_file(const std::filesystem::path& checkpoint);
 std::filesystem::path shard_file(const std::filesystem::path& checkpoint, std::int64_t shard);
 
-// checkpoint.h5 with all tensors, or one shard with its share. Throws std::system_error, for example of a full disk.
-// `durable`: on the device when it returns.
-void write_whole_checkpoint(const std::filesystem::path& checkpoint, const CheckpointMeta& meta,
-                            std::span<const StateTensor> tensors, bool durable);
-void write_shard(const std::filesystem::path& checkpoint, const CheckpointMeta& meta, std::int64_t shard,
-                 std::span<const StateTensor> tensors, bool durable);
+constexpr const char* checksum_attribute = "crc32c";
 
-// checkpoint.h5 of a checkpoint with shards: paths[i] are those that shard i holds and whose path is in no other.
-void write_index(const std::filesystem::path& checkpoint, const CheckpointMeta& meta,
-                 const std::vector<std::vector<std::string>>& paths, bool durable);
+// The type of numbers in the file.
+hid_t file_type(ElementType type);
 
-// A checkpoint to go on from. What is wrong with it is an Error that names the file and, if it is one's, the tensor:
-// missing or foreign files, files of another checkpoint or cut off, damaged bytes. Has HDF5 to itself as long as it
-// lives.
-class CheckpointReader {
- public:
-    // Opens every file and reads the meta.
-    explicit CheckpointReader(const std::filesystem::path& checkpoint);
-    ~CheckpointReader();
-    CheckpointReader(const CheckpointReader&) = delete;
-    CheckpointReader& operator=(const CheckpointReader&) = delete;
+void write_attribute(hid_t object, const char* name, hid_t type, const void* value);
 
-    const CheckpointMeta& meta() const { return meta_; }
+// Throw Error if it is not there, or no single value of that class.
+hdf5::Attribute open_attribute(hid_t object, const char* name, H5T_class_t expected);
+std::int64_t read_number(hid_t object, const char* name);
+std::string read_text(hid_t object, const char* name);
 
-    // Reads every tensor once and compares its checksum.
-    void verify() const;
-
-    // Fills the tensors' memory. One that several files hold is taken from the shard of this rank.
-    void read(std::span<const StateTensor> tensors, int rank) const;
-
-    // Paths of all tensors, by file, sorted.
-    std::vector<std::vector<std::string>> paths() const;
-
- private:
-    class File;
-
-    hdf5::Lock lock_;
-    CheckpointMeta meta_;
-    std::vector<std::unique_ptr<File>> files_;  // that hold tensors: shard i is the i-th
-};
+// The group /meta.
+void write_meta(hid_t file, const CheckpointMeta& meta, std::int64_t shard, std::size_t tensors);
+CheckpointMeta read_meta(hid_t group);
 
 }  // namespace ddl
