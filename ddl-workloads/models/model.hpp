@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/cards.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/models/state_tensor.hpp"
 #include "ddl-workloads/transports/shard_parts.hpp"
 

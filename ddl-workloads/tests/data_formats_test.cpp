@@ -4,7 +4,7 @@
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
 #include "testing/testing.hpp"
 

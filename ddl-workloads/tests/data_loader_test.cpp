@@ -1,6 +1,6 @@
 // The loader: real files, real reader threads.
 #include "base/error.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
 #include "testing/testing.hpp"
 

@@ -1,6 +1,6 @@
 // Which rank reads which record when.
 #include "base/error.hpp"
-#include "ddl-workloads/data/sampler.hpp"
+#include "ddl-workloads/data/loading/sampler.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,10 +3,10 @@
 #include "base/launcher.hpp"
 #include "base/stop.hpp"
 #include "ddl-workloads/instruments/process_metrics.hpp"
-#include "ddl-workloads/train/parent_watch.hpp"
 #include "ddl-workloads/train/placement.hpp"
 #include "ddl-workloads/train/plan.hpp"
 #include "ddl-workloads/train/training.hpp"
+#include "ddl-workloads/train/watch/parent_watch.hpp"
 
 #ifdef CROSSTALK_DDL_TORCH
 #include "ddl-workloads/models/torch/registry.hpp"

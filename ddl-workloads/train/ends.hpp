@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/options.hpp"
-#include "ddl-workloads/train/step_exchange.hpp"
+#include "ddl-workloads/train/steps/step_exchange.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
-#include "ddl-workloads/data/input_options.hpp"
+#include "ddl-workloads/data/loading/input_options.hpp"
 #include "ddl-workloads/instruments/injected_delay.hpp"
 #include "ddl-workloads/instruments/recording_options.hpp"
 #include "ddl-workloads/models/model.hpp"

@@ -1,4 +1,4 @@
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 
 #include "base/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "ddl-workloads/data/sampler.hpp"
+#include "ddl-workloads/data/loading/sampler.hpp"
 
 #include "base/error.hpp"
 #include "base/random.hpp"

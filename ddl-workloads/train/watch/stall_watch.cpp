@@ -1,4 +1,4 @@
-#include "ddl-workloads/train/stall_watch.hpp"
+#include "ddl-workloads/train/watch/stall_watch.hpp"
 
 #include "base/error.hpp"
 #include "base/files.hpp"
