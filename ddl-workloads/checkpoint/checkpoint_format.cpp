@@ -68,7 +68,7 @@ hdf5::Attribute open_attribute(hid_t object, const char* name, H5T_class_t expec
     const hdf5::Type type{check(H5Aget_type(attribute.get()), "read the type of ", name)};
     const hdf5::Space space{check(H5Aget_space(attribute.get()), "read the shape of ", name)};
     if (H5Tget_class(type.get()) != expected || H5Sget_simple_extent_npoints(space.get()) != 1)
-        base::fail("the attribute ", name, " is none of ours");
+        base::fail("the attribute ", name, " is not one that ddl-train writes");
     return attribute;
 }
 
@@ -85,7 +85,8 @@ std::string read_text(hid_t object, const char* name)
     const hdf5::Attribute attribute = open_attribute(object, name, H5T_STRING);
     const hdf5::Type type{check(H5Aget_type(attribute.get()), "read the type of ", name)};
     const std::size_t size = H5Tget_size(type.get());
-    if (H5Tis_variable_str(type.get()) != 0 || size > longest) base::fail("the attribute ", name, " is none of ours");
+    if (H5Tis_variable_str(type.get()) != 0 || size > longest)
+        base::fail("the attribute ", name, " is not one that ddl-train writes");
     std::string value(size, '\0');
     check(H5Aread(attribute.get(), type.get(), value.data()), "read ", name);
     value.resize(std::min(value.find('\0'), size));

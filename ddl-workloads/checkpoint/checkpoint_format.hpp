@@ -1,4 +1,4 @@
-// The files of a checkpoint, and what is in them. A contract with whoever reads or alters checkpoints; format 1:
+// The files of a checkpoint, and what is in them. A contract with programs that read or alter checkpoints; format 1:
 //
 // A checkpoint is a directory step-<number>, the number of steps done, in nine digits or more. checkpoint.h5 in it
 // holds everything (shards 0), or, if every rank wrote its share (shards N), links to what shard-0.h5 .. shard-<N-1>.h5
@@ -8,12 +8,12 @@
 //     /optimizer/..    what the optimizer keeps, by kind and parameter: /optimizer/momentum/layers.0.weight
 //     /meta            attributes, in every file the same but for the last two; here are also states of random numbers:
 //         format, program, version, git_revision, written_ns (CLOCK_REALTIME)
-//         step, epoch, step_in_epoch, steps_per_epoch, seed, batch, accumulate, ranks     (integers; where the sampler
-//         goes on) model, data, strategy, optimizer, rates                             (texts, as the command line
-//         names them) shards, shard (-1: checkpoint.h5), tensors (how many datasets are in this file)
+//         step, epoch, step_in_epoch, steps_per_epoch, seed, batch, accumulate, ranks: numbers, where sampling resumes
+//         model, data, strategy, optimizer, rates: texts, as the command line names them
+//         shards, shard (-1: checkpoint.h5), tensors (how many datasets are in this file)
 //
 // Tensors are contiguous, not compressed, little-endian. Each has the attribute crc32c: of its bytes as they stand in
-// the file. Whoever alters a tensor on purpose writes that attribute anew.
+// the file. A program that alters a tensor on purpose writes that attribute anew.
 #pragma once
 
 #include "ddl-workloads/data/hdf5.hpp"

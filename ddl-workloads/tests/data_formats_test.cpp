@@ -176,7 +176,7 @@ TEST_CASE("a data set is recognised by what lies there")
     CHECK_THROWS_AS(ddl::recognise(scratch / "none"), base::Error);
 }
 
-TEST_CASE("a file that nobody parted is read with every fifth image held out")
+TEST_CASE("a file without parts is read with every fifth image held out")
 {
     const testing::Scratch scratch;
     ddl::convert(small_images, "cifar10", scratch / "a");

@@ -24,7 +24,7 @@ EndOptions::EndOptions(base::Options& options, EndPlan& plan) : plan_{plan}
     options.add("until-accuracy", until_accuracy_,
                 "end when so many of the held-out samples are guessed right after an epoch: 95%");
     options.add("stall-after", plan.stall_after,
-                "end with a report of who waits for whom if nothing goes on for so long; 0: wait for ever");
+                "end with a report of who waits for whom if nothing happens for so long; 0: wait for ever");
 }
 
 void EndOptions::read() const

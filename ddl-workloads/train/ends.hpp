@@ -44,7 +44,7 @@ class Ends {
     bool reached(std::int64_t steps) const;
     bool ends_epoch(std::int64_t steps) const;
 
-    // What this rank tells the others: it got a signal, reached that accuracy (0 to 1), or its time is up.
+    // What this rank reports to the others: it got a signal, reached that accuracy (0 to 1), or its time is up.
     Stop wish(std::optional<double> accuracy) const;
 
     // What all ranks reported: from then on stop() is what they agree on, the same on all.

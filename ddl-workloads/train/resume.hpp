@@ -1,4 +1,4 @@
-// Where a training goes on: the checkpoint that --resume means.
+// Where a training resumes: the checkpoint that --resume means.
 #pragma once
 
 #include "base/descriptor.hpp"

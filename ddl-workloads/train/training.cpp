@@ -138,7 +138,7 @@ void Training::pass(bool last)
     PhaseClock& clock = instruments_->clock();
     clock.enter(Phase::load);
     Batch batch = loader_->next();
-    skipped_.tell(batch.skipped);
+    skipped_.report(batch.skipped);
     clock.enter(Phase::to_device);
     model_->take(std::move(batch));
     clock.enter(Phase::forward);

@@ -95,7 +95,7 @@ void Training::make_loader()
                             .seed = plan_.seed,
                             .first_step = first_step_ * plan_.accumulate};
     const std::shared_ptr<const Records> records = open_part(data_, Part::train, reading());
-    if (exchanges_.rank() == 0) skipped_.tell(records->faults());
+    if (exchanges_.rank() == 0) skipped_.report(records->faults());
     loader_ = std::make_unique<Loader>(LoaderPlan{.records = records,
                                                   .sampling = sampling,
                                                   .augmentation = plan_.input.augmentation,

@@ -27,7 +27,7 @@ struct Bench {
     int pairs = 21;
     int peer_pairs = 15;
     base::Nanoseconds window{200'000'000};
-    // Beside a hand loop the thread's own time counts, so that others on the core matter less; other tools tell real
+    // Beside a hand loop the thread's own time counts, so that others on the core matter less; other tools report real
     // time.
     std::int64_t (*clock)() = base::thread_cpu_ns;
     base::Bytes bytes;

@@ -25,7 +25,7 @@ const std::map<char, std::string> letters{
 base::Nanoseconds check_length(base::Nanoseconds length, std::string_view of)
 {
     if (length.count() == 0) base::fail_usage("'", of, "' has length zero");
-    if (length < shortest) base::fail_usage("'", of, "' is shorter than 1ms, which nobody can switch exactly");
+    if (length < shortest) base::fail_usage("'", of, "' is shorter than 1ms, which cannot be switched exactly");
     if (length > longest) base::fail_usage("'", of, "' is longer than a year");
     return length;
 }
@@ -149,7 +149,7 @@ void add_quiet(std::string_view form, const Arguments& arguments, std::size_t ot
 
 void refuse_quiet_item(std::string_view form, const Treatment& treatment)
 {
-    if (treatment.empty()) base::fail_usage(form, ": quiet is in every block by itself; quiet=2 says how often");
+    if (treatment.empty()) base::fail_usage(form, ": quiet is in every block already; quiet=2 says how often");
 }
 
 Schedule rotation(std::string_view text, const Arguments& arguments, std::optional<base::Nanoseconds> slot)

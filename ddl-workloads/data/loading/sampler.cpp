@@ -9,7 +9,7 @@
 
 namespace ddl {
 
-// Each epoch's order is made once, by whoever comes to it first, and forgotten when nobody is in that epoch any more.
+// Each epoch's order is made once, by the first thread that needs it, and dropped when no thread is in that epoch.
 class EpochOrders {
  public:
     using Order = std::shared_ptr<const std::vector<std::uint32_t>>;
