@@ -1,6 +1,6 @@
 // Any text as noisegen's schedule: a plan, or one clear line.
 #include "base/error.hpp"
-#include "noisegen/schedule/schedule.hpp"
+#include "noisegen/schedule/parser.hpp"
 
 #include <cstddef>
 #include <cstdint>

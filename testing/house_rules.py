@@ -16,11 +16,6 @@ BELOW = {  # what a room may include beside itself
 }
 OWNED = {"otf2": "trace-tools", "papi": "trace-tools", "torch": "ddl-workloads"}  # <otf2/..>, <papi.h>, <torch/..>
 LONGEST_FILE = 400
-STILL_LONGER = {  # to be divided, and not to grow
-    "noisegen/bench/memory_bench.cpp": 435,
-    "noisegen/schedule/schedule.cpp": 495, "ddl-workloads/checkpoint/checkpoint_file.cpp": 460,
-    "ddl-workloads/train/training.cpp": 415,
-}
 MOST_FILES = 30  # of modules in a folder
 
 # Names by which programs that never meet understand each other: typed in base/contract and nowhere else.
@@ -80,9 +75,8 @@ def broken(tree):
     for file, text in sources(tree):
         room = file.split("/", 1)[0]
         modules[folder(file)].add(re.sub(r"\.\w+$", "", file))
-        longest = STILL_LONGER.get(file, LONGEST_FILE)
-        if len(text.splitlines()) > longest and not is_test(file):
-            yield f"{file} has {len(text.splitlines())} lines, more than {longest}"
+        if len(text.splitlines()) > LONGEST_FILE and not is_test(file):
+            yield f"{file} has {len(text.splitlines())} lines, more than {LONGEST_FILE}"
         for included in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
             theirs = included.split("/", 1)[0]
             if "/tests/" in included and folder(included) != folder(file):

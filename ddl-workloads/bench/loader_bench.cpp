@@ -7,7 +7,7 @@
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"
 

@@ -64,7 +64,7 @@ std::vector<StepTime> printed_steps(const std::filesystem::path& log)
     return steps;
 }
 
-// A training without an end, which goes on in its turns only.
+// A training without an end, which runs in its turns only.
 class Contender {
  public:
     static Contender ours(int ranks, const Words& work, const std::string& strategy);

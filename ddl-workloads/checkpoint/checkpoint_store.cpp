@@ -2,7 +2,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
 
 #include <algorithm>
 #include <cerrno>

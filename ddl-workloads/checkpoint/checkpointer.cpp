@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -22,7 +23,7 @@ std::int64_t bytes_of(std::span<const StateTensor> tensors)
 
 void say_not_written(std::int64_t step, const std::string& why)
 {
-    base::warn("the checkpoint of step ", step, " is lost: ", why, "; the training goes on");
+    base::warn("the checkpoint of step ", step, " is lost: ", why, "; the training continues");
 }
 
 }  // namespace
@@ -129,7 +130,7 @@ std::vector<StateTensor> Checkpointer::copy(std::vector<StateTensor> share)
     return share;
 }
 
-// On a thread of its own, or by whoever waits for it; one at a time.
+// On a thread of its own, or on the one that waits for it; one at a time.
 void Checkpointer::start(std::int64_t bytes, std::function<void()> work)
 {
     if (!plan_.beside) {
@@ -169,7 +170,7 @@ void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const State
     }
 }
 
-// All ranks have told how they fared with their shards. Rank 0 makes a checkpoint of them, or takes them away.
+// All ranks have reported on their shards. Rank 0 makes a checkpoint of them, or removes them.
 void Checkpointer::complete()
 {
     shards_open_ = false;

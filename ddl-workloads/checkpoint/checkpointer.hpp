@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/units.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 #include "ddl-workloads/instruments/write_observer.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
@@ -22,7 +22,7 @@ namespace ddl {
 struct CheckpointPlan {
     std::int64_t every_steps = 0;  // 0: not by steps
     base::Nanoseconds every_time{0};
-    bool beside = false;  // sync: the training waits; async: it goes on once the tensors are copied
+    bool beside = false;  // sync: the training waits until it is written; async: until the tensors are copied
     bool sharded = false;
     bool durable = true;
     std::int64_t keep = 3;  // 0: all
@@ -33,7 +33,7 @@ struct CheckpointPlan {
 // "100", "100steps", "30s" into the plan. Throws UsageError.
 void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan);
 
-// What a rank tells the others once a step.
+// What a rank reports to the others once a step.
 struct CheckpointNews {
     std::int64_t due = 0;      // rank 0: it is time for one
     std::int64_t written = 0;  // this rank's shard of the checkpoint of so many steps is complete
@@ -56,7 +56,7 @@ class Checkpointer {
     Checkpointer(const Checkpointer&) = delete;
     Checkpointer& operator=(const Checkpointer&) = delete;
 
-    // Once a step, all ranks: what to tell, and what all reported one step earlier.
+    // Once a step, all ranks: what to report, and what all reported one step earlier.
     CheckpointNews news();
     void hear(std::span<const CheckpointNews> all);
 

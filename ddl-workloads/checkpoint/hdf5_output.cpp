@@ -92,7 +92,7 @@ H5FD_class_t driver_class()
     H5FD_class_t driver{};
 #if H5_VERSION_GE(1, 13, 0)
     driver.version = H5FD_CLASS_VERSION;
-    driver.value = 511;  // of those that are nobody's
+    driver.value = 511;  // one that is not registered
 #endif
     driver.name = "crosstalk";
     driver.maxaddr = INT64_MAX;
@@ -139,7 +139,7 @@ Output::~Output()
 void Output::finish(bool durable)
 {
     if (error_ == 0 && durable && ::fsync(file_) != 0) error_ = errno;
-    // Some file systems tell only here that the disk is full.
+    // Some file systems report only here that the disk is full.
     if (::close(std::exchange(file_, -1)) != 0 && error_ == 0) error_ = errno;
     if (error_ != 0) throw std::system_error{error_, std::generic_category(), "cannot write " + path_.string()};
 }

@@ -11,7 +11,7 @@
 
 namespace ddl::hdf5 {
 
-// Debian's HDF5 is not thread-safe: whoever calls it holds this lock, closing handles included. Its messages are kept
+// Debian's HDF5 is not thread-safe: its caller holds this lock, closing handles included. Its messages are kept
 // off stderr meanwhile.
 class Lock {
  public:

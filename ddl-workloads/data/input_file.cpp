@@ -29,7 +29,7 @@ std::span<std::uint8_t> aligned_room(std::size_t bytes)
 bool lives_in_memory(int file)
 {
     struct statfs system = {};
-    base::check_errno(::fstatfs(file, &system), "tell the file system of the input");
+    base::check_errno(::fstatfs(file, &system), "find the file system of the input");
     return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
 }
 
@@ -48,7 +48,7 @@ InputFile::InputFile(std::filesystem::path path, Access access) : path_{std::mov
     bytes_ = status.st_size;
     if (access_ == Access::buffered || lives_in_memory(file_)) return;
     past_page_cache_ = true;
-    // Pages that are not yet written back cannot be dropped; a file that may only be read has none of ours.
+    // Pages that are not yet written back cannot be dropped; a file that may only be read has none from us.
     ::fdatasync(file_);
     if (access_ == Access::uncached) ::posix_fadvise(file_, 0, 0, POSIX_FADV_RANDOM);
     ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);

@@ -1,4 +1,4 @@
-// Records seen as others: several files as one, a part of a file that nobody has parted.
+// Records seen as others: several files as one, a part of a file that has no parts.
 #pragma once
 
 #include "ddl-workloads/data/data_set.hpp"

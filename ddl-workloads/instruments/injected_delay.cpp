@@ -34,6 +34,20 @@ InjectedDelay parse_injected_delay(const std::string& whole)
     return delay;
 }
 
+DelayOptions::DelayOptions(base::Options& options, DelayPlan& plan) : plan_{plan}
+{
+    options.add("control-delay", plan.control, "delay a step by so long while noisegen's control.delay asks for it");
+    options.add("delay", injected_,
+                "RANK:PHASE:TIME[:every=N][:busy]: delay that rank in that phase of each (Nth) step, asleep or busy",
+                "DELAY");
+}
+
+void DelayOptions::read() const
+{
+    for (const std::string& text : injected_) plan_.injected.push_back(parse_injected_delay(text));
+    if (plan_.control.count() < 0) base::fail_usage("--control-delay must not be negative");
+}
+
 DelayInjector::DelayInjector(otf2::Recorder& recorder, otf2::LocationRecorder& location,
                              std::vector<InjectedDelay> delays)
     : location_{location},

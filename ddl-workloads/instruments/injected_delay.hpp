@@ -1,6 +1,7 @@
 // A known delay in a phase of one rank's steps: the truth that an analysis can be held against.
 #pragma once
 
+#include "base/options.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 
 #include <cstdint>
@@ -19,6 +20,24 @@ struct InjectedDelay {
 
 // "1:backward:5ms", "0:load:2ms:every=10:busy". Throws UsageError.
 InjectedDelay parse_injected_delay(const std::string& text);
+
+struct DelayPlan {
+    base::Nanoseconds control{0};  // while noisegen's control.delay asks for it; 0: never
+    std::vector<InjectedDelay> injected;
+};
+
+class DelayOptions {
+ public:
+    // Adds them; both must outlive it.
+    DelayOptions(base::Options& options, DelayPlan& plan);
+
+    // Completes the plan once the options were parsed. Throws UsageError.
+    void read() const;
+
+ private:
+    DelayPlan& plan_;
+    std::vector<std::string> injected_;
+};
 
 // Waits them out at the begin of their phase, one region a delay. Used by the main thread.
 class DelayInjector {

@@ -9,7 +9,7 @@ namespace ddl {
 
 namespace {
 
-constexpr const char* training = "ddl-train";  // the source of what it counts by itself
+constexpr const char* training = "ddl-train";  // the source of its own counters
 
 // Null if PAPI does not start on this machine.
 std::unique_ptr<otf2::CounterReader> papi_reader(const std::string& event, bool speaks)

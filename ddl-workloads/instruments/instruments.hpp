@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/contract/control_file.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/instruments/details.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 #include "ddl-workloads/instruments/process_metrics.hpp"

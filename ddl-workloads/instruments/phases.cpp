@@ -18,7 +18,7 @@ std::size_t column(Phase phase)
     return static_cast<std::size_t>(found - phases.begin());
 }
 
-// Of what the transport thread does; so a trace tells whose work a step waited for.
+// Of what the transport thread does; so a trace shows whose work a step waited for.
 otf2::RegionRole role_of(Phase phase)
 {
     const bool waits = phase == Phase::wait_exchange || phase == Phase::control_settle;

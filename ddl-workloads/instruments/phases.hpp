@@ -44,7 +44,7 @@ class Details;
 // no phase is `other`. Each cut goes to the trace and to the control page. Used by the main thread.
 class PhaseClock {
  public:
-    // page may be null: nobody is reported.
+    // page may be null: nothing is published.
     PhaseClock(otf2::Recorder& recorder, otf2::LocationRecorder& location, base::ControlPage* page);
 
     void begin_step(std::uint64_t step, std::int64_t at_ns = base::now_ns());
@@ -64,10 +64,10 @@ class PhaseClock {
     Whereabouts whereabouts() const;
     void mark(std::int64_t at_ns = base::now_ns()) { changed_ns_.store(at_ns, std::memory_order_relaxed); }
 
-    // From here on called for each phase that begins; must live as long. Null: nobody.
+    // From here on called for each phase that begins; must live as long. Null: none.
     void inject(DelayInjector* injector) { injector_ = injector; }
 
-    // From here on told where steps begin and end and where phases end; must live as long. Null: nobody.
+    // From here on called where steps begin and end and where phases end; must live as long. Null: none.
     void show(Details* details) { details_ = details; }
 
  private:

@@ -1,5 +1,5 @@
-// What is counted of this rank's process beside what the training tells of itself: the processor's events through PAPI,
-// the kernel's own through perf_event_open, or, where that is not allowed, what getrusage tells.
+// What is counted of this rank's process beside what the training reports: the processor's events through PAPI,
+// the kernel's own through perf_event_open, or, where that is not allowed, what getrusage reports.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

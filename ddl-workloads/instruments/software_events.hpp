@@ -11,7 +11,7 @@ struct SoftwareEvent {
     std::string name;  // "context-switches"
     std::string unit;
     std::string description;
-    bool in_resource_usage = false;  // getrusage tells it, too
+    bool in_resource_usage = false;  // getrusage reports it, too
 };
 
 const std::vector<SoftwareEvent>& software_events();
@@ -34,7 +34,7 @@ class SoftwareEventCounts {
     std::vector<std::vector<int>> files_;  // by name, one a thread
 };
 
-// What getrusage tells of these, of all threads since the process began.
+// What getrusage reports of these, of all threads since the process began.
 std::vector<std::int64_t> resource_usage(const std::vector<std::string>& names);
 
 }  // namespace ddl

@@ -1,5 +1,5 @@
 // What models that do not learn share: gradients of given sizes, cut into buckets that become ready one after the
-// other, and parameters that tell whether each of them was exchanged rightly.
+// other, and parameters that show whether each of them was exchanged rightly.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"

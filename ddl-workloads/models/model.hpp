@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/cards.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/models/state_tensor.hpp"
 #include "ddl-workloads/transports/shard_parts.hpp"
 
@@ -68,7 +68,7 @@ class Model {
     // calls `start` for each as soon as it is complete, in the same order on all ranks, and returns when all are done.
     virtual void exchange_in_buckets(const BucketCaps& caps, ExchangeThread& exchanges, StartExchange start) = 0;
 
-    // To be called once, instead: from then on backward() tells of each gradient while it goes on, ranks in orders of
+    // To be called once, instead: from then on backward() reports each gradient while it runs, ranks in orders of
     // their own.
     virtual void announce_gradients(GradientReady ready) = 0;
 
@@ -94,7 +94,7 @@ class Model {
     virtual std::vector<std::string> gradient_names() = 0;
 
     // All that the next steps depend on, between two steps: parameters, statistics, the optimizer's, random numbers.
-    // The views hold until the next step. After somebody wrote into them, restored() is called. A model without any
+    // The views hold until the next step. After a write into them restored() is called. A model without any
     // cannot be checkpointed.
     virtual std::vector<StateTensor> state() { return {}; }
     virtual void restored() {}

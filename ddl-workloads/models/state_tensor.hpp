@@ -11,11 +11,11 @@ namespace ddl {
 
 enum class ElementType { float32, float64, int32, int64, uint8 };
 
-// Whose numbers count when the training goes on.
+// Whose numbers count when the training resumes.
 enum class Owner {
     any,    // all ranks hold the same: one of them is enough
-    rank0,  // ranks may differ, and go on with rank 0's
-    each    // each rank goes on with its own
+    rank0,  // ranks may differ, and resume with rank 0's
+    each    // each rank resumes with its own
 };
 
 // A view of the model's memory, to be read from and, before the first step, written to.

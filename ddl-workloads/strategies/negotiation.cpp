@@ -160,7 +160,7 @@ std::vector<std::uint64_t> Negotiator::offer(bool call_waits, std::int64_t now_n
             bits[0] &= ~all_is_cached;
             continue;
         }
-        // Who waits long for a tensor forgets its response, so that all ranks must tell rank 0 whether they are ready.
+        // A rank that waits long for a tensor drops its response: then all ranks report to rank 0 whether it is ready.
         const bool stalls = plan_.stall_ns > 0 && now_ns - one.since_ns >= plan_.stall_ns;
         if (cached(one.tensor) && !stalls)
             ready[*slot / bits_of_a_word] |= mask(*slot);

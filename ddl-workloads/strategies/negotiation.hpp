@@ -1,5 +1,5 @@
 // Which gradients all ranks are ready to average, agreed among them in rounds, whatever the order in which each became
-// ready: Horovod's negotiation, without its communication. What ranks tell each other comes out and goes in as bits
+// ready: Horovod's negotiation, without its communication. What ranks exchange comes out and goes in as bits
 // and texts; who carries them is the caller's business.
 //
 // A round, on all ranks:
@@ -8,7 +8,7 @@
 //     if (asks_coordinator())      some rank is ready for something that is not in the cache: the slow path
 //         questions()              to rank 0,
 //         answer(all questions)    which keeps the table of who is ready for what,
-//         learn(answer)            and tells all ranks what has become complete; they put it into their caches
+//         learn(answer)            and reports to all ranks what has become complete; they put it into their caches
 //     take_agreed()                the same tensors in the same order on all ranks
 #pragma once
 

@@ -26,7 +26,7 @@ class Strategy {
     // The model has updated its parameters.
     virtual void after_update(PhaseClock&) {}
 
-    // Collective, after the last step: ends what goes on between steps.
+    // Collective, after the last step: ends what runs between steps.
     virtual void finish() {}
 };
 

@@ -1,9 +1,9 @@
 // A checkpoint's files: what is written is read, and what is damaged is refused by name.
-#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
-
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
 #include "testing/testing.hpp"
 

@@ -1,7 +1,7 @@
-// The real ddl-train writes checkpoints, is killed, and goes on.
+// The real ddl-train writes checkpoints, is killed, and resumes.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
 #include "testing/testing.hpp"
@@ -81,7 +81,7 @@ void flip_bit_in_the_middle(const fs::path& file)
 
 }  // namespace
 
-TEST_CASE("a training that was killed goes on from its checkpoint to the same bits")
+TEST_CASE("a training that was killed resumes from its checkpoint to the same bits")
 {
     struct Case {
         int ranks;
@@ -129,7 +129,7 @@ TEST_CASE("a training that was killed goes on from its checkpoint to the same bi
     }
 }
 
-TEST_CASE("a training that a signal ends writes its last step and goes on from there to the same bits")
+TEST_CASE("a training that a signal ends writes its last step and resumes from there to the same bits")
 {
     const Words words{"--model",
                       "emulated[compute=100us,gradients=64kB,buckets=2]",
@@ -306,7 +306,7 @@ TEST_CASE("a training that would not go on alike is refused and says why")
     CHECK(none.err.find("has no checkpoint") != std::string::npos);
 }
 
-TEST_CASE("a training that goes on with other rates says so")
+TEST_CASE("a training that resumes with other rates says so")
 {
     const testing::Scratch scratch;
     const Words words = small + Words{"--checkpoint-every", "5"};
@@ -355,7 +355,7 @@ TEST_CASE("a full disk costs a checkpoint and not the training")
         INFO(outcome.err);
         CHECK(outcome.status == 3);
         CHECK(outcome.err.find("ddl-train: the checkpoint of step 30 is lost: cannot write ") != std::string::npos);
-        CHECK(outcome.err.find("No space left on device; the training goes on\n") != std::string::npos);
+        CHECK(outcome.err.find("No space left on device; the training continues\n") != std::string::npos);
         CHECK(outcome.err.find("ddl-train: 3 checkpoints could not be written\n") != std::string::npos);
         CHECK(outcome.err.find("step-000000020\n") != std::string::npos);
         CHECK(outcome.err.find(".tmp\n") == std::string::npos);

@@ -4,7 +4,7 @@
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
 #include "testing/testing.hpp"
 
@@ -176,7 +176,7 @@ TEST_CASE("a data set is recognised by what lies there")
     CHECK_THROWS_AS(ddl::recognise(scratch / "none"), base::Error);
 }
 
-TEST_CASE("a file that nobody parted is read with every fifth image held out")
+TEST_CASE("a file without parts is read with every fifth image held out")
 {
     const testing::Scratch scratch;
     ddl::convert(small_images, "cifar10", scratch / "a");

@@ -1,6 +1,6 @@
 // The loader: real files, real reader threads.
 #include "base/error.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
 #include "testing/testing.hpp"
 
@@ -268,7 +268,7 @@ TEST_CASE("images are changed at random by the seed alone")
     CHECK(ddl::Loader{plan}.next().images != first);
 }
 
-TEST_CASE("the next sound record stands in for a corrupt one and the batch tells it")
+TEST_CASE("the next sound record stands in for a corrupt one and the batch reports it")
 {
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 20);

@@ -1,5 +1,5 @@
 // The bounded queue between reader threads and the training.
-#include "ddl-workloads/data/ordered_queue.hpp"
+#include "ddl-workloads/data/loading/ordered_queue.hpp"
 
 #include <doctest/doctest.h>
 

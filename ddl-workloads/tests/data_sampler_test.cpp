@@ -1,6 +1,6 @@
 // Which rank reads which record when.
 #include "base/error.hpp"
-#include "ddl-workloads/data/sampler.hpp"
+#include "ddl-workloads/data/loading/sampler.hpp"
 
 #include <doctest/doctest.h>
 
@@ -81,7 +81,7 @@ TEST_CASE("steps may be asked for in any order")
     CHECK(late == ddl::Sampler{6, sampling}.batch(7));
 }
 
-TEST_CASE("a sampling that goes on gives what an uninterrupted one gives from there")
+TEST_CASE("a sampling that resumes gives what an uninterrupted one gives from there")
 {
     ddl::Sampler whole{20, {.batch = 2, .ranks = 2, .seed = 3}};
     ddl::Sampler rest{20, {.batch = 2, .ranks = 2, .seed = 3, .first_step = 7}};

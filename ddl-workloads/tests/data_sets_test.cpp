@@ -4,7 +4,7 @@
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/formats/digits.hpp"
 #include "ddl-workloads/data/formats/upscale.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
 #include "testing/testing.hpp"
 

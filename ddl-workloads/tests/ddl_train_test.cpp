@@ -582,7 +582,7 @@ TEST_CASE("the record and the trace name the source of every metric")
     CHECK(find_metric(metrics, "gradient_norm") == nullptr);
 }
 
-TEST_CASE("where perf_event_open is not allowed a training counts what getrusage tells, and says so")
+TEST_CASE("where perf_event_open is not allowed a training counts what getrusage reports, and says so")
 {
     const Words powerless{"setpriv", "--bounding-set=-all", "--inh-caps=-all"};
     const Words try_it{"sh", "-c", "[ \"$(cat /proc/sys/kernel/perf_event_paranoid)\" -ge 2 ]"};
@@ -744,7 +744,7 @@ TEST_CASE("a delay falls on every Nth step of its phase")
     CHECK(testing::train_alone(scratch / "none", small({"--delay", "2:load:1ms"})).status == 2);
 }
 
-TEST_CASE("the result tells overlap and utilisation and what ended the training")
+TEST_CASE("the result reports overlap and utilisation and what ended the training")
 {
     const testing::Scratch scratch;
     const testing::TrainRun steps = testing::train(2, scratch / "steps", small({"--steps", "5"}));

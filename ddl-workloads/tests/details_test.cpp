@@ -138,7 +138,7 @@ TEST_CASE("what is open when a phase ends ends with it")
                                                       "main < next", "main < wait_exchange", "main < step"});
 }
 
-TEST_CASE("a name that lies where another one lay is told apart")
+TEST_CASE("a name that lies where another one lay is distinguished")
 {
     const auto work = [](Details& details, ddl::PhaseClock&) {
         std::string name = "first";

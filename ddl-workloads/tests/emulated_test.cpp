@@ -74,7 +74,7 @@ TEST_CASE("no emulated bucket is ready before its time")
     CHECK(started.at(1).at_ns - begin >= 20'000'000);
 }
 
-TEST_CASE("emulated parameters tell one gradient from another")
+TEST_CASE("emulated parameters distinguish one gradient from another")
 {
     const auto one = emulated({{"compute", "0ms"}, {"gradients", "1kB"}, {"buckets", "2"}});
     const auto other = emulated({{"compute", "0ms"}, {"gradients", "1kB"}, {"buckets", "2"}});

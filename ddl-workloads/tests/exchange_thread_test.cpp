@@ -183,7 +183,7 @@ TEST_CASE("an observer hears of each exchange with its step and bucket")
     CHECK(heard.what == std::vector<std::string>{"step 4 bucket 1 bytes 8", "end"});
 }
 
-TEST_CASE("what a call throws comes out of its future and the line goes on")
+TEST_CASE("what a call throws comes out of its future and the queue continues")
 {
     Twin twin;
     auto bad = twin.exchanges.post([](ddl::Transport&) { base::fail("no"); });
@@ -192,7 +192,7 @@ TEST_CASE("what a call throws comes out of its future and the line goes on")
     CHECK_NOTHROW(good.get());
 }
 
-TEST_CASE("an exchange that fails is told to who waits for it")
+TEST_CASE("an exchange that fails is reported to who waits for it")
 {
     struct Failing : ddl::ExchangeObserver {
         void exchange_begins(ddl::BucketTag, std::int64_t) override { base::fail("no"); }

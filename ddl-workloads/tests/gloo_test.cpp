@@ -228,7 +228,7 @@ TEST_CASE("what gloo cannot use is refused with one line")
     refused({"--transport", "gloo[timeout=0s]"}, "timeout");
 }
 
-TEST_CASE("a single rank over gloo needs nobody to meet")
+TEST_CASE("a single rank over gloo needs no other to meet")
 {
     if (!built_with_gloo) return testing::skip("built without Gloo");
     const testing::Scratch scratch;

@@ -30,7 +30,7 @@ testing::Outcome with_environment(const Words& variables, const std::filesystem:
 
 }  // namespace
 
-TEST_CASE("a training whose control file is cut short goes on and completes its trace")
+TEST_CASE("a training whose control file is cut short continues and completes its trace")
 {
     const testing::Scratch scratch;
     Words options = small;

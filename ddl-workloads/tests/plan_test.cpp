@@ -90,15 +90,15 @@ TEST_CASE("a delay to inject says rank and phase and time and how often")
 {
     const auto plan = parsed(
         {"--model", "emulated", "--out", "run", "--delay", "1:backward:5ms", "--delay", "0:load:250us:every=10:busy"});
-    REQUIRE(plan->delays.size() == 2);
-    CHECK(plan->delays[0].rank == 1);
-    CHECK(plan->delays[0].phase == ddl::Phase::backward);
-    CHECK(plan->delays[0].time.count() == 5'000'000);
-    CHECK(plan->delays[0].every == 1);
-    CHECK_FALSE(plan->delays[0].busy);
-    CHECK(plan->delays[1].phase == ddl::Phase::load);
-    CHECK(plan->delays[1].every == 10);
-    CHECK(plan->delays[1].busy);
+    REQUIRE(plan->delays.injected.size() == 2);
+    CHECK(plan->delays.injected[0].rank == 1);
+    CHECK(plan->delays.injected[0].phase == ddl::Phase::backward);
+    CHECK(plan->delays.injected[0].time.count() == 5'000'000);
+    CHECK(plan->delays.injected[0].every == 1);
+    CHECK_FALSE(plan->delays.injected[0].busy);
+    CHECK(plan->delays.injected[1].phase == ddl::Phase::load);
+    CHECK(plan->delays.injected[1].every == 10);
+    CHECK(plan->delays.injected[1].busy);
 }
 
 TEST_CASE("checkpoints come after steps or after a time")
@@ -115,9 +115,9 @@ TEST_CASE("checkpoints come after steps or after a time")
 
 TEST_CASE("a training with no end given makes a hundred steps")
 {
-    CHECK(parsed({"--model", "emulated", "--out", "run"})->steps == 100);
-    CHECK(parsed({"--model", "emulated", "--out", "run", "--duration", "5s"})->steps == 0);
-    CHECK(parsed({"--model", "emulated", "--out", "run", "--epochs", "2"})->steps == 0);
+    CHECK(parsed({"--model", "emulated", "--out", "run"})->ends.steps == 100);
+    CHECK(parsed({"--model", "emulated", "--out", "run", "--duration", "5s"})->ends.steps == 0);
+    CHECK(parsed({"--model", "emulated", "--out", "run", "--epochs", "2"})->ends.steps == 0);
 }
 
 TEST_CASE("the learning rate is the optimizer's own unless given")

@@ -84,7 +84,7 @@ TEST_CASE("the kernel's events are counted of threads that there are and of thos
     for (const ddl::Metric& metric : metrics.metrics()) CHECK(metric.source == "perf software event");
 }
 
-TEST_CASE("getrusage tells the same of most of the kernel's events")
+TEST_CASE("getrusage reports the same of most of the kernel's events")
 {
     const std::vector<std::string> asked{"context-switches", "minor-faults", "task-clock", "major-faults"};
     const std::vector<std::int64_t> before = ddl::resource_usage(asked);

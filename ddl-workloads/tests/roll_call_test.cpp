@@ -53,7 +53,7 @@ TEST_CASE("all ranks of a start agree on a name that no other start has, and lea
     CHECK(starts.size() == 3);
 }
 
-TEST_CASE("what a killed start left is in nobody's way")
+TEST_CASE("what a killed start left is in the way of no other")
 {
     for (const std::vector<int>& order : {std::vector{0, 1, 2}, std::vector{2, 1, 0}, std::vector{1, 2, 0}}) {
         const Scratch scratch;

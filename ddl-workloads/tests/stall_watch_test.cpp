@@ -1,8 +1,8 @@
-#include "ddl-workloads/train/stall_watch.hpp"
+#include "ddl-workloads/train/watch/stall_watch.hpp"
 
 #include <doctest/doctest.h>
 
-TEST_CASE("a stall report tells who waits, who has not come and who is silent")
+TEST_CASE("a stall report says who waits, who has not come and who is silent")
 {
     const std::vector<ddl::StalledRank> stalled{
         {.rank = 0, .waits = true, .where = "wait_exchange of step 12 for 60 s, bucket 1 being exchanged"},

@@ -1,4 +1,4 @@
-#include "ddl-workloads/train/step_exchange.hpp"
+#include "ddl-workloads/train/steps/step_exchange.hpp"
 
 #include <doctest/doctest.h>
 

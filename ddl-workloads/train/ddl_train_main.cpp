@@ -3,10 +3,10 @@
 #include "base/launcher.hpp"
 #include "base/stop.hpp"
 #include "ddl-workloads/instruments/process_metrics.hpp"
-#include "ddl-workloads/train/parent_watch.hpp"
 #include "ddl-workloads/train/placement.hpp"
 #include "ddl-workloads/train/plan.hpp"
 #include "ddl-workloads/train/training.hpp"
+#include "ddl-workloads/train/watch/parent_watch.hpp"
 
 #ifdef CROSSTALK_DDL_TORCH
 #include "ddl-workloads/models/torch/registry.hpp"
@@ -33,7 +33,8 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
     ddl::ProcessMetrics process_metrics{plan.recording.trace ? plan.recording.metrics : "none"};
     std::optional<ddl::ParentWatch> watch;
     if (base::job_rank().under_mpi) watch.emplace();
-    ddl::ExchangeThread exchanges{ddl::connector(plan.transport, {plan.progress, plan.out}, plan.transport_cpus)};
+    ddl::ExchangeThread exchanges{
+        ddl::connector(plan.transport, {plan.progress, plan.out}, plan.placement.transport_cpus)};
     ddl::Training training{plan, registry, exchanges, process_metrics};
     try {
         training.prepare();
@@ -60,7 +61,7 @@ try {
     const base::Registry<ddl::ModelCard> registry = models();
     const std::optional<ddl::TrainingPlan> plan = ddl::parse_plan(argc, argv, registry);
     if (!plan) return base::exit_fine;
-    ddl::place(plan->cpus, plan->transport_cpus, plan->threads, argv);
+    ddl::place(plan->placement, argv);
     base::stop_on_signals();
     return train(*plan, registry);
 } catch (...) {

@@ -1,6 +1,7 @@
 #include "ddl-workloads/train/ends.hpp"
 
 #include "base/clock.hpp"
+#include "base/option_checks.hpp"
 #include "base/stop.hpp"
 
 #include <algorithm>
@@ -14,7 +15,34 @@ constexpr std::size_t steps_of_a_loss = 10;  // one batch alone may be easy
 
 }  // namespace
 
-Ends::Ends(const TrainingPlan& plan, std::int64_t steps_per_epoch)
+EndOptions::EndOptions(base::Options& options, EndPlan& plan) : plan_{plan}
+{
+    options.add("steps", plan.steps, "end after so many; with no end given: 100");
+    options.add("epochs", plan.epochs, "end after so many passes over the data");
+    options.add("duration", plan.duration, "end after so long");
+    options.add("until-loss", until_loss_, "end when the mean loss of all ranks over ten steps is no higher");
+    options.add("until-accuracy", until_accuracy_,
+                "end when so many of the held-out samples are guessed right after an epoch: 95%");
+    options.add("stall-after", plan.stall_after,
+                "end with a report of who waits for whom if nothing happens for so long; 0: wait for ever");
+}
+
+void EndOptions::read() const
+{
+    if (!until_loss_.empty()) plan_.until_loss = base::parsed<double>("--until-loss", until_loss_);
+    if (!until_accuracy_.empty())
+        plan_.until_accuracy = base::parsed<base::Percent>("--until-accuracy", until_accuracy_).fraction();
+    base::check_at_least<std::int64_t>(0, plan_.steps, "--steps");
+    base::check_within<std::int64_t>(0, 1'000'000'000, plan_.epochs, "--epochs");
+    if (plan_.duration.count() < 0) base::fail_usage("--duration must not be negative");
+    if (plan_.stall_after.count() < 0) base::fail_usage("--stall-after must not be negative");
+    if (plan_.until_accuracy && (*plan_.until_accuracy <= 0.0 || *plan_.until_accuracy > 1.0))
+        base::fail_usage("--until-accuracy must be above 0% and at most 100%");
+    const bool target = plan_.until_loss || plan_.until_accuracy;
+    if (!target && plan_.steps == 0 && plan_.epochs == 0 && plan_.duration.count() == 0) plan_.steps = 100;
+}
+
+Ends::Ends(const EndPlan& plan, std::int64_t steps_per_epoch)
     : plan_{plan}, steps_per_epoch_{steps_per_epoch}, begun_ns_{base::now_ns()}
 {
 }

@@ -41,7 +41,7 @@ std::optional<double> accuracy(Model& model, const Records& held_out, bool skip_
     for (std::int64_t first = 0; first < held_out.records(); first += exchanges.size() * batch) {
         const std::int64_t at = first + exchanges.rank() * batch;
         const Batch samples = at < held_out.records() ? read_in_order(held_out, at, batch, skip_corrupt) : Batch{};
-        skipped.tell(samples.skipped);
+        skipped.report(samples.skipped);
         mine.correct += model.count_correct(samples);  // of no samples too: ranks may compute together
         mine.all += samples.samples * held_out.shape().answers();
         clock.mark();

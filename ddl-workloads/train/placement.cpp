@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/local_rank.hpp"
+#include "base/option_checks.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,8 +19,22 @@ constexpr const char* placed_variable = "CROSSTALK_PLACED";  // holds the proces
 
 }  // namespace
 
-void place(const std::optional<base::CpuSet>& cpus, const std::optional<base::CpuSet>& transport_cpus, int threads,
-           char** argv)
+PlacementOptions::PlacementOptions(base::Options& options, PlacementPlan& plan) : plan_{plan}
+{
+    options.add("threads", plan.threads, "of each rank's computing, OpenBLAS and OpenMP included");
+    options.add("cpus", cpus_,
+                "bind every thread: dealt out to the ranks of a node, by whole cores where there are enough");
+    options.add("transport-cpus", transport_cpus_, "bind each rank's transport thread elsewhere: dealt out likewise");
+}
+
+void PlacementOptions::read() const
+{
+    if (!cpus_.empty()) plan_.cpus = base::parse_cpus(cpus_);
+    if (!transport_cpus_.empty()) plan_.transport_cpus = base::parse_cpus(transport_cpus_);
+    base::check_within(1, base::most_threads, plan_.threads, "--threads");
+}
+
+void place(const PlacementPlan& plan, char** argv)
 {
     const std::string me = std::to_string(::getpid());
     const bool placed = base::environment(placed_variable) == me;
@@ -27,14 +42,14 @@ void place(const std::optional<base::CpuSet>& cpus, const std::optional<base::Cp
     if (placed) return;
 
     bool as_wanted = true;
-    if (transport_cpus) base::check_cpus(*transport_cpus);
-    if (cpus) {
-        base::check_cpus(*cpus);
-        const base::CpuSet share = base::share_of(base::physical_cores(*cpus), base::local_rank());
+    if (plan.transport_cpus) base::check_cpus(*plan.transport_cpus);
+    if (plan.cpus) {
+        base::check_cpus(*plan.cpus);
+        const base::CpuSet share = base::share_of(base::physical_cores(*plan.cpus), base::local_rank());
         as_wanted = share == base::allowed_cpus();
         base::bind_this_thread(share);
     }
-    const std::string count = std::to_string(threads);
+    const std::string count = std::to_string(plan.threads);
     for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
         as_wanted = as_wanted && base::environment(name) == count;
         ::setenv(name, count.c_str(), 1);

@@ -91,9 +91,9 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
     json["batch"] = plan.batch;
     json["accumulate"] = plan.accumulate;
     json["seed"] = plan.seed;
-    json["threads"] = plan.threads;
-    json["cpus"] = plan.cpus ? base::format_cpus(*plan.cpus) : "";
-    json["transport_cpus"] = plan.transport_cpus ? base::format_cpus(*plan.transport_cpus) : "";
+    json["threads"] = plan.placement.threads;
+    json["cpus"] = plan.placement.cpus ? base::format_cpus(*plan.placement.cpus) : "";
+    json["transport_cpus"] = plan.placement.transport_cpus ? base::format_cpus(*plan.placement.transport_cpus) : "";
     json["readers"] = plan.input.readers;
     json["queue"] = plan.input.queue;
     json["transforms"] = plan.input.transformers;
@@ -102,12 +102,12 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
     json["drop_page_cache"] = plan.input.access == Access::uncached;
     json["direct"] = plan.input.access == Access::direct;
     json["data_directory"] = plan.input.data_directory.string();
-    json["control_delay_ns"] = plan.control_delay.count();
-    json["stall_after_ns"] = plan.stall_after.count();
-    json["until_loss"] = plan.until_loss ? nlohmann::ordered_json(*plan.until_loss) : nullptr;
-    json["until_accuracy"] = plan.until_accuracy ? nlohmann::ordered_json(*plan.until_accuracy) : nullptr;
+    json["control_delay_ns"] = plan.delays.control.count();
+    json["stall_after_ns"] = plan.ends.stall_after.count();
+    json["until_loss"] = plan.ends.until_loss ? nlohmann::ordered_json(*plan.ends.until_loss) : nullptr;
+    json["until_accuracy"] = plan.ends.until_accuracy ? nlohmann::ordered_json(*plan.ends.until_accuracy) : nullptr;
     json["delays"] = nlohmann::ordered_json::array();
-    for (const InjectedDelay& delay : plan.delays)
+    for (const InjectedDelay& delay : plan.delays.injected)
         json["delays"].push_back({{"rank", delay.rank},
                                   {"phase", text(delay.phase)},
                                   {"ns", delay.time.count()},

@@ -50,7 +50,7 @@ void check_same(const char* option, const Value& was, const Value& is)
 PartInUse::PartInUse(const fs::path& part)
     : directory_{base::check_errno(::open(part.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open ", part.string())}
 {
-    // A file system without locks cannot tell.
+    // A file system without locks cannot show it.
     if (::flock(directory_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     base::fail_usage(part.string(), " is that of a training that still runs");
 }

@@ -1,8 +1,8 @@
-// Where a training goes on: the checkpoint that --resume means.
+// Where a training resumes: the checkpoint that --resume means.
 #pragma once
 
 #include "base/descriptor.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 
 #include <filesystem>
 

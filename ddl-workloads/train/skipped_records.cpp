@@ -4,7 +4,7 @@
 
 namespace ddl {
 
-void SkippedRecords::tell(std::span<const std::string> faults)
+void SkippedRecords::report(std::span<const std::string> faults)
 {
     constexpr std::size_t enough = 10;
     for (const std::string& fault : faults) {

@@ -10,7 +10,7 @@ namespace ddl {
 
 class SkippedRecords {
  public:
-    void tell(std::span<const std::string> faults);
+    void report(std::span<const std::string> faults);
     std::int64_t count() const { return count_; }
 
  private:

@@ -2,11 +2,7 @@
 
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
-#include "base/contract/trace_names.hpp"
-#include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/launcher.hpp"
-#include "base/local_rank.hpp"
 #include "ddl-workloads/data/shape_json.hpp"
 #include "ddl-workloads/train/evaluation.hpp"
 #include "ddl-workloads/train/training_state.hpp"
@@ -28,11 +24,6 @@ namespace {
 constexpr std::uint64_t steps_of_a_sample = 10;
 constexpr std::chrono::seconds rank0_first{1};
 
-base::PlugInText strategy_name(const TrainingPlan& plan)
-{
-    return base::parse_plug_in(plan.strategy);
-}
-
 std::vector<CheckpointNews> checkpoint_news(const std::vector<StepNews>& news)
 {
     std::vector<CheckpointNews> all;
@@ -48,7 +39,7 @@ Training::Training(const TrainingPlan& plan, const base::Registry<ModelCard>& mo
       models_{models},
       exchanges_{exchanges},
       process_metrics_{process_metrics},
-      strategy_card_{strategies().find(strategy_name(plan).name)},
+      strategy_card_{strategies().find(base::parse_plug_in(plan.strategy).name)},
       data_{data_set(plan.data, plan.input.data_directory)},
       directory_{plan.out / base::part::train},
       started_(base::run_record("ddl-train"))  // braces would make it an array of one
@@ -70,147 +61,12 @@ void Training::prepare()
     if (claimed_) claimed_->keep();
 }
 
-void Training::prepare_parts()
-{
-    if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !ranks_are_equal())
-        base::fail_usage("--checkpoint-by rank0: with --strategy ", plan_.strategy,
-                         " every rank has a state of its own; --checkpoint-by sharded writes them all");
-    if (exchanges_.rank() == 0) claim();
-    exchanges_.barrier().get();
-    earlier_ = as_rank0_found(earlier_, exchanges_);
-    if (!earlier_.empty()) first_step_ = CheckpointReader{earlier_}.meta().step;
-
-    const base::LocalRank local = base::local_rank();
-    control_.emplace(base::ControlFile::open(plan_.out, base::host_name()));
-    named_.emplace(control_->page());
-    base::ControlPage* const page = local.rank == 0 ? &control_->page() : nullptr;
-    instruments_ = std::make_unique<Instruments>(
-        InstrumentPlan{.trace = plan_.recording.trace ? directory_ / base::file::trace : std::filesystem::path{},
-                       .trace_memory = static_cast<std::uint64_t>(plan_.recording.memory.count),
-                       .page = page,
-                       .readers = plan_.input.readers,
-                       .transformers = plan_.input.transformers,
-                       .checkpoints_beside = plan_.checkpoint.on() && plan_.checkpoint.beside,
-                       .level = plan_.recording.level,
-                       .detailed_steps = plan_.recording.steps,
-                       .process_metrics = &process_metrics_},
-        exchanges_);
-    describe_in_trace();
-    make_loader();
-    make_model({.shape = data_.shape,
-                .optimizer = plan_.optimizer,
-                .seed = plan_.seed,
-                .rank = exchanges_.rank(),
-                .local_rank = local.rank,
-                .threads = plan_.threads,
-                .exchanges = &exchanges_,
-                .details = &instruments_->details()});
-    if (instruments_->recorder().on())
-        instruments_->recorder().property(base::property::computes_while_stopped,
-                                          model_->computes_while_stopped() ? "yes" : "no");
-    inject_delays();
-    if (plan_.control_delay.count() > 0) control_delay_.emplace(plan_.control_delay, page, exchanges_);
-    exchange_.emplace(exchanges_);
-    make_checkpointer();
-    if (exchanges_.rank() == 0) write_record(nullptr);
-}
-
-void Training::claim()
-{
-    if (plan_.resume == "auto")
-        earlier_ = newest_of_parts(plan_.out);
-    else if (!plan_.resume.empty())
-        earlier_ = newest_of(plan_.resume);
-    claimed_.emplace(plan_.out, base::part::train);
-    in_use_.emplace(claimed_->path());
-    rows_.emplace(directory_ / base::file::steps);
-    progress_.emplace("training");
-    write_data_set(data_);
-}
-
-void Training::describe_in_trace()
-{
-    if (!instruments_->recorder().on()) return;
-    const std::vector<std::pair<std::string, std::string>> properties{
-        {"model", plan_.model},
-        {"strategy", plan_.strategy},
-        {"transport", plan_.transport},
-        {"seed", std::to_string(plan_.seed)},
-        {"instrument", text(plan_.recording.level)},
-        {"control_delay_ns", std::to_string(plan_.control_delay.count())}};
-    for (const auto& [name, value] : properties)
-        instruments_->recorder().property(base::property::prefix + name, value);
-}
-
-void Training::make_loader()
-{
-    const Sampling sampling{.batch = plan_.batch,
-                            .rank = exchanges_.rank(),
-                            .ranks = exchanges_.size(),
-                            .seed = plan_.seed,
-                            .first_step = first_step_ * plan_.accumulate};
-    const std::shared_ptr<const Records> records = open_part(data_, Part::train, reading());
-    if (exchanges_.rank() == 0) skipped_.tell(records->faults());
-    loader_ = std::make_unique<Loader>(LoaderPlan{.records = records,
-                                                  .sampling = sampling,
-                                                  .augmentation = plan_.input.augmentation,
-                                                  .readers = plan_.input.readers,
-                                                  .transformers = plan_.input.transformers,
-                                                  .queue_batches = plan_.input.queue,
-                                                  .skip_corrupt = plan_.input.skip_corrupt,
-                                                  .observer = instruments_.get()});
-    if (plan_.input.access != Access::buffered && !records->past_page_cache() && exchanges_.rank() == 0)
-        base::warn("the data set ", data_.text, " is in memory (tmpfs): its input is no I/O");
-}
-
-Reading Training::reading() const
-{
-    return {.access = plan_.input.access, .skip_corrupt = plan_.input.skip_corrupt};
-}
-
-void Training::make_model(const ModelPlan& plan)
-{
-    const base::PlugInText model = base::parse_plug_in(plan_.model);
-    const ModelCard& card = models_.find(model.name);
-    model_ = card.make(models_.settings(card, model.options), plan);
-    if ((plan_.until_loss || plan_.until_accuracy) && !model_->learns())
-        base::fail_usage(plan_.until_loss ? "--until-loss: " : "--until-accuracy: ", plan_.model, " does not learn");
-    for (const std::span<std::byte> bytes : model_->parameters()) exchanges_.broadcast(bytes, 0).get();
-    model_->accumulate(plan_.accumulate);
-
-    const base::PlugInText strategy = strategy_name(plan_);
-    strategy_ = strategy_card_.make(strategies().settings(strategy_card_, strategy.options), exchanges_, *instruments_);
-    strategy_->attach(*model_);
-    if (!earlier_.empty())
-        restore(earlier_, checkpoint_meta(plan_, exchanges_.size(), steps_per_epoch(), first_step_), *model_,
-                ranks_are_equal(), exchanges_.rank());
-}
-
-void Training::make_checkpointer()
-{
-    if (!plan_.checkpoint.on()) return;
-    check_can_be_written(plan_, training_state(*model_, ranks_are_equal()));
-    checkpointer_.emplace(plan_.checkpoint, directory_ / "checkpoints", exchanges_, *instruments_);
-}
-
-void Training::inject_delays()
-{
-    std::vector<InjectedDelay> mine;
-    for (const InjectedDelay& delay : plan_.delays) {
-        if (delay.rank >= exchanges_.size())
-            base::fail_usage("--delay: there is no rank ", delay.rank, " of ", exchanges_.size());
-        if (delay.rank == exchanges_.rank()) mine.push_back(delay);
-    }
-    injector_.emplace(instruments_->recorder(), instruments_->main(), std::move(mine));
-    instruments_->clock().inject(&*injector_);
-}
-
 // ------------------------------------------------------------------------------------------------------------- steps
 
 void Training::run()
 {
-    ends_.emplace(plan_, steps_per_epoch());
-    stall_watch_.emplace(plan_.stall_after, directory_, *instruments_, exchanges_);
+    ends_.emplace(plan_.ends, steps_per_epoch());
+    stall_watch_.emplace(plan_.ends.stall_after, directory_, *instruments_, exchanges_);
     while (ends_->stop() == Stop::no && !ends_->reached(steps_done())) {
         take_step(static_cast<std::uint64_t>(steps_done()));
         if (ends_->ends_epoch(steps_done()) && ends_->stop() == Stop::no) evaluate();
@@ -282,7 +138,7 @@ void Training::pass(bool last)
     PhaseClock& clock = instruments_->clock();
     clock.enter(Phase::load);
     Batch batch = loader_->next();
-    skipped_.tell(batch.skipped);
+    skipped_.report(batch.skipped);
     clock.enter(Phase::to_device);
     model_->take(std::move(batch));
     clock.enter(Phase::forward);

@@ -5,7 +5,7 @@
 #include "base/progress.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/data_set.hpp"
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/instruments/control_delay.hpp"
 #include "ddl-workloads/instruments/injected_delay.hpp"
 #include "ddl-workloads/instruments/instruments.hpp"
@@ -16,9 +16,9 @@
 #include "ddl-workloads/train/report.hpp"
 #include "ddl-workloads/train/resume.hpp"
 #include "ddl-workloads/train/skipped_records.hpp"
-#include "ddl-workloads/train/stall_watch.hpp"
-#include "ddl-workloads/train/step_exchange.hpp"
-#include "ddl-workloads/train/step_rows.hpp"
+#include "ddl-workloads/train/steps/step_exchange.hpp"
+#include "ddl-workloads/train/steps/step_rows.hpp"
+#include "ddl-workloads/train/watch/stall_watch.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 #include "ddl-workloads/train/training_state.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
 #include "ddl-workloads/train/resume.hpp"
 
 #include <algorithm>

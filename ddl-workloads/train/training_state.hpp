@@ -1,7 +1,7 @@
 // What of a training goes into its checkpoints, and comes back out of one.
 #pragma once
 
-#include "ddl-workloads/checkpoint/checkpoint_file.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/train/plan.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"

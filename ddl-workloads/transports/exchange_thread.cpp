@@ -78,7 +78,7 @@ std::optional<ExchangeThread::Call> ExchangeThread::next_after_rounds(Transport&
         const bool everywhere = rounds_->round(transport, call_waits);
         round_due_ = begin + rounds_->cycle();
         if (!everywhere) continue;
-        round_due_ = begin;  // the line goes on at once
+        round_due_ = begin;  // the queue continues at once
         lock.lock();
         return front();
     }

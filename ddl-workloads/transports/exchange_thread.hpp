@@ -44,7 +44,7 @@ class ExchangeObserver {
     virtual void parameters_end() {}
     virtual void all_to_all_begins(std::int64_t /*bytes_sent*/) {}
     virtual void all_to_all_ends() {}
-    // What ranks tell each other beside all that: news of steps, barriers, a model's first parameters.
+    // What ranks exchange beside all that: news of steps, barriers, a model's first parameters.
     virtual void coordination_begins() {}
     virtual void coordination_ends() {}
 };

@@ -88,7 +88,7 @@ std::string job_name()
     return "gloo" + name;
 }
 
-// Gloo would crash on a name that nobody knows.
+// Gloo would crash on an unknown name.
 void check_known(const std::string& host)
 {
     addrinfo* addresses = nullptr;

@@ -4,6 +4,7 @@
 #include "base/cpus.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
+#include "noisegen/bench/hand_loops.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 #include "noisegen/stressors/pages.hpp"
@@ -12,166 +13,21 @@
 #include "testing/testing.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <regex>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace {
 
-using Loop = void (*)(double* a, const double* b, const double* c, std::size_t items);
-
-// Of the 512 in a page; to write them all would take seconds.
-constexpr std::size_t partial_columns = 8;
-
-// By hand: one pass over whole arrays, one vector after the other.
-struct HandLoops {
-    std::string unit;
-    std::map<std::string, Loop> loops;  // by shape
-};
-
-#if defined(__x86_64__)
-
-void put(double* to)
-{
-    _mm_stream_si64(reinterpret_cast<long long*>(to), std::bit_cast<long long>(0.5));
-}
-
-// `mm` begins the names of the intrinsics for vectors V.
-#define CROSSTALK_HAND_LOOPS(unit, attribute, V, mm)                                                           \
-    namespace unit {                                                                                           \
-    constexpr std::size_t n = sizeof(V) / sizeof(double);                                                      \
-    attribute void triad(double* a, const double* b, const double* c, std::size_t items)                       \
-    {                                                                                                          \
-        const V s = mm##_set1_pd(0.5);                                                                         \
-        for (std::size_t i = 0; i < items; i += n)                                                             \
-            mm##_stream_pd(a + i, mm##_add_pd(mm##_load_pd(b + i), mm##_mul_pd(s, mm##_load_pd(c + i))));      \
-        _mm_sfence();                                                                                          \
-    }                                                                                                          \
-    attribute void add(double* a, const double* b, const double* c, std::size_t items)                         \
-    {                                                                                                          \
-        for (std::size_t i = 0; i < items; i += n)                                                             \
-            mm##_stream_pd(a + i, mm##_add_pd(mm##_load_pd(b + i), mm##_load_pd(c + i)));                      \
-        _mm_sfence();                                                                                          \
-    }                                                                                                          \
-    attribute void scale(double* a, const double* b, const double*, std::size_t items)                         \
-    {                                                                                                          \
-        const V s = mm##_set1_pd(0.5);                                                                         \
-        for (std::size_t i = 0; i < items; i += n) mm##_stream_pd(a + i, mm##_mul_pd(s, mm##_load_pd(b + i))); \
-        _mm_sfence();                                                                                          \
-    }                                                                                                          \
-    attribute void copy(double* a, const double* b, const double*, std::size_t items)                          \
-    {                                                                                                          \
-        for (std::size_t i = 0; i < items; i += n) mm##_stream_pd(a + i, mm##_load_pd(b + i));                 \
-        _mm_sfence();                                                                                          \
-    }                                                                                                          \
-    attribute void update(double* a, const double*, const double*, std::size_t items)                          \
-    {                                                                                                          \
-        const V s = mm##_set1_pd(0.5);                                                                         \
-        for (std::size_t i = 0; i < items; i += n)                                                             \
-            mm##_store_pd(a + i, mm##_add_pd(mm##_mul_pd(s, mm##_load_pd(a + i)), s));                         \
-    }                                                                                                          \
-    attribute void read(double* a, const double*, const double*, std::size_t items)                            \
-    {                                                                                                          \
-        V sums[4] = {};                                                                                        \
-        for (std::size_t i = 0; i < items; i += 4 * n)                                                         \
-            for (std::size_t k = 0; k < 4; ++k) sums[k] = mm##_add_pd(sums[k], mm##_load_pd(a + i + k * n));   \
-        asm volatile("" : : "m"(sums)); /* the result counts as used */                                        \
-    }                                                                                                          \
-    attribute void write(double* a, const double*, const double*, std::size_t items)                           \
-    {                                                                                                          \
-        for (std::size_t i = 0; i < items; i += n) mm##_store_pd(a + i, mm##_set1_pd(0.5));                    \
-    }                                                                                                          \
-    attribute void ntwrite(double* a, const double*, const double*, std::size_t items)                         \
-    {                                                                                                          \
-        for (std::size_t i = 0; i < items; i += n) mm##_stream_pd(a + i, mm##_set1_pd(0.5));                   \
-        _mm_sfence();                                                                                          \
-    }                                                                                                          \
-    void partial(double* a, const double*, const double*, std::size_t items)                                   \
-    {                                                                                                          \
-        for (std::size_t column = 0; column < partial_columns; ++column)                                       \
-            for (std::size_t i = column; i < items; i += 512) put(a + i);                                      \
-        _mm_sfence();                                                                                          \
-    }                                                                                                          \
-    const HandLoops loops{#unit,                                                                               \
-                          {{"triad", triad},                                                                   \
-                           {"add", add},                                                                       \
-                           {"scale", scale},                                                                   \
-                           {"copy", copy},                                                                     \
-                           {"update", update},                                                                 \
-                           {"read", read},                                                                     \
-                           {"write", write},                                                                   \
-                           {"ntwrite", ntwrite},                                                               \
-                           {"partial", partial}}};                                                             \
-    }
-
-CROSSTALK_HAND_LOOPS(avx512, __attribute__((target("avx512f"))), __m512d, _mm512)
-CROSSTALK_HAND_LOOPS(avx2, __attribute__((target("avx2,fma"))), __m256d, _mm256)
-CROSSTALK_HAND_LOOPS(sse2, , __m128d, _mm)
-
-std::vector<HandLoops> hand_loops()
-{
-    std::vector<HandLoops> usable;
-    if (__builtin_cpu_supports("avx512f")) usable.push_back(avx512::loops);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable.push_back(avx2::loops);
-    usable.push_back(sse2::loops);
-    return usable;
-}
-
-#else
-
-#define CROSSTALK_HAND_LOOP(shape, item)                                                                         \
-    void shape(double* a, [[maybe_unused]] const double* b, [[maybe_unused]] const double* c, std::size_t items) \
-    {                                                                                                            \
-        for (std::size_t i = 0; i < items; ++i) a[i] = item;                                                     \
-    }
-CROSSTALK_HAND_LOOP(triad, b[i] + 0.5 * c[i])
-CROSSTALK_HAND_LOOP(add, b[i] + c[i])
-CROSSTALK_HAND_LOOP(scale, 0.5 * b[i])
-CROSSTALK_HAND_LOOP(copy, b[i])
-CROSSTALK_HAND_LOOP(update, 0.5 * a[i] + 0.5)
-CROSSTALK_HAND_LOOP(write, 0.5)
-
-void read(double* a, const double*, const double*, std::size_t items)
-{
-    double sums[16] = {};
-    for (std::size_t i = 0; i < items; i += 16)
-        for (std::size_t k = 0; k < 16; ++k) sums[k] += a[i + k];
-    asm volatile("" : : "m"(sums));
-}
-void partial(double* a, const double*, const double*, std::size_t items)
-{
-    for (std::size_t column = 0; column < partial_columns; ++column)
-        for (std::size_t i = column; i < items; i += 512) a[i] = 0.5;
-}
-
-std::vector<HandLoops> hand_loops()
-{
-    return {{"plain C",
-             {{"triad", triad},
-              {"add", add},
-              {"scale", scale},
-              {"copy", copy},
-              {"update", update},
-              {"read", read},
-              {"write", write},
-              {"ntwrite", write},
-              {"partial", partial}}}};
-}
-
-#endif
+using noisegen::hand::HandLoops;
 
 struct Bench {
     int pairs = 21;
     int peer_pairs = 15;
     base::Nanoseconds window{200'000'000};
-    // Beside a hand loop the thread's own time counts, so that others on the core matter less; other tools tell real
+    // Beside a hand loop the thread's own time counts, so that others on the core matter less; other tools report real
     // time.
     std::int64_t (*clock)() = base::thread_cpu_ns;
     base::Bytes bytes;
@@ -213,7 +69,7 @@ class OurShape {
 
 class HandShape {
  public:
-    HandShape(const Bench& bench, const std::string& shape, Loop loop)
+    HandShape(const Bench& bench, const std::string& shape, noisegen::hand::Loop loop)
         : bench_{bench},
           shape_{noisegen::stream_shape(shape)},
           loop_{loop},
@@ -231,14 +87,15 @@ class HandShape {
         return speed(bench_, [&] {
             loop_(a, b, c, items_);
             const bool all = shape_.name != "partial";
-            return (all ? items_ : items_ / noisegen::page_items * partial_columns) * shape_.bytes_per_item;
+            return (all ? items_ : items_ / noisegen::page_items * noisegen::hand::partial_columns) *
+                   shape_.bytes_per_item;
         });
     }
 
  private:
     Bench bench_;
     const noisegen::StreamShape& shape_;
-    Loop loop_;
+    noisegen::hand::Loop loop_;
     std::size_t items_;
     noisegen::Pages pages_;
 };
@@ -276,7 +133,7 @@ const HandLoops& fastest(const Bench& bench, const std::string& shape, const std
 
 void against_hand_loops(const Bench& bench)
 {
-    const std::vector<HandLoops> all = hand_loops();
+    const std::vector<HandLoops> all = noisegen::hand::hand_loops();
     struct Best {
         std::string name;
         double speed = 0.0;

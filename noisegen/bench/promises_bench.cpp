@@ -345,7 +345,7 @@ void waiting(const Scratch& scratch)
             return victim(pages);
         };
     };
-    // The second row shows what this machine can tell apart.
+    // The second row shows what this machine can resolve.
     const auto compared = [&](const std::string& what, int first, int second) {
         const testing::Median ratio = testing::measure_in_pairs(1001, once_told(first), once_told(second)).ratio;
         tell("armed at 0 %: a victim's bandwidth on the same core, " + what, ratio.text(), "1 +- 0.005",

@@ -129,7 +129,7 @@ class ProbeCommand : public base::Command {
             "A victim on one CPU reads memory, and follows chains of loads through memory and through the last-level "
             "cache, while each stressor in turn is on for a moment on other CPUs, in random order, with quiet between. "
             "What it keeps of its bandwidth, and how much longer its loads take, are shares of quiet.\n\n"
-            "Bytes per second are not damage: a stressor that moves little may hurt most. cpu.spin tells what is clock "
+            "Bytes per second are not damage: a stressor that moves little may hurt most. cpu.spin shows what is clock "
             "frequency, placebo what is chance.");
         add_stressors(options, asked_.stressors, "controls, cache and memory stressors");
         options.group("What");

@@ -5,7 +5,7 @@
 
 namespace noisegen {
 
-// Waits until whoever started it has ended, then does its duty; `word` is what it was given. Returns main()'s value.
+// Waits until its parent process has ended, then cleans up; `word` is what it was given. Returns main()'s value.
 int guard(Guardian::Duty duty, const char* word);
 
 }  // namespace noisegen

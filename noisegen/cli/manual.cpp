@@ -108,7 +108,7 @@ void add_manual(base::Options& options)
     options.description(
         "Stresses memory, network, disks or CPUs on the cores that a job leaves idle, in a schedule that is the same "
         "for all processes of a job and the same again for the same seed, and records what it did.\n\n"
-        "Each noise CPU has one thread that is bound to it. Noise ends by itself after --duration, on SIGTERM, SIGINT "
+        "Each noise CPU has one thread that is bound to it. Noise ends after --duration, on SIGTERM, SIGINT "
         "and SIGHUP, and when the process that started it ends. It takes no CPU that is to be avoided, and never the "
         "last of memory or disk.\n\n"
         "A second process, its guardian, sets right what noisegen leaves when it is killed: it removes files and lets "

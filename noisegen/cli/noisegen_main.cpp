@@ -12,6 +12,7 @@
 #include "noisegen/resources/first_victim.hpp"
 #include "noisegen/resources/node_limits.hpp"
 #include "noisegen/schedule/designed.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/cpus.hpp"
-#include "noisegen/execution/team.hpp"
+#include "noisegen/execution/threads/team.hpp"
 #include "noisegen/resources/budgets.hpp"
 
 #include <functional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "noisegen/execution/plan.hpp"
-#include "noisegen/execution/team.hpp"
+#include "noisegen/execution/threads/team.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -23,7 +23,7 @@ bool did_nothing(const Configured& stressor, const LevelTotal& total)
     return stressor.card->counts_bytes && total.on_ns > long_enough_ns && total.work.bytes == 0;
 }
 
-// Asks that no training answered, or pauses of nobody: each step that looks, and each pause, counts as an operation.
+// Requests that no training answered, or pauses of no process: a step that looks, or a pause, counts as an operation.
 bool asked_nobody(const Configured& stressor, const LevelTotal& total)
 {
     return base::is_control(stressor.card->role) && total.on_ns > long_enough_ns && total.work.operations == 0 &&

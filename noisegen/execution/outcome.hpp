@@ -1,7 +1,7 @@
 // Did noise keep its promises, and what did it reach?
 #pragma once
 
-#include "noisegen/execution/team.hpp"
+#include "noisegen/execution/threads/team.hpp"
 
 #include <ostream>
 #include <vector>

@@ -26,7 +26,7 @@ struct Request {
     Budgets budgets;
     std::filesystem::path limits_file;  // for rate=60%; empty: the default
     std::filesystem::path out;          // the run's directory
-    std::filesystem::path control_run;  // the run whose control file asks the training and tells its steps
+    std::filesystem::path control_run;  // the run whose control file asks the training and counts its steps
     std::set<pid_t> victims = {};       // processes that control.pause stops; none: those in the control file
     bool designed = false;              // refuse a schedule of which interference could make no report
     bool json = false;                  // print the whole record in the end, instead of a line for each level
@@ -50,7 +50,7 @@ Plan plan(Request request, bool placed);
 // The table of a schedule with slot=auto, now that the length of its slots is known.
 void set_slot(Plan& plan, base::Nanoseconds slot);
 
-// Noise beside a training is there to be analysed: nobody should wait for the training's end to read that it cannot be.
+// Noise beside a training is there to be analysed: what cannot be is refused now, not at the training's end.
 // Throws UsageError if interference could make no report of the run, where a report was asked for or a training is
 // beside; warns where it will not be trusted.
 void check_designed(const Plan& plan);

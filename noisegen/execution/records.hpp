@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/csv.hpp"
-#include "noisegen/execution/team.hpp"
+#include "noisegen/execution/threads/team.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
 #include <filesystem>
@@ -18,9 +18,9 @@ class Records {
     Records(const std::filesystem::path& part, const Schedule& schedule, std::uint64_t seed,
             const std::vector<int>& cpus);
 
-    // Both are called by the CPU's thread. A row, and metrics on the CPU's location; of a slot that goes on.
+    // Both are called by the CPU's thread. A row, and metrics on the CPU's location; of a slot that has not ended.
     void sample(std::size_t cpu_index, const SlotDone& so_far, const Sample& sample);
-    // A level that follows the training goes on, or off: a region within that of the phase, and then a row.
+    // A level that follows the training is switched on, or off: a region within that of the phase, and then a row.
     void followed(std::size_t cpu_index, const SlotDone& so_far, bool on, std::int64_t at_ns);
     // The training was held stopped: a region within that of the slot, and a row.
     void stopped(std::size_t cpu_index, const SlotDone& so_far, std::int64_t from_ns, std::int64_t until_ns);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A process that has finished, as its noise.json tells.
+// A process that has finished, from its noise.json.
 struct Finished {
     fs::path part;
     std::string clock;

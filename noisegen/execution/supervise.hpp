@@ -2,7 +2,7 @@
 #pragma once
 
 #include "noisegen/execution/overlap_watch.hpp"
-#include "noisegen/execution/team.hpp"
+#include "noisegen/execution/threads/team.hpp"
 #include "noisegen/execution/training_watch.hpp"
 
 #include <cstdint>

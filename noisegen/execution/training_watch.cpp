@@ -49,13 +49,13 @@ std::optional<std::string> TrainingWatch::news(std::int64_t now_ns)
     if (gap <= patience) {
         if (!silent_) return {};
         silent_ = false;
-        return "the training goes on";
+        return "the training continues";
     }
     if (silent_) return {};
     silent_ = true;
-    if (!came) return base::join("no training uses ", path_.string(), ": noise goes on alone");
+    if (!came) return base::join("no training uses ", path_.string(), ": noise continues alone");
     return base::join("the training has done nothing for ", gap / second_ns,
-                      " s: it stands still or has ended; noise goes on alone");
+                      " s: it stands still or has ended; noise continues alone");
 }
 
 }  // namespace noisegen

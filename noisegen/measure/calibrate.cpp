@@ -7,6 +7,7 @@
 #include "base/random.hpp"
 #include "noisegen/execution/measured_run.hpp"
 #include "noisegen/schedule/intensity.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 
 #include <nlohmann/json.hpp>
@@ -32,7 +33,7 @@ struct Speed {
     double waited = 0.0;  // share of the time that it was ready to run, but others ran on its CPUs
 };
 
-// From here on a round tells more of others than of the machine.
+// Above this a round shows other processes rather than the machine.
 constexpr double waited_too_long = 0.05;
 
 // A stressor on the first so many cores.
@@ -97,7 +98,7 @@ std::vector<Configured> configured_by_default()
     return all;
 }
 
-// Each level of an option by itself; levels of intensity are one.
+// Each level of an option separately; levels of intensity are one.
 std::vector<Configured> configured_by(const std::vector<std::string>& words, base::Nanoseconds round)
 {
     std::vector<Configured> all;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double waited_too_long = 0.1;
-constexpr double felt = 0.05;  // less is not told from the machine's own unrest
+constexpr double felt = 0.05;  // less cannot be separated from the machine's own noise
 
 // From this share of memory's latency on: others fill the cache, or a virtual machine shows one that it does not have.
 constexpr double no_cache = 0.8;
@@ -171,7 +171,7 @@ std::vector<std::string> remarks(const DamageReport& report)
         words.push_back(
             base::join("the victim's loads from the last-level cache take as long as from memory (",
                        std::round(report.alone.cached_load_ns), " ns against ", std::round(report.alone.load_ns),
-                       " ns): it has no part of that cache now, and its latency there tells nothing of its own"));
+                       " ns): it has no part of that cache now, and its latency there says nothing of its own"));
     if (report.disturbed * 10 > report.slices)
         words.push_back(base::join("something else ran on the victim's CPU in ", report.disturbed, " of ",
                                    report.slices, " slices: it took its caches too"));

@@ -10,6 +10,7 @@
 #include "noisegen/measure/probe_files.hpp"
 #include "noisegen/resources/node_limits.hpp"
 #include "noisegen/resources/placement.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 #include "noisegen/stressors/registry.hpp"
@@ -227,7 +228,7 @@ int probe(const Probe& probe)
     Measured measured = measure(probe, schedule, setup);
     const std::size_t blocks = keep_whole_blocks(measured);
     if (blocks < 2) {
-        base::warn("asked to stop before two blocks were complete: nothing to tell");
+        base::warn("asked to stop before two blocks were complete: nothing to report");
         return base::exit_promise_not_kept;
     }
     DamageReport report = damage(schedule, measured.table, measured.start_ns, measured.slices);

@@ -64,7 +64,7 @@ std::unique_ptr<Stressor> make_reader(const Victim::Setup& setup)
     return reader;
 }
 
-// Repeats part(), which tells how much it did, until the time is over.
+// Repeats part(), which returns how much it did, until the time is over.
 template <class Part>
 Slice slice(Slice::Kind kind, base::Nanoseconds length, Part&& part)
 {

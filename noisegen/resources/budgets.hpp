@@ -22,7 +22,7 @@ std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vec
 
 struct Budgets {
     base::Percent max_memory{50.0};  // of what is available
-    base::Percent max_disk{50.0};    // of the space and of the files that are free, each file system by itself
+    base::Percent max_disk{50.0};    // of the space and of the files that are free, each file system separately
 };
 
 // --max-memory and --max-disk.

@@ -81,7 +81,7 @@ void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<
                 "LIST");
     options.add("avoid", avoid,
                 "CPUs (a list), or processes whose CPUs, with those of their descendants, must stay free (a number "
-                "that is no CPU, or pid:N); processes of the same Slurm job are avoided by themselves",
+                "that is no CPU, or pid:N); processes of the same Slurm job are always avoided",
                 "LIST|PID");
     options.add("count", cpu_request.count,
                 "cores of each noise process at most; one of each NUMA node in turn, unless --numa or --socket says "

@@ -66,17 +66,16 @@ const std::vector<std::string>& intensity_options()
     return names;
 }
 
-Intensity intensity(const StressorCard& card, const base::Settings& settings)
+Intensity intensity(const StressorCard& card, const base::Settings& settings, std::optional<base::Rate> rate)
 {
     Intensity found;
     if (!has_intensity(card)) return found;
-    const std::string& rate = settings.text("rate");
-    if (rate.ends_with('%')) {
+    found.rate = rate;
+    if (const std::string& option = settings.text("rate"); !rate && option.ends_with('%'))
         found.of_limit = share(card, settings, "rate");
-    } else if (rate != "max") {
+    else if (!rate && option != "max")
         found.rate = settings.get<base::Rate>("rate");
-        check_rate(card, *found.rate);
-    }
+    if (found.rate) check_rate(card, *found.rate);
     found.duty = share(card, settings, "duty");
     found.period = settings.get<base::Nanoseconds>("period");
     constexpr base::Nanoseconds shortest{1'000'000};
@@ -90,7 +89,8 @@ Intensity intensity(const StressorCard& card, const base::Settings& settings)
     if (arrival != "fixed" && arrival != "poisson")
         base::fail_usage(card.name, "[arrival]: fixed or poisson, not ", arrival);
     found.poisson = arrival == "poisson";
-    if (found.poisson && rate == "max") base::fail_usage(card.name, "[arrival]: poisson needs a rate, its mean");
+    if (found.poisson && !found.rate && !found.of_limit)
+        base::fail_usage(card.name, "[arrival]: poisson needs a rate, its mean");
     return found;
 }
 

@@ -26,8 +26,9 @@ struct Intensity {
     bool operator==(const Intensity&) const = default;
 };
 
-// Reads and checks the options of with_intensity(); of a card without them: as fast as it goes. Throws UsageError.
-Intensity intensity(const StressorCard& card, const base::Settings& settings);
+// Reads and checks the options of with_intensity(); of a card without them: as fast as it goes. A `rate` stands for the
+// option's. Throws UsageError.
+Intensity intensity(const StressorCard& card, const base::Settings& settings, std::optional<base::Rate> rate = {});
 
 // Whether the card has those options.
 bool has_intensity(const StressorCard& card);

@@ -17,7 +17,7 @@ struct JobPlan {
     std::int64_t start_realtime_ns = 0;
 };
 
-// Whoever comes first puts its proposal into `noise`/plan.json, all others take what is there, slot and start included.
+// The first process creates `noise`/plan.json; all others adopt it (slot length and start time included).
 // Throws UsageError if that plan is for another schedule, seed or duration, or is over already; Error if it cannot be
 // read, or is none that a process of this job can have made: over a minute ahead, slots under 200 ms or over an hour.
 JobPlan agree(const std::filesystem::path& noise, const JobPlan& proposal);

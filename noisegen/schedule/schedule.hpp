@@ -1,12 +1,10 @@
-// The schedule language (docs/noisegen.md): what stresses when, parsed once into plain structs. Nothing here knows
-// time or CPUs of the machine.
+// A schedule: what stresses when, in plain structs. Nothing here knows time or CPUs of the machine.
 #pragma once
 
 #include "noisegen/schedule/intensity.hpp"
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -82,12 +80,5 @@ std::string name(Schedule::Design design);
 // Levels that could follow the training and follow none of its phases yet follow these. Throws UsageError if none
 // could.
 void follow(Schedule& schedule, const std::vector<base::TrainingPhase>& phases);
-
-// Throws UsageError for anything that is not a schedule, and says which word is wrong.
-Schedule parse_schedule(std::string_view text);
-
-// A rotation of stressors that were given one by one, as the commands take them. Throws UsageError for a word that is
-// not one stressor.
-Schedule rotation_of(const std::vector<std::string>& stressors, base::Nanoseconds slot);
 
 }  // namespace noisegen

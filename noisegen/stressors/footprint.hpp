@@ -14,7 +14,7 @@ struct Cache {
     base::CpuSet cpus;  // that share it
 };
 
-// The largest cache of the CPU; 32 MiB of its own where the kernel does not tell. `root` stands for / in tests.
+// The largest cache of the CPU; 32 MiB of its own where the kernel does not report it. `root` stands for / in tests.
 Cache last_level_cache(int cpu, const std::filesystem::path& root = "/");
 
 // The option `bytes` of stressors that work in main memory.

@@ -73,7 +73,7 @@ Guardian::Guardian(Duty duty, const std::string& word, const std::vector<int>& f
         settings.hand_over(read_end, guarded_pipe);
         int as = guarded_first;
         for (const int file : files) settings.hand_over(file, as++);
-        // Whoever reads noisegen's output must not wait for the guardian.
+        // A reader of noisegen's output must not wait for the guardian.
         for (const int file : {0, 1, 2})
             posix_spawn_file_actions_addopen(&settings.files, file, "/dev/null", O_RDWR, 0);
         std::string program = "noisegen";

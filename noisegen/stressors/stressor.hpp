@@ -27,7 +27,7 @@ struct Work {
     std::int64_t stopped_until_ns = 0;  // until then; 0: it did not
 };
 
-// What a stressor is told when its slot begins, or with a duty each of its bursts.
+// What a stressor receives when its slot begins, or with a duty each of its bursts.
 struct Turn {
     std::int64_t begin_ns = 0;      // CLOCK_MONOTONIC: when the slot should have begun
     std::int64_t deadline_ns = 0;   // CLOCK_MONOTONIC: the turn is over then

@@ -1,5 +1,5 @@
 // The bursts of a duty: where they lie, and that their mean is exact.
-#include "noisegen/execution/bursts.hpp"
+#include "noisegen/execution/threads/bursts.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,7 +52,7 @@ TEST_CASE("a slot that begins within a burst has the rest of it, one that ends w
     CHECK(cut.end == 330 * ms);
     bursts.done(cut, 30 * ms);
     CHECK(bursts.next(330 * ms, 330 * ms).begin >= 330 * ms);
-    // The next slot goes on with the same burst.
+    // The next slot continues the same burst.
     CHECK(bursts.next(330 * ms, 500 * ms).end == 350 * ms);
 }
 

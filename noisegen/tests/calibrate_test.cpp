@@ -77,7 +77,7 @@ TEST_CASE("a calibration keeps what each stressor reached on one core and on all
     }
     CHECK(outcome.out.find("GB/s") != std::string::npos);
     CHECK(outcome.out.find("kept in " + file.string()) != std::string::npos);
-    // Where others run on these CPUs, there is nothing to tell of the path to memory.
+    // Where others run on these CPUs, nothing is known of the path to memory.
     const bool idle = outcome.err.find("others ran on these CPUs") == std::string::npos;
     if (cores.size() >= 2 && idle) CHECK(outcome.out.find(tiny_memory + ": two cores reach ") != std::string::npos);
     const Outcome shown = testing::run({program, "limits", "--limits", file});
@@ -144,7 +144,7 @@ TEST_CASE("a calibration that is stopped keeps what was known before")
     CHECK(base::read_whole(file) == before);
 }
 
-TEST_CASE("what cannot run is left out with a line if nobody asked for it and is an error if somebody did")
+TEST_CASE("what cannot run is left out with a line unless it was asked for and is an error if it was")
 {
     const Scratch scratch;
     const std::vector<std::string> little{"--max-disk", "0%", "--max-memory", "1%"};

@@ -89,7 +89,7 @@ TEST_CASE("a pause stops the victim for the time that is recorded")
     CHECK(record(part(scratch))["stressors"][0]["how"] == "stopped 1 process");
 }
 
-TEST_CASE("a victim goes on if noisegen is killed in a pause, and if it is stopped itself")
+TEST_CASE("a victim continues if noisegen is killed in a pause, and if it is stopped itself")
 {
     for (const int signal : {SIGKILL, SIGSTOP}) {
         const Scratch scratch;

@@ -3,6 +3,7 @@
 
 #include "base/figures.hpp"
 #include "noisegen/measure/probe_files.hpp"
+#include "noisegen/schedule/parser.hpp"
 
 #include <doctest/doctest.h>
 

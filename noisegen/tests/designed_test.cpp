@@ -1,6 +1,8 @@
 // Which schedules a report can be made of.
 #include "noisegen/schedule/designed.hpp"
 
+#include "noisegen/schedule/parser.hpp"
+
 #include <doctest/doctest.h>
 
 namespace {
@@ -33,7 +35,7 @@ TEST_CASE("every form of schedule that is long enough and sometimes quiet can be
     }
 }
 
-TEST_CASE("a schedule that does not come around twice is told how long that takes")
+TEST_CASE("the refusal of a schedule that does not come around twice says how long that takes")
 {
     CHECK(says("ramp(memory.stream; rate=0..4GiB/s; steps=8; hold=5s)", 79s, "--duration 80s"));
     CHECK(why("ramp(memory.stream; rate=0..4GiB/s; steps=8; hold=5s)", 80s) == "");

@@ -2,7 +2,7 @@
 #include "base/clock.hpp"
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
-#include "noisegen/schedule/schedule.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"

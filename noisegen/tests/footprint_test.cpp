@@ -40,7 +40,7 @@ TEST_CASE("the last-level cache is the largest and knows who shares it")
     CHECK(cache.cpus == base::CpuSet{4, 5, 6, 7, 12, 13, 14, 15});
 }
 
-TEST_CASE("a cache that the kernel does not tell is 32 MiB of one CPU")
+TEST_CASE("a cache that the kernel does not report is 32 MiB of one CPU")
 {
     const testing::Scratch root;
     CHECK(noisegen::last_level_cache(3, root.path()).size == base::Bytes{32 << 20});

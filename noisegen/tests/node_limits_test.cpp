@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/launcher.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 #include "testing/environment.hpp"
 #include "testing/testing.hpp"
@@ -170,7 +171,7 @@ TEST_CASE("every percentage of a schedule becomes a rate")
     CHECK(schedule.levels[1].intensity.rate->per_second == doctest::Approx(5e9));
     CHECK(schedule.levels[2].intensity.rate->per_second == doctest::Approx(1e9));
     CHECK(!schedule.levels[3].intensity.rate);
-    // Without a percentage nobody looks at the file.
+    // Without a percentage the file is not read.
     noisegen::Schedule absolute = noisegen::parse_schedule("cpu.spin 1s");
     base::write_whole(file, "damaged");
     noisegen::resolve_rates(absolute, {{0}}, file);

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/launcher.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/pages.hpp"
 #include "testing/child.hpp"
 #include "testing/environment.hpp"
@@ -61,7 +62,7 @@ std::string reported(const CpuRequest& cpu_request, const std::string& avoided)
 
 }  // namespace
 
-TEST_CASE("idle are the cores that nobody uses any part of")
+TEST_CASE("idle are the cores of which no part is in use")
 {
     CHECK(chosen({}, "0,5") == "2-3,6-31");
     CHECK(chosen({}, "0", "0-8,16") == "2-7");
@@ -179,7 +180,7 @@ TEST_CASE("memory comes from nodes that are there")
                          base::UsageError);
 }
 
-TEST_CASE("a thread's new memory lies on the node it was told to take it from")
+TEST_CASE("a thread's new memory lies on the node that was asked for")
 {
     const int node = *base::memory_nodes().begin();
     long reported = -1;

@@ -4,7 +4,7 @@
 #include "base/cpus.hpp"
 #include "base/csv.hpp"
 #include "noisegen/measure/victim.hpp"
-#include "noisegen/schedule/schedule.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
@@ -107,11 +107,11 @@ TEST_CASE("a probe that is stopped before two blocks leaves nothing")
     REQUIRE(eventually([&] { return fs::exists(scratch / "run/probe"); }));
     child.signal(SIGTERM);
     CHECK(child.wait() == 3);
-    CHECK(child.output().find("nothing to tell") != std::string::npos);
+    CHECK(child.output().find("nothing to report") != std::string::npos);
     CHECK(!fs::exists(scratch / "run/probe"));
 }
 
-TEST_CASE("a probe that is stopped later tells of the whole blocks")
+TEST_CASE("a probe that is stopped later reports the whole blocks")
 {
     const Scratch scratch;
     std::vector<std::string> words = probe_on_two_cores({"cpu.spin"}, "50ms");

@@ -1,5 +1,5 @@
 // The token bucket: exact on average, no burst after a stall; random arrivals.
-#include "noisegen/execution/rate_control.hpp"
+#include "noisegen/execution/threads/rate_control.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ TEST_CASE("sleeping too long is made up for")
     CHECK(done_in(10.0, 1.0, 100'000, 60'000) == doctest::Approx(10000).epsilon(0.001));
 }
 
-TEST_CASE("work that is too slow goes on without a pause")
+TEST_CASE("work that is too slow continues without a pause")
 {
     CHECK(done_in(10.0, 1.0, 2'000'000, 0) == doctest::Approx(5000).epsilon(0.001));
 }

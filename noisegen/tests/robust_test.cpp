@@ -45,7 +45,7 @@ std::size_t count(const std::string& text, const std::string& words)
 
 }  // namespace
 
-TEST_CASE("noise whose control file is cut short goes on and completes its trace")
+TEST_CASE("noise whose control file is cut short continues and completes its trace")
 {
     const Scratch scratch;
     Child noise{{program, "--schedule", "control.delay 50ms; cpu.spin[follow=backward] 50ms", "--cpus", cpu(),

@@ -1,5 +1,5 @@
 // The schedule language: what is understood, and what is refused with which words.
-#include "noisegen/schedule/schedule.hpp"
+#include "noisegen/schedule/parser.hpp"
 
 #include "base/error.hpp"
 #include "noisegen/stressors/registry.hpp"

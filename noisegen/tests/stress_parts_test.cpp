@@ -1,7 +1,7 @@
 // The parts that stressors are made of: sockets, sleep that can be cut short.
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "noisegen/execution/stop_event.hpp"
+#include "noisegen/execution/threads/stop_event.hpp"
 #include "noisegen/stressors/network/sockets.hpp"
 
 #include <doctest/doctest.h>

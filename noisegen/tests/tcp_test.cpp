@@ -1,4 +1,4 @@
-// Noise processes that meet over TCP know each other, and let no stranger in.
+// Noise processes that meet over TCP know each other, and refuse other programs.
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -46,7 +46,7 @@ bool closed(Socket& socket)
     return !socket.receive(&byte, 1).has_value();
 }
 
-// Ports of this host that somebody listens on.
+// Ports of this host on which something listens.
 std::vector<std::uint16_t> open_ports()
 {
     std::vector<std::uint16_t> ports;
@@ -153,7 +153,7 @@ TEST_CASE("who says the token is let in and answered, others are closed")
     CHECK(inlets.size() == 1);
 }
 
-TEST_CASE("guests that say nothing are a bounded number, and keep nobody out")
+TEST_CASE("guests that say nothing are a bounded number, and keep no peer out")
 {
     const JobToken token = job_token({});
     const Socket listener = listen_on(0, true);
@@ -186,7 +186,7 @@ TEST_CASE("connections from elsewhere are closed whatever they say")
     CHECK(inlets.empty());
 }
 
-TEST_CASE("noise over loopback has both of its own ends though strangers connect to every port")
+TEST_CASE("noise over loopback has both of its own ends though other programs connect to every port")
 {
     std::atomic<bool> over = false;
     std::atomic<int> tries = 0;
@@ -211,7 +211,7 @@ TEST_CASE("noise over loopback has both of its own ends though strangers connect
         CHECK(made.stressor->note().find("went away") == std::string::npos);
     }
     over = true;
-    MESSAGE("a stranger connected " << tries.load() << " times");
+    MESSAGE("another program connected " << tries.load() << " times");
 }
 
 TEST_CASE("nothing is sent to a listener that is no noisegen of the run")
@@ -231,7 +231,7 @@ TEST_CASE("a listener that closes connections is named")
     const Made made{"network.stream", {{"hosts", "127.0.0.1"}, {"port", closing.port()}}};
     noisegen::Work work;
     made.stressor->begin({});
-    const std::string reported = "127.0.0.1 port " + closing.port() + ": whoever listens there closes the connection";
+    const std::string reported = "127.0.0.1 port " + closing.port() + ": what listens there closes the connection";
     CHECK_THROWS_WITH_AS(step_for(*made.stressor, 20'000'000'000, work), doctest::Contains(reported.c_str()),
                          base::Error);
     CHECK(work.bytes == 0);

@@ -27,7 +27,7 @@ std::string said(TrainingWatch& watch, std::int64_t from, std::int64_t to)
 
 }  // namespace
 
-TEST_CASE("a training that ends is reported once, and so is one that goes on")
+TEST_CASE("a training that ends is reported once, and so is one that continues")
 {
     const testing::Scratch scratch;
     ControlFile training = ControlFile::open(scratch.path(), "node1");
@@ -39,7 +39,7 @@ TEST_CASE("a training that ends is reported once, and so is one that goes on")
     CHECK(
         said(watch, 130, 170).starts_with("140: the training has done nothing for 10 s: it stands still or has ended"));
     training.page().updated_ns = 171 * second;
-    CHECK(said(watch, 171, 175) == "171: the training goes on\n");
+    CHECK(said(watch, 171, 175) == "171: the training continues\n");
 }
 
 TEST_CASE("a training with slow steps is not taken for one that has ended")

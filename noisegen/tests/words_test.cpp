@@ -3,6 +3,7 @@
 
 #include "base/random.hpp"
 #include "noisegen/resources/placement.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/schedule/slot_table.hpp"
 #include "noisegen/stressors/registry.hpp"
 #include "testing/child.hpp"

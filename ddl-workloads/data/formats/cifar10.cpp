@@ -42,7 +42,7 @@ extern const DataSetCard cifar10_data{
     .name = "cifar10",
     .summary = "images in the CIFAR-10 binary form: its folder, or one file of which every fifth image is held out",
     .options = {{"path", "", "the folder (data_batch_*.bin, test_batch.bin), or a file"},
-                {"channels", "3", "of an image: the format does not tell"},
+                {"channels", "3", "of an image: the format does not say"},
                 {"height", "32", "pixels"},
                 {"width", "32", "pixels"},
                 {"classes", "10", "1 to 256"}},

@@ -47,7 +47,7 @@ bool is_parted(const fs::path& path)
 extern const DataSetCard hdf5_data{
     .name = "hdf5",
     .summary = "any samples in an HDF5 file: images (bytes) and labels of anyone's, or what ddl-data wrote",
-    .options = {{"path", "", "the file"}, {"classes", "10", "1 to 256, where the file does not tell"}},
+    .options = {{"path", "", "the file"}, {"classes", "10", "1 to 256, where the file does not say"}},
     .shape = shape_of,
     .open = [](const base::Settings& settings, Part part, const Reading& reading) -> std::unique_ptr<Records> {
         const fs::path path = needed_path(settings);

@@ -15,7 +15,7 @@ namespace ddl::hdf5 {
 // Throws std::system_error, Error for what is no HDF5 file.
 File open_file(const std::filesystem::path& path);
 
-// "/train/" or "/held_out/", or "/" of a file that nobody parted.
+// "/train/" or "/held_out/", or "/" of a file without parts.
 std::string group_of(const File& file, Part part);
 
 // A dataset of whole numbers with 1 to 4 dimensions. A row has one index in the first of them.

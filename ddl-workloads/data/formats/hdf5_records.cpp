@@ -108,7 +108,7 @@ class Hdf5Records : public Records {
         auto file = std::make_unique<InputFile>(path_, reading.access);
         const auto end = static_cast<haddr_t>(file->bytes());
         const auto needed = static_cast<haddr_t>(records() * data_bytes());
-        if (needed > end || *at > end - needed) return;  // HDF5 tells what is wrong
+        if (needed > end || *at > end - needed) return;  // HDF5 reports what is wrong
         plain_ = std::move(file);
         first_byte_ = static_cast<std::int64_t>(*at);
     }

@@ -8,7 +8,7 @@
 
 namespace ddl {
 
-// Of a file that nobody parted: all of them. Throws Error, UsageError for direct access, which HDF5 knows not.
+// Of a file without parts: all of them. Throws Error, UsageError for direct access, which HDF5 does not have.
 std::unique_ptr<Records> hdf5_records(const std::filesystem::path& path, const SampleShape& shape, Part part,
                                       const Reading& reading);
 

@@ -30,7 +30,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
         observed->enter_unseen();
     } else {
         observed->enter(Details::Kind::operation, name, function.seqNr());
-        // Operators inside this one: LibTorch alone takes longer to tell of each than we to record one.
+        // Operators inside this one: LibTorch alone takes longer to report each than we to record one.
         if (top_level_only) at::enableRecordFunction(false);
     }
     return nullptr;

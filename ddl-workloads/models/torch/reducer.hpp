@@ -26,7 +26,7 @@ class Reducer {
     virtual nlohmann::ordered_json logged() = 0;
 };
 
-// Parameters must be equal on all ranks by now. Of what lies in shards, if any, buckets tell whose it is.
+// Parameters must be equal on all ranks by now. Buckets of what lies in shards, if any, say whose it is.
 std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
                                       ExchangeThread& exchanges, const ParameterShards* shards, StartExchange start);
 

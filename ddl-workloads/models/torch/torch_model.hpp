@@ -20,7 +20,7 @@ struct Inputs {
     torch::Tensor tokens;  // of text samples x (length + 1), of clicks samples x categories
 };
 
-// What only this rank holds of a network that is divided over the ranks; exchanged and updated by itself.
+// What only this rank holds of a network that is divided over the ranks; exchanged and updated separately.
 class OwnPart {
  public:
     virtual ~OwnPart() = default;

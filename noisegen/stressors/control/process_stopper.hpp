@@ -19,14 +19,14 @@ class ProcessStopper {
     ProcessStopper(const ProcessStopper&) = delete;
     ProcessStopper& operator=(const ProcessStopper&) = delete;
 
-    // From now on these and their descendants are meant, those that somebody else has stopped left out. Throws Error
+    // From now on these and their descendants are meant, those that are stopped already left out. Throws Error
     // for one of another user, and for this process or one that it descends from. Takes some milliseconds.
     void choose(const std::set<pid_t>& roots);
     std::size_t count() const { return files_.size(); }
 
     struct Pause {
-        std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC: all had been told to stop
-        std::int64_t end_ns = 0;    // none had been told to go on
+        std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC: SIGSTOP had been sent to all
+        std::int64_t end_ns = 0;    // SIGCONT had been sent to none
         bool all_stopped = false;   // in the end of it, as the kernel says
     };
     // Throws Error if the guardian is gone: nothing is stopped without it.

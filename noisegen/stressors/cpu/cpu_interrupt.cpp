@@ -71,7 +71,7 @@ class CpuInterrupt final : public Stressor {
             latest_ns_ = std::max(latest_ns_, now - next_ns_);
             burst_end_ns_ = now + interrupts_.burst_ns;
         }
-        // The CPU is gone for the length of the burst, whoever else wants it: real time, not time of this thread.
+        // The CPU is gone for the length of the burst, whatever else is ready: real time, not time of this thread.
         const std::int64_t end = std::min({burst_end_ns_, now + slice_ns, deadline_ns_});
         while (base::now_ns() < end) {
         }

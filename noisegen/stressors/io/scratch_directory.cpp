@@ -124,7 +124,7 @@ ScratchDirectory::~ScratchDirectory()
     if (!remove_tree(parent_, name_, tree_, mark)) base::warn("could not remove ", path());
 }
 
-// Others lock only what has the mark, so that nobody comes between the making and the lock.
+// Others lock only what has the mark, so that no process comes between the making and the lock.
 void ScratchDirectory::make()
 {
     name_ = new_name();

@@ -33,11 +33,11 @@ class Folder {
 
 class ScratchDirectory {
  public:
-    // A file in it without content, made under the lock: a directory without it is removed by nobody but its maker and
+    // A file in it without content, made under the lock: a directory without it is removed only by its maker and
     // the guardian.
     static constexpr const char* mark = "made-by-noisegen";
 
-    // Beneath `directory`. First removes what killed noisegens left there, and tells so on stderr. Throws
+    // Beneath `directory`. First removes what killed noisegens left there, and reports it on stderr. Throws
     // std::system_error.
     explicit ScratchDirectory(const std::filesystem::path& directory);
     ~ScratchDirectory();

@@ -29,7 +29,7 @@ std::string random_bytes()
     return bytes;
 }
 
-// Under a name that nobody can foresee, and then by a link, which appears whole and at once, or not at all because
+// Under a name that cannot be foreseen, and then by a link, which appears whole and at once, or not at all because
 // another was first.
 void make_once(const fs::path& path)
 {

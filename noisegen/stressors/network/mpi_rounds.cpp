@@ -79,7 +79,7 @@ class Session {
     pid_t launcher_ = ::getppid();
 };
 
-// How far the ranks are, as they tell each other at the end of a turn. All are maxima over the ranks.
+// How far the ranks are, exchanged at the end of a turn. All are maxima over the ranks.
 struct Standing {
     long most = 0;     // rounds begun
     long least = 0;    // the same, negative

@@ -1,4 +1,4 @@
-// Rounds of messages between the MPI ranks of a job, on each noise CPU by itself, brought to rest at the end of a turn.
+// Rounds of messages between the MPI ranks of a job, separate on each noise CPU, completed at the end of a turn.
 #pragma once
 
 #if CROSSTALK_HAS_MPI
@@ -37,13 +37,13 @@ class Pattern {
 // Makes the pattern of this rank in the thread that uses it, so that its memory is near.
 using MakePattern = std::function<std::unique_ptr<Pattern>(int rank, int size)>;
 
-// Initialises MPI if nobody has yet (collective over the job; call it in the main thread). MPI is finalised at the
+// Initialises MPI if it is not yet (collective over the job; call it in the main thread). MPI is finalised at the
 // process's end, unless rounds could not be brought to rest, the run failed or the launcher is gone: then the process
 // ends without, and mpirun ends the others. Throws Unavailable if this MPI cannot be used from a thread that is not
 // main.
 std::unique_ptr<Shared> share_rounds(const Place& place);
 
-// Each step goes on with rounds. When a turn ends, all ranks complete the last round that any of them has begun; what
+// Each step continues the rounds. When a turn ends, all ranks complete the last round that any of them has begun; what
 // is complete after the turn's last step counts with the next turn. Ranks may have different numbers of CPUs: null for
 // those without a partner, which do nothing.
 std::unique_ptr<Stressor> make_rounds(const Place& place, const MakePattern& make);

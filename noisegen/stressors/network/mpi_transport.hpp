@@ -1,4 +1,4 @@
-// How MPI's messages travel, as far as the library tells.
+// How MPI's messages travel, as far as the library reports it.
 #pragma once
 
 #include <string>

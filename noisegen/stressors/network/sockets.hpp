@@ -1,4 +1,4 @@
-// TCP sockets that never block, closed by themselves.
+// TCP sockets that never block and close on destruction.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -51,7 +51,7 @@ struct Accepted {
 };
 std::optional<Accepted> accept_from(const Socket& listener);
 
-// One attempt; waits up to a second. Not open if nobody listens there.
+// One attempt; waits up to a second. Not open if nothing listens there.
 Socket connect_to(const std::string& host, std::uint16_t port);
 
 }  // namespace noisegen

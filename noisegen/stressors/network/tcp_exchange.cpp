@@ -172,7 +172,7 @@ class TcpExchange final : public Stressor {
                        outlets_.size() == 1 ? " connection" : " connections", ", messages of ", bytes_, " bytes");
         if (lost() > 0) text += "; the other side went away";
         if (arrivals_.turned_away() > 0)
-            text += base::join("; ", arrivals_.turned_away(), " connections of strangers were closed");
+            text += base::join("; ", arrivals_.turned_away(), " connections of other programs were closed");
         return text;
     }
 
@@ -253,10 +253,10 @@ class TcpExchange final : public Stressor {
             case Greeting::State::refused:
                 outlet.socket = {};
                 outlet.refused = true;
-                if (++refusals_ == most_refusals) fail("whoever listens there closes the connection");
+                if (++refusals_ == most_refusals) fail("what listens there closes the connection");
                 break;
             case Greeting::State::going_on:
-                if (on_ns_ - outlet.asked_ns > answer_patience_ns) fail("whoever listens there does not answer");
+                if (on_ns_ - outlet.asked_ns > answer_patience_ns) fail("what listens there does not answer");
                 break;
         }
     }

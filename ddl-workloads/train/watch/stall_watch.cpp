@@ -1,4 +1,4 @@
-#include "ddl-workloads/train/stall_watch.hpp"
+#include "ddl-workloads/train/watch/stall_watch.hpp"
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -97,7 +97,7 @@ void StallWatch::watch()
         std::clamp(after_ / 10, base::Nanoseconds{20'000'000}, base::Nanoseconds{5'000'000'000});
     for (std::int64_t looked = base::now_ns(); rest(look);) {
         const std::int64_t now = base::now_ns();
-        // If this thread came late too, the whole process was stopped and goes on now.
+        // If this thread came late too, the whole process was stopped and continues now.
         const bool was_stopped = now - std::exchange(looked, now) > 2 * look.count();
         if (was_stopped) instruments_.clock().mark();
         if (now - instruments_.clock().whereabouts().since_ns < after_.count() || was_stopped) continue;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/descriptor.hpp"
-#include "noisegen/execution/stop_event.hpp"
-#include "noisegen/execution/stress.hpp"
+#include "noisegen/execution/threads/stop_event.hpp"
+#include "noisegen/execution/threads/stress.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -46,7 +46,7 @@ class Team {
 
     void start(std::vector<Slot> table, std::int64_t start_ns, NoiseObservers observers);
 
-    // Waits until there is something to tell (done, failed, newly short), the descriptor can be read, or the time has
+    // Waits until there is something to report (done, failed, newly short), the descriptor can be read, or the time has
     // come.
     void wait_for_news(std::int64_t deadline_ns, int descriptor) const;
 
@@ -69,7 +69,7 @@ class Team {
     // How late noise that follows the training began and ended, each time. After stop().
     Lateness late_to_follow() const;
     Lateness late_to_leave() const;
-    // How each stressor worked on its first CPU, by stressor; empty if it has nothing to tell. After stop().
+    // How each stressor worked on its first CPU, by stressor; empty if it has nothing to report. After stop().
     std::vector<std::string> notes() const;
 
  private:

@@ -1,4 +1,4 @@
-#include "ddl-workloads/train/step_rows.hpp"
+#include "ddl-workloads/train/steps/step_rows.hpp"
 
 #include <string>
 #include <vector>

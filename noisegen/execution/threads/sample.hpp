@@ -97,7 +97,7 @@ struct NoiseObservers {
     std::function<void(std::size_t, const SlotDone&)> on_slot = {};
     // About every tenth of a second while a level is on: the slot so far, and what was done since the last call.
     std::function<void(std::size_t, const SlotDone&, const Sample&)> on_sample = {};
-    // When a level that follows the training goes on or off: the slot so far, whether it is on, and at what time.
+    // When a level that follows the training is switched on or off: the slot so far, whether it is on, and when.
     std::function<void(std::size_t, const SlotDone&, bool, std::int64_t)> on_followed = {};
     // When a step held the training stopped: the slot so far, from when and until when.
     std::function<void(std::size_t, const SlotDone&, std::int64_t, std::int64_t)> on_stopped = {};

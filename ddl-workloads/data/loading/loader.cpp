@@ -1,4 +1,4 @@
-#include "ddl-workloads/data/loader.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
 
 #include "base/error.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 ReaderObserver nobody;
 
 // Batches are freed on another thread than they are made on. So that their memory is not given back to the kernel in
-// between and fetched page by page again, the C library's thresholds are where it moves them by itself at most.
+// between and fetched page by page again, the C library's thresholds are as high as it would move them at most.
 void keep_freed_memory()
 {
 #ifdef __GLIBC__
@@ -98,7 +98,7 @@ void Loader::read_batches(int reader, const std::stop_token& stop)
         }
         const std::int64_t bytes = std::ssize(raw.records) - std::ssize(room);
         bytes_read_ += bytes;
-        if (!room.empty()) return observer_->read_ends(reader, bytes);  // stopped: nobody takes the batch
+        if (!room.empty()) return observer_->read_ends(reader, bytes);  // stopped: the batch is not needed
         if (plan_.transformers > 0) {
             observer_->read_ends(reader, bytes);
             raw_.put(std::exchange(raw, {}));

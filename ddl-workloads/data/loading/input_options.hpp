@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/options.hpp"
-#include "ddl-workloads/data/batch.hpp"
+#include "ddl-workloads/data/loading/batch.hpp"
 #include "ddl-workloads/data/records.hpp"
 
 #include <filesystem>

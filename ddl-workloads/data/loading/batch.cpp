@@ -1,4 +1,4 @@
-#include "ddl-workloads/data/batch.hpp"
+#include "ddl-workloads/data/loading/batch.hpp"
 
 #include "base/random.hpp"
 

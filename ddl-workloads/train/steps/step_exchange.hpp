@@ -1,5 +1,5 @@
-// What ranks tell each other once a step, beside the step: whether to stop, and how the step before went. So all of
-// them end after the same step, whichever is asked to, and rank 0 can write down the steps of all while they go on.
+// What ranks report to each other once a step, beside the step: whether to stop, and how the step before went. So all
+// of them end after the same step, whichever is asked to, and rank 0 can write down the steps of all while they go on.
 #pragma once
 
 #include "ddl-workloads/checkpoint/checkpointer.hpp"

@@ -12,7 +12,7 @@ class RunqueueDelay {
  public:
     RunqueueDelay();
 
-    // Ready to run, but not running, since the thread began, in ns; 0 where the kernel does not tell.
+    // Ready to run, but not running, since the thread began, in ns; 0 where the kernel does not report it.
     std::int64_t waited_ns() const;
 
  private:

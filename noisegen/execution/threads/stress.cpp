@@ -1,4 +1,4 @@
-#include "noisegen/execution/stress.hpp"
+#include "noisegen/execution/threads/stress.hpp"
 
 #include "base/clock.hpp"
 
@@ -152,7 +152,7 @@ class Stress {
         return true;
     }
 
-    // Windows end at multiples of a tenth of a second since the start of the run, or as soon after as somebody looks.
+    // Windows end at multiples of a tenth of a second since the start of the run, or at the next look after that.
     std::int64_t next_window() const
     {
         const std::int64_t since = window_.begin_ns - context_.start_ns;

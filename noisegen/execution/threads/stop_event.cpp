@@ -1,4 +1,4 @@
-#include "noisegen/execution/stop_event.hpp"
+#include "noisegen/execution/threads/stop_event.hpp"
 
 #include "base/clock.hpp"
 #include "base/error.hpp"

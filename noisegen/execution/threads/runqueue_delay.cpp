@@ -1,4 +1,4 @@
-#include "noisegen/execution/runqueue_delay.hpp"
+#include "noisegen/execution/threads/runqueue_delay.hpp"
 
 #include <array>
 #include <cstdlib>

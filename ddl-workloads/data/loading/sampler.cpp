@@ -1,4 +1,4 @@
-#include "ddl-workloads/data/sampler.hpp"
+#include "ddl-workloads/data/loading/sampler.hpp"
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -9,7 +9,7 @@
 
 namespace ddl {
 
-// Each epoch's order is made once, by whoever comes to it first, and forgotten when nobody is in that epoch any more.
+// Each epoch's order is made once, by the first thread that needs it, and dropped when no thread is in that epoch.
 class EpochOrders {
  public:
     using Order = std::shared_ptr<const std::vector<std::uint32_t>>;

@@ -1,4 +1,4 @@
-#include "ddl-workloads/data/input_options.hpp"
+#include "ddl-workloads/data/loading/input_options.hpp"
 
 #include "base/option_checks.hpp"
 

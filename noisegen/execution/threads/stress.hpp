@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/contract/control_file.hpp"
-#include "noisegen/execution/bursts.hpp"
-#include "noisegen/execution/rate_control.hpp"
-#include "noisegen/execution/runqueue_delay.hpp"
-#include "noisegen/execution/sample.hpp"
-#include "noisegen/execution/stop_event.hpp"
+#include "noisegen/execution/threads/bursts.hpp"
+#include "noisegen/execution/threads/rate_control.hpp"
+#include "noisegen/execution/threads/runqueue_delay.hpp"
+#include "noisegen/execution/threads/sample.hpp"
+#include "noisegen/execution/threads/stop_event.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "noisegen/execution/team.hpp"
+#include "noisegen/execution/threads/team.hpp"
 
 #include "base/clock.hpp"
 #include "base/cpus.hpp"
@@ -18,7 +18,7 @@ namespace noisegen {
 
 namespace {
 
-// Signals go to the main thread. A pipe that nobody reads is an error of the call that writes.
+// Signals go to the main thread. A pipe without a reader is an error of the call that writes.
 void leave_signals_alone()
 {
     sigset_t signals;

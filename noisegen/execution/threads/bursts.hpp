@@ -26,7 +26,7 @@ class Bursts {
         bool whole = true;  // not cut by the end of the slot
     };
 
-    // The burst that goes on at `now` or comes next, cut to the slot that ends at `slot_end`. Its begin is not before
+    // The burst in progress at `now` or the next one, cut to the slot that ends at `slot_end`. Its begin is not before
     // `now`; begin >= slot_end: there is none left.
     Burst next(std::int64_t now, std::int64_t slot_end)
     {

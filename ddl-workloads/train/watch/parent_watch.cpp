@@ -1,4 +1,4 @@
-#include "ddl-workloads/train/parent_watch.hpp"
+#include "ddl-workloads/train/watch/parent_watch.hpp"
 
 #include "base/error.hpp"
 #include "base/stop.hpp"

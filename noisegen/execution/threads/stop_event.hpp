@@ -8,7 +8,7 @@
 
 namespace noisegen {
 
-// Rung once, heard by all threads, those that come later too. Nobody wakes up before it rings or the time has come.
+// Rung once, heard by all threads, those that come later too. No thread wakes up before it rings or the time has come.
 class StopEvent {
  public:
     StopEvent();

@@ -2,11 +2,11 @@
 // alone.
 #pragma once
 
-#include "ddl-workloads/data/batch.hpp"
-#include "ddl-workloads/data/handover.hpp"
-#include "ddl-workloads/data/ordered_queue.hpp"
+#include "ddl-workloads/data/loading/batch.hpp"
+#include "ddl-workloads/data/loading/handover.hpp"
+#include "ddl-workloads/data/loading/ordered_queue.hpp"
+#include "ddl-workloads/data/loading/sampler.hpp"
 #include "ddl-workloads/data/records.hpp"
-#include "ddl-workloads/data/sampler.hpp"
 
 #include <atomic>
 #include <cstdint>

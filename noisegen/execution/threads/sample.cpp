@@ -1,4 +1,4 @@
-#include "noisegen/execution/sample.hpp"
+#include "noisegen/execution/threads/sample.hpp"
 
 #include <algorithm>
 

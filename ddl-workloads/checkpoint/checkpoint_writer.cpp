@@ -1,0 +1,125 @@
+#include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
+
+#include "base/error.hpp"
+#include "ddl-workloads/checkpoint/hdf5_output.hpp"
+#include "ddl-workloads/data/checksums.hpp"
+
+#include <bit>
+#include <thread>
+
+namespace ddl {
+
+namespace fs = std::filesystem;
+using hdf5::check;
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "tensors are written as they are in memory");
+
+// Makes the groups that a path needs.
+hdf5::Properties making_groups()
+{
+    hdf5::Properties properties{check(H5Pcreate(H5P_LINK_CREATE), "make properties")};
+    check(H5Pset_create_intermediate_group(properties.get(), 1), "set properties");
+    return properties;
+}
+
+// So that it is known where the numbers lie.
+hdf5::Properties with_room_at_once()
+{
+    hdf5::Properties properties{check(H5Pcreate(H5P_DATASET_CREATE), "make properties")};
+    check(H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY), "set properties");
+    check(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER), "set properties");
+    return properties;
+}
+
+hdf5::DataSet make_set(hid_t file, const StateTensor& tensor, hid_t links, hid_t storage)
+{
+    const std::vector<hsize_t> shape(tensor.shape.begin(), tensor.shape.end());
+    const hdf5::Space space{check(
+        shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
+        "make a space")};
+    return hdf5::DataSet{
+        check(H5Dcreate2(file, tensor.path.c_str(), file_type(tensor.type), space.get(), links, storage, H5P_DEFAULT),
+              "make ", tensor.path)};
+}
+
+// HDF5's part at once, before and after the numbers, which drive all else out of the cache. Checksums are taken while
+// the kernel copies the numbers.
+void write_tensors(hid_t file, hdf5::Output& output, std::span<const StateTensor> tensors)
+{
+    const hdf5::Properties links = making_groups();
+    const hdf5::Properties storage = with_room_at_once();
+    std::vector<hdf5::DataSet> sets;
+    std::vector<haddr_t> places;
+    for (const StateTensor& tensor : tensors) {
+        sets.push_back(make_set(file, tensor, links.get(), storage.get()));
+        places.push_back(H5Dget_offset(sets.back().get()));
+    }
+    std::vector<std::uint32_t> checksums(tensors.size());
+    {
+        const std::jthread writer{[&] {
+            for (std::size_t i = 0; i < tensors.size(); ++i) output.write(places[i], tensors[i].bytes);
+        }};
+        for (std::size_t i = 0; i < tensors.size(); ++i) checksums[i] = crc32c(tensors[i].bytes);
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        write_attribute(sets[i].get(), checksum_attribute, H5T_STD_U32LE, &checksums[i]);
+}
+
+template <class Fill>
+void write_file(const fs::path& path, bool durable, const Fill& fill)
+{
+    const hdf5::Lock lock;
+    hdf5::Output output{path};
+    // Structures of this version have checksums, so that HDF5 refuses damaged ones.
+    check(H5Pset_libver_bounds(output.access(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), "set the version");
+    try {
+        const hdf5::File file{
+            check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, output.access()), "create ", path.string())};
+        fill(file.get(), output);
+    } catch (const base::Error&) {
+        output.finish(false);  // what went wrong with the disk comes first
+        throw;
+    }
+    output.finish(durable);
+}
+
+void write_tensors(const fs::path& path, const CheckpointMeta& meta, std::int64_t shard,
+                   std::span<const StateTensor> tensors, bool durable)
+{
+    write_file(path, durable, [&](hid_t file, hdf5::Output& output) {
+        write_meta(file, meta, shard, tensors.size());
+        write_tensors(file, output, tensors);
+    });
+}
+
+}  // namespace
+
+void write_whole_checkpoint(const fs::path& checkpoint, const CheckpointMeta& meta,
+                            std::span<const StateTensor> tensors, bool durable)
+{
+    write_tensors(checkpoint_file(checkpoint), meta, -1, tensors, durable);
+}
+
+void write_shard(const fs::path& checkpoint, const CheckpointMeta& meta, std::int64_t shard,
+                 std::span<const StateTensor> tensors, bool durable)
+{
+    write_tensors(shard_file(checkpoint, shard), meta, shard, tensors, durable);
+}
+
+void write_index(const fs::path& checkpoint, const CheckpointMeta& meta,
+                 const std::vector<std::vector<std::string>>& paths, bool durable)
+{
+    write_file(checkpoint_file(checkpoint), durable, [&](hid_t file, hdf5::Output&) {
+        write_meta(file, meta, -1, 0);
+        const hdf5::Properties groups = making_groups();
+        for (std::size_t shard = 0; shard < paths.size(); ++shard)
+            for (const std::string& path : paths[shard])
+                check(H5Lcreate_external(shard_file({}, static_cast<std::int64_t>(shard)).c_str(), path.c_str(), file,
+                                         path.c_str(), groups.get(), H5P_DEFAULT),
+                      "link ", path);
+    });
+}
+
+}  // namespace ddl

@@ -1,0 +1,309 @@
+#include "noisegen/schedule/parser.hpp"
+
+#include "base/words.hpp"
+#include "noisegen/schedule/builder.hpp"
+#include "noisegen/stressors/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace noisegen {
+
+namespace {
+
+constexpr base::Nanoseconds shortest{1'000'000};
+constexpr base::Nanoseconds longest = std::chrono::hours{24 * 366};
+constexpr std::size_t most_treatments = 4096;
+
+const std::vector<std::string> forms{"rotation", "factorial", "random", "ramp"};
+
+// The stressors of the short words, M2S2.
+const std::map<char, std::string> letters{
+    {'M', "memory.stream"}, {'N', "network.exchange"}, {'I', "io.write"}, {'C', "cpu.spin"}, {'S', "quiet"}};
+
+base::Nanoseconds check_length(base::Nanoseconds length, std::string_view of)
+{
+    if (length.count() == 0) base::fail_usage("'", of, "' has length zero");
+    if (length < shortest) base::fail_usage("'", of, "' is shorter than 1ms, which cannot be switched exactly");
+    if (length > longest) base::fail_usage("'", of, "' is longer than a year");
+    return length;
+}
+
+base::Nanoseconds parse_length(std::string_view text, std::string_view of)
+{
+    base::Nanoseconds length{};
+    try {
+        length = base::parse<base::Nanoseconds>(text);
+    } catch (const base::UsageError& error) {
+        base::fail_usage("'", of, "': ", error.what());
+    }
+    return check_length(length, of);
+}
+
+// "memory.stream[...] 2s; quiet 2s"
+Schedule parse_sequence(std::string_view text)
+{
+    ScheduleBuilder builder{Schedule::Design::sequence, text};
+    Sequence sequence;
+    for (const std::string& phase : base::split(text, ';')) {
+        if (phase.empty()) continue;  // "A 1s; B 1s;"
+        const std::size_t space = phase.find_last_of(" \t\n");
+        const bool length_missing = space == std::string::npos || phase.back() == ']' || phase.back() == ')';
+        const std::string plug_in = length_missing ? phase : phase.substr(0, space);
+        const std::vector<Treatment> factor = builder.factor(base::parse_plug_in(plug_in), false);
+        if (length_missing) base::fail_usage("'", phase, "' has no length, such as '", phase, " 2s'");
+        sequence.entries.push_back({factor.front(), parse_length(phase.substr(space + 1), phase)});
+    }
+    if (sequence.entries.empty()) base::fail_usage("the schedule is empty; try 'memory.stream 2s; quiet 2s'");
+    return builder.finish(std::move(sequence));
+}
+
+// "M2S2": capitals and seconds only.
+bool is_short_word(std::string_view text)
+{
+    const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.'; };
+    return text.size() >= 2 && text[0] >= 'A' && text[0] <= 'Z' && std::all_of(text.begin(), text.end(), fits);
+}
+
+Schedule parse_short_word(std::string_view text)
+{
+    ScheduleBuilder builder{Schedule::Design::sequence, text};
+    Sequence sequence;
+    for (std::size_t i = 0; i < text.size();) {
+        const auto stressor = letters.find(text[i]);
+        if (stressor == letters.end())
+            base::fail_usage("'", text, "': no stressor is called ", text[i],
+                             " for short; there are M (memory.stream), ",
+                             "N (network.exchange), I (io.write), C (cpu.spin) and S (quiet)");
+        std::size_t end = i + 1;
+        while (end < text.size() && (text[end] < 'A' || text[end] > 'Z')) ++end;
+        const std::string seconds{text.substr(i + 1, end - i - 1)};
+        if (seconds.empty()) base::fail_usage("'", text, "': ", text[i], " lacks its seconds, such as ", text[i], "2");
+        const base::Nanoseconds length = parse_length(seconds + "s", text);
+        const Treatment treatment =
+            builder.factor({.label = {}, .name = stressor->second, .options = {}}, false).front();
+        sequence.entries.push_back({treatment, length});
+        i = end;
+    }
+    return builder.finish(std::move(sequence));
+}
+
+// The inside of "form(items; name=value; ...)".
+struct Arguments {
+    std::vector<std::string> items;
+    std::map<std::string, std::string> options;
+};
+
+Arguments parse_arguments(std::string_view form, std::string_view text, const std::vector<std::string>& known)
+{
+    std::string_view inside = text.substr(form.size());
+    inside = base::trim(inside);
+    if (!inside.starts_with('(') || !inside.ends_with(')')) base::fail_usage("'", text, "' is not ", form, "(...)");
+    inside = inside.substr(1, inside.size() - 2);
+    const std::vector<std::string> parts = base::split(inside, ';');
+    if (parts.empty() || parts[0].empty()) base::fail_usage(form, "(...) names no stressor");
+    Arguments arguments{.items = base::split(parts[0], ','), .options = {}};
+    for (const std::string& item : arguments.items)
+        if (item.empty()) base::fail_usage("'", text, "' has an empty place between commas");
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        const std::size_t equals = parts[i].find('=');
+        const std::string name{base::trim(std::string_view{parts[i]}.substr(0, equals))};
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            base::fail_usage(form, " has no option '", name, "'; it has ", base::join_words(known, ", "));
+        if (equals == std::string::npos) base::fail_usage(form, ": ", name, " has no value");
+        const std::string value{base::trim(std::string_view{parts[i]}.substr(equals + 1))};
+        if (!arguments.options.emplace(name, value).second) base::fail_usage(form, " sets ", name, " twice");
+    }
+    return arguments;
+}
+
+template <class T>
+T argument(std::string_view form, const Arguments& arguments, const std::string& name, T otherwise)
+{
+    const auto found = arguments.options.find(name);
+    if (found == arguments.options.end()) return otherwise;
+    try {
+        return base::parse<T>(found->second);
+    } catch (const base::UsageError& error) {
+        base::fail_usage(form, ": ", name, ": ", error.what());
+    }
+}
+
+std::optional<base::Nanoseconds> slot_argument(std::string_view form, const Arguments& arguments)
+{
+    const auto found = arguments.options.find("slot");
+    if (found == arguments.options.end()) return base::Nanoseconds{1'000'000'000};
+    if (found->second == "auto") return {};
+    return parse_length(found->second, base::join(form, ": slot=", found->second));
+}
+
+// Appends quiet treatments; `there` are in the block already.
+void add_quiet(std::string_view form, const Arguments& arguments, std::size_t otherwise, std::size_t there,
+               std::vector<Treatment>& treatments)
+{
+    const auto quiet = argument<std::int64_t>(form, arguments, "quiet", static_cast<std::int64_t>(otherwise));
+    if (quiet < 1 || quiet > 1000) base::fail_usage(form, ": quiet=", quiet, " is not in 1 to 1000");
+    for (auto i = static_cast<std::int64_t>(there); i < quiet; ++i) treatments.emplace_back();
+}
+
+void refuse_quiet_item(std::string_view form, const Treatment& treatment)
+{
+    if (treatment.empty()) base::fail_usage(form, ": quiet is in every block already; quiet=2 says how often");
+}
+
+Schedule rotation(std::string_view text, const Arguments& arguments, std::optional<base::Nanoseconds> slot)
+{
+    constexpr std::string_view form = "rotation";
+    ScheduleBuilder builder{Schedule::Design::rotation, text};
+    Blocks blocks{.treatments = {}, .slot = slot};
+    for (const std::string& item : arguments.items)
+        for (const Treatment& level : builder.new_factor(base::parse_plug_in(item), true)) {
+            refuse_quiet_item(form, level);
+            blocks.treatments.push_back(level);
+        }
+    // Every contrast uses quiet: sqrt(K) of it for K treatments makes their intervals shortest.
+    const auto quiet = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(blocks.treatments.size()))));
+    add_quiet(form, arguments, quiet, 0, blocks.treatments);
+    return builder.finish(std::move(blocks));
+}
+
+Schedule parse_rotation(std::string_view text)
+{
+    constexpr std::string_view form = "rotation";
+    const Arguments arguments = parse_arguments(form, text, {"slot", "quiet"});
+    return rotation(text, arguments, slot_argument(form, arguments));
+}
+
+Schedule parse_factorial(std::string_view text)
+{
+    constexpr std::string_view form = "factorial";
+    const Arguments arguments = parse_arguments(form, text, {"slot", "quiet"});
+    ScheduleBuilder builder{Schedule::Design::factorial, text};
+    std::vector<Treatment> combinations{{}};
+    std::vector<Treatment> alone;
+    for (const std::string& item : arguments.items) {
+        const std::vector<Treatment> levels = builder.new_factor(base::parse_plug_in(item), true);
+        refuse_quiet_item(form, levels.front());
+        if (!builder.runs_on_cpus(levels.front())) {
+            alone.insert(alone.end(), levels.begin(), levels.end());
+            continue;
+        }
+        std::vector<Treatment> with = combinations;
+        for (const Treatment& level : levels)
+            for (Treatment combination : combinations) {
+                combination.push_back(level.front());
+                with.push_back(std::move(combination));
+            }
+        if (with.size() > most_treatments) base::fail_usage("factorial: more than ", most_treatments, " combinations");
+        combinations = std::move(with);
+    }
+    combinations.insert(combinations.end(), alone.begin(), alone.end());
+    add_quiet(form, arguments, 1, 1, combinations);
+    return builder.finish(Blocks{.treatments = std::move(combinations), .slot = slot_argument(form, arguments)});
+}
+
+Schedule parse_random(std::string_view text)
+{
+    constexpr std::string_view form = "random";
+    const Arguments arguments = parse_arguments(form, text, {"slot"});
+    ScheduleBuilder builder{Schedule::Design::sequence, text};
+    RandomSlots random;
+    double sum = 0.0;
+    for (const std::string& item : arguments.items) {
+        const std::size_t equals = item.rfind('=');
+        if (equals == std::string::npos || item.find(']', equals) != std::string::npos)
+            base::fail_usage("random: '", item, "' has no share, such as ", item, "=25%");
+        const std::vector<Treatment> factor = builder.new_factor(base::parse_plug_in(item.substr(0, equals)), false);
+        base::Percent percent;
+        try {
+            percent = base::parse<base::Percent>(item.substr(equals + 1));
+        } catch (const base::UsageError& error) {
+            base::fail_usage("random: '", item, "': ", error.what());
+        }
+        sum += percent.value;
+        random.shares.push_back({factor.front(), percent});
+    }
+    if (std::abs(sum - 100.0) > 0.01)
+        base::fail_usage("random: the shares add up to ", base::format(sum), "%, not to 100%");
+    const auto slot = arguments.options.find("slot");
+    random.slot = parse_length(slot == arguments.options.end() ? "1s" : slot->second, "random: slot");
+    return builder.finish(std::move(random));
+}
+
+// "0..16GiB/s" in so many equal steps, both ends included.
+std::vector<base::Rate> ramp_rates(const std::string& range, std::int64_t steps)
+{
+    const std::size_t dots = range.find("..");
+    if (dots == std::string::npos) base::fail_usage("ramp: rate=", range, " is no range, such as 0..16GiB/s");
+    auto last = base::parse<base::Rate>(range.substr(dots + 2));
+    auto first = base::parse<base::Rate>(range.substr(0, dots));
+    if (first.per_second == 0.0) first.of = last.of;  // zero needs no unit
+    if (last.per_second == 0.0) last.of = first.of;
+    if (first.of != last.of) base::fail_usage("ramp: rate=", range, " has bytes at one end, operations at the other");
+    std::vector<base::Rate> rates;
+    for (std::int64_t i = 0; i < steps; ++i) {
+        const double share = static_cast<double>(i) / static_cast<double>(steps - 1);
+        rates.push_back({std::round(first.per_second + share * (last.per_second - first.per_second)), last.of});
+    }
+    return rates;
+}
+
+Schedule parse_ramp(std::string_view text)
+{
+    constexpr std::string_view form = "ramp";
+    const Arguments arguments = parse_arguments(form, text, {"rate", "steps", "hold"});
+    if (arguments.items.size() != 1) base::fail_usage("ramp takes one stressor");
+    if (!arguments.options.contains("rate")) base::fail_usage("ramp lacks its rate, such as rate=0..16GiB/s");
+    const auto steps = argument<std::int64_t>(form, arguments, "steps", 8);
+    if (steps < 2 || steps > 1000) base::fail_usage("ramp: steps=", steps, " is not in 2 to 1000");
+    const auto hold = arguments.options.find("hold");
+    const base::Nanoseconds length = parse_length(hold == arguments.options.end() ? "5s" : hold->second, "ramp: hold");
+
+    const base::PlugInText plug_in = base::parse_plug_in(arguments.items[0]);
+    if (plug_in.options.contains("rate"))
+        base::fail_usage("ramp: the rate stands behind the stressor: ramp(a; rate=...)");
+    const StressorCard& card = stressors().find(plug_in.name);
+    if (!card.counts_bytes && !card.counts_operations) base::fail_usage("ramp: ", plug_in.name, " has no rate");
+
+    const std::vector<base::Rate> rates = ramp_rates(arguments.options.at("rate"), steps);
+    std::vector<base::Rate> over_zero;
+    std::copy_if(rates.begin(), rates.end(), std::back_inserter(over_zero),
+                 [](const base::Rate& rate) { return rate.per_second > 0.0; });
+    if (over_zero.empty()) base::fail_usage("ramp: rate=", arguments.options.at("rate"), " never rises over zero");
+
+    ScheduleBuilder builder{Schedule::Design::sequence, text};
+    const std::vector<Treatment> treatments = builder.factor_at(plug_in, over_zero);
+    Sequence sequence;
+    auto treatment = treatments.begin();
+    for (const base::Rate rate : rates)
+        sequence.entries.push_back({rate.per_second > 0.0 ? *treatment++ : Treatment{}, length});
+    return builder.finish(std::move(sequence));
+}
+
+}  // namespace
+
+Schedule parse_schedule(std::string_view whole)
+{
+    const std::string_view text = base::trim(whole);
+    const std::string word{base::trim(text.substr(0, text.find('(')))};
+    if (word == "rotation") return parse_rotation(text);
+    if (word == "factorial") return parse_factorial(text);
+    if (word == "random") return parse_random(text);
+    if (word == "ramp") return parse_ramp(text);
+    const bool called = text.ends_with(')') && word.find_first_of(" ;=[") == std::string::npos;
+    if (called)
+        base::fail_usage("no schedule '", word, "(...)'", base::did_you_mean(word, forms), " (there are ",
+                         base::join_words(forms, ", "), ")");
+    if (is_short_word(text)) return parse_short_word(text);
+    return parse_sequence(text);
+}
+
+Schedule rotation_of(const std::vector<std::string>& stressors, base::Nanoseconds slot)
+{
+    const std::string length = base::format(slot);
+    return rotation("rotation(" + base::join_words(stressors, ", ") + "; slot=" + length + ")",
+                    {.items = stressors, .options = {}}, check_length(slot, "rotation: slot=" + length));
+}
+
+}  // namespace noisegen
