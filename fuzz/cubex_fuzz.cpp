@@ -8,9 +8,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     const fuzz::InputFile file{data, size};
     try {
-        const otf2::CubeProfile profile = otf2::read_cubex(file.path());
-        static_cast<void>(otf2::compared(profile, profile, true).metrics.size());
-        static_cast<void>(otf2::agreement(profile, profile, 1e-9).time.most);
+        const cube::CubeProfile profile = cube::read_cubex(file.path());
+        static_cast<void>(cube::compared(profile, profile, true).metrics.size());
+        static_cast<void>(cube::agreement(profile, profile, 1e-9).time.most);
     } catch (const base::Error&) {
     }
     return 0;

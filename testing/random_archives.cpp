@@ -64,7 +64,7 @@ std::string differences(const Waits& truth, const Waits& found)
     return text;
 }
 
-std::string check_delay(const otf2::CriticalPath& path, const Truth& truth, const std::vector<std::int64_t>& ranks)
+std::string check_delay(const replay::CriticalPath& path, const Truth& truth, const std::vector<std::int64_t>& ranks)
 {
     std::string text;
     std::map<std::int64_t, double> by_rank;
@@ -97,9 +97,9 @@ std::string check(const fs::path& directory)
         otf2::Reader reader{directory / "traces.otf2"};
         const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(reader.archive());
         Waits waits;
-        otf2::MpiReplay replay{
-            reader, {.critical_path = critical_path}, [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
-                waits[{otf2::cube_name(key.pattern), ranks.at(key.location)}] += sum.ns;
+        replay::MpiReplay replay{
+            reader, {.critical_path = critical_path}, [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
+                waits[{replay::cube_name(key.pattern), ranks.at(key.location)}] += sum.ns;
             }};
         reader.read(replay);
         replay.finish();

@@ -127,10 +127,10 @@ inline std::vector<const SyntheticNoise*> noise_at(const SyntheticRun& run, cons
 inline void write_training(const std::filesystem::path& folder, const SyntheticRun& run)
 {
     const std::vector<detail::PlannedSlot> slots = detail::plan(run);
-    otf2::ThreadMeeting meeting{run.ranks};
-    otf2::on_each_rank(meeting, [&](int mine) {
+    synth::ThreadMeeting meeting{run.ranks};
+    synth::on_each_rank(meeting, [&](int mine) {
         const auto clock = [] { return otf2::ClockSample{.at_ns = base::now_ns()}; };
-        otf2::Recorder recorder{folder, std::make_unique<otf2::ThreadTeam>(mine, meeting, clock)};
+        otf2::Recorder recorder{folder, std::make_unique<synth::ThreadTeam>(mine, meeting, clock)};
         const auto attribute = [&](const char* name) { return recorder.attribute(name, otf2::Type::uint64); };
         const otf2::AttributeRef step_number = attribute("step");
         const otf2::AttributeRef bucket_number = attribute("bucket");

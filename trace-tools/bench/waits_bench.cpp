@@ -183,20 +183,20 @@ struct Found {
     std::int64_t path_ns = 0;
 };
 
-Found replay(const std::filesystem::path& anchor, bool critical_path)
+Found replayed(const std::filesystem::path& anchor, bool critical_path)
 {
     Found found;
     otf2::Reader reader{anchor};
-    otf2::MpiReplay replay{
+    replay::MpiReplay replay{
         reader,
         {.critical_path = critical_path,
-         .phases = [&](const otf2::PhaseTime& phase) { found.phases_ns += static_cast<std::uint64_t>(phase.ns); }},
-        [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
-            if (key.pattern == otf2::Pattern::wait_nxn) found.waited_ns += static_cast<std::uint64_t>(sum.ns);
+         .phases = [&](const replay::PhaseTime& phase) { found.phases_ns += static_cast<std::uint64_t>(phase.ns); }},
+        [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
+            if (key.pattern == replay::Pattern::wait_nxn) found.waited_ns += static_cast<std::uint64_t>(sum.ns);
         }};
     reader.read(replay);
     replay.finish();
-    found.efficiency = otf2::efficiencies(replay.times()).value().parallel();
+    found.efficiency = replay::efficiencies(replay.times()).value().parallel();
     if (critical_path)
         for (const auto& [key, ns] : replay.critical_path().ns) found.path_ns += ns;
     return found;
@@ -240,8 +240,8 @@ try {
         const std::filesystem::path archive = anchor(shape);
         std::cout << shape.ranks << " ranks, " << shape.events << " events, chunks of " << (shape.chunk_bytes >> 10)
                   << " KiB: peak memory of wait states, phases and POP "
-                  << bench::peak_mb([&] { replay(archive, false); }) << " MB, with the critical path "
-                  << bench::peak_mb([&] { replay(archive, true); }) << " MB" << std::endl;
+                  << bench::peak_mb([&] { replayed(archive, false); }) << " MB, with the critical path "
+                  << bench::peak_mb([&] { replayed(archive, true); }) << " MB" << std::endl;
     }
     for (const Shape& shape : {few, some, many}) {
         const std::filesystem::path archive = anchor(shape);
@@ -250,7 +250,7 @@ try {
         const auto waits = [&](bool critical_path) {
             return [&, critical_path] {
                 return ns_per_event(shape, [&] {
-                    const Found found = replay(archive, critical_path);
+                    const Found found = replayed(archive, critical_path);
                     if (found.waited_ns != waited_ns)
                         base::fail("found ", found.waited_ns, " ns of waiting, not ", waited_ns);
                 });

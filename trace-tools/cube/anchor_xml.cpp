@@ -9,7 +9,7 @@
 #include <sstream>
 #include <unordered_map>
 
-namespace otf2 {
+namespace cube {
 
 namespace {
 
@@ -292,4 +292,4 @@ Anchor read_anchor_xml(std::string_view xml)
     return anchor;
 }
 
-}  // namespace otf2
+}  // namespace cube

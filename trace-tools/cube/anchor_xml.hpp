@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace otf2 {
+namespace cube {
 
 // What cannot be in XML is written as printable() shows it.
 std::string anchor_xml(const CubeProfile& profile);
@@ -20,4 +20,4 @@ struct Anchor {
 // Throws Error, one clear line.
 Anchor read_anchor_xml(std::string_view xml);
 
-}  // namespace otf2
+}  // namespace cube

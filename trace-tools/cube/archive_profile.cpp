@@ -10,30 +10,32 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace cube {
 
 namespace {
 
 struct PatternMetric {
-    Pattern pattern;
+    replay::Pattern pattern;
     const char* name;
     const char* description;
-    std::optional<Pattern> part_of = {};
+    std::optional<replay::Pattern> part_of = {};
 };
 
 // As Scalasca calls them; the last two are ours.
 constexpr PatternMetric pattern_metrics[] = {
-    {Pattern::late_sender, "Late sender", "Waiting for a message that was not sent yet"},
-    {Pattern::late_receiver, "Late receiver", "Blocked in sending until the receiver came"},
-    {Pattern::early_reduce, "Early reduce", "Waiting of the root until the last other rank came"},
-    {Pattern::late_broadcast, "Late broadcast", "Waiting until the root came"},
-    {Pattern::wait_nxn, "Wait at N x N", "Waiting until the last rank came to an all-to-all operation"},
-    {Pattern::nxn_completion, "N x N completion", "Time in an all-to-all operation after the first rank left it"},
-    {Pattern::barrier_wait, "Wait at barrier", "Waiting until the last rank came to the barrier"},
-    {Pattern::barrier_completion, "Barrier completion", "Time in a barrier after the first rank left it"},
-    {Pattern::icollective_exposed, "Exposed non-blocking collective", "Inside the wait for a non-blocking collective"},
-    {Pattern::icollective_wait, "Wait at non-blocking collective",
-     "The part of it in which some rank had not started the collective", Pattern::icollective_exposed},
+    {replay::Pattern::late_sender, "Late sender", "Waiting for a message that was not sent yet"},
+    {replay::Pattern::late_receiver, "Late receiver", "Blocked in sending until the receiver came"},
+    {replay::Pattern::early_reduce, "Early reduce", "Waiting of the root until the last other rank came"},
+    {replay::Pattern::late_broadcast, "Late broadcast", "Waiting until the root came"},
+    {replay::Pattern::wait_nxn, "Wait at N x N", "Waiting until the last rank came to an all-to-all operation"},
+    {replay::Pattern::nxn_completion, "N x N completion",
+     "Time in an all-to-all operation after the first rank left it"},
+    {replay::Pattern::barrier_wait, "Wait at barrier", "Waiting until the last rank came to the barrier"},
+    {replay::Pattern::barrier_completion, "Barrier completion", "Time in a barrier after the first rank left it"},
+    {replay::Pattern::icollective_exposed, "Exposed non-blocking collective",
+     "Inside the wait for a non-blocking collective"},
+    {replay::Pattern::icollective_wait, "Wait at non-blocking collective",
+     "The part of it in which some rank had not started the collective", replay::Pattern::icollective_exposed},
 };
 
 double seconds(std::int64_t ns)
@@ -48,17 +50,17 @@ struct Places {
 
     std::size_t call_path(std::uint32_t where) const
     {
-        return where == nowhere ? 0 : where + (artificial_root ? 1 : 0);
+        return where == otf2::nowhere ? 0 : where + (artificial_root ? 1 : 0);
     }
     std::size_t location(std::size_t index) const { return *locations[index]; }
 };
 
-std::vector<std::optional<std::size_t>> add_locations(CubeProfile& profile, const Archive& archive,
-                                                      const CallPathProfile& visits)
+std::vector<std::optional<std::size_t>> add_locations(CubeProfile& profile, const otf2::Archive& archive,
+                                                      const otf2::CallPathProfile& visits)
 {
-    const std::vector<std::int64_t> ranks = ranks_of_locations(archive);
+    const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     const auto node_of = [&](std::uint32_t node) {
-        return node == nowhere ? archive.machine : archive.nodes[node].name;
+        return node == otf2::nowhere ? archive.machine : archive.nodes[node].name;
     };
     for (std::size_t i = 0; i < archive.processes.size(); ++i)
         profile.processes.push_back({.name = archive.processes[i].name,
@@ -67,17 +69,17 @@ std::vector<std::optional<std::size_t>> add_locations(CubeProfile& profile, cons
                                      .rank = static_cast<std::int64_t>(i)});
     std::vector<std::size_t> taken;  // the archive's locations
     for (std::size_t i = 0; i < archive.locations.size(); ++i) {
-        const Location& location = archive.locations[i];
-        if (location.kind == LocationKind::metric && visits.by_location()[i].empty()) continue;
+        const otf2::Location& location = archive.locations[i];
+        if (location.kind == otf2::LocationKind::metric && visits.by_location()[i].empty()) continue;
         std::size_t process = location.process;
-        if (location.process == nowhere) {
+        if (location.process == otf2::nowhere) {
             process = profile.processes.size();
             profile.processes.push_back(
                 {.name = location.name, .node = archive.machine, .rank = static_cast<std::int64_t>(process)});
         }
         if (ranks[i] >= 0) profile.processes[process].rank = ranks[i];
         profile.locations.push_back({.name = location.name,
-                                     .kind = location.kind == LocationKind::accelerator_stream ? "gpu" : "thread",
+                                     .kind = location.kind == otf2::LocationKind::accelerator_stream ? "gpu" : "thread",
                                      .process = process});
         taken.push_back(i);
     }
@@ -87,19 +89,20 @@ std::vector<std::optional<std::size_t>> add_locations(CubeProfile& profile, cons
     return places;
 }
 
-void add_call_paths(CubeProfile& profile, const Archive& archive, const CallTree& tree, const Places& places)
+void add_call_paths(CubeProfile& profile, const otf2::Archive& archive, const otf2::CallTree& tree,
+                    const Places& places)
 {
     if (places.artificial_root) add_artificial_root(profile);
     std::vector<std::optional<std::size_t>> regions(archive.regions.size());  // those visited
-    for (const CallTree::Node& node : tree.nodes()) {
+    for (const otf2::CallTree::Node& node : tree.nodes()) {
         if (!regions[node.region]) {
-            const Region& region = archive.regions[node.region];
+            const otf2::Region& region = archive.regions[node.region];
             regions[node.region] = profile.regions.size();
             profile.regions.push_back(
                 {.name = region.name, .paradigm = text(region.paradigm), .role = text(region.role)});
         }
         profile.call_paths.push_back({.region = *regions[node.region],
-                                      .parent = node.parent == nowhere && !places.artificial_root
+                                      .parent = node.parent == otf2::nowhere && !places.artificial_root
                                                     ? std::nullopt
                                                     : std::optional<std::size_t>{places.call_path(node.parent)}});
     }
@@ -110,16 +113,16 @@ struct TimeOfLocation {
     std::int64_t outside_ns = 0;  // of that in no region
 };
 
-std::vector<TimeOfLocation> times_of_locations(const CallTree& tree, const CallPathProfile& visits,
-                                               const std::vector<MpiTimes>& times)
+std::vector<TimeOfLocation> times_of_locations(const otf2::CallTree& tree, const otf2::CallPathProfile& visits,
+                                               const std::vector<replay::MpiTimes>& times)
 {
     std::vector<TimeOfLocation> all(times.size());
     for (std::size_t location = 0; location < times.size(); ++location) {
-        const std::vector<CallPathVisits>& call_paths = visits.by_location()[location];
+        const std::vector<otf2::CallPathVisits>& call_paths = visits.by_location()[location];
         if (call_paths.empty()) continue;
         std::int64_t inside_ns = 0;
         for (std::size_t path = 0; path < call_paths.size(); ++path)
-            if (tree.nodes()[path].parent == nowhere)
+            if (tree.nodes()[path].parent == otf2::nowhere)
                 inside_ns = base::saturated_sum(inside_ns, call_paths[path].inclusive_ns.sum);
         const std::int64_t span_ns = base::saturated_difference(times[location].last_ns, times[location].first_ns);
         all[location].whole_ns = std::max(span_ns, inside_ns);
@@ -128,9 +131,9 @@ std::vector<TimeOfLocation> times_of_locations(const CallTree& tree, const CallP
     return all;
 }
 
-bool needs_artificial_root(const CallTree& tree, const std::vector<TimeOfLocation>& times)
+bool needs_artificial_root(const otf2::CallTree& tree, const std::vector<TimeOfLocation>& times)
 {
-    const auto is_root = [](const CallTree::Node& node) { return node.parent == nowhere; };
+    const auto is_root = [](const otf2::CallTree::Node& node) { return node.parent == otf2::nowhere; };
     return std::count_if(tree.nodes().begin(), tree.nodes().end(), is_root) != 1 ||
            std::any_of(times.begin(), times.end(), [](const TimeOfLocation& one) { return one.outside_ns > 0; });
 }
@@ -142,13 +145,13 @@ void add(CubeMetric& metric, const CubeProfile& profile, std::size_t call_path, 
     row[location] += value;
 }
 
-void add_visits(CubeProfile& profile, const CallPathProfile& visits, const std::vector<TimeOfLocation>& times,
+void add_visits(CubeProfile& profile, const otf2::CallPathProfile& visits, const std::vector<TimeOfLocation>& times,
                 const Places& places)
 {
-    const auto fill = [&](CubeMetric metric, double (*value)(const CallPathVisits&)) {
+    const auto fill = [&](CubeMetric metric, double (*value)(const otf2::CallPathVisits&)) {
         for (std::size_t location = 0; location < visits.by_location().size(); ++location)
             for (std::uint32_t path = 0; path < visits.by_location()[location].size(); ++path)
-                if (const CallPathVisits& one = visits.by_location()[location][path]; one.visits > 0)
+                if (const otf2::CallPathVisits& one = visits.by_location()[location][path]; one.visits > 0)
                     add(metric, profile, places.call_path(path), places.location(location), value(one));
         profile.metrics.push_back(std::move(metric));
     };
@@ -157,13 +160,13 @@ void add_visits(CubeProfile& profile, const CallPathProfile& visits, const std::
           .unit = "occ",
           .description = "Number of visits",
           .type = CubeMetric::Type::whole},
-         [](const CallPathVisits& one) { return static_cast<double>(one.visits); });
+         [](const otf2::CallPathVisits& one) { return static_cast<double>(one.visits); });
     fill({.unique_name = "time",
           .display_name = "Time",
           .unit = "sec",
           .description = "Total time",
           .kind = CubeMetric::Kind::inclusive},
-         [](const CallPathVisits& one) { return seconds(one.inclusive_ns.sum); });
+         [](const otf2::CallPathVisits& one) { return seconds(one.inclusive_ns.sum); });
     if (places.artificial_root)
         for (std::size_t location = 0; location < times.size(); ++location)
             if (times[location].whole_ns > 0)
@@ -173,17 +176,17 @@ void add_visits(CubeProfile& profile, const CallPathProfile& visits, const std::
           .unit = "sec",
           .description = "Of the shortest visit; 0 where there is none",
           .type = CubeMetric::Type::least},
-         [](const CallPathVisits& one) { return seconds(one.inclusive_ns.least); });
+         [](const otf2::CallPathVisits& one) { return seconds(one.inclusive_ns.least); });
     fill({.unique_name = "max_time",
           .display_name = "Maximum Inclusive Time",
           .unit = "sec",
           .description = "Of the longest visit",
           .type = CubeMetric::Type::most},
-         [](const CallPathVisits& one) { return seconds(one.inclusive_ns.most); });
+         [](const otf2::CallPathVisits& one) { return seconds(one.inclusive_ns.most); });
 }
 
 // Waits by pattern, call path and location of the archive.
-using Waits = std::map<Pattern, std::map<PathKey, std::int64_t>>;
+using Waits = std::map<replay::Pattern, std::map<replay::PathKey, std::int64_t>>;
 
 void add_waits(CubeProfile& profile, const Waits& waits, const Places& places)
 {
@@ -191,11 +194,11 @@ void add_waits(CubeProfile& profile, const Waits& waits, const Places& places)
         return static_cast<std::size_t>(profile.find_metric(name) - profile.metrics.data());
     };
     for (const PatternMetric& one : pattern_metrics) {
-        CubeMetric metric{.unique_name = cube_name(one.pattern),
+        CubeMetric metric{.unique_name = replay::cube_name(one.pattern),
                           .display_name = one.name,
                           .unit = "sec",
                           .description = one.description,
-                          .parent = index_of(one.part_of ? cube_name(*one.part_of) : "time")};
+                          .parent = index_of(one.part_of ? replay::cube_name(*one.part_of) : "time")};
         if (const auto found = waits.find(one.pattern); found != waits.end())
             for (const auto& [key, ns] : found->second)
                 add(metric, profile, places.call_path(key.where), places.location(key.location), seconds(ns));
@@ -203,7 +206,8 @@ void add_waits(CubeProfile& profile, const Waits& waits, const Places& places)
     }
 }
 
-void add_critical_path(CubeProfile& profile, const CriticalPath& path, const MpiReplay& replay, const Places& places)
+void add_critical_path(CubeProfile& profile, const replay::CriticalPath& path, const replay::MpiReplay& replay,
+                       const Places& places)
 {
     CubeMetric on_path{.unique_name = "critical_path",
                        .display_name = "Critical path",
@@ -226,7 +230,7 @@ void add_critical_path(CubeProfile& profile, const CriticalPath& path, const Mpi
     };
     const auto as_it_is = [](double value_s) { return value_s; };
     fill(std::move(on_path), path.ns, seconds);
-    fill(std::move(imbalance), critical_path_imbalance(path, replay), as_it_is);
+    fill(std::move(imbalance), replay::critical_path_imbalance(path, replay), as_it_is);
     fill(std::move(delay), path.delay, as_it_is);
     if (path.unknown_delay.empty()) return;
     CubeMetric unknown{.unique_name = "delay_unknown",
@@ -238,19 +242,21 @@ void add_critical_path(CubeProfile& profile, const CriticalPath& path, const Mpi
 
 }  // namespace
 
-ArchiveProfile profile_of(Reader& reader)
+ArchiveProfile profile_of(otf2::Reader& reader)
 {
-    const Archive& archive = reader.archive();
-    CallTree tree;
-    CallPathProfile visits{archive, tree};
+    const otf2::Archive& archive = reader.archive();
+    otf2::CallTree tree;
+    otf2::CallPathProfile visits{archive, tree};
     Waits waits;
-    MpiReplay replay{reader, {.critical_path = true, .call_paths = &tree}, [&](const WaitKey& key, const WaitSum& sum) {
-                         waits[key.pattern][{key.where, key.location}] += sum.ns;
-                     }};
-    Soundness soundness{archive};
-    FanOut all{&soundness, &visits, &replay};
+    replay::MpiReplay replay{reader,
+                             {.critical_path = true, .call_paths = &tree},
+                             [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
+                                 waits[key.pattern][{key.where, key.location}] += sum.ns;
+                             }};
+    otf2::Soundness soundness{archive};
+    otf2::FanOut all{&soundness, &visits, &replay};
     reader.read(all);
-    refuse_unsound(reader, soundness);
+    otf2::refuse_unsound(reader, soundness);
     visits.finish();
     replay.finish();
 
@@ -258,13 +264,13 @@ ArchiveProfile profile_of(Reader& reader)
     profile.machine = archive.machine.empty() ? "machine" : archive.machine;
     profile.attributes = {
         {"Creator", "Crosstalk " + base::version()}, {"Trace written by", archive.writer}, {"CubePL Version", "1.0"}};
-    const std::vector<MpiTimes> mpi = replay.times();
+    const std::vector<replay::MpiTimes> mpi = replay.times();
     const std::vector<TimeOfLocation> times = times_of_locations(tree, visits, mpi);
     const Places places{.locations = add_locations(profile, archive, visits),
                         .artificial_root = needs_artificial_root(tree, times)};
     add_call_paths(profile, archive, tree, places);
     add_visits(profile, visits, times, places);
-    if (std::any_of(mpi.begin(), mpi.end(), [](const MpiTimes& one) { return one.mpi_ns > 0; })) {
+    if (std::any_of(mpi.begin(), mpi.end(), [](const replay::MpiTimes& one) { return one.mpi_ns > 0; })) {
         add_waits(profile, waits, places);
         if (replay.joined()) add_critical_path(profile, replay.critical_path(), replay, places);
     }
@@ -277,4 +283,4 @@ ArchiveProfile profile_of(Reader& reader)
     return {.profile = std::move(profile), .problems = std::move(problems), .tick_s = tick_s};
 }
 
-}  // namespace otf2
+}  // namespace cube

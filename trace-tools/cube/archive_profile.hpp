@@ -5,7 +5,7 @@
 #include "trace-tools/cube/cube.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
-namespace otf2 {
+namespace cube {
 
 struct ArchiveProfile {
     CubeProfile profile;
@@ -16,6 +16,6 @@ struct ArchiveProfile {
 // Reads all events once, in the order of their time. It has one root. What is outside of all regions is the root's own:
 // of an artificial one where call paths have several roots, or where a location has time outside of regions between its
 // first and its last; else the archive's own root has what the critical path has before it. Throws Error.
-ArchiveProfile profile_of(Reader& reader);
+ArchiveProfile profile_of(otf2::Reader& reader);
 
-}  // namespace otf2
+}  // namespace cube

@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-namespace otf2 {
+namespace cube {
 
 namespace {
 
@@ -327,4 +327,4 @@ Agreement agreement(const CubeProfile& first, const CubeProfile& second, double 
     return found;
 }
 
-}  // namespace otf2
+}  // namespace cube

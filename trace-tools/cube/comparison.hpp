@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace otf2 {
+namespace cube {
 
 struct InBoth {
     std::size_t both = 0;
@@ -39,4 +39,4 @@ struct Agreement {
 // tick_s: of the clock that both were measured by. Throws Error if one has no visits or no time.
 Agreement agreement(const CubeProfile& first, const CubeProfile& second, double tick_s);
 
-}  // namespace otf2
+}  // namespace cube

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace cube {
 
 namespace {
 
@@ -107,4 +107,4 @@ std::vector<std::size_t> put_in_order(CubeProfile& profile)
     return places;
 }
 
-}  // namespace otf2
+}  // namespace cube

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace cube {
 
 struct CubeMetric {
     enum class Kind {
@@ -88,4 +88,4 @@ bool is_artificial_root(const CubeProfile& profile, std::size_t call_path);
 // processes without locations. Gives the new place of each location. To be called before there are values.
 std::vector<std::size_t> put_in_order(CubeProfile& profile);
 
-}  // namespace otf2
+}  // namespace cube

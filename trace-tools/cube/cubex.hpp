@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace otf2 {
+namespace cube {
 
 // Gives the profile one root first. The file appears as a whole. Throws std::system_error.
 void write_cubex(const std::filesystem::path& file, CubeProfile profile);
@@ -18,4 +18,4 @@ void write_cubex(const std::filesystem::path& file, CubeProfile profile);
 // of a metric are inclusive or exclusive as its kind says. Throws Error, one clear line.
 CubeProfile read_cubex(const std::filesystem::path& file, const std::vector<std::string>& metrics = {});
 
-}  // namespace otf2
+}  // namespace cube

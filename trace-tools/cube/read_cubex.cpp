@@ -12,7 +12,7 @@
 
 #include <zlib.h>
 
-namespace otf2 {
+namespace cube {
 
 namespace {
 
@@ -236,4 +236,4 @@ CubeProfile read_cubex(const std::filesystem::path& file, const std::vector<std:
     }
 }
 
-}  // namespace otf2
+}  // namespace cube

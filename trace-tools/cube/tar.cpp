@@ -9,7 +9,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-namespace otf2 {
+namespace cube {
 
 namespace {
 
@@ -147,4 +147,4 @@ std::string gunzipped(const std::string& bytes, std::size_t most)
     return content(gzip.get(), most);
 }
 
-}  // namespace otf2
+}  // namespace cube

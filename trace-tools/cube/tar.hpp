@@ -8,7 +8,7 @@
 
 struct archive;
 
-namespace otf2 {
+namespace cube {
 
 class TarWriter {
  public:
@@ -32,4 +32,4 @@ void read_tar(std::string bytes, const std::function<bool(const std::string& nam
 // Throws Error if it is no gzip or has more than `most` bytes.
 std::string gunzipped(const std::string& bytes, std::size_t most);
 
-}  // namespace otf2
+}  // namespace cube

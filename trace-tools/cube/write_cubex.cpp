@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace otf2 {
+namespace cube {
 
 namespace {
 
@@ -83,4 +83,4 @@ void write_cubex(const std::filesystem::path& file, CubeProfile profile)
     base::write_whole(file, tar.finish());
 }
 
-}  // namespace otf2
+}  // namespace cube

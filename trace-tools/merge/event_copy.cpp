@@ -8,11 +8,11 @@
 // The old events of OpenMP: nothing writes them any more but those who hand them on.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-namespace otf2 {
+namespace merge {
 
 namespace {
 
-using EventCallbacks = Handle<OTF2_EvtReaderCallbacks, OTF2_EvtReaderCallbacks_Delete>;
+using EventCallbacks = otf2::Handle<OTF2_EvtReaderCallbacks, OTF2_EvtReaderCallbacks_Delete>;
 
 struct Copy {
     OTF2_EvtWriter* writer;
@@ -86,7 +86,7 @@ OTF2_CallbackCode count_unknown(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t,
 
 EventCallbacks callbacks()
 {
-    EventCallbacks all{check(OTF2_EvtReaderCallbacks_New(), "read events")};
+    EventCallbacks all{otf2::check(OTF2_EvtReaderCallbacks_New(), "read events")};
     OTF2_EvtReaderCallbacks* set = all.get();
     COPIED(MeasurementOnOff)
     COPIED(Enter)
@@ -182,14 +182,14 @@ CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWr
     static const EventCallbacks copying = callbacks();
     constexpr std::uint64_t at_once = 100'000;
     Copy copy{writer, io_paradigms, resolution, {}};
-    check(OTF2_Reader_RegisterEvtCallbacks(reader, events, copying.get(), &copy), "read events");
-    last_error();  // of long ago
+    otf2::check(OTF2_Reader_RegisterEvtCallbacks(reader, events, copying.get(), &copy), "read events");
+    otf2::last_error();  // of long ago
     for (std::uint64_t some = at_once; some == at_once;) {
         const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(reader, events, at_once, &some);
-        check(copy.failure, "write events");
-        check(code, "read events");
-        check(last_error(), "write events");
-        getting_on();
+        otf2::check(copy.failure, "write events");
+        otf2::check(code, "read events");
+        otf2::check(otf2::last_error(), "write events");
+        otf2::getting_on();
         progress(some);
         if (copy.found.events + copy.found.unknown > most_events)
             base::fail("events go on beyond those that are defined: cut off, or damaged");
@@ -197,4 +197,4 @@ CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWr
     return std::move(copy.found);
 }
 
-}  // namespace otf2
+}  // namespace merge

@@ -10,7 +10,7 @@
 #include <functional>
 #include <set>
 
-namespace otf2 {
+namespace merge {
 
 // Ticks of a second, as they are read and as they are written.
 struct Resolution {
@@ -43,4 +43,4 @@ CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWr
                          const IoParadigms& io_paradigms, const Resolution& resolution, std::uint64_t most_events,
                          const std::function<void(std::uint64_t)>& progress);
 
-}  // namespace otf2
+}  // namespace merge

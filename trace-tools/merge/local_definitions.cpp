@@ -3,11 +3,11 @@
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/write/recorded.hpp"
 
-namespace otf2 {
+namespace merge {
 
 namespace {
 
-using DefinitionCallbacks = Handle<OTF2_DefReaderCallbacks, OTF2_DefReaderCallbacks_Delete>;
+using DefinitionCallbacks = otf2::Handle<OTF2_DefReaderCallbacks, OTF2_DefReaderCallbacks_Delete>;
 using Numbers = std::map<std::uint64_t, std::uint64_t>;
 
 // No exception may pass through OTF2's C code; the only one to be expected is the lack of memory.
@@ -52,10 +52,11 @@ OTF2_CallbackCode clock_offset(void* user, OTF2_TimeStamp at, std::int64_t offse
 
 void write_numbers(OTF2_DefWriter* writer, OTF2_MappingType type, const Numbers& numbers)
 {
-    const IdMapHandle map{check(OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, numbers.size()), "make a mapping table")};
+    const otf2::IdMapHandle map{
+        otf2::check(OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, numbers.size()), "make a mapping table")};
     for (const auto& [local, global] : numbers)
-        check(OTF2_IdMap_AddIdPair(map.get(), local, global), "make a mapping table");
-    check(OTF2_DefWriter_WriteMappingTable(writer, type, map.get()), "write a mapping table");
+        otf2::check(OTF2_IdMap_AddIdPair(map.get(), local, global), "make a mapping table");
+    otf2::check(OTF2_DefWriter_WriteMappingTable(writer, type, map.get()), "write a mapping table");
 }
 
 }  // namespace
@@ -65,35 +66,36 @@ LocalDefinitions read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef lo
     LocalDefinitions local;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (definitions == nullptr) return local;
-    const DefinitionCallbacks callbacks{check(OTF2_DefReaderCallbacks_New(), "read local definitions")};
+    const DefinitionCallbacks callbacks{otf2::check(OTF2_DefReaderCallbacks_New(), "read local definitions")};
     OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks.get(), mapping);
     OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), clock_offset);
-    check(OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks.get(), &local), "read local definitions");
+    otf2::check(OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks.get(), &local),
+                "read local definitions");
     std::uint64_t read = 0;
-    check(OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &read), "read local definitions");
-    check(OTF2_Reader_CloseDefReader(reader, definitions), "read local definitions");
+    otf2::check(OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &read), "read local definitions");
+    otf2::check(OTF2_Reader_CloseDefReader(reader, definitions), "read local definitions");
     return local;
 }
 
 void write_local_definitions(OTF2_Archive* archive, OTF2_LocationRef location, const LocalDefinitions& definitions)
 {
-    OTF2_DefWriter* writer = check(OTF2_Archive_GetDefWriter(archive, location), "write local definitions");
+    OTF2_DefWriter* writer = otf2::check(OTF2_Archive_GetDefWriter(archive, location), "write local definitions");
     for (std::size_t space = 0; space < mapped_spaces; ++space)
         if (!definitions.numbers[space].empty())
             write_numbers(writer, static_cast<OTF2_MappingType>(space), definitions.numbers[space]);
     for (const RawClockOffset& offset : definitions.clock_offsets)
-        check(OTF2_DefWriter_WriteClockOffset(writer, offset.at, offset.offset, offset.deviation),
-              "write a clock offset");
-    check(OTF2_Archive_CloseDefWriter(archive, writer), "close local definitions");
+        otf2::check(OTF2_DefWriter_WriteClockOffset(writer, offset.at, offset.offset, offset.deviation),
+                    "write a clock offset");
+    otf2::check(OTF2_Archive_CloseDefWriter(archive, writer), "close local definitions");
 }
 
 std::uint64_t common_time(std::uint64_t tick, const std::vector<RawClockOffset>& offsets)
 {
     if (offsets.empty()) return tick;
-    std::vector<ClockSample> samples;  // a tick for each of its nanoseconds
+    std::vector<otf2::ClockSample> samples;  // a tick for each of its nanoseconds
     for (const RawClockOffset& offset : offsets)
         samples.push_back({.at_ns = static_cast<std::int64_t>(offset.at), .offset_ns = offset.offset});
-    return static_cast<std::uint64_t>(on_common_clock(static_cast<std::int64_t>(tick), samples));
+    return static_cast<std::uint64_t>(otf2::on_common_clock(static_cast<std::int64_t>(tick), samples));
 }
 
-}  // namespace otf2
+}  // namespace merge

@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace otf2 {
+namespace merge {
 
 struct RawClockOffset {
     std::uint64_t at = 0;     // tick
@@ -27,4 +27,4 @@ void write_local_definitions(OTF2_Archive* archive, OTF2_LocationRef location, c
 // Between two offsets on a straight line, outside of them the nearest.
 std::uint64_t common_time(std::uint64_t tick, const std::vector<RawClockOffset>& offsets);
 
-}  // namespace otf2
+}  // namespace merge

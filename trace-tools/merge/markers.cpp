@@ -21,7 +21,7 @@
 #include <cstdio>
 #include <map>
 
-namespace otf2 {
+namespace merge {
 
 namespace fs = std::filesystem;
 
@@ -120,11 +120,11 @@ class Exposure {
         return found != used_.end() && table_.get<double>(found->second, factor) >= mostly;
     }
 
-    void refuse_unless_of(const StepTable& steps) const
+    void refuse_unless_of(const otf2::StepTable& steps) const
     {
         std::size_t found = 0;
-        for (const StepsOfRank& rank : steps.ranks)
-            for (const Step& step : rank.steps) found += used_.count({rank.rank, step.number});
+        for (const otf2::StepsOfRank& rank : steps.ranks)
+            for (const otf2::Step& step : rank.steps) found += used_.count({rank.rank, step.number});
         if (found != used_.size())
             base::fail("the report speaks of ", used_.size() - found,
                        " steps that the training does not have: it is the report of another run");
@@ -174,7 +174,7 @@ std::string text(const Effect& effect)
     return text;
 }
 
-std::int64_t middle_ns(const Step& step)
+std::int64_t middle_ns(const otf2::Step& step)
 {
     return step.begin_ns + (step.end_ns - step.begin_ns) / 2;
 }
@@ -186,11 +186,12 @@ struct Stretch {
 };
 
 // Of the rank's used steps in the slot that the factor covered.
-Stretch covered_steps(const Slot& slot, const std::string& factor, const StepsOfRank& rank, const Exposure& exposure)
+Stretch covered_steps(const otf2::Slot& slot, const std::string& factor, const otf2::StepsOfRank& rank,
+                      const Exposure& exposure)
 {
     Stretch stretch;
     auto step = std::partition_point(rank.steps.begin(), rank.steps.end(),
-                                     [&](const Step& one) { return middle_ns(one) < slot.begin_ns; });
+                                     [&](const otf2::Step& one) { return middle_ns(one) < slot.begin_ns; });
     for (; step != rank.steps.end() && middle_ns(*step) < slot.end_ns; ++step) {
         if (!exposure.covered(rank.rank, step->number, factor)) continue;
         stretch.begin_ns = std::min(stretch.begin_ns, step->begin_ns);
@@ -199,8 +200,8 @@ Stretch covered_steps(const Slot& slot, const std::string& factor, const StepsOf
     return stretch;
 }
 
-std::vector<Marker> markers_of(const Slot& slot, const Assigned& on, const std::vector<Effect>& effects,
-                               const StepTable& steps, const Exposure& exposure, const Archive& archive,
+std::vector<Marker> markers_of(const otf2::Slot& slot, const otf2::Assigned& on, const std::vector<Effect>& effects,
+                               const otf2::StepTable& steps, const Exposure& exposure, const otf2::Archive& archive,
                                double budget_percent)
 {
     std::vector<Marker> markers;
@@ -209,7 +210,7 @@ std::vector<Marker> markers_of(const Slot& slot, const Assigned& on, const std::
         const bool of_job = effect.rank == all_ranks;
         Stretch stretch;
         std::uint64_t location = OTF2_UNDEFINED_UINT64;
-        for (const StepsOfRank& rank : steps.ranks) {
+        for (const otf2::StepsOfRank& rank : steps.ranks) {
             if (!of_job && rank.rank != effect.rank) continue;
             const Stretch of_rank = covered_steps(slot, on.factor, rank, exposure);
             stretch = {std::min(stretch.begin_ns, of_rank.begin_ns), std::max(stretch.end_ns, of_rank.end_ns)};
@@ -229,20 +230,21 @@ std::vector<Marker> markers_of(const Slot& slot, const Assigned& on, const std::
 
 void write(const fs::path& anchor, const std::string& group, const std::vector<Marker>& markers)
 {
-    const ReaderHandle reader{check(OTF2_Reader_Open(anchor.c_str()), "read trace ", anchor.string())};
-    check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), "read it alone");
-    OTF2_MarkerWriter* writer = check(OTF2_Reader_GetMarkerWriter(reader.get()), "write markers");
+    const otf2::ReaderHandle reader{otf2::check(OTF2_Reader_Open(anchor.c_str()), "read trace ", anchor.string())};
+    otf2::check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), "read it alone");
+    OTF2_MarkerWriter* writer = otf2::check(OTF2_Reader_GetMarkerWriter(reader.get()), "write markers");
     for (OTF2_MarkerRef number = 0; number < categories.size(); ++number)
-        check(OTF2_MarkerWriter_WriteDefMarker(writer, number, group.c_str(), categories[number].name,
-                                               categories[number].severity),
-              "write markers");
+        otf2::check(OTF2_MarkerWriter_WriteDefMarker(writer, number, group.c_str(), categories[number].name,
+                                                     categories[number].severity),
+                    "write markers");
     for (const Marker& marker : markers)
-        check(OTF2_MarkerWriter_WriteMarker(writer, static_cast<OTF2_TimeStamp>(marker.begin_ns),
-                                            static_cast<OTF2_TimeStamp>(marker.end_ns - marker.begin_ns),
-                                            marker.category, marker.scope, marker.scope_number, marker.text.c_str()),
-              "write markers");
-    check_written([&] { check(OTF2_Reader_CloseMarkerWriter(reader.get(), writer), "write markers"); },
-                  "write markers");
+        otf2::check(
+            OTF2_MarkerWriter_WriteMarker(writer, static_cast<OTF2_TimeStamp>(marker.begin_ns),
+                                          static_cast<OTF2_TimeStamp>(marker.end_ns - marker.begin_ns), marker.category,
+                                          marker.scope, marker.scope_number, marker.text.c_str()),
+            "write markers");
+    otf2::check_written([&] { otf2::check(OTF2_Reader_CloseMarkerWriter(reader.get(), writer), "write markers"); },
+                        "write markers");
 }
 
 }  // namespace
@@ -253,19 +255,19 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
     const std::vector<Effect> effects = effects_to_mark(report, judged);
     const Exposure exposure{report};
 
-    Reader reader{anchor};
-    const Archive& archive = reader.archive();
+    otf2::Reader reader{anchor};
+    const otf2::Archive& archive = reader.archive();
     if (archive.clock.ticks_per_s != 1'000'000'000)
         base::fail("markers of a report need a clock that counts nanoseconds");
-    const std::uint32_t schedule = schedule_location(archive, noise_processes);
-    if (schedule == nowhere) base::fail("the noise has no location 'schedule': it is no archive of noisegen");
-    SlotReader assigned{archive, schedule};
+    const std::uint32_t schedule = otf2::schedule_location(archive, noise_processes);
+    if (schedule == otf2::nowhere) base::fail("the noise has no location 'schedule': it is no archive of noisegen");
+    otf2::SlotReader assigned{archive, schedule};
     reader.read_by_location(assigned);
-    const auto region = find_step_region(reader);
+    const auto region = otf2::find_step_region(reader);
     if (!region) base::fail("the training has no steps for the report's effects");
-    StepTable steps = read_steps(reader, *region);
-    const std::vector<std::int64_t> ranks = ranks_of_locations(archive);
-    for (StepsOfRank& rank : steps.ranks)
+    otf2::StepTable steps = otf2::read_steps(reader, *region);
+    const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
+    for (otf2::StepsOfRank& rank : steps.ranks)
         if (ranks[rank.location] < 0) rank.rank -= static_cast<std::int64_t>(noise_processes);
     exposure.refuse_unless_of(steps);
 
@@ -277,8 +279,8 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
                            .scope = OTF2_MARKER_SCOPE_GLOBAL,
                            .scope_number = OTF2_UNDEFINED_UINT64,
                            .text = judged.why_not_trustworthy});
-    for (const Slot& slot : assigned.slots)
-        for (const Assigned& on : slot.on)
+    for (const otf2::Slot& slot : assigned.slots)
+        for (const otf2::Assigned& on : slot.on)
             for (Marker& marker : markers_of(slot, on, effects, steps, exposure, archive, judged.budget_percent))
                 markers.push_back(std::move(marker));
     std::stable_sort(markers.begin(), markers.end(),
@@ -287,4 +289,4 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
     return markers.size();
 }
 
-}  // namespace otf2
+}  // namespace merge

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 
-namespace otf2 {
+namespace merge {
 
 // Writes traces.marker beside the anchor: for each slot of the noise's schedule and each effect of its factor that is
 // significant (Holm, 5 %) or that the verdict calls unsafe, on the location of the rank's steps, or everywhere for an
@@ -14,4 +14,4 @@ namespace otf2 {
 std::size_t write_markers(const std::filesystem::path& anchor, const std::filesystem::path& report,
                           std::size_t noise_processes);
 
-}  // namespace otf2
+}  // namespace merge

@@ -15,7 +15,7 @@
 #include <cstdio>
 #include <map>
 
-namespace otf2 {
+namespace merge {
 
 namespace fs = std::filesystem;
 
@@ -33,31 +33,34 @@ class Output {
  public:
     Output(const fs::path& directory, std::uint64_t event_chunk, std::uint64_t definition_chunk)
     {
-        keep_otf2_quiet();
-        archive_.reset(check(OTF2_Archive_Open(directory.c_str(), base::file::archive, OTF2_FILEMODE_WRITE, event_chunk,
-                                               definition_chunk, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
-                             "create an archive in ", directory.string()));
+        otf2::keep_otf2_quiet();
+        archive_.reset(
+            otf2::check(OTF2_Archive_Open(directory.c_str(), base::file::archive, OTF2_FILEMODE_WRITE, event_chunk,
+                                          definition_chunk, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
+                        "create an archive in ", directory.string()));
         static const OTF2_FlushCallbacks flushing{
             .otf2_pre_flush = [](void*, OTF2_FileType, OTF2_LocationRef, void*, bool) -> OTF2_FlushType {
                 return OTF2_FLUSH;
             },
             .otf2_post_flush = nullptr};  // the flushes of this writing are no events
-        check(OTF2_Archive_SetFlushCallbacks(archive_.get(), &flushing, nullptr), "set up the archive");
-        check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_.get()), "write it alone");
-        use_memory(archive_.get(), memory_);
-        check(OTF2_Archive_SetCreator(archive_.get(), ("crosstalk " + base::version()).c_str()), "set up the archive");
+        otf2::check(OTF2_Archive_SetFlushCallbacks(archive_.get(), &flushing, nullptr), "set up the archive");
+        otf2::check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_.get()), "write it alone");
+        otf2::use_memory(archive_.get(), memory_);
+        otf2::check(OTF2_Archive_SetCreator(archive_.get(), ("crosstalk " + base::version()).c_str()),
+                    "set up the archive");
     }
 
     OTF2_Archive* get() const { return archive_.get(); }
 
     void close()
     {
-        check_written([&] { check(OTF2_Archive_Close(archive_.release()), "close the archive"); }, "close the archive");
+        otf2::check_written([&] { otf2::check(OTF2_Archive_Close(archive_.release()), "close the archive"); },
+                            "close the archive");
     }
 
  private:
-    EventMemory memory_{0};
-    ArchiveHandle archive_;
+    otf2::EventMemory memory_{0};
+    otf2::ArchiveHandle archive_;
 };
 
 class Merge {
@@ -67,7 +70,8 @@ class Merge {
           clock_offset_ns_{plan.clock_offset_ns},
           definitions_{definitions_of(inputs_)},
           spans_(inputs_.size()),
-          output_{directory, largest(&ArchiveFiles::event_chunk_bytes), largest(&ArchiveFiles::definition_chunk_bytes)}
+          output_{directory, largest(&otf2::ArchiveFiles::event_chunk_bytes),
+                  largest(&otf2::ArchiveFiles::definition_chunk_bytes)}
     {
     }
 
@@ -78,7 +82,7 @@ class Merge {
             base::fail_usage("--clock-offset: training and noise were recorded on the same clock; leave it out");
         copy_all_events();
         write_all_local_definitions();
-        check_written([&] { write_global_definitions(); }, "write definitions");
+        otf2::check_written([&] { write_global_definitions(); }, "write definitions");
         describe();
         output_.close();
         for (const MergeInput& input : inputs_) note_what_is_left_out(input);
@@ -98,9 +102,9 @@ class Merge {
                              " is noise of noisegen: the training's archive comes first, then the noise's");
         for (const fs::path& noise : plan.noise) inputs.push_back(read_merge_input(noise, inputs.size()));
         for (const MergeInput& input : inputs) {
-            Reader reader{input.anchor};
-            Visitor nothing_else;
-            read_soundly(reader, nothing_else);
+            otf2::Reader reader{input.anchor};
+            otf2::Visitor nothing_else;
+            otf2::read_soundly(reader, nothing_else);
         }
         for (const MergeInput& input : inputs)
             if (input.definitions.clock.ticks_per_s == 0)
@@ -115,7 +119,7 @@ class Merge {
         return all;
     }
 
-    std::uint64_t largest(std::uint64_t (ArchiveFiles::*chunk)() const) const
+    std::uint64_t largest(std::uint64_t (otf2::ArchiveFiles::*chunk)() const) const
     {
         std::uint64_t most = 0;
         for (const MergeInput& input : inputs_) most = std::max(most, (input.files.*chunk)());
@@ -126,18 +130,18 @@ class Merge {
 
     void take_in_noise(MergeInput& noise)
     {
-        for (const Location& location : noise.archive.locations) {
+        for (const otf2::Location& location : noise.archive.locations) {
             const Beside training_there = beside(training(), noise, location, clock_offset_ns_.has_value());
             if (!training_there.same_clock) clocks_differ_ = true;
             const std::uint32_t node = noise.node_of(location);
-            if (node == nowhere) continue;
+            if (node == otf2::nowhere) continue;
             const std::uint32_t same = training().node_named(noise.archive.nodes[node].name, *training_there.location);
-            if (same != nowhere) definitions_.same_node(noise.number, noise.nodes[node], training().nodes[same]);
+            if (same != otf2::nowhere) definitions_.same_node(noise.number, noise.nodes[node], training().nodes[same]);
         }
         definitions_.add(noise.number);
         for (std::size_t process = 0; process < noise.processes.size(); ++process) {
             const std::uint32_t node = noise.archive.processes[process].node;
-            const std::string name = node == nowhere ? "noise" : "noise on " + noise.archive.nodes[node].name;
+            const std::string name = node == otf2::nowhere ? "noise" : "noise on " + noise.archive.nodes[node].name;
             const int before = noise_of_name_[name]++;
             definitions_.rename_process(
                 definitions_.number(noise.number, Space::location_group, noise.processes[process]),
@@ -150,7 +154,7 @@ class Merge {
     {
         std::uint64_t defined = 0;
         for (const MergeInput& input : inputs_)
-            for (const Location& location : input.archive.locations) defined += location.events;
+            for (const otf2::Location& location : input.archive.locations) defined += location.events;
         base::Progress progress{"merging"};
         const auto show = [&](std::uint64_t events) {
             merged_.events += events;
@@ -159,21 +163,21 @@ class Merge {
                     static_cast<double>(merged_.events) / static_cast<double>(std::max<std::uint64_t>(defined, 1)),
                     base::join(merged_.events, " events"));
         };
-        check(OTF2_Archive_OpenEvtFiles(output_.get()), "create files of events");
+        otf2::check(OTF2_Archive_OpenEvtFiles(output_.get()), "create files of events");
         for (MergeInput& input : inputs_) {
-            const ReaderHandle reader = open_with_all_locations(input);
-            check(OTF2_Reader_OpenEvtFiles(reader.get()), "open the events of ", input.anchor.string());
-            for (const Location& location : input.archive.locations)
+            const otf2::ReaderHandle reader = open_with_all_locations(input);
+            otf2::check(OTF2_Reader_OpenEvtFiles(reader.get()), "open the events of ", input.anchor.string());
+            for (const otf2::Location& location : input.archive.locations)
                 input.copied.push_back(copy_location(input, reader.get(), location, show));
         }
-        check(OTF2_Archive_CloseEvtFiles(output_.get()), "write events");
+        otf2::check(OTF2_Archive_CloseEvtFiles(output_.get()), "write events");
     }
 
-    CopiedEvents copy_location(const MergeInput& input, OTF2_Reader* reader, const Location& location,
+    CopiedEvents copy_location(const MergeInput& input, OTF2_Reader* reader, const otf2::Location& location,
                                const std::function<void(std::uint64_t)>& progress)
     try {
         const std::uint64_t number = definitions_.number(input.number, Space::location, location.id);
-        OTF2_EvtWriter* writer = check(OTF2_Archive_GetEvtWriter(output_.get(), number), "write events");
+        OTF2_EvtWriter* writer = otf2::check(OTF2_Archive_GetEvtWriter(output_.get(), number), "write events");
         CopiedEvents copied;
         OTF2_EvtReader* events = nullptr;
         if (input.files.has_events(location)) {
@@ -181,13 +185,13 @@ class Merge {
             events = OTF2_Reader_GetEvtReader(reader, location.id);
         }
         if (events != nullptr) {
-            const std::uint64_t most = most_events(location.events, input.files.bytes_of_events(location));
+            const std::uint64_t most = otf2::most_events(location.events, input.files.bytes_of_events(location));
             copied = copy_events(reader, events, writer, io_paradigms(input), resolution(input), most, progress);
-            check(OTF2_Reader_CloseEvtReader(reader, events), "read events");
+            otf2::check(OTF2_Reader_CloseEvtReader(reader, events), "read events");
         }
         definitions_.set_events(number, copied.events);
-        check_written([&] { check(OTF2_Archive_CloseEvtWriter(output_.get(), writer), "write events"); },
-                      "write events");
+        otf2::check_written([&] { otf2::check(OTF2_Archive_CloseEvtWriter(output_.get(), writer), "write events"); },
+                            "write events");
         ++merged_.locations;
         return copied;
     } catch (const base::Error& error) {
@@ -209,15 +213,15 @@ class Merge {
 
     void write_all_local_definitions()
     {
-        check(OTF2_Archive_OpenDefFiles(output_.get()), "create files of definitions");
+        otf2::check(OTF2_Archive_OpenDefFiles(output_.get()), "create files of definitions");
         for (const MergeInput& input : inputs_) {
-            const ReaderHandle reader = open_with_all_locations(input);
+            const otf2::ReaderHandle reader = open_with_all_locations(input);
             static_cast<void>(OTF2_Reader_OpenDefFiles(reader.get()));  // archives need not have any
             std::array<std::map<std::uint64_t, std::uint64_t>, mapped_spaces> changed;
             for (std::size_t space = 0; space < mapped_spaces; ++space)
                 changed[space] = definitions_.changed_numbers(input.number, static_cast<Space>(space));
             for (std::size_t i = 0; i < input.archive.locations.size(); ++i) {
-                const Location& location = input.archive.locations[i];
+                const otf2::Location& location = input.archive.locations[i];
                 LocalDefinitions local = read_local_definitions(reader.get(), location.id);
                 if (input.number == 0)
                     offsets_of_training_[location.id] = local.clock_offsets;
@@ -226,15 +230,15 @@ class Merge {
                 renumber(input, location, input.copied[i], changed, local);
                 note_times(input, input.copied[i], local);
                 const std::uint64_t number = definitions_.number(input.number, Space::location, location.id);
-                check_written([&] { write_local_definitions(output_.get(), number, local); },
-                              "write local definitions");
+                otf2::check_written([&] { write_local_definitions(output_.get(), number, local); },
+                                    "write local definitions");
             }
         }
-        check(OTF2_Archive_CloseDefFiles(output_.get()), "write local definitions");
+        otf2::check(OTF2_Archive_CloseDefFiles(output_.get()), "write local definitions");
     }
 
     // Noise beside a rank is on that rank's clock.
-    std::vector<RawClockOffset> offsets_of_noise(const MergeInput& noise, const Location& location) const
+    std::vector<RawClockOffset> offsets_of_noise(const MergeInput& noise, const otf2::Location& location) const
     {
         const Beside there = beside(training(), noise, location, clock_offset_ns_.has_value());
         const std::vector<RawClockOffset>& offsets = offsets_of_training_.at(there.location->id);
@@ -251,7 +255,7 @@ class Merge {
         return of_noise;
     }
 
-    void renumber(const MergeInput& input, const Location& location, const CopiedEvents& copied,
+    void renumber(const MergeInput& input, const otf2::Location& location, const CopiedEvents& copied,
                   const std::array<std::map<std::uint64_t, std::uint64_t>, mapped_spaces>& changed,
                   LocalDefinitions& local)
     {
@@ -297,20 +301,22 @@ class Merge {
                 ? clock.realtime
                 : clock.realtime - static_cast<std::uint64_t>(static_cast<double>(clock.begin - first_) * 1e9 /
                                                               static_cast<double>(clock.ticks_per_s));
-        OTF2_GlobalDefWriter* writer = check(OTF2_Archive_GetGlobalDefWriter(output_.get()), "write definitions");
-        check(OTF2_GlobalDefWriter_WriteClockProperties(writer, clock.ticks_per_s, first_, last_ - first_, realtime),
-              "write clock properties");
+        OTF2_GlobalDefWriter* writer = otf2::check(OTF2_Archive_GetGlobalDefWriter(output_.get()), "write definitions");
+        otf2::check(
+            OTF2_GlobalDefWriter_WriteClockProperties(writer, clock.ticks_per_s, first_, last_ - first_, realtime),
+            "write clock properties");
         definitions_.write(writer);
-        check(OTF2_Archive_CloseGlobalDefWriter(output_.get(), writer), "close the definitions");
+        otf2::check(OTF2_Archive_CloseGlobalDefWriter(output_.get(), writer), "close the definitions");
     }
 
     void describe()
     {
-        const Archive& archive = training().archive;
+        const otf2::Archive& archive = training().archive;
         if (!archive.machine.empty())
-            check(OTF2_Archive_SetMachineName(output_.get(), archive.machine.c_str()), "name the machine");
+            otf2::check(OTF2_Archive_SetMachineName(output_.get(), archive.machine.c_str()), "name the machine");
         if (!archive.description.empty())
-            check(OTF2_Archive_SetDescription(output_.get(), archive.description.c_str()), "describe the archive");
+            otf2::check(OTF2_Archive_SetDescription(output_.get(), archive.description.c_str()),
+                        "describe the archive");
         for (const MergeInput& input : inputs_)
             for (const auto& [name, value] : input.archive.properties)
                 OTF2_Archive_SetProperty(output_.get(), name.c_str(), value.c_str(), false);  // the first one stays
@@ -325,7 +331,7 @@ class Merge {
         if (input.definitions.unknown > 0)
             note(input.definitions.unknown, " definitions of kinds that this OTF2 does not know are left out");
         for (std::size_t i = 0; i < input.copied.size(); ++i) {
-            const Location& location = input.archive.locations[i];
+            const otf2::Location& location = input.archive.locations[i];
             const CopiedEvents& copied = input.copied[i];
             if (copied.unknown > 0)
                 note(copied.unknown, " events of ", location.name,
@@ -371,4 +377,4 @@ Merged merge_traces(const MergePlan& plan, const fs::path& directory)
     return Merge{plan, directory}.run();
 }
 
-}  // namespace otf2
+}  // namespace merge

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace otf2 {
+namespace merge {
 
 struct MergePlan {
     std::filesystem::path training;
@@ -30,4 +30,4 @@ struct Merged {
 // UsageError if the training is noise of noisegen, and for an offset between what is known to share a clock.
 Merged merge_traces(const MergePlan& plan, const std::filesystem::path& directory);
 
-}  // namespace otf2
+}  // namespace merge

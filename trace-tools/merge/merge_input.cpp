@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace otf2 {
+namespace merge {
 
 namespace {
 
@@ -16,31 +16,31 @@ std::string shown(const std::string& name)
 
 }  // namespace
 
-std::uint32_t MergeInput::node_of(const Location& location) const
+std::uint32_t MergeInput::node_of(const otf2::Location& location) const
 {
-    return location.process == nowhere ? nowhere : archive.processes[location.process].node;
+    return location.process == otf2::nowhere ? otf2::nowhere : archive.processes[location.process].node;
 }
 
-std::string MergeInput::host_of(const Location& location) const
+std::string MergeInput::host_of(const otf2::Location& location) const
 {
     const std::uint32_t node = node_of(location);
-    return node == nowhere ? "" : archive.nodes[node].name;
+    return node == otf2::nowhere ? "" : archive.nodes[node].name;
 }
 
-std::uint32_t MergeInput::node_named(const std::string& name, const Location& location) const
+std::uint32_t MergeInput::node_named(const std::string& name, const otf2::Location& location) const
 {
     std::uint32_t node = node_of(location);
-    for (std::size_t steps = 0; node != nowhere && steps < archive.nodes.size(); ++steps) {
+    for (std::size_t steps = 0; node != otf2::nowhere && steps < archive.nodes.size(); ++steps) {
         if (archive.nodes[node].name == name) return node;
         node = archive.nodes[node].parent;
     }
-    return nowhere;
+    return otf2::nowhere;
 }
 
 MergeInput read_merge_input(const std::filesystem::path& anchor, std::size_t number)
 {
-    Archive archive = Reader{anchor}.archive();
-    const ReaderHandle reader = open_archive(anchor);
+    otf2::Archive archive = otf2::Reader{anchor}.archive();
+    const otf2::ReaderHandle reader = otf2::open_archive(anchor);
     MergeInput input{.anchor = anchor,
                      .number = number,
                      .archive = std::move(archive),
@@ -53,28 +53,28 @@ MergeInput read_merge_input(const std::filesystem::path& anchor, std::size_t num
     return input;
 }
 
-ReaderHandle open_with_all_locations(const MergeInput& input)
+otf2::ReaderHandle open_with_all_locations(const MergeInput& input)
 {
-    ReaderHandle reader = open_archive(input.anchor);
-    for (const Location& location : input.archive.locations)
-        check(OTF2_Reader_SelectLocation(reader.get(), location.id), "select location ", location.name);
+    otf2::ReaderHandle reader = otf2::open_archive(input.anchor);
+    for (const otf2::Location& location : input.archive.locations)
+        otf2::check(OTF2_Reader_SelectLocation(reader.get(), location.id), "select location ", location.name);
     return reader;
 }
 
-bool is_noise_alone(const Archive& archive)
+bool is_noise_alone(const otf2::Archive& archive)
 {
     return archive.property(base::property::design) && archive.processes.size() == 1;
 }
 
-Beside beside(const MergeInput& training, const MergeInput& noise, const Location& location, bool offset_stated)
+Beside beside(const MergeInput& training, const MergeInput& noise, const otf2::Location& location, bool offset_stated)
 {
     const std::string clock = noise.archive.clock_identity(location);
     const std::string host = noise.host_of(location);
     Beside same_clock;
     Beside same_host;
-    for (const Location& other : training.archive.locations) {
-        const bool here =
-            host.empty() || training.node_of(other) == nowhere || training.node_named(host, other) != nowhere;
+    for (const otf2::Location& other : training.archive.locations) {
+        const bool here = host.empty() || training.node_of(other) == otf2::nowhere ||
+                          training.node_named(host, other) != otf2::nowhere;
         if (!clock.empty() && training.archive.clock_identity(other) == clock) {
             if (here) return {&other, true};
             if (same_clock.location == nullptr) same_clock = {&other, true};
@@ -95,4 +95,4 @@ Beside beside(const MergeInput& training, const MergeInput& noise, const Locatio
                ": state their difference with --clock-offset if you know it");
 }
 
-}  // namespace otf2
+}  // namespace merge

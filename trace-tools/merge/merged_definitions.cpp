@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace merge {
 
 namespace {
 
@@ -269,7 +269,7 @@ void MergedDefinitions::write(OTF2_GlobalDefWriter* writer) const
         if (a->kind != b->kind) return a->kind < b->kind;
         return form(a->kind).numbered && a->cells.front() < b->cells.front();
     });
-    for (const Row* row : rows) check(form(row->kind).write(writer, *row), "write a definition");
+    for (const Row* row : rows) otf2::check(form(row->kind).write(writer, *row), "write a definition");
 }
 
-}  // namespace otf2
+}  // namespace merge

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace otf2 {
+namespace merge {
 
 class MergedDefinitions {
  public:
@@ -73,4 +73,4 @@ class MergedDefinitions {
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> metrics_of_nodes_;
 };
 
-}  // namespace otf2
+}  // namespace merge

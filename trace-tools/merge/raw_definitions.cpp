@@ -8,11 +8,11 @@
 // Callsites are of old archives: nothing writes them any more but those who hand them on.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-namespace otf2 {
+namespace merge {
 
 namespace {
 
-using DefinitionCallbacks = Handle<OTF2_GlobalDefReaderCallbacks, OTF2_GlobalDefReaderCallbacks_Delete>;
+using DefinitionCallbacks = otf2::Handle<OTF2_GlobalDefReaderCallbacks, OTF2_GlobalDefReaderCallbacks_Delete>;
 
 // No exception may pass through OTF2's C code; the only one to be expected is the lack of memory.
 template <class Work>
@@ -265,26 +265,27 @@ const Row* RawDefinitions::find(Space space, std::uint64_t number) const
 
 RawDefinitions read_raw_definitions(OTF2_Reader* reader)
 {
-    OTF2_GlobalDefReader* definitions = check(OTF2_Reader_GetGlobalDefReader(reader), "read its definitions");
-    const DefinitionCallbacks callbacks{check(OTF2_GlobalDefReaderCallbacks_New(), "read definitions")};
+    OTF2_GlobalDefReader* definitions = otf2::check(OTF2_Reader_GetGlobalDefReader(reader), "read its definitions");
+    const DefinitionCallbacks callbacks{otf2::check(OTF2_GlobalDefReaderCallbacks_New(), "read definitions")};
     for (std::size_t kind = 0; kind < kinds; ++kind) form(static_cast<Kind>(kind)).listen(callbacks.get());
     LISTEN(ClockProperties, read_clock)(callbacks.get());
     LISTEN(Unknown, count_unknown)(callbacks.get());
     RawDefinitions raw;
-    check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks.get(), &raw), "read its definitions");
+    otf2::check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks.get(), &raw),
+                "read its definitions");
     std::uint64_t expected = 0;
-    check(OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &expected), "count its definitions");
+    otf2::check(OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &expected), "count its definitions");
     constexpr std::uint64_t at_once = 100'000;
     std::uint64_t read = 0;
     for (std::uint64_t some = at_once; some == at_once; read += some) {
-        check(OTF2_Reader_ReadGlobalDefinitions(reader, definitions, at_once, &some), "read its definitions");
-        getting_on();
+        otf2::check(OTF2_Reader_ReadGlobalDefinitions(reader, definitions, at_once, &some), "read its definitions");
+        otf2::getting_on();
     }
     if (read < expected) base::fail("cut off: only ", read, " of ", expected, " definitions are there");
-    check(OTF2_Reader_CloseGlobalDefReader(reader, definitions), "read its definitions");
+    otf2::check(OTF2_Reader_CloseGlobalDefReader(reader, definitions), "read its definitions");
     return raw;
 }
 
 #undef LISTEN
 
-}  // namespace otf2
+}  // namespace merge

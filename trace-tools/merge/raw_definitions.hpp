@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace otf2 {
+namespace merge {
 
 // What a number refers to. The first ones are in the order of OTF2_MAPPING_*, and of OTF2_TYPE_* from strings on.
 enum class Space : std::uint8_t {
@@ -127,4 +127,4 @@ struct RawDefinitions {
 // Throws Error if they are not all there.
 RawDefinitions read_raw_definitions(OTF2_Reader* reader);
 
-}  // namespace otf2
+}  // namespace merge

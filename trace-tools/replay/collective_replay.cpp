@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace replay {
 
 CollectiveReplay::CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts)
     : state_{state}, starts_(state.locations.size())
 {
     for (std::size_t location = 0; location < starts.size(); ++location)
         starts_[location].communicators = std::move(starts[location]);
-    for (const Communicator& communicator : state.archive.communicators) {
+    for (const otf2::Communicator& communicator : state.archive.communicators) {
         Instances none;
         none.next.resize(communicator.members.size());
         blocking_.push_back(none);
@@ -17,27 +17,27 @@ CollectiveReplay::CollectiveReplay(ReplayState& state, std::vector<std::vector<s
     }
 }
 
-CollectiveReplay::Flow CollectiveReplay::flow_of(Operation operation)
+CollectiveReplay::Flow CollectiveReplay::flow_of(otf2::Operation operation)
 {
     switch (operation) {
-        case Operation::barrier:
+        case otf2::Operation::barrier:
             return Flow::barrier;
-        case Operation::broadcast:
-        case Operation::scatter:
-        case Operation::scatterv:
+        case otf2::Operation::broadcast:
+        case otf2::Operation::scatter:
+        case otf2::Operation::scatterv:
             return Flow::one_to_all;
-        case Operation::gather:
-        case Operation::gatherv:
-        case Operation::reduce:
+        case otf2::Operation::gather:
+        case otf2::Operation::gatherv:
+        case otf2::Operation::reduce:
             return Flow::all_to_one;
-        case Operation::allgather:
-        case Operation::allgatherv:
-        case Operation::alltoall:
-        case Operation::alltoallv:
-        case Operation::alltoallw:
-        case Operation::allreduce:
-        case Operation::reduce_scatter:
-        case Operation::reduce_scatter_block:
+        case otf2::Operation::allgather:
+        case otf2::Operation::allgatherv:
+        case otf2::Operation::alltoall:
+        case otf2::Operation::alltoallv:
+        case otf2::Operation::alltoallw:
+        case otf2::Operation::allreduce:
+        case otf2::Operation::reduce_scatter:
+        case otf2::Operation::reduce_scatter_block:
             return Flow::all_to_all;
         default:
             return Flow::none;
@@ -58,7 +58,7 @@ void CollectiveReplay::drop_complete(Instances& all)
     }
 }
 
-void CollectiveReplay::end(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record)
+void CollectiveReplay::end(std::uint32_t location, std::int64_t now_ns, const otf2::CollectiveRecord& record)
 {
     const Flow flow = flow_of(record.operation);
     if (flow == Flow::none) return;
@@ -114,21 +114,22 @@ void CollectiveReplay::synchronise(Instance& instance, Flow flow, std::uint32_t 
 std::optional<Arrival> CollectiveReplay::current_arrival(std::uint32_t communicator, std::uint32_t rank)
 {
     const std::vector<std::uint32_t>& members = state_.members(communicator);
-    const std::uint32_t location = rank < members.size() ? state_.in_collective(members[rank]) : nowhere;
-    return location == nowhere ? std::nullopt : std::optional{state_.arrival(location)};
+    const std::uint32_t location = rank < members.size() ? state_.in_collective(members[rank]) : otf2::nowhere;
+    return location == otf2::nowhere ? std::nullopt : std::optional{state_.arrival(location)};
 }
 
 // The latest arrival among the ranks that are still inside the collective.
 Arrival CollectiveReplay::last_arrival(const Instance& instance, std::uint32_t communicator)
 {
     const std::vector<std::uint32_t>& members = state_.members(communicator);
-    std::uint32_t last = nowhere;
+    std::uint32_t last = otf2::nowhere;
     for (std::size_t rank = 0; rank < members.size(); ++rank) {
         const std::uint32_t location = state_.in_collective(members[rank]);
-        if (location == nowhere || instance.calls[rank].location != nowhere) continue;
-        if (last == nowhere || state_.locations[location].call_ns > state_.locations[last].call_ns) last = location;
+        if (location == otf2::nowhere || instance.calls[rank].location != otf2::nowhere) continue;
+        if (last == otf2::nowhere || state_.locations[location].call_ns > state_.locations[last].call_ns)
+            last = location;
     }
-    return last == nowhere ? Arrival{} : state_.arrival(last);
+    return last == otf2::nowhere ? Arrival{} : state_.arrival(last);
 }
 
 void CollectiveReplay::count_waits(const Instance& instance, Flow flow, std::uint32_t communicator)
@@ -178,7 +179,7 @@ void CollectiveReplay::start(std::uint32_t location, std::uint64_t request)
 {
     Starts& mine = starts_[location];
     const std::size_t start = mine.count++;
-    if (start >= mine.communicators.size() || mine.communicators[start] == nowhere) return;
+    if (start >= mine.communicators.size() || mine.communicators[start] == otf2::nowhere) return;
     const std::uint32_t communicator = mine.communicators[start];
     const auto rank = state_.rank_of(communicator, location);
     if (!rank) return;
@@ -190,7 +191,7 @@ void CollectiveReplay::start(std::uint32_t location, std::uint64_t request)
     mine.open[request] = {.communicator = communicator, .number = number};
 }
 
-void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record)
+void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, const otf2::CollectiveRecord& record)
 {
     const auto rank = state_.rank_of(record.communicator, location);
     if (!rank) return;
@@ -227,4 +228,4 @@ std::uint64_t CollectiveReplay::unfinished() const
     return unfinished;
 }
 
-}  // namespace otf2
+}  // namespace replay

@@ -11,16 +11,16 @@
 #include <unordered_map>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 class CollectiveReplay {
  public:
     // starts: see StartedRequests.
     CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts);
 
-    void end(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record);
+    void end(std::uint32_t location, std::int64_t now_ns, const otf2::CollectiveRecord& record);
     void start(std::uint32_t location, std::uint64_t request);  // a non-blocking one
-    void complete(std::uint32_t location, std::int64_t now_ns, const CollectiveRecord& record);
+    void complete(std::uint32_t location, std::int64_t now_ns, const otf2::CollectiveRecord& record);
 
     std::uint64_t clock_errors() const { return clock_errors_; }  // ended on one rank before the arrival of another
     std::uint64_t mismatches() const { return mismatches_; }      // different operations on different ranks
@@ -30,8 +30,8 @@ class CollectiveReplay {
     enum class Flow { all_to_all, one_to_all, all_to_one, barrier, none };
 
     struct Instance {
-        Operation operation = Operation::barrier;
-        std::uint32_t root = no_root;
+        otf2::Operation operation = otf2::Operation::barrier;
+        std::uint32_t root = otf2::no_root;
         std::vector<MpiCall> calls;  // by rank
         std::size_t ended = 0;
         std::optional<Arrival>
@@ -56,7 +56,7 @@ class CollectiveReplay {
         std::unordered_map<std::uint64_t, Started> open;  // by request
     };
 
-    static Flow flow_of(Operation operation);
+    static Flow flow_of(otf2::Operation operation);
     static Instance& numbered(Instances& all, std::uint64_t number);
     static void drop_complete(Instances& all);
 
@@ -76,4 +76,4 @@ class CollectiveReplay {
     std::uint64_t mismatches_ = 0;
 };
 
-}  // namespace otf2
+}  // namespace replay

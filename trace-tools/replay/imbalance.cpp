@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace replay {
 
 std::map<PathKey, double> critical_path_imbalance(const CriticalPath& path, const MpiReplay& replay)
 {
@@ -22,4 +22,4 @@ std::map<PathKey, double> critical_path_imbalance(const CriticalPath& path, cons
     return imbalance;
 }
 
-}  // namespace otf2
+}  // namespace replay

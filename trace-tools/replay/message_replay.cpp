@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace replay {
 
 // The oldest unmatched message of the route that lacks this half, or a new message.
 MessageReplay::MessagePtr MessageReplay::match(const Route& route, bool sends)
@@ -21,7 +21,7 @@ MessageReplay::MessagePtr MessageReplay::match(const Route& route, bool sends)
     return message;
 }
 
-void MessageReplay::send(std::uint32_t location, const MessageRecord& message)
+void MessageReplay::send(std::uint32_t location, const otf2::MessageRecord& message)
 {
     const auto rank = state_.rank_of(message.communicator, location);
     if (!rank) return;
@@ -29,7 +29,7 @@ void MessageReplay::send(std::uint32_t location, const MessageRecord& message)
     MessagePtr sent = match({channel, message.peer}, true);
     sent->sent = true;
     sent->sender = state_.arrival(location);
-    if (message.request == no_request)
+    if (message.request == otf2::no_request)
         locations_[location].blocking_sends.push_back(std::move(sent));
     else
         locations_[location].sends.open(message.request, std::move(sent));
@@ -74,12 +74,12 @@ void MessageReplay::post_receive(std::uint32_t location, std::uint64_t request)
 {
     LocationMessages& own = locations_[location];
     const std::size_t number = own.posted++;
-    if (number >= own.started.posted.size() || own.started.posted[number] == nowhere) return;
+    if (number >= own.started.posted.size() || own.started.posted[number] == otf2::nowhere) return;
     if (MessagePtr message = post(location, own.started.channels[own.started.posted[number]]))
         own.receives.open(request, std::move(message));
 }
 
-void MessageReplay::receive(std::uint32_t location, const MessageRecord& message)
+void MessageReplay::receive(std::uint32_t location, const otf2::MessageRecord& message)
 {
     const auto rank = state_.rank_of(message.communicator, location);
     if (!rank) return;
@@ -146,7 +146,7 @@ void MessageReplay::complete_sends(LocationMessages& own, const MpiCall& call)
     }
     // In a delay analysis each receive is posted when its call begins: those missing now are too late.
     if (state_.delays.enabled() || completion.not_posted == 0) {
-        if (completion.last.location == nowhere) return;
+        if (completion.last.location == otf2::nowhere) return;
         count_late_receiver(completion);
         state_.wait_for(call.location, completion.last);
         return;
@@ -167,7 +167,7 @@ void MessageReplay::add_receiver(SendCompletion& completion, const Message& mess
 
 void MessageReplay::count_late_receiver(const SendCompletion& completion)
 {
-    if (completion.last.location == nowhere) return;
+    if (completion.last.location == otf2::nowhere) return;
     state_.count(Pattern::late_receiver, completion.communicator, completion.call, completion.from_ns,
                  completion.last.ns);
 }
@@ -180,4 +180,4 @@ std::uint64_t MessageReplay::never_received() const
     return messages;
 }
 
-}  // namespace otf2
+}  // namespace replay

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 class MessageReplay {
  public:
@@ -26,10 +26,10 @@ class MessageReplay {
     }
 
     void begin_call(std::uint32_t location);
-    void send(std::uint32_t location, const MessageRecord& message);
+    void send(std::uint32_t location, const otf2::MessageRecord& message);
     void complete_send(std::uint32_t location, std::uint64_t request);
     void post_receive(std::uint32_t location, std::uint64_t request);
-    void receive(std::uint32_t location, const MessageRecord& message);
+    void receive(std::uint32_t location, const otf2::MessageRecord& message);
     void end_call(std::uint32_t location, std::int64_t now_ns);  // after the call's messages
 
     std::uint64_t unmatched_receives() const { return unmatched_receives_; }
@@ -92,4 +92,4 @@ class MessageReplay {
     std::uint64_t unmatched_receives_ = 0;
 };
 
-}  // namespace otf2
+}  // namespace replay

@@ -12,26 +12,26 @@
 #include <optional>
 #include <set>
 
-namespace otf2 {
+namespace replay {
 
 namespace {
 
 enum class Kind : std::uint8_t { work, mpi, task_create, task, task_wait, thread_barrier };
 
 // OpenMP's tasks are not analysed: the threads that wait execute them.
-Kind kind_of(const Region& region)
+Kind kind_of(const otf2::Region& region)
 {
     if (is_mpi(region)) return Kind::mpi;
-    const bool barrier = region.role == RegionRole::barrier || region.role == RegionRole::implicit_barrier;
-    if (barrier && (region.paradigm == Paradigm::openmp || region.paradigm == Paradigm::pthread))
+    const bool barrier = region.role == otf2::RegionRole::barrier || region.role == otf2::RegionRole::implicit_barrier;
+    if (barrier && (region.paradigm == otf2::Paradigm::openmp || region.paradigm == otf2::Paradigm::pthread))
         return Kind::thread_barrier;
-    if (region.paradigm != Paradigm::user) return Kind::work;
+    if (region.paradigm != otf2::Paradigm::user) return Kind::work;
     switch (region.role) {
-        case RegionRole::task_create:
+        case otf2::RegionRole::task_create:
             return Kind::task_create;
-        case RegionRole::task:
+        case otf2::RegionRole::task:
             return Kind::task;
-        case RegionRole::task_wait:
+        case otf2::RegionRole::task_wait:
             return Kind::task_wait;
         default:
             return Kind::work;
@@ -50,7 +50,7 @@ struct CallStack {
     std::int64_t first_ns = INT64_MIN;
     std::int64_t last_ns = 0;  // previous event
     std::int64_t steps = 0;    // visits of Options::step_region
-    TimeSums exclusive;
+    otf2::TimeSums exclusive;
     std::int64_t mpi_ns = 0;
     bool calls_mpi = false;
 
@@ -58,15 +58,15 @@ struct CallStack {
     std::size_t step_depth = 0;  // open regions, with the step's own
     std::int64_t step_ns = 0;    // its begin
     std::int64_t phase_ns = 0;   // begin of its current phase
-    TimeSums phases;
+    otf2::TimeSums phases;
 
-    std::uint32_t where() const { return open.empty() ? nowhere : open.back().where; }
+    std::uint32_t where() const { return open.empty() ? otf2::nowhere : open.back().where; }
 };
 
 }  // namespace
 
 struct MpiReplay::Engine {
-    Engine(const Archive& archive, Options how, Sink sink, StartedRequests started)
+    Engine(const otf2::Archive& archive, Options how, Sink sink, StartedRequests started)
         : options{std::move(how)},
           step_attribute{archive.find_attribute(base::attribute::step)},
           stacks(archive.locations.size()),
@@ -75,7 +75,7 @@ struct MpiReplay::Engine {
           messages{replay, std::move(started.receives)},
           tasks{replay}
     {
-        for (const Region& region : archive.regions) {
+        for (const otf2::Region& region : archive.regions) {
             kinds.push_back(kind_of(region));
             initialises.push_back(region.name == "MPI_Init" || region.name == "MPI_Init_thread");
         }
@@ -87,8 +87,8 @@ struct MpiReplay::Engine {
     std::vector<bool> initialises;  // by region: MPI_Init
     std::vector<CallStack> stacks;  // by location
     std::int64_t first_ns = INT64_MIN;
-    bool named_is_numbered = false;       // Options::step_region has an attribute `step`
-    std::uint32_t with_phases = nowhere;  // region of the steps that have phases
+    bool named_is_numbered = false;             // Options::step_region has an attribute `step`
+    std::uint32_t with_phases = otf2::nowhere;  // region of the steps that have phases
     ReplayState replay;
     CollectiveReplay collectives;
     MessageReplay messages;
@@ -111,7 +111,7 @@ struct MpiReplay::Engine {
     }
 
     // Accounts for the time since the location's previous event.
-    CallStack& account(const At& at)
+    CallStack& account(const otf2::At& at)
     {
         CallStack& stack = stacks[at.location];
         if (stack.first_ns == INT64_MIN) {
@@ -135,7 +135,8 @@ struct MpiReplay::Engine {
         return stack;
     }
 
-    std::optional<std::uint64_t> step_number(CallStack& stack, std::uint32_t region, const EventAttributes& attributes)
+    std::optional<std::uint64_t> step_number(CallStack& stack, std::uint32_t region,
+                                             const otf2::EventAttributes& attributes)
     {
         const bool has_attributes = step_attribute && attributes.size() > 0;
         const auto number = has_attributes ? attributes.number(*step_attribute) : std::nullopt;
@@ -143,22 +144,22 @@ struct MpiReplay::Engine {
             named_is_numbered |= number.has_value();
             return number ? number : stack.steps++;
         }
-        return options.step_region == nowhere || named_is_numbered ? number : std::nullopt;
+        return options.step_region == otf2::nowhere || named_is_numbered ? number : std::nullopt;
     }
 
-    void begin_step(const At& at, std::uint64_t number)
+    void begin_step(const otf2::At& at, std::uint64_t number)
     {
         CallStack& stack = stacks[at.location];
         LocationState& own = replay.locations[at.location];
         own.step = static_cast<std::int64_t>(number);
-        if (with_phases == nowhere) with_phases = stack.open.back().region;
+        if (with_phases == otf2::nowhere) with_phases = stack.open.back().region;
         stack.step_depth = stack.open.size();
         stack.step_ns = at.time_ns;
         stack.phases.clear();
         replay.waits.begin_step(at.location, own.step);
     }
 
-    void leave_innermost(const At& at)
+    void leave_innermost(const otf2::At& at)
     {
         CallStack& stack = stacks[at.location];
         const OpenRegion open = stack.open.back();
@@ -175,25 +176,25 @@ struct MpiReplay::Engine {
         stack.open.pop_back();
     }
 
-    void enter_task(const At& at, Kind kind, std::int64_t idle_since_ns)
+    void enter_task(const otf2::At& at, Kind kind, std::int64_t idle_since_ns)
     {
         const CallStack& stack = stacks[at.location];
         const std::size_t around = stack.open.size() - 1;
         if (kind == Kind::work && around == 0)
             tasks.begin_untagged(at.location, idle_since_ns);
         else if (kind == Kind::task)
-            tasks.begin(at.location, idle_since_ns, around == 0 ? nowhere : stack.open[around - 1].where);
+            tasks.begin(at.location, idle_since_ns, around == 0 ? otf2::nowhere : stack.open[around - 1].where);
         else if (kind == Kind::task_wait)
             tasks.create(at.location);  // all tasks were created before the wait
     }
 
-    void leave_task(const At& at, Kind kind)
+    void leave_task(const otf2::At& at, Kind kind)
     {
         if (kind == Kind::task) tasks.end(at.location);
         if (kind == Kind::task_create) tasks.create(at.location);
     }
 
-    void report_phases(const At& at, std::uint32_t step)
+    void report_phases(const otf2::At& at, std::uint32_t step)
     {
         CallStack& stack = stacks[at.location];
         std::int64_t rest_ns = at.time_ns - stack.step_ns;
@@ -220,7 +221,7 @@ struct MpiReplay::Engine {
     }
 };
 
-MpiReplay::MpiReplay(Reader& reader, Options options, Sink sink)
+MpiReplay::MpiReplay(otf2::Reader& reader, Options options, Sink sink)
     : engine_{std::make_unique<Engine>(reader.archive(), options, std::move(sink),
                                        started_requests(reader, options.critical_path))}
 {
@@ -228,14 +229,14 @@ MpiReplay::MpiReplay(Reader& reader, Options options, Sink sink)
 
 MpiReplay::~MpiReplay() = default;
 
-void MpiReplay::enter(const At& at, std::uint32_t region, const EventAttributes& attributes)
+void MpiReplay::enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes)
 {
     Engine& engine = *engine_;
     const std::int64_t idle_since_ns =
         engine.stacks[at.location].first_ns == INT64_MIN ? INT64_MIN : engine.stacks[at.location].last_ns;
     CallStack& stack = engine.account(at);
     LocationState& own = engine.replay.locations[at.location];
-    CallTree* const paths = engine.options.call_paths;
+    otf2::CallTree* const paths = engine.options.call_paths;
     stack.open.push_back({.region = region, .where = paths != nullptr ? paths->child(stack.where(), region) : region});
     if (own.step < 0) {
         const auto number = engine.step_number(stack, region, attributes);
@@ -253,7 +254,7 @@ void MpiReplay::enter(const At& at, std::uint32_t region, const EventAttributes&
     if (own.in_mpi == 0 && engine.replay.delays.enabled()) engine.enter_task(at, kind, idle_since_ns);
 }
 
-void MpiReplay::leave(const At& at, std::uint32_t region, const EventAttributes&)
+void MpiReplay::leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&)
 {
     Engine& engine = *engine_;
     const CallStack& stack = engine.account(at);
@@ -264,42 +265,42 @@ void MpiReplay::leave(const At& at, std::uint32_t region, const EventAttributes&
     engine.leave_innermost(at);
 }
 
-void MpiReplay::collective_begin(const At& at)
+void MpiReplay::collective_begin(const otf2::At& at)
 {
     if (engine_->replay.locations[at.location].in_mpi > 0) engine_->replay.begin_collective(at.location);
 }
 
-void MpiReplay::collective_end(const At& at, const CollectiveRecord& record)
+void MpiReplay::collective_end(const otf2::At& at, const otf2::CollectiveRecord& record)
 {
     engine_->collectives.end(at.location, at.time_ns, record);
 }
 
-void MpiReplay::collective_request(const At& at, std::uint64_t request)
+void MpiReplay::collective_request(const otf2::At& at, std::uint64_t request)
 {
     engine_->collectives.start(at.location, request);
 }
 
-void MpiReplay::collective_complete(const At& at, const CollectiveRecord& record)
+void MpiReplay::collective_complete(const otf2::At& at, const otf2::CollectiveRecord& record)
 {
     engine_->collectives.complete(at.location, at.time_ns, record);
 }
 
-void MpiReplay::send(const At& at, const MessageRecord& message)
+void MpiReplay::send(const otf2::At& at, const otf2::MessageRecord& message)
 {
     engine_->messages.send(at.location, message);
 }
 
-void MpiReplay::send_complete(const At& at, std::uint64_t request)
+void MpiReplay::send_complete(const otf2::At& at, std::uint64_t request)
 {
     engine_->messages.complete_send(at.location, request);
 }
 
-void MpiReplay::receive_request(const At& at, std::uint64_t request)
+void MpiReplay::receive_request(const otf2::At& at, std::uint64_t request)
 {
     engine_->messages.post_receive(at.location, request);
 }
 
-void MpiReplay::receive(const At& at, const MessageRecord& message)
+void MpiReplay::receive(const otf2::At& at, const otf2::MessageRecord& message)
 {
     engine_->messages.receive(at.location, message);
 }
@@ -386,4 +387,4 @@ std::vector<std::string> MpiReplay::problems() const
     return problems;
 }
 
-}  // namespace otf2
+}  // namespace replay

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 // Of a location.
 struct MpiTimes {
@@ -43,29 +43,29 @@ struct PhaseTime {
     std::int64_t ns = 0;
 };
 
-class MpiReplay : public Visitor {
+class MpiReplay : public otf2::Visitor {
  public:
     struct Options {
         bool critical_path = false;
         // Steps are
         // 1. the visits of this region, numbered by its attribute `step`, or else counted on each location;
         // 2. if nowhere: the outermost visits that have an attribute `step`.
-        std::uint32_t step_region = nowhere;
+        std::uint32_t step_region = otf2::nowhere;
         // Meaning of `where`. With a tree: a call path, an index into its nodes, which the replay adds. Without: a
         // region, an index into Archive::regions.
-        CallTree* call_paths = nullptr;
+        otf2::CallTree* call_paths = nullptr;
         // Called at the end of each step of each location. If several regions are steps, the one that is entered
         // first has phases.
         std::function<void(const PhaseTime&)> phases = {};
         // Sums contain only time in this part; steps that reach beyond it have no phases.
-        Part part = {};
+        otf2::Part part = {};
     };
 
     // Called for each sum of waits when its step has ended on all locations.
     using Sink = WaitSums::Sink;
 
     // Reads the archive once if it has non-blocking collectives or receives: see started_requests.hpp.
-    MpiReplay(Reader& reader, Options options, Sink sink);
+    MpiReplay(otf2::Reader& reader, Options options, Sink sink);
     ~MpiReplay() override;
 
     // After the last event.
@@ -81,20 +81,20 @@ class MpiReplay : public Visitor {
     std::size_t ranks() const;  // processes that call MPI and have time in the part
     std::vector<std::string> problems() const;
 
-    void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
-    void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
-    void collective_begin(const At& at) override;
-    void collective_end(const At& at, const CollectiveRecord& record) override;
-    void collective_request(const At& at, std::uint64_t request) override;
-    void collective_complete(const At& at, const CollectiveRecord& record) override;
-    void send(const At& at, const MessageRecord& message) override;
-    void send_complete(const At& at, std::uint64_t request) override;
-    void receive_request(const At& at, std::uint64_t request) override;
-    void receive(const At& at, const MessageRecord& message) override;
+    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
+    void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
+    void collective_begin(const otf2::At& at) override;
+    void collective_end(const otf2::At& at, const otf2::CollectiveRecord& record) override;
+    void collective_request(const otf2::At& at, std::uint64_t request) override;
+    void collective_complete(const otf2::At& at, const otf2::CollectiveRecord& record) override;
+    void send(const otf2::At& at, const otf2::MessageRecord& message) override;
+    void send_complete(const otf2::At& at, std::uint64_t request) override;
+    void receive_request(const otf2::At& at, std::uint64_t request) override;
+    void receive(const otf2::At& at, const otf2::MessageRecord& message) override;
 
  private:
     struct Engine;
     std::unique_ptr<Engine> engine_;
 };
 
-}  // namespace otf2
+}  // namespace replay

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 template <class Operation>
 class OpenRequests {
@@ -51,4 +51,4 @@ class OpenRequests {
     std::size_t closed_ = 0;
 };
 
-}  // namespace otf2
+}  // namespace replay

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace replay {
 
 std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times)
 {
@@ -29,4 +29,4 @@ std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times)
                         .transfer = share(most_without_transfer, most_run)};
 }
 
-}  // namespace otf2
+}  // namespace replay

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 struct Efficiencies {
     double load_balance = 1.0;   // mean computation / most computation
@@ -20,4 +20,4 @@ struct Efficiencies {
 // Of the locations that call MPI; empty if none does.
 std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times);
 
-}  // namespace otf2
+}  // namespace replay

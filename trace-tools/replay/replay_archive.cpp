@@ -6,17 +6,17 @@
 
 #include <iostream>
 
-namespace otf2 {
+namespace replay {
 
-void replay_archive(Reader& reader, MpiReplay& replay, const char* program)
+void replay_archive(otf2::Reader& reader, MpiReplay& replay, const char* program)
 {
-    Soundness soundness{reader.archive()};
-    FanOut both{&soundness, &replay};
+    otf2::Soundness soundness{reader.archive()};
+    otf2::FanOut both{&soundness, &replay};
     reader.read(both);
-    refuse_unsound(reader, soundness);
+    otf2::refuse_unsound(reader, soundness);
     replay.finish();
     for (const std::vector<std::string>& list : {soundness.oddities(), reader.oddities(), replay.problems()})
         for (const std::string& one : list) std::cerr << program << ": " << base::printable(one) << '\n';
 }
 
-}  // namespace otf2
+}  // namespace replay

@@ -4,10 +4,10 @@
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
 
-namespace otf2 {
+namespace replay {
 
 // Reads all events and finishes the replay. Throws Error if they are not sound. Prints each oddity as a line on stderr
 // that begins with `program`.
-void replay_archive(Reader& reader, MpiReplay& replay, const char* program);
+void replay_archive(otf2::Reader& reader, MpiReplay& replay, const char* program);
 
-}  // namespace otf2
+}  // namespace replay

@@ -1,22 +1,22 @@
 #include "trace-tools/replay/replay_state.hpp"
 
-namespace otf2 {
+namespace replay {
 
-bool is_mpi(const Region& region)
+bool is_mpi(const otf2::Region& region)
 {
-    return region.paradigm == Paradigm::mpi ||
-           (region.paradigm == Paradigm::unknown && region.name.starts_with("MPI_"));
+    return region.paradigm == otf2::Paradigm::mpi ||
+           (region.paradigm == otf2::Paradigm::unknown && region.name.starts_with("MPI_"));
 }
 
-ReplayState::ReplayState(const Archive& of, const Part& only, bool analyse_delays, WaitSums::Sink sink)
+ReplayState::ReplayState(const otf2::Archive& of, const otf2::Part& only, bool analyse_delays, WaitSums::Sink sink)
     : archive{of},
       part{only},
       locations(of.locations.size()),
       delays{of.locations.size(), analyse_delays, only},
       waits{of.locations.size(), std::move(sink)},
-      in_collective_(std::max(of.locations.size(), of.processes.size()), nowhere)
+      in_collective_(std::max(of.locations.size(), of.processes.size()), otf2::nowhere)
 {
-    for (const Communicator& communicator : archive.communicators) {
+    for (const otf2::Communicator& communicator : archive.communicators) {
         std::unordered_map<std::uint32_t, std::uint32_t>& ranks = ranks_.emplace_back();
         for (std::uint32_t rank = 0; rank < communicator.members.size(); ++rank)
             if (is_location(communicator.members[rank])) ranks.emplace(process_of(communicator.members[rank]), rank);
@@ -26,7 +26,7 @@ ReplayState::ReplayState(const Archive& of, const Part& only, bool analyse_delay
 std::uint32_t ReplayState::process_of(std::uint32_t location) const
 {
     const std::uint32_t process = archive.locations[location].process;
-    return process != nowhere ? process : location;
+    return process != otf2::nowhere ? process : location;
 }
 
 std::optional<std::uint32_t> ReplayState::find_rank(std::uint32_t communicator, std::uint32_t location) const
@@ -60,4 +60,4 @@ void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCa
     if (waits_for_another(pattern)) locations[call.location].waiting_ns += ns;
 }
 
-}  // namespace otf2
+}  // namespace replay

@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 // An outermost MPI call, with the MPI calls that it makes.
 struct MpiCall {
     std::int64_t begin_ns = 0;
-    std::int64_t end_ns = 0;           // or the current time
-    std::uint32_t location = nowhere;  // nowhere: no call yet
-    std::uint32_t where = 0;           // as in TimeSums
+    std::int64_t end_ns = 0;                 // or the current time
+    std::uint32_t location = otf2::nowhere;  // nowhere: no call yet
+    std::uint32_t where = 0;                 // as in TimeSums
     std::int64_t step = -1;
 };
 
@@ -34,13 +34,13 @@ struct LocationState {
     std::int64_t waited_ns = 0;   // up to here wait states are counted
 };
 
-bool is_mpi(const Region& region);
+bool is_mpi(const otf2::Region& region);
 
 struct ReplayState {
-    ReplayState(const Archive& of, const Part& only, bool analyse_delays, WaitSums::Sink sink);
+    ReplayState(const otf2::Archive& of, const otf2::Part& only, bool analyse_delays, WaitSums::Sink sink);
 
-    const Archive& archive;
-    const Part& part;  // of the run whose time is summed up
+    const otf2::Archive& archive;
+    const otf2::Part& part;  // of the run whose time is summed up
     std::vector<LocationState> locations;
     DelayAnalysis delays;
     WaitSums waits;
@@ -79,12 +79,12 @@ struct ReplayState {
     void end_collective(std::uint32_t location)
     {
         std::uint32_t& inside = in_collective_[process_of(location)];
-        if (inside == location) inside = nowhere;
+        if (inside == location) inside = otf2::nowhere;
     }
     // The thread of the member's process that is in a collective; nowhere: none.
     std::uint32_t in_collective(std::uint32_t member) const
     {
-        return is_location(member) ? in_collective_[process_of(member)] : nowhere;
+        return is_location(member) ? in_collective_[process_of(member)] : otf2::nowhere;
     }
 
     // Adds the time from begin to end that lies in the part. Ignores an end before the begin.
@@ -96,4 +96,4 @@ struct ReplayState {
     std::vector<std::uint32_t> in_collective_;                             // by process or location
 };
 
-}  // namespace otf2
+}  // namespace replay

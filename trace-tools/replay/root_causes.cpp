@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-namespace otf2 {
+namespace replay {
 
 namespace {
 
@@ -52,13 +52,13 @@ std::string regions_text(const RootCause& cause)
 
 }  // namespace
 
-std::vector<RootCause> root_causes(const Archive& archive, const std::vector<std::int64_t>& ranks,
+std::vector<RootCause> root_causes(const otf2::Archive& archive, const std::vector<std::int64_t>& ranks,
                                    const DelayCosts& delay)
 {
     std::map<std::pair<std::int64_t, std::string>, std::map<std::string, double>> by_rank;
     for (const auto& [key, seconds] : delay)
-        by_rank[{ranks[key.location], rank_text(archive, ranks, key.location)}]
-               [key.where == nowhere ? "work outside of regions" : archive.regions[key.where].name] += seconds;
+        by_rank[{ranks[key.location], otf2::rank_text(archive, ranks, key.location)}]
+               [key.where == otf2::nowhere ? "work outside of regions" : archive.regions[key.where].name] += seconds;
     std::vector<RootCause> all;
     for (const auto& [rank, regions] : by_rank) {
         RootCause& one = all.emplace_back(
@@ -114,4 +114,4 @@ void print_root_causes(std::ostream& out, const std::vector<RootCause>& causes, 
         out << "waiting without a known cause: " << cost_text(unknown_s, run) << '\n';
 }
 
-}  // namespace otf2
+}  // namespace replay

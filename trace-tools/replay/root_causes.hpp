@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 // A rank whose delays made others wait.
 struct RootCause {
@@ -19,7 +19,7 @@ struct RootCause {
 };
 
 // Most seconds first. `ranks`: by location. Time outside of all regions is "work outside of regions".
-std::vector<RootCause> root_causes(const Archive& archive, const std::vector<std::int64_t>& ranks,
+std::vector<RootCause> root_causes(const otf2::Archive& archive, const std::vector<std::int64_t>& ranks,
                                    const DelayCosts& delay);
 
 // Length of the run and time of all ranks: what percentages refer to.
@@ -37,4 +37,4 @@ RunTime run_time(const MpiReplay& replay);
 void print_root_causes(std::ostream& out, const std::vector<RootCause>& causes, const DelayCosts& unknown,
                        const RunTime& run);
 
-}  // namespace otf2
+}  // namespace replay

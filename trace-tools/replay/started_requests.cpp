@@ -7,12 +7,12 @@
 #include <cctype>
 #include <map>
 
-namespace otf2 {
+namespace replay {
 
 namespace {
 
 // MPI_Iallreduce, MPI_Irecv, MPI_Start of a persistent request; no sends and no probes.
-bool starts_requests(const Region& region)
+bool starts_requests(const otf2::Region& region)
 {
     const std::string& name = region.name;
     if (name.starts_with("MPI_Start") || name.starts_with("MPI_Isendrecv")) return true;
@@ -24,24 +24,24 @@ bool starts_requests(const Region& region)
 }
 
 // MPI_Recv, MPI_Sendrecv, MPI_Mrecv.
-bool receives(const Region& region)
+bool receives(const otf2::Region& region)
 {
     return is_mpi(region) &&
            (region.name.find("recv") != std::string::npos || region.name.find("Recv") != std::string::npos);
 }
 
-class StartCollector : public Visitor {
+class StartCollector : public otf2::Visitor {
  public:
-    StartCollector(const Archive& archive, bool blocking) : blocking_{blocking}
+    StartCollector(const otf2::Archive& archive, bool blocking) : blocking_{blocking}
     {
         started_.collectives.resize(archive.locations.size());
         started_.receives.resize(archive.locations.size());
-        for (const Region& region : archive.regions) mpi_.push_back(is_mpi(region));
+        for (const otf2::Region& region : archive.regions) mpi_.push_back(is_mpi(region));
     }
 
     StartedRequests take() { return std::move(started_); }
 
-    void enter(const At& at, std::uint32_t region, const EventAttributes&) override
+    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override
     {
         if (!blocking_) return;
         Open& open = of(at);
@@ -49,12 +49,12 @@ class StartCollector : public Visitor {
         if (mpi_[region] && open.in_mpi++ == 0) ++open.calls;
     }
 
-    void leave(const At& at, std::uint32_t region, const EventAttributes&) override
+    void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override
     {
         if (!blocking_) return;
         Open& open = of(at);
         if (std::find(open.regions.rbegin(), open.regions.rend(), region) == open.regions.rend()) return;
-        std::uint32_t innermost = nowhere;
+        std::uint32_t innermost = otf2::nowhere;
         do {  // regions inside that are never left end here, too
             innermost = open.regions.back();
             open.regions.pop_back();
@@ -62,27 +62,27 @@ class StartCollector : public Visitor {
         } while (innermost != region);
     }
 
-    void collective_request(const At& at, std::uint64_t request) override
+    void collective_request(const otf2::At& at, std::uint64_t request) override
     {
         std::vector<std::uint32_t>& communicators = started_.collectives[at.location];
         of(at).collectives.open(request, communicators.size());
-        communicators.push_back(nowhere);
+        communicators.push_back(otf2::nowhere);
     }
 
-    void collective_complete(const At& at, const CollectiveRecord& record) override
+    void collective_complete(const otf2::At& at, const otf2::CollectiveRecord& record) override
     {
         if (const auto start = of(at).collectives.close(record.request))
             started_.collectives[at.location][*start] = record.communicator;
     }
 
-    void receive_request(const At& at, std::uint64_t request) override
+    void receive_request(const otf2::At& at, std::uint64_t request) override
     {
         std::vector<std::uint32_t>& posted = started_.receives[at.location].posted;
         of(at).receives.open(request, posted.size());
-        posted.push_back(nowhere);
+        posted.push_back(otf2::nowhere);
     }
 
-    void receive(const At& at, const MessageRecord& message) override
+    void receive(const otf2::At& at, const otf2::MessageRecord& message) override
     {
         Open& open = of(at);
         const auto post = open.receives.close(message.request);
@@ -108,7 +108,7 @@ class StartCollector : public Visitor {
     };
 
     // Locations are read one after the other.
-    Open& of(const At& at)
+    Open& of(const otf2::At& at)
     {
         if (at.location != location_) open_ = {};
         location_ = at.location;
@@ -118,19 +118,21 @@ class StartCollector : public Visitor {
     StartedRequests started_;
     std::vector<bool> mpi_;  // by region
     bool blocking_;
-    std::uint32_t location_ = nowhere;
+    std::uint32_t location_ = otf2::nowhere;
     Open open_;
 };
 
 }  // namespace
 
-StartedRequests started_requests(Reader& reader, bool blocking)
+StartedRequests started_requests(otf2::Reader& reader, bool blocking)
 {
-    const Archive& archive = reader.archive();
+    const otf2::Archive& archive = reader.archive();
     StartCollector starts{archive, blocking};
-    const auto wanted = [&](const Region& region) { return starts_requests(region) || (blocking && receives(region)); };
+    const auto wanted = [&](const otf2::Region& region) {
+        return starts_requests(region) || (blocking && receives(region));
+    };
     if (std::any_of(archive.regions.begin(), archive.regions.end(), wanted)) reader.read_by_location(starts);
     return starts.take();
 }
 
-}  // namespace otf2
+}  // namespace replay

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 // MPI matches the messages of one channel to a location in order.
 struct Channel {
@@ -49,6 +49,6 @@ struct StartedRequests {
 
 // Reads the archive once, location by location, if it has a region of such operations. `blocking`: blocking receives,
 // too.
-StartedRequests started_requests(Reader& reader, bool blocking);
+StartedRequests started_requests(otf2::Reader& reader, bool blocking);
 
-}  // namespace otf2
+}  // namespace replay

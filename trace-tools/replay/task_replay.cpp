@@ -1,6 +1,6 @@
 #include "trace-tools/replay/task_replay.hpp"
 
-namespace otf2 {
+namespace replay {
 
 TaskReplay::Process* TaskReplay::process_of(std::uint32_t location)
 {
@@ -20,7 +20,7 @@ void TaskReplay::begin(std::uint32_t location, std::int64_t idle_since_ns, std::
 {
     Process* const process = process_of(location);
     if (process == nullptr) return;
-    if (process->created.location == nowhere)
+    if (process->created.location == otf2::nowhere)
         begin_created_by(process->creator, location, idle_since_ns, where);
     else
         start(process->created, location, idle_since_ns, where);
@@ -29,13 +29,13 @@ void TaskReplay::begin(std::uint32_t location, std::int64_t idle_since_ns, std::
 void TaskReplay::begin_untagged(std::uint32_t location, std::int64_t idle_since_ns)
 {
     if (Process* const process = process_of(location))
-        begin_created_by(process->creator, location, idle_since_ns, nowhere);
+        begin_created_by(process->creator, location, idle_since_ns, otf2::nowhere);
 }
 
 void TaskReplay::begin_created_by(std::uint32_t creator, std::uint32_t location, std::int64_t idle_since_ns,
                                   std::uint32_t where)
 {
-    if (creator != nowhere && creator != location)
+    if (creator != otf2::nowhere && creator != location)
         start(state_.delays.hand_off(creator), location, idle_since_ns, where);
 }
 
@@ -55,11 +55,11 @@ void TaskReplay::end(std::uint32_t location)
 void TaskReplay::end_wait(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
 {
     Process* const process = process_of(location);
-    if (process == nullptr || process->done.location == nowhere || process->done.location == location)
+    if (process == nullptr || process->done.location == otf2::nowhere || process->done.location == location)
         return state_.delays.work_until(location, now_ns, where);
     any_ = true;
     state_.delays.join_task(location, now_ns, where, process->done);
     process->created = {};
 }
 
-}  // namespace otf2
+}  // namespace replay

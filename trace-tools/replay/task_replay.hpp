@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 // Used only with a delay analysis.
 class TaskReplay {
@@ -29,7 +29,7 @@ class TaskReplay {
  private:
     // The last handoffs suffice: a task starts after the last TASK_CREATE, a TASK_WAIT ends after the last TASK.
     struct Process {
-        std::uint32_t creator = nowhere;
+        std::uint32_t creator = otf2::nowhere;
         Handoff created;  // since the creator's last wait
         Handoff done;
     };
@@ -44,4 +44,4 @@ class TaskReplay {
     bool any_ = false;
 };
 
-}  // namespace otf2
+}  // namespace replay

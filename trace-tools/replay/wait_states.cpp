@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace replay {
 
 const char* cube_name(Pattern pattern)
 {
@@ -72,4 +72,4 @@ void WaitSums::finish()
     sums_.clear();
 }
 
-}  // namespace otf2
+}  // namespace replay

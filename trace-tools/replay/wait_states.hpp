@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 enum class Pattern {
     wait_nxn,        // until the last rank arrived at an all-to-all operation
@@ -63,4 +63,4 @@ class WaitSums {
     std::size_t most_ = 4096;            // sums before the next report
 };
 
-}  // namespace otf2
+}  // namespace replay

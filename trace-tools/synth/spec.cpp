@@ -13,7 +13,7 @@
 #include <sstream>
 #include <utility>
 
-namespace otf2 {
+namespace synth {
 
 namespace {
 
@@ -24,22 +24,22 @@ constexpr std::size_t deepest = 64;
 
 struct CollectiveKind {
     const char* name;
-    Operation operation;
+    otf2::Operation operation;
     Flow flow;
 };
 
 constexpr CollectiveKind collective_kinds[] = {
-    {"MPI_Barrier", Operation::barrier, Flow::barrier},
-    {"MPI_Bcast", Operation::broadcast, Flow::one_to_all},
-    {"MPI_Scatter", Operation::scatter, Flow::one_to_all},
-    {"MPI_Reduce", Operation::reduce, Flow::all_to_one},
-    {"MPI_Gather", Operation::gather, Flow::all_to_one},
-    {"MPI_Allreduce", Operation::allreduce, Flow::all_to_all},
-    {"MPI_Allgather", Operation::allgather, Flow::all_to_all},
-    {"MPI_Alltoall", Operation::alltoall, Flow::all_to_all},
-    {"MPI_Reduce_scatter", Operation::reduce_scatter, Flow::all_to_all},
-    {"MPI_Iallreduce", Operation::allreduce, Flow::all_to_all},
-    {"MPI_Ibarrier", Operation::barrier, Flow::barrier},
+    {"MPI_Barrier", otf2::Operation::barrier, Flow::barrier},
+    {"MPI_Bcast", otf2::Operation::broadcast, Flow::one_to_all},
+    {"MPI_Scatter", otf2::Operation::scatter, Flow::one_to_all},
+    {"MPI_Reduce", otf2::Operation::reduce, Flow::all_to_one},
+    {"MPI_Gather", otf2::Operation::gather, Flow::all_to_one},
+    {"MPI_Allreduce", otf2::Operation::allreduce, Flow::all_to_all},
+    {"MPI_Allgather", otf2::Operation::allgather, Flow::all_to_all},
+    {"MPI_Alltoall", otf2::Operation::alltoall, Flow::all_to_all},
+    {"MPI_Reduce_scatter", otf2::Operation::reduce_scatter, Flow::all_to_all},
+    {"MPI_Iallreduce", otf2::Operation::allreduce, Flow::all_to_all},
+    {"MPI_Ibarrier", otf2::Operation::barrier, Flow::barrier},
 };
 
 class Parser {
@@ -248,16 +248,16 @@ class Parser {
         if (words.plain.size() != 2 || arrow == std::string::npos)
             base::fail(words.head, " takes SENDER>RECEIVER and a time");
         const bool requested = words.head == "MPI_Isend";
-        MessageCall call{
-            .send_region = region(words.head, RegionRole::point_to_point, Paradigm::mpi),
-            .receive_region = region(requested ? "MPI_Irecv" : "MPI_Recv", RegionRole::point_to_point, Paradigm::mpi),
-            .from = parse_rank(words.plain[0].substr(0, arrow)),
-            .to = parse_rank(words.plain[0].substr(arrow + 1)),
-            .synchronous = words.head == "MPI_Ssend",
-            .tag = tag(words),
-            .bytes = bytes(words),
-            .transfer = parse_range(words.plain[1]),
-            .request = request(words, requested)};
+        MessageCall call{.send_region = region(words.head, otf2::RegionRole::point_to_point, otf2::Paradigm::mpi),
+                         .receive_region = region(requested ? "MPI_Irecv" : "MPI_Recv",
+                                                  otf2::RegionRole::point_to_point, otf2::Paradigm::mpi),
+                         .from = parse_rank(words.plain[0].substr(0, arrow)),
+                         .to = parse_rank(words.plain[0].substr(arrow + 1)),
+                         .synchronous = words.head == "MPI_Ssend",
+                         .tag = tag(words),
+                         .bytes = bytes(words),
+                         .transfer = parse_range(words.plain[1]),
+                         .request = request(words, requested)};
         if (call.from == call.to) base::fail("a message to itself");
         end_of_settings(words);
         return call;
@@ -269,7 +269,7 @@ class Parser {
         if (words.plain.size() != 1 && !by_some)
             base::fail("MPI_Wait takes a request, and 'on' and ranks if not all wait");
         end_of_settings(words);
-        return {.region = region("MPI_Wait", RegionRole::point_to_point, Paradigm::mpi),
+        return {.region = region("MPI_Wait", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi),
                 .request = known_request(words.plain[0]),
                 .ranks = by_some ? parse_ranks(words.plain[2]) : std::vector<int>{}};
     }
@@ -283,7 +283,7 @@ class Parser {
             for (const CollectiveKind& one : collective_kinds) known.emplace_back(one.name);
             base::fail("'", words.head, "' is none of ", base::join_words(known, ", "));
         }
-        CollectiveCall call{.region = region(words.head, role(kind->flow), Paradigm::mpi),
+        CollectiveCall call{.region = region(words.head, role(kind->flow), otf2::Paradigm::mpi),
                             .operation = kind->operation,
                             .flow = kind->flow,
                             .communicator = communicator(take(words, "comm").value_or("world")),
@@ -300,23 +300,23 @@ class Parser {
         return call;
     }
 
-    static RegionRole role(Flow flow)
+    static otf2::RegionRole role(Flow flow)
     {
         switch (flow) {
             case Flow::all_to_all:
-                return RegionRole::all_to_all;
+                return otf2::RegionRole::all_to_all;
             case Flow::one_to_all:
-                return RegionRole::one_to_all;
+                return otf2::RegionRole::one_to_all;
             case Flow::all_to_one:
-                return RegionRole::all_to_one;
+                return otf2::RegionRole::all_to_one;
             case Flow::barrier:
                 break;
         }
-        return RegionRole::barrier;
+        return otf2::RegionRole::barrier;
     }
 
-    std::size_t region(const std::string& name, RegionRole role = RegionRole::function,
-                       Paradigm paradigm = Paradigm::user)
+    std::size_t region(const std::string& name, otf2::RegionRole role = otf2::RegionRole::function,
+                       otf2::Paradigm paradigm = otf2::Paradigm::user)
     {
         for (std::size_t i = 0; i < spec_.regions.size(); ++i)
             if (spec_.regions[i].name == name) return i;
@@ -376,4 +376,4 @@ SynthSpec read_synth_spec(const std::filesystem::path& file)
     return Parser{}.parse(file);
 }
 
-}  // namespace otf2
+}  // namespace synth

@@ -30,7 +30,7 @@
 #include <variant>
 #include <vector>
 
-namespace otf2 {
+namespace synth {
 
 struct Statement;
 
@@ -44,8 +44,8 @@ struct TimeRange {
 
 struct SynthRegion {
     std::string name;
-    RegionRole role = RegionRole::function;
-    Paradigm paradigm = Paradigm::user;
+    otf2::RegionRole role = otf2::RegionRole::function;
+    otf2::Paradigm paradigm = otf2::Paradigm::user;
 };
 
 struct Work {
@@ -65,10 +65,10 @@ enum class Flow { all_to_all, one_to_all, all_to_one, barrier };
 
 struct CollectiveCall {
     std::size_t region = 0;
-    Operation operation = Operation::barrier;
+    otf2::Operation operation = otf2::Operation::barrier;
     Flow flow = Flow::barrier;
-    std::size_t communicator = 0;  // index into SynthSpec::communicators
-    std::uint32_t root = no_root;  // rank in the communicator
+    std::size_t communicator = 0;        // index into SynthSpec::communicators
+    std::uint32_t root = otf2::no_root;  // rank in the communicator
     std::uint64_t bytes = 0;
     TimeRange transfer;
     std::string request;  // of a non-blocking one
@@ -119,4 +119,4 @@ struct SynthSpec {
 // Throws Error that names file and line.
 SynthSpec read_synth_spec(const std::filesystem::path& file);
 
-}  // namespace otf2
+}  // namespace synth

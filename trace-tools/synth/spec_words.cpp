@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace otf2 {
+namespace synth {
 
 namespace {
 
@@ -83,4 +83,4 @@ TimeRange parse_range(std::string_view text)
     return range;
 }
 
-}  // namespace otf2
+}  // namespace synth

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace otf2 {
+namespace synth {
 
 struct Words {
     std::string head;
@@ -29,4 +29,4 @@ std::string only_word(const Words& words, const char* what);
 std::int64_t parse_signed_time(std::string_view text);  // negative: of a clock that is ahead
 TimeRange parse_range(std::string_view text);
 
-}  // namespace otf2
+}  // namespace synth

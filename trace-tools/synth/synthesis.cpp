@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace synth {
 
 namespace {
 
@@ -26,8 +26,8 @@ struct Pending {
     Moment awaited = {};  // the last rank that started the collective; the sender; the receiver
     std::uint64_t number = 0;
     std::string communicator = {};
-    CollectiveEnd collective = {};
-    Message message = {};
+    otf2::CollectiveEnd collective = {};
+    otf2::Message message = {};
 };
 
 // Of a rank.
@@ -159,7 +159,7 @@ class Synthesis {
         return all.latest;
     }
 
-    CollectiveEnd end_of(const CollectiveCall& call) const
+    otf2::CollectiveEnd end_of(const CollectiveCall& call) const
     {
         return {.operation = call.operation,
                 .communicator = lines_.communicator(call.communicator),
@@ -252,8 +252,8 @@ class Synthesis {
         const std::string& world = spec_.communicators.front().name;
         const Moment sender = lines_.moment(call.from);
         const Moment receiver = lines_.moment(call.to);
-        const Message sent = message(call, call.to);
-        const Message received = message(call, call.from);
+        const otf2::Message sent = message(call, call.to);
+        const otf2::Message received = message(call, call.from);
         const std::int64_t transfer_ns = draw(call.transfer);
         if (!call.request.empty()) {
             const std::int64_t arrived_ns = std::max(sender.ns, receiver.ns) + transfer_ns;
@@ -293,7 +293,7 @@ class Synthesis {
         count("mpi_latereceiver", world, call.send_region, call.from, std::max<std::int64_t>(0, late.ns - sender.ns));
     }
 
-    Message message(const MessageCall& call, int peer) const
+    otf2::Message message(const MessageCall& call, int peer) const
     {
         return {.peer = static_cast<std::uint32_t>(peer),
                 .communicator = lines_.communicator(0),
@@ -337,18 +337,18 @@ void write_truth(const SynthTruth& truth, const SynthSpec& spec, const std::file
 
 SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& directory)
 {
-    const base::MadeDirectories parents{unfinished(directory).parent_path()};
+    const base::MadeDirectories parents{otf2::unfinished(directory).parent_path()};
     Synthesis synthesis{spec, directory};
     try {
         SynthTruth truth = synthesis.run();
-        write_truth(truth, spec, unfinished(directory));
+        write_truth(truth, spec, otf2::unfinished(directory));
         synthesis.finish();
         return truth;
     } catch (...) {
         std::error_code ignored;
-        std::filesystem::remove_all(unfinished(directory), ignored);
+        std::filesystem::remove_all(otf2::unfinished(directory), ignored);
         throw;
     }
 }
 
-}  // namespace otf2
+}  // namespace synth

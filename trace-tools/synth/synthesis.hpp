@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-namespace otf2 {
+namespace synth {
 
 struct SynthTruth {
     // Patterns by Cube's names; of ours are mpi_icollective_exposed, time inside the wait for a non-blocking
@@ -30,7 +30,7 @@ struct SynthTruth {
     };
 
     std::map<Wait, Sum> waits;
-    PathTimes path_ns;           // of the critical path; a location is a rank
+    replay::PathTimes path_ns;   // of the critical path; a location is a rank
     std::int64_t length_ns = 0;  // from the first event to the last
 };
 
@@ -39,4 +39,4 @@ struct SynthTruth {
 // Error for a program that cannot be carried out.
 SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& directory);
 
-}  // namespace otf2
+}  // namespace synth

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <thread>
 
-namespace otf2 {
+namespace synth {
 
 void ThreadTeam::barrier()
 {
@@ -82,4 +82,4 @@ void on_each_rank(ThreadMeeting& meeting, const std::function<void(int)>& call)
     if (first) std::rethrow_exception(first);
 }
 
-}  // namespace otf2
+}  // namespace synth

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace otf2 {
+namespace synth {
 
 // What the ranks share.
 struct ThreadMeeting {
@@ -21,10 +21,10 @@ struct ThreadMeeting {
     std::atomic<bool> given_up{false};  // a rank has: what it should have written is not there
 };
 
-class ThreadTeam : public Team {
+class ThreadTeam : public otf2::Team {
  public:
     // The meeting must outlive it. `clock` gives the sample of this rank's clock at its time of now.
-    ThreadTeam(int rank, ThreadMeeting& meeting, std::function<ClockSample()> clock)
+    ThreadTeam(int rank, ThreadMeeting& meeting, std::function<otf2::ClockSample()> clock)
         : rank_{rank}, meeting_{meeting}, clock_{std::move(clock)}
     {
     }
@@ -36,16 +36,16 @@ class ThreadTeam : public Team {
     std::string broadcast(const std::string& of_rank_0) override;
     std::string scatter(const std::vector<std::string>& parts_of_rank_0) override;
     void barrier() override;
-    ClockSample clock_sample(const std::string&) override { return clock_(); }
+    otf2::ClockSample clock_sample(const std::string&) override { return clock_(); }
 
  private:
     int rank_;
     ThreadMeeting& meeting_;
-    std::function<ClockSample()> clock_;
+    std::function<otf2::ClockSample()> clock_;
 };
 
 // Calls it once for each rank, all at the same time. Throws what the first of them threw; the others throw too as soon
 // as they meet. Throws Error, and calls it for no rank, if there cannot be a thread for each.
 void on_each_rank(ThreadMeeting& meeting, const std::function<void(int)>& call);
 
-}  // namespace otf2
+}  // namespace synth

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace otf2 {
+namespace synth {
 
 namespace {
 
@@ -23,7 +23,7 @@ std::int64_t begin_of(const SynthSpec& spec)
 bool speaks_mpi(const SynthSpec& spec)
 {
     return std::any_of(spec.regions.begin(), spec.regions.end(),
-                       [](const SynthRegion& region) { return region.paradigm == Paradigm::mpi; });
+                       [](const SynthRegion& region) { return region.paradigm == otf2::Paradigm::mpi; });
 }
 
 bool counts_steps(const std::vector<Statement>& program)
@@ -45,7 +45,7 @@ Timelines::Timelines(const SynthSpec& spec, const std::filesystem::path& directo
         const auto has_begun = [](const Rank& rank) { return rank.recorder != nullptr; };
         std::error_code ignored;
         if (std::any_of(ranks_.begin(), ranks_.end(), has_begun))
-            std::filesystem::remove_all(unfinished(directory), ignored);
+            std::filesystem::remove_all(otf2::unfinished(directory), ignored);
         throw;
     }
 }
@@ -56,7 +56,7 @@ void Timelines::begin_program()
     visit(initialise_);
 }
 
-std::pair<PathTimes, std::int64_t> Timelines::end_program()
+std::pair<replay::PathTimes, std::int64_t> Timelines::end_program()
 {
     visit(finalise_);
     const auto earlier = [](const Rank& one, const Rank& other) { return one.now_ns < other.now_ns; };
@@ -74,9 +74,10 @@ void Timelines::begin(int rank, const std::filesystem::path& directory)
 {
     auto clock = [this, rank] {
         const std::int64_t own_ns = own_time(rank, true_ns_);
-        return ClockSample{.at_ns = own_ns, .offset_ns = true_ns_ - own_ns};
+        return otf2::ClockSample{.at_ns = own_ns, .offset_ns = true_ns_ - own_ns};
     };
-    at(rank).recorder = std::make_unique<Recorder>(directory, std::make_unique<ThreadTeam>(rank, meeting_, clock));
+    at(rank).recorder =
+        std::make_unique<otf2::Recorder>(directory, std::make_unique<ThreadTeam>(rank, meeting_, clock));
 }
 
 void Timelines::set_up(int rank)
@@ -85,26 +86,26 @@ void Timelines::set_up(int rank)
     mine.events = &mine.recorder->location("Master thread");
     mine.recorder->speaks_mpi(*mine.events);
     mine.now_ns = begin_ns_;
-    mine.path = CriticalPathChain{static_cast<std::uint32_t>(rank)};
+    mine.path = replay::CriticalPathChain{static_cast<std::uint32_t>(rank)};
     define(*mine.recorder);
 }
 
 // In the same order on all ranks, so that all have the same numbers.
-void Timelines::define(Recorder& recorder)
+void Timelines::define(otf2::Recorder& recorder)
 {
-    std::vector<RegionRef> regions;
+    std::vector<otf2::RegionRef> regions;
     for (const SynthRegion& region : spec_.regions)
         regions.push_back(recorder.region(region.name, region.role, region.paradigm));
-    std::vector<CommunicatorRef> communicators;
+    std::vector<otf2::CommunicatorRef> communicators;
     for (std::size_t i = 0; i < spec_.communicators.size(); ++i)
         communicators.push_back(recorder.communicator({.maker = 0, .number = static_cast<int>(i)},
                                                       spec_.communicators[i].members, spec_.communicators[i].name));
     if (speaks_mpi(spec_)) {
-        initialise_ = recorder.region("MPI_Init", RegionRole::function, Paradigm::mpi);
-        finalise_ = recorder.region("MPI_Finalize", RegionRole::function, Paradigm::mpi);
+        initialise_ = recorder.region("MPI_Init", otf2::RegionRole::function, otf2::Paradigm::mpi);
+        finalise_ = recorder.region("MPI_Finalize", otf2::RegionRole::function, otf2::Paradigm::mpi);
     }
     if (counts_steps(spec_.program))
-        step_ = recorder.attribute(base::attribute::step, Type::uint64, "number of the step, from 0");
+        step_ = recorder.attribute(base::attribute::step, otf2::Type::uint64, "number of the step, from 0");
     regions_ = std::move(regions);
     communicators_ = std::move(communicators);
 }
@@ -118,7 +119,7 @@ std::int64_t Timelines::own_time(int rank, std::int64_t true_ns) const
 }
 
 // On all ranks, without taking time.
-void Timelines::visit(const std::optional<RegionRef>& region)
+void Timelines::visit(const std::optional<otf2::RegionRef>& region)
 {
     if (!region) return;
     for (int rank = 0; rank < spec_.ranks; ++rank) {
@@ -154,4 +155,4 @@ void Timelines::wait(int rank, std::size_t region, const Moment& awaited, std::i
     pass(rank, region, until_ns);
 }
 
-}  // namespace otf2
+}  // namespace synth

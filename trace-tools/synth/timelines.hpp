@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace synth {
 
 // A rank and its critical path at a time for which another rank may wait.
 struct Moment {
     std::int64_t ns = 0;
-    CriticalPathChain::Position path;
+    replay::CriticalPathChain::Position path;
 };
 
 class Timelines {
@@ -28,14 +28,14 @@ class Timelines {
 
     // MPI_Init and MPI_Finalize take no time.
     void begin_program();
-    std::pair<PathTimes, std::int64_t> end_program();  // critical path and its length in ns
-    void finish();                                     // writes the archive
+    std::pair<replay::PathTimes, std::int64_t> end_program();  // critical path and its length in ns
+    void finish();                                             // writes the archive
 
     std::int64_t now_ns(int rank) const { return at(rank).now_ns; }
     std::int64_t stamp(int rank) const { return own_time(rank, at(rank).now_ns); }  // on the rank's clock
     Moment moment(int rank) { return {.ns = at(rank).now_ns, .path = at(rank).path.position()}; }
-    LocationRecorder& events(int rank) { return *at(rank).events; }
-    CommunicatorRef communicator(std::size_t index) const { return communicators_[index]; }
+    otf2::LocationRecorder& events(int rank) { return *at(rank).events; }
+    otf2::CommunicatorRef communicator(std::size_t index) const { return communicators_[index]; }
 
     void enter(int rank, std::size_t region) { events(rank).enter(regions_[region], stamp(rank)); }
     void enter_step(int rank, std::size_t region, std::int64_t step)
@@ -50,16 +50,16 @@ class Timelines {
 
  private:
     struct Rank {
-        std::unique_ptr<Recorder> recorder;
-        LocationRecorder* events = nullptr;
+        std::unique_ptr<otf2::Recorder> recorder;
+        otf2::LocationRecorder* events = nullptr;
         std::int64_t now_ns = 0;
-        CriticalPathChain path;
+        replay::CriticalPathChain path;
     };
 
     void begin(int rank, const std::filesystem::path& directory);
     void set_up(int rank);
-    void define(Recorder& recorder);
-    void visit(const std::optional<RegionRef>& region);
+    void define(otf2::Recorder& recorder);
+    void visit(const std::optional<otf2::RegionRef>& region);
     std::int64_t own_time(int rank, std::int64_t true_ns) const;
 
     Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -69,12 +69,12 @@ class Timelines {
     const std::int64_t begin_ns_;
     ThreadMeeting meeting_;
     std::vector<Rank> ranks_;
-    std::vector<RegionRef> regions_;
-    std::vector<CommunicatorRef> communicators_;
-    std::optional<RegionRef> initialise_;  // MPI
-    std::optional<RegionRef> finalise_;
-    AttributeRef step_;
+    std::vector<otf2::RegionRef> regions_;
+    std::vector<otf2::CommunicatorRef> communicators_;
+    std::optional<otf2::RegionRef> initialise_;  // MPI
+    std::optional<otf2::RegionRef> finalise_;
+    otf2::AttributeRef step_;
     std::int64_t true_ns_ = begin_ns_;  // when clocks are compared
 };
 
-}  // namespace otf2
+}  // namespace synth

@@ -194,12 +194,12 @@ TEST_CASE("wait states of a merged archive are the training's")
 TEST_CASE("noise beside a rank has the clock of that rank's node")
 {
     const testing::Scratch scratch;
-    otf2::ThreadMeeting meeting{2};
-    otf2::on_each_rank(meeting, [&](int rank) {
+    synth::ThreadMeeting meeting{2};
+    synth::on_each_rank(meeting, [&](int rank) {
         const auto clock = [rank, at = std::int64_t{0}]() mutable {
             return otf2::ClockSample{.at_ns = at += 1000, .offset_ns = rank * 700};
         };
-        otf2::Recorder recorder{scratch / "train", std::make_unique<otf2::ThreadTeam>(rank, meeting, clock)};
+        otf2::Recorder recorder{scratch / "train", std::make_unique<synth::ThreadTeam>(rank, meeting, clock)};
         recorder.process_property("crosstalk::clock_identity", rank == 0 ? "boot a" : "boot b");
         otf2::LocationRecorder& main = recorder.location("main");
         main.enter(recorder.region("step"), 1'000'000'000);

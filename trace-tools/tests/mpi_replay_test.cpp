@@ -290,7 +290,7 @@ TEST_CASE("a receive that is cancelled, or never waited for, takes no message fr
         recorder.finish();
     }
     otf2::Reader reader{run.made / "traces.otf2"};
-    CHECK(otf2::started_requests(reader, false).receives.at(0).posted ==
+    CHECK(replay::started_requests(reader, false).receives.at(0).posted ==
           std::vector<std::uint32_t>{otf2::nowhere, 0, otf2::nowhere, 0});
     analyse(run, run.made / "traces.otf2");
     CHECK(run.complaints.empty());
@@ -575,8 +575,8 @@ namespace {
 // A rank of a training, ms by ms: a thread computes and hands buckets to another one that averages them.
 class TaskRank {
  public:
-    TaskRank(const fs::path& directory, int rank, otf2::ThreadMeeting& meeting)
-        : recorder_{directory, std::make_unique<otf2::ThreadTeam>(rank, meeting, [end = 0]() mutable {
+    TaskRank(const fs::path& directory, int rank, synth::ThreadMeeting& meeting)
+        : recorder_{directory, std::make_unique<synth::ThreadTeam>(rank, meeting, [end = 0]() mutable {
                         return otf2::ClockSample{.at_ns = 1000 * ms * end++};
                     })}
     {
@@ -624,8 +624,8 @@ class TaskRank {
 TEST_CASE("the path goes from a thread that waits to the thread that works for it, and on to the rank that was late")
 {
     Analysed run;
-    otf2::ThreadMeeting meeting{2};
-    otf2::on_each_rank(meeting, [&](int number) {
+    synth::ThreadMeeting meeting{2};
+    synth::on_each_rank(meeting, [&](int number) {
         TaskRank rank{run.made, number, meeting};
         const bool late = number == 1;
         for (const int begin : {0, 100}) {  // the late one hands its first bucket over 20 ms later
@@ -681,8 +681,8 @@ TEST_CASE("delay costs of threads that do tasks for others add up to what was wa
                     buckets[0].at(static_cast<std::size_t>(rank)) + up_to(30);
             }
         Analysed run;
-        otf2::ThreadMeeting meeting{2};
-        otf2::on_each_rank(meeting, [&](int number) {
+        synth::ThreadMeeting meeting{2};
+        synth::on_each_rank(meeting, [&](int number) {
             const auto own = static_cast<std::size_t>(number);
             TaskRank rank{run.made, number, meeting};
             for (std::size_t step = 0; step < ready.size(); ++step) {
@@ -779,10 +779,10 @@ TEST_CASE("threads that wait for tasks and do some themselves have a path as lon
 TEST_CASE("of several operations that one call waits for each has what those before have left")
 {
     Analysed run;
-    otf2::ThreadMeeting meeting{2};
+    synth::ThreadMeeting meeting{2};
     constexpr std::int64_t ms = 1'000'000;
-    otf2::on_each_rank(meeting, [&](int rank) {
-        otf2::Recorder recorder{run.made, std::make_unique<otf2::ThreadTeam>(rank, meeting, [end = 0]() mutable {
+    synth::on_each_rank(meeting, [&](int rank) {
+        otf2::Recorder recorder{run.made, std::make_unique<synth::ThreadTeam>(rank, meeting, [end = 0]() mutable {
                                     return otf2::ClockSample{.at_ns = 100 * ms * end++};
                                 })};
         otf2::LocationRecorder& main = recorder.location("main");
@@ -879,10 +879,11 @@ TEST_CASE("waits, exclusive time, path and delay costs are reported by call path
         return text;
     };
     std::map<std::string, double> found;
-    otf2::MpiReplay replay{
-        reader, {.critical_path = true, .call_paths = &paths}, [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
-            found[otf2::cube_name(key.pattern) + name(key.where)] += static_cast<double>(sum.ns);
-        }};
+    replay::MpiReplay replay{reader,
+                             {.critical_path = true, .call_paths = &paths},
+                             [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
+                                 found[replay::cube_name(key.pattern) + name(key.where)] += static_cast<double>(sum.ns);
+                             }};
     reader.read(replay);
     replay.finish();
     CHECK(paths.nodes().size() == 9);  // with MPI_Init and MPI_Finalize
@@ -895,7 +896,7 @@ TEST_CASE("waits, exclusive time, path and delay costs are reported by call path
                                                  {"/far/near/work", 5e6},
                                                  {"/far/near/MPI_Barrier", 5e6}});
     found.clear();
-    const otf2::CriticalPath path = replay.critical_path();
+    const replay::CriticalPath path = replay.critical_path();
     for (const auto& [key, ns] : path.ns) found[name(key.where)] += static_cast<double>(ns);
     CHECK(found == std::map<std::string, double>{{"/near/work", 2e6},
                                                  {"/near/MPI_Barrier", 1e6},
@@ -911,10 +912,10 @@ TEST_CASE("waits, exclusive time, path and delay costs are reported by call path
 TEST_CASE("waiting that no delay explains is reported the rank that waited")
 {
     Analysed run;
-    otf2::ThreadMeeting meeting{2};
+    synth::ThreadMeeting meeting{2};
     constexpr std::int64_t ms = 1'000'000;
-    otf2::on_each_rank(meeting, [&](int rank) {
-        otf2::Recorder recorder{run.made, std::make_unique<otf2::ThreadTeam>(rank, meeting, [end = 0]() mutable {
+    synth::on_each_rank(meeting, [&](int rank) {
+        otf2::Recorder recorder{run.made, std::make_unique<synth::ThreadTeam>(rank, meeting, [end = 0]() mutable {
                                     return otf2::ClockSample{.at_ns = 100 * ms * end++};
                                 })};
         otf2::LocationRecorder& main = recorder.location("main");

@@ -329,9 +329,9 @@ TEST_CASE("a location without a rank is called by its name")
     archive.locations.resize(2);
     archive.locations[1].name = "stray thread";
     const std::vector<std::int64_t> ranks{0, -1};
-    const otf2::DelayCosts delay{{{.where = otf2::nowhere, .location = 1}, 2.0}};
+    const replay::DelayCosts delay{{{.where = otf2::nowhere, .location = 1}, 2.0}};
     std::ostringstream out;
-    otf2::print_root_causes(out, otf2::root_causes(archive, ranks, delay), {}, {.all_s = 8.0, .ranks = 2});
+    replay::print_root_causes(out, replay::root_causes(archive, ranks, delay), {}, {.all_s = 8.0, .ranks = 2});
     CHECK(out.str() == "stray thread made the others wait 2.00 s (50 % of the run): work outside of regions\n");
 }
 

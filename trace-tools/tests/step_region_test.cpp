@@ -50,10 +50,10 @@ void repeat(int times, const Rank::Inside& inside)
 // The anchor of an archive of these ranks.
 fs::path record(const testing::Scratch& scratch, int ranks, const std::function<void(Rank&)>& program)
 {
-    otf2::ThreadMeeting meeting{ranks};
-    otf2::on_each_rank(meeting, [&](int number) {
+    synth::ThreadMeeting meeting{ranks};
+    synth::on_each_rank(meeting, [&](int number) {
         otf2::Recorder recorder{scratch / "trace",
-                                std::make_unique<otf2::ThreadTeam>(number, meeting, [at = std::int64_t{0}]() mutable {
+                                std::make_unique<synth::ThreadTeam>(number, meeting, [at = std::int64_t{0}]() mutable {
                                     return otf2::ClockSample{.at_ns = ++at};
                                 })};
         Rank rank{recorder, number};

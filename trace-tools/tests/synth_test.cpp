@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-testing::Outcome synth(const testing::Scratch& scratch, const std::string& spec)
+testing::Outcome run_synth(const testing::Scratch& scratch, const std::string& spec)
 {
     std::ofstream{scratch / "spec"} << spec;
     return testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"});
@@ -50,7 +50,7 @@ Path path_of(const testing::Scratch& scratch)
 std::string refusal(const std::string& spec)
 {
     const testing::Scratch scratch;
-    const testing::Outcome outcome = synth(scratch, spec);
+    const testing::Outcome outcome = run_synth(scratch, spec);
     CHECK(outcome.status == 1);
     CHECK_FALSE(fs::exists(scratch / "made"));
     CHECK_FALSE(fs::exists(scratch / "made.tmp"));
@@ -67,12 +67,12 @@ bool says(const std::string& text, const std::string& part)
 TEST_CASE("whoever comes early to an allreduce waits for the last and the path runs through the last")
 {
     const testing::Scratch scratch;
-    REQUIRE(synth(scratch,
-                  "ranks 3\n"
-                  "repeat 2 step {\n"
-                  "  forward 10ms, 14ms on 1   # rank 1 is late\n"
-                  "  MPI_Allreduce 1ms bytes=4MiB\n"
-                  "}\n")
+    REQUIRE(run_synth(scratch,
+                      "ranks 3\n"
+                      "repeat 2 step {\n"
+                      "  forward 10ms, 14ms on 1   # rank 1 is late\n"
+                      "  MPI_Allreduce 1ms bytes=4MiB\n"
+                      "}\n")
                 .status == 0);
     CHECK(waits_of(scratch) == Waits{{{"mpi_wait_nxn", 0}, 0.008}, {{"mpi_wait_nxn", 2}, 0.008}});
     CHECK(path_of(scratch) ==
@@ -95,12 +95,12 @@ TEST_CASE("whoever comes early to an allreduce waits for the last and the path r
 TEST_CASE("a receiver waits for a late sender and a synchronous sender for a late receiver")
 {
     const testing::Scratch scratch;
-    REQUIRE(synth(scratch,
-                  "ranks 2\n"
-                  "work 1ms, 5ms on 0\n"
-                  "MPI_Send 0>1 2ms\n"
-                  "work 20ms on 1\n"
-                  "MPI_Ssend 0>1 2ms\n")
+    REQUIRE(run_synth(scratch,
+                      "ranks 2\n"
+                      "work 1ms, 5ms on 0\n"
+                      "MPI_Send 0>1 2ms\n"
+                      "work 20ms on 1\n"
+                      "MPI_Ssend 0>1 2ms\n")
                 .status == 0);
     CHECK(waits_of(scratch) == Waits{{{"mpi_latesender", 1}, 0.004}, {{"mpi_latereceiver", 0}, 0.021999}});
     CHECK(path_of(scratch) ==
@@ -110,13 +110,13 @@ TEST_CASE("a receiver waits for a late sender and a synchronous sender for a lat
 TEST_CASE("roots wait for the last rank of a reduction and others for the root of a broadcast")
 {
     const testing::Scratch scratch;
-    REQUIRE(synth(scratch,
-                  "ranks 3\n"
-                  "communicator pair 1-2\n"
-                  "work 1ms, 3ms on 1\n"
-                  "MPI_Bcast 1ms root=0 comm=pair\n"  // root is rank 1: rank 2 waits 2 ms
-                  "work 1ms on 0\n"
-                  "MPI_Reduce 1ms root=0\n")  // rank 0 at 2 ms, the others at 4 ms
+    REQUIRE(run_synth(scratch,
+                      "ranks 3\n"
+                      "communicator pair 1-2\n"
+                      "work 1ms, 3ms on 1\n"
+                      "MPI_Bcast 1ms root=0 comm=pair\n"  // root is rank 1: rank 2 waits 2 ms
+                      "work 1ms on 0\n"
+                      "MPI_Reduce 1ms root=0\n")  // rank 0 at 2 ms, the others at 4 ms
                 .status == 0);
     CHECK(waits_of(scratch) == Waits{{{"mpi_latebroadcast", 2}, 0.002}, {{"mpi_earlyreduce", 0}, 0.002}});
 }
@@ -124,12 +124,12 @@ TEST_CASE("roots wait for the last rank of a reduction and others for the root o
 TEST_CASE("of a collective in the background only what is waited for is exposed")
 {
     const testing::Scratch scratch;
-    REQUIRE(synth(scratch,
-                  "ranks 2\n"
-                  "work 2ms, 7ms on 1\n"
-                  "MPI_Iallreduce 10ms request=sum\n"  // started at 2 and 7 ms, over at 17 ms
-                  "work 4ms, 8ms on 1\n"               // until 6.001 and 15.001 ms
-                  "MPI_Wait sum\n")
+    REQUIRE(run_synth(scratch,
+                      "ranks 2\n"
+                      "work 2ms, 7ms on 1\n"
+                      "MPI_Iallreduce 10ms request=sum\n"  // started at 2 and 7 ms, over at 17 ms
+                      "work 4ms, 8ms on 1\n"               // until 6.001 and 15.001 ms
+                      "MPI_Wait sum\n")
                 .status == 0);
     CHECK(waits_of(scratch) == Waits{{{"mpi_icollective_exposed", 0}, 0.010999},
                                      {{"mpi_icollective_exposed", 1}, 0.001999},
@@ -140,12 +140,12 @@ TEST_CASE("of a collective in the background only what is waited for is exposed"
 TEST_CASE("a message in the background is waited for where it is waited for")
 {
     const testing::Scratch scratch;
-    REQUIRE(synth(scratch,
-                  "ranks 2\n"
-                  "work 9ms, 1ms on 1\n"
-                  "MPI_Isend 0>1 1ms request=news\n"
-                  "work 3ms on 1\n"
-                  "MPI_Wait news\n")
+    REQUIRE(run_synth(scratch,
+                      "ranks 2\n"
+                      "work 9ms, 1ms on 1\n"
+                      "MPI_Isend 0>1 1ms request=news\n"
+                      "work 3ms on 1\n"
+                      "MPI_Wait news\n")
                 .status == 0);
     CHECK(waits_of(scratch) == Waits{{{"mpi_latesender", 1}, 0.004999}});
 }
@@ -153,14 +153,14 @@ TEST_CASE("a message in the background is waited for where it is waited for")
 TEST_CASE("a send waits for its receiver in the call that ends it and not at all if the receive is posted later")
 {
     const testing::Scratch scratch;
-    REQUIRE(synth(scratch,
-                  "ranks 2\n"
-                  "work 0s, 1500ns on 1\n"
-                  "MPI_Isend 0>1 1ms request=early\n"  // until 1 us on rank 0, posted at 1.5 us on rank 1
-                  "MPI_Wait early on 0\n"              // from 1 us to 2 us
-                  "MPI_Wait early on 1\n"
-                  "work 10ms on 1\n"
-                  "MPI_Send 0>1 1ms\n")
+    REQUIRE(run_synth(scratch,
+                      "ranks 2\n"
+                      "work 0s, 1500ns on 1\n"
+                      "MPI_Isend 0>1 1ms request=early\n"  // until 1 us on rank 0, posted at 1.5 us on rank 1
+                      "MPI_Wait early on 0\n"              // from 1 us to 2 us
+                      "MPI_Wait early on 1\n"
+                      "work 10ms on 1\n"
+                      "MPI_Send 0>1 1ms\n")
                 .status == 0);
     CHECK(waits_of(scratch) == Waits{{{"mpi_latereceiver", 0}, 0.0000005}});
 }
@@ -176,7 +176,7 @@ TEST_CASE("MPI_Init and MPI_Finalize are around a program that has MPI calls")
     };
     for (const bool mpi : {true, false}) {
         const testing::Scratch scratch;
-        REQUIRE(synth(scratch, mpi ? "work 1ms\nMPI_Barrier 1us\n" : "work 1ms\n").status == 0);
+        REQUIRE(run_synth(scratch, mpi ? "work 1ms\nMPI_Barrier 1us\n" : "work 1ms\n").status == 0);
         otf2::Reader reader{scratch / "made/traces.otf2"};
         Regions regions;
         reader.read(regions);
@@ -190,13 +190,13 @@ TEST_CASE("MPI_Init and MPI_Finalize are around a program that has MPI calls")
 TEST_CASE("clocks that differ are written as they are and read as one")
 {
     const testing::Scratch scratch;
-    REQUIRE(synth(scratch,
-                  "ranks 2\n"
-                  "clock 1 offset=5ms drift=100\n"
-                  "repeat 100 step {\n"
-                  "  work 10ms, 12ms on 0\n"
-                  "  MPI_Barrier 1ms\n"
-                  "}\n")
+    REQUIRE(run_synth(scratch,
+                      "ranks 2\n"
+                      "clock 1 offset=5ms drift=100\n"
+                      "repeat 100 step {\n"
+                      "  work 10ms, 12ms on 0\n"
+                      "  MPI_Barrier 1ms\n"
+                      "}\n")
                 .status == 0);
     struct Ends : otf2::Visitor {
         void leave(const otf2::At& at, std::uint32_t, const otf2::EventAttributes&) override
@@ -218,7 +218,7 @@ TEST_CASE("clocks that differ are written as they are and read as one")
 TEST_CASE("a clock that is ahead is read as one, too")
 {
     const testing::Scratch scratch;
-    REQUIRE(synth(scratch, "ranks 2\nclock 1 offset=-5ms\nwork 10ms\nMPI_Barrier 1ms\n").status == 0);
+    REQUIRE(run_synth(scratch, "ranks 2\nclock 1 offset=-5ms\nwork 10ms\nMPI_Barrier 1ms\n").status == 0);
     struct Ends : otf2::Visitor {
         void leave(const otf2::At& at, std::uint32_t, const otf2::EventAttributes&) override
         {
@@ -239,9 +239,9 @@ TEST_CASE("the same seed gives the same archive and another one another")
 {
     const auto path = [](const std::string& seed) {
         const testing::Scratch scratch;
-        REQUIRE(
-            synth(scratch, "ranks 2\nseed " + seed + "\nrepeat 10 step {\nwork 1ms..9ms\nMPI_Allreduce 1ms..2ms\n}\n")
-                .status == 0);
+        REQUIRE(run_synth(scratch,
+                          "ranks 2\nseed " + seed + "\nrepeat 10 step {\nwork 1ms..9ms\nMPI_Allreduce 1ms..2ms\n}\n")
+                    .status == 0);
         return path_of(scratch);
     };
     CHECK(path("1") == path("1"));
@@ -296,7 +296,7 @@ TEST_CASE("a program that takes no time is read as one, and so is one of clocks 
          {"ranks 2\nx 0s\n", "ranks 2\nregion a {\n}\n", "ranks 2\nclock 1 offset=2400h drift=-100\nx 0s\n",
           "ranks 2\nclock 0-1 offset=10s\nx 5s\n"}) {
         const testing::Scratch scratch;
-        REQUIRE(synth(scratch, spec).status == 0);
+        REQUIRE(run_synth(scratch, spec).status == 0);
         const testing::Outcome outcome =
             testing::run({CROSSTALK_BIN "/trace-info", "--check", scratch / "made/traces.otf2"});
         CHECK(outcome.status == 0);
@@ -367,15 +367,15 @@ TEST_CASE("output that cannot be written is a failure")
 
 TEST_CASE("a rank that gives up is waited for by none")
 {
-    otf2::ThreadMeeting meeting{4};
+    synth::ThreadMeeting meeting{4};
     CHECK_THROWS_WITH_AS(
-        otf2::on_each_rank(meeting,
-                           [&](int rank) {
-                               otf2::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
-                               team.barrier();
-                               if (rank == 2) base::fail("rank 2 has had enough");
-                               for (int i = 0; i < 100; ++i) team.broadcast("text");
-                           }),
+        synth::on_each_rank(meeting,
+                            [&](int rank) {
+                                synth::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
+                                team.barrier();
+                                if (rank == 2) base::fail("rank 2 has had enough");
+                                for (int i = 0; i < 100; ++i) team.broadcast("text");
+                            }),
         "rank 2 has had enough", base::Error);
 }
 
@@ -384,9 +384,9 @@ TEST_CASE("each rank gets its part, whether a team scatters or broadcasts")
     const std::vector<std::string> parts{"a", "", "three"};
     std::vector<std::string> scattered(3);
     std::vector<std::string> broadcast(3);
-    otf2::ThreadMeeting meeting{3};
-    otf2::on_each_rank(meeting, [&](int rank) {
-        otf2::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
+    synth::ThreadMeeting meeting{3};
+    synth::on_each_rank(meeting, [&](int rank) {
+        synth::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
         const std::vector<std::string> given = rank == 0 ? parts : std::vector<std::string>{};
         scattered[static_cast<std::size_t>(rank)] = team.scatter(given);
         broadcast[static_cast<std::size_t>(rank)] = team.Team::scatter(given);

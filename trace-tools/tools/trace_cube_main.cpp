@@ -15,29 +15,29 @@ namespace {
 
 constexpr double time_tolerance = 1e-5;
 
-otf2::ArchiveProfile profile_of(const std::string& anchor)
+cube::ArchiveProfile profile_of(const std::string& anchor)
 {
     otf2::Reader reader{anchor};
-    otf2::ArchiveProfile found = otf2::profile_of(reader);
+    cube::ArchiveProfile found = cube::profile_of(reader);
     otf2::getting_on();
     for (const std::string& problem : found.problems) base::warn(anchor, ": ", problem);
     return found;
 }
 
-void write(const std::string& out, const otf2::CubeProfile& profile)
+void write(const std::string& out, const cube::CubeProfile& profile)
 {
-    otf2::write_cubex(out, profile);
+    cube::write_cubex(out, profile);
     std::printf("wrote %s: %zu metrics of %zu call paths on %zu locations\n", out.c_str(), profile.metrics.size(),
                 profile.call_paths.size(), profile.locations.size());
 }
 
-void print(const char* what, const otf2::InBoth& found)
+void print(const char* what, const cube::InBoth& found)
 {
     std::printf("%-11s %zu in both, %zu only in the archive, %zu only in the profile\n", what, found.both, found.first,
                 found.second);
 }
 
-void print(const char* what, const otf2::Apart& apart)
+void print(const char* what, const cube::Apart& apart)
 {
     if (apart.most == 0.0)
         std::printf("%-11s equal\n", what);
@@ -46,10 +46,10 @@ void print(const char* what, const otf2::Apart& apart)
                     base::printable(apart.where).c_str());
 }
 
-int check(const otf2::ArchiveProfile& ours, const std::string& file)
+int check(const cube::ArchiveProfile& ours, const std::string& file)
 {
-    const otf2::CubeProfile theirs = otf2::read_cubex(file, {"visits", "time"});
-    const otf2::Agreement found = otf2::agreement(ours.profile, theirs, ours.tick_s);
+    const cube::CubeProfile theirs = cube::read_cubex(file, {"visits", "time"});
+    const cube::Agreement found = cube::agreement(ours.profile, theirs, ours.tick_s);
     print("call paths", found.call_paths);
     print("regions", found.regions);
     print("locations", found.locations);
@@ -59,7 +59,7 @@ int check(const otf2::ArchiveProfile& ours, const std::string& file)
                                                                          : base::exit_promise_not_kept;
 }
 
-double total(const otf2::CubeProfile& profile, const char* metric)
+double total(const cube::CubeProfile& profile, const char* metric)
 {
     double sum = 0.0;
     for (const auto& [path, row] : profile.find_metric(metric)->rows)
@@ -69,13 +69,13 @@ double total(const otf2::CubeProfile& profile, const char* metric)
 
 int compare(const std::vector<std::string>& anchors, const std::string& out, bool derived)
 {
-    const otf2::CubeProfile quiet = profile_of(anchors.front()).profile;
-    const otf2::CubeProfile noisy = profile_of(anchors.back()).profile;
-    const otf2::InBoth found = otf2::call_paths_in_both(quiet, noisy);
+    const cube::CubeProfile quiet = profile_of(anchors.front()).profile;
+    const cube::CubeProfile noisy = profile_of(anchors.back()).profile;
+    const cube::InBoth found = cube::call_paths_in_both(quiet, noisy);
     if (found.both == 0)
         base::warn("the archives have no call path in common (", found.first, " and ", found.second,
                    "): their difference means nothing");
-    const otf2::CubeProfile both = otf2::compared(quiet, noisy, derived);
+    const cube::CubeProfile both = cube::compared(quiet, noisy, derived);
     write(out, both);
     std::printf("call paths  %zu in both, %zu only in the quiet run, %zu only in the noisy one\n", found.both,
                 found.first, found.second);
@@ -134,7 +134,7 @@ try {
         if (anchors.size() == 2) {
             code = compare(anchors, out, !without_derived);
         } else {
-            const otf2::ArchiveProfile profile = profile_of(anchors.front());
+            const cube::ArchiveProfile profile = profile_of(anchors.front());
             if (!out.empty()) write(out, profile.profile);
             if (!against.empty()) code = check(profile, against);
         }

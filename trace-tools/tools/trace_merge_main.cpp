@@ -59,12 +59,12 @@ class Unfinished {
     std::optional<base::MadeDirectories> parents_;
 };
 
-int merge(const otf2::MergePlan& plan, const fs::path& report, const fs::path& directory, const fs::path& shown)
+int merge_all(const merge::MergePlan& plan, const fs::path& report, const fs::path& directory, const fs::path& shown)
 {
-    const otf2::Merged merged = otf2::merge_traces(plan, directory);
+    const merge::Merged merged = merge::merge_traces(plan, directory);
     for (const std::string& note : merged.notes) base::warn(note);
     const std::size_t markers =
-        report.empty() ? 0 : otf2::write_markers(directory / base::file::anchor, report, merged.noise_processes);
+        report.empty() ? 0 : merge::write_markers(directory / base::file::anchor, report, merged.noise_processes);
     std::printf("%s: %zu locations, %llu events, %.3f s\n", (shown / base::file::anchor).c_str(), merged.locations,
                 static_cast<unsigned long long>(merged.events), merged.length_s);
     if (!report.empty()) std::printf("%zu markers of effects in %s\n", markers, report.c_str());
@@ -102,11 +102,11 @@ try {
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the archive goes");
     refuse_repeated(archives);
-    const otf2::MergePlan plan{.training = archives.front(),
-                               .noise = {archives.begin() + 1, archives.end()},
-                               .clock_offset_ns = clock_offset.empty()
-                                                      ? std::nullopt
-                                                      : std::optional{base::parse_difference_ns(clock_offset)}};
+    const merge::MergePlan plan{.training = archives.front(),
+                                .noise = {archives.begin() + 1, archives.end()},
+                                .clock_offset_ns = clock_offset.empty()
+                                                       ? std::nullopt
+                                                       : std::optional{base::parse_difference_ns(clock_offset)}};
     otf2::Limits limits;
     for (const std::string& archive : archives) {
         const std::uint64_t least = otf2::Limits{}.memory_bytes;
@@ -114,8 +114,8 @@ try {
     }
 
     Unfinished directory{out};
-    const int code =
-        otf2::confined("trace-merge", limits, [&] { return merge(plan, report, directory.path(), directory.whole()); });
+    const int code = otf2::confined("trace-merge", limits,
+                                    [&] { return merge_all(plan, report, directory.path(), directory.whole()); });
     if (code == base::exit_fine) directory.finish();
     return code;
 } catch (...) {

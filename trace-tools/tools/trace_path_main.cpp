@@ -35,10 +35,10 @@ std::string name_of(std::uint32_t region, const otf2::Archive& archive)
     return region == otf2::nowhere ? "(outside of regions)" : archive.regions[region].name;
 }
 
-Rows rows_of(const otf2::CriticalPath& path, const otf2::MpiReplay& replay, const std::vector<std::int64_t>& ranks)
+Rows rows_of(const replay::CriticalPath& path, const replay::MpiReplay& replay, const std::vector<std::int64_t>& ranks)
 {
     Rows rows;
-    const std::map<otf2::PathKey, double> imbalance = otf2::critical_path_imbalance(path, replay);
+    const std::map<replay::PathKey, double> imbalance = replay::critical_path_imbalance(path, replay);
     for (const auto& [key, ns] : path.ns) {
         Row& row = rows[{key.where, ranks[key.location]}];
         row.seconds += static_cast<double>(ns) / 1e9;
@@ -93,22 +93,22 @@ int analyse(const ArchiveTool& tool)
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
-    otf2::MpiReplay replay{reader,
-                           {.critical_path = true, .part = otf2::part_of(reader, tool.part)},
-                           [](const otf2::WaitKey&, const otf2::WaitSum&) {}};
-    otf2::replay_archive(reader, replay, tool.name);
+    replay::MpiReplay replay{reader,
+                             {.critical_path = true, .part = otf2::part_of(reader, tool.part)},
+                             [](const replay::WaitKey&, const replay::WaitSum&) {}};
+    replay::replay_archive(reader, replay, tool.name);
     if (!replay.joined()) {
         if (!out.empty()) write(out, {}, {}, archive);
         std::cout << "no ranks that MPI joins and no threads that tasks join: no critical path\n";
         return base::exit_fine;
     }
-    const otf2::CriticalPath path = replay.critical_path();
+    const replay::CriticalPath path = replay.critical_path();
     const Rows rows = rows_of(path, replay, ranks);
     std::map<std::int64_t, double> unknown;
     for (const auto& [key, seconds] : path.unknown_delay) unknown[ranks[key.location]] += seconds;
     if (!out.empty()) write(out, rows, unknown, archive);
-    otf2::print_root_causes(std::cout, otf2::root_causes(archive, ranks, path.delay), path.unknown_delay,
-                            otf2::run_time(replay));
+    replay::print_root_causes(std::cout, replay::root_causes(archive, ranks, path.delay), path.unknown_delay,
+                              replay::run_time(replay));
     std::cout.flush();
     const std::string where =
         tool.part.any() ? "critical path in " + base::printable(tool.part.text()) : "critical path";

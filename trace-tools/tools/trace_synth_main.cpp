@@ -76,9 +76,9 @@ try {
     if (out.empty()) base::fail_usage("--out says where the archive goes");
 
     base::stop_on_signals();
-    const otf2::SynthSpec spec = otf2::read_synth_spec(file);
+    const synth::SynthSpec spec = synth::read_synth_spec(file);
     allow_open_files(spec.ranks);
-    const otf2::SynthTruth truth = otf2::synthesize(spec, out);
+    const synth::SynthTruth truth = synth::synthesize(spec, out);
     std::cout << "wrote " << (std::filesystem::path{out} / base::file::anchor).string() << ": " << spec.ranks
               << " ranks, " << static_cast<double>(truth.length_ns) / 1e9 << " s\n";
     base::flush_stdout();

@@ -35,8 +35,8 @@ std::uint32_t step_region(otf2::Reader& reader, const std::string& named)
     return otf2::find_step_region(reader).value_or(otf2::nowhere);
 }
 
-void write_pop(const std::filesystem::path& file, const otf2::MpiReplay& replay, const std::vector<std::int64_t>& ranks,
-               const std::optional<otf2::Efficiencies>& found)
+void write_pop(const std::filesystem::path& file, const replay::MpiReplay& replay,
+               const std::vector<std::int64_t>& ranks, const std::optional<replay::Efficiencies>& found)
 {
     base::CsvWriter pop{file, {"metric", "rank", "value"}, base::CsvWriter::Appear::whole};
     if (found) {
@@ -47,7 +47,7 @@ void write_pop(const std::filesystem::path& file, const otf2::MpiReplay& replay,
         pop.row("transfer_efficiency", "all", found->transfer);
     }
     std::size_t location = 0;
-    for (const otf2::MpiTimes& times : replay.times()) {
+    for (const replay::MpiTimes& times : replay.times()) {
         const std::int64_t rank = ranks[location++];
         if (!times.counts()) continue;
         pop.row("run_s", rank, seconds(times.run_ns));
@@ -60,13 +60,13 @@ void write_pop(const std::filesystem::path& file, const otf2::MpiReplay& replay,
 
 // Of a pattern.
 struct Wait {
-    otf2::WaitSum all;
+    replay::WaitSum all;
     std::map<std::pair<std::int64_t, std::string>, std::int64_t> ns_of_rank;  // and its rank_text()
 };
 
-using Waits = std::map<otf2::Pattern, Wait>;
+using Waits = std::map<replay::Pattern, Wait>;
 
-void print(const Waits& waits, const otf2::RunTime& run)
+void print(const Waits& waits, const replay::RunTime& run)
 {
     if (waits.empty()) {
         std::cout << "no MPI call waited for another rank\n";
@@ -77,14 +77,14 @@ void print(const Waits& waits, const otf2::RunTime& run)
         const auto most =
             std::max_element(wait.ns_of_rank.begin(), wait.ns_of_rank.end(),
                              [](const auto& one, const auto& other) { return one.second < other.second; });
-        std::printf("%-24s %14.9f %7.2f %10llu  %s (%.6f s)\n", otf2::cube_name(pattern), seconds(wait.all.ns),
+        std::printf("%-24s %14.9f %7.2f %10llu  %s (%.6f s)\n", replay::cube_name(pattern), seconds(wait.all.ns),
                     100.0 * seconds(wait.all.ns) / run.all_s, static_cast<unsigned long long>(wait.all.count),
                     most->first.second.c_str(), seconds(most->second));
     }
 }
 
 // MPI_Init: distorts the efficiencies of a short run.
-void print_initialisation(const otf2::MpiReplay& replay, const otf2::Archive& archive, const otf2::RunTime& run)
+void print_initialisation(const replay::MpiReplay& replay, const otf2::Archive& archive, const replay::RunTime& run)
 {
     constexpr double much = 0.1;
     double initialising_s = 0.0;
@@ -96,22 +96,22 @@ void print_initialisation(const otf2::MpiReplay& replay, const otf2::Archive& ar
                     100.0 * initialising_s / run.all_s);
 }
 
-void print(const Waits& waits, const otf2::MpiReplay& replay, const std::vector<std::int64_t>& ranks,
-           const otf2::Archive& archive, const std::optional<otf2::Efficiencies>& found, const std::string& part)
+void print(const Waits& waits, const replay::MpiReplay& replay, const std::vector<std::int64_t>& ranks,
+           const otf2::Archive& archive, const std::optional<replay::Efficiencies>& found, const std::string& part)
 {
     if (!found) {
         std::cout << "no MPI in this " << (part.empty() ? "archive" : "part")
                   << ": no wait states and no efficiencies\n";
         return;
     }
-    const otf2::RunTime run = otf2::run_time(replay);
+    const replay::RunTime run = replay::run_time(replay);
     std::printf("%s%s%zu ranks, %.6f s the longest; %% of the %.6f s of all ranks\n",
                 part.empty() ? "" : base::printable(part).c_str(), part.empty() ? "" : ": ", run.ranks, run.longest_s,
                 run.all_s);
     print(waits, run);
     std::fflush(stdout);
-    const otf2::CriticalPath path = replay.critical_path();
-    otf2::print_root_causes(std::cout, otf2::root_causes(archive, ranks, path.delay), path.unknown_delay, run);
+    const replay::CriticalPath path = replay.critical_path();
+    replay::print_root_causes(std::cout, replay::root_causes(archive, ranks, path.delay), path.unknown_delay, run);
     std::cout.flush();
     std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n",
                 found->parallel(), found->load_balance, found->serialisation, found->transfer);
@@ -133,18 +133,18 @@ class Tables {
         phases_.emplace(directory / "phases.csv", std::vector<std::string>{"region", "rank", "step", "seconds"}, whole);
     }
 
-    void wait(const otf2::WaitKey& key, const otf2::WaitSum& sum)
+    void wait(const replay::WaitKey& key, const replay::WaitSum& sum)
     {
         if (waits_)
-            waits_->row(otf2::cube_name(key.pattern), archive_.communicators[key.communicator].name,
+            waits_->row(replay::cube_name(key.pattern), archive_.communicators[key.communicator].name,
                         archive_.regions[key.where].name, ranks_[key.location], key.step, seconds(sum.ns), sum.count);
     }
-    void phase(const otf2::PhaseTime& phase)
+    void phase(const replay::PhaseTime& phase)
     {
         if (phases_)
             phases_->row(archive_.regions[phase.where].name, ranks_[phase.location], phase.step, seconds(phase.ns));
     }
-    void finish(const otf2::MpiReplay& replay, const std::optional<otf2::Efficiencies>& found)
+    void finish(const replay::MpiReplay& replay, const std::optional<replay::Efficiencies>& found)
     {
         if (directory_.empty()) return;
         write_pop(directory_ / "pop.csv", replay, ranks_, found);
@@ -170,21 +170,21 @@ int analyse(const ArchiveTool& tool)
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     Waits totals;
     Tables tables{tool.out(), archive, ranks};
-    const auto add_wait = [&](const otf2::WaitKey& key, const otf2::WaitSum& sum) {
+    const auto add_wait = [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
         tables.wait(key, sum);
         Wait& total = totals[key.pattern];
         total.all.ns += sum.ns;
         total.all.count += sum.count;
         total.ns_of_rank[{ranks[key.location], otf2::rank_text(archive, ranks, key.location)}] += sum.ns;
     };
-    otf2::MpiReplay replay{reader,
-                           {.critical_path = true,
-                            .step_region = step,
-                            .phases = [&](const otf2::PhaseTime& phase) { tables.phase(phase); },
-                            .part = otf2::part_of(reader, tool.part)},
-                           add_wait};
-    otf2::replay_archive(reader, replay, tool.name);
-    const std::optional<otf2::Efficiencies> found = otf2::efficiencies(replay.times());
+    replay::MpiReplay replay{reader,
+                             {.critical_path = true,
+                              .step_region = step,
+                              .phases = [&](const replay::PhaseTime& phase) { tables.phase(phase); },
+                              .part = otf2::part_of(reader, tool.part)},
+                             add_wait};
+    replay::replay_archive(reader, replay, tool.name);
+    const std::optional<replay::Efficiencies> found = replay::efficiencies(replay.times());
     tables.finish(replay, found);
     print(totals, replay, ranks, archive, found, tool.part.text());
     return base::exit_fine;

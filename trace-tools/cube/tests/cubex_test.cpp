@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using otf2::CubeMetric;
-using otf2::CubeProfile;
+using cube::CubeMetric;
+using cube::CubeProfile;
 
 const fs::path by_hand = fs::path{CROSSTALK_SOURCE} / "fuzz/seeds/cubex";
 
@@ -41,7 +41,7 @@ CubeProfile any_profile(std::size_t call_paths, std::size_t locations, base::Ran
         .locations = {},
         .oddities = {}};
     for (std::size_t i = 0; i < call_paths; ++i) {
-        otf2::CubeCallPath path{.region = base::draw_below(random, 2)};
+        cube::CubeCallPath path{.region = base::draw_below(random, 2)};
         if (i > 0) path.parent = base::draw_below(random, i);
         profile.call_paths.push_back(path);
     }
@@ -68,7 +68,7 @@ double value(const CubeMetric& metric, std::size_t path, std::size_t location)
 std::vector<std::string> full_names(const CubeProfile& profile)
 {
     std::vector<std::string> names;
-    for (const otf2::CubeCallPath& path : profile.call_paths)
+    for (const cube::CubeCallPath& path : profile.call_paths)
         names.push_back((path.parent ? names[*path.parent] + "/" : "") + profile.regions[path.region].name);
     return names;
 }
@@ -87,7 +87,7 @@ std::map<std::string, std::vector<double>> values_by_name(const CubeProfile& pro
 std::string failure(const fs::path& file)
 {
     try {
-        otf2::read_cubex(file);
+        cube::read_cubex(file);
         return "";
     } catch (const base::Error& error) {
         return error.what();
@@ -101,7 +101,7 @@ TEST_CASE("one profile reads the same however it is written")
     std::size_t files = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator{by_hand}) {
         INFO(entry.path().string());
-        const CubeProfile profile = otf2::read_cubex(entry.path());
+        const CubeProfile profile = cube::read_cubex(entry.path());
         ++files;
         CHECK(values_by_name(profile, "visits") ==
               std::map<std::string, std::vector<double>>{
@@ -129,11 +129,11 @@ TEST_CASE("what is written is read again, whatever the tree")
     for (std::size_t i = 1; i < 60; ++i) {
         base::Random random = base::random_stream(5, i);
         const CubeProfile written = any_profile(i, 1 + i % 5, random);
-        otf2::write_cubex(scratch / "p.cubex", written);
-        const CubeProfile read = otf2::read_cubex(scratch / "p.cubex");
+        cube::write_cubex(scratch / "p.cubex", written);
+        const CubeProfile read = cube::read_cubex(scratch / "p.cubex");
         REQUIRE(read.call_paths.size() == i);
         // The file has call paths depth first.
-        const std::vector<std::size_t> order = otf2::call_paths_by_row(written.call_paths, CubeMetric::Kind::exclusive);
+        const std::vector<std::size_t> order = cube::call_paths_by_row(written.call_paths, CubeMetric::Kind::exclusive);
         for (const CubeMetric& metric : written.metrics)
             for (std::size_t path = 0; path < i; ++path)
                 for (std::size_t location = 0; location < written.locations.size(); ++location)
@@ -150,7 +150,7 @@ TEST_CASE("no member of a file is of whole blocks, and a foreign tar reads it")
     std::size_t members = 0;
     for (std::size_t length = 0; length < 520; ++length) {
         profile.regions[0].name = std::string(length, 'x');
-        otf2::write_cubex(scratch / "p.cubex", profile);
+        cube::write_cubex(scratch / "p.cubex", profile);
         const testing::Outcome listed = testing::run({"tar", "--list", "--verbose", "--file", scratch / "p.cubex"});
         REQUIRE(listed.status == 0);
         CHECK(listed.err.empty());
@@ -171,20 +171,20 @@ TEST_CASE("call paths without a common root get one, which has what they have to
     const testing::Scratch scratch;
     base::Random random = base::random_stream(7, 0);
     CubeProfile profile = any_profile(3, 2, random);
-    for (otf2::CubeCallPath& path : profile.call_paths) path.parent.reset();
+    for (cube::CubeCallPath& path : profile.call_paths) path.parent.reset();
     profile.metrics[1].rows = {{0, {1, 2}}, {1, {3, 4}}, {2, {5, 6}}};
-    otf2::write_cubex(scratch / "p.cubex", profile);
-    const CubeProfile read = otf2::read_cubex(scratch / "p.cubex");
+    cube::write_cubex(scratch / "p.cubex", profile);
+    const CubeProfile read = cube::read_cubex(scratch / "p.cubex");
     REQUIRE(read.call_paths.size() == 4);
-    CHECK(otf2::is_artificial_root(read, 0));
+    CHECK(cube::is_artificial_root(read, 0));
     CHECK(read.metrics[1].rows.at(0) == std::vector<double>{9, 12});
     CHECK(read.metrics[1].rows.at(3) == std::vector<double>{5, 6});
     CHECK(!read.metrics[0].rows.contains(0));
 
     profile.call_paths.clear();
     for (CubeMetric& metric : profile.metrics) metric.rows.clear();
-    otf2::write_cubex(scratch / "none.cubex", profile);
-    CHECK(otf2::read_cubex(scratch / "none.cubex").call_paths.size() == 1);
+    cube::write_cubex(scratch / "none.cubex", profile);
+    CHECK(cube::read_cubex(scratch / "none.cubex").call_paths.size() == 1);
 }
 
 TEST_CASE("names of any characters are in the file as people can see them")
@@ -196,8 +196,8 @@ TEST_CASE("names of any characters are in the file as people can see them")
                        {.name = "\x01\x1b[2J\r\n\t\x7f\xff\xc3\xef\xbf\xbe\xef\xbf\xbf "}};
     profile.call_paths = {{.region = 0}, {.region = 1, .parent = 0}};
     profile.attributes = {{"<&\">", "\x02'"}};
-    otf2::write_cubex(scratch / "p.cubex", profile);
-    const CubeProfile read = otf2::read_cubex(scratch / "p.cubex");
+    cube::write_cubex(scratch / "p.cubex", profile);
+    const CubeProfile read = cube::read_cubex(scratch / "p.cubex");
     CHECK(read.regions[0].name == profile.regions[0].name);
     CHECK(read.regions[1].name == base::printable("\x01\x1b[2J\r\n\t\x7f\xff\xc3") + "\\ufffe\\uffff ");
     CHECK(read.attributes[0] == std::pair<std::string, std::string>{"<&\">", "\\x02'"});
@@ -217,11 +217,11 @@ TEST_CASE("pycubexr reads the values that were written")
     for (std::size_t i = 1; i < 40; i += 6) {
         base::Random random = base::random_stream(9, i);
         const CubeProfile written = any_profile(i, 1 + i % 4, random);
-        otf2::write_cubex(scratch / "p.cubex", written);
+        cube::write_cubex(scratch / "p.cubex", written);
         const nlohmann::json found = testing::read_with_pycubexr(reader, scratch / "p.cubex");
         CHECK(found["call_paths"].size() == i);
         CHECK(found["locations"].size() == written.locations.size());
-        const std::vector<std::size_t> order = otf2::call_paths_by_row(written.call_paths, CubeMetric::Kind::exclusive);
+        const std::vector<std::size_t> order = cube::call_paths_by_row(written.call_paths, CubeMetric::Kind::exclusive);
         for (std::size_t path = 0; path < i; ++path) {
             CHECK(found["call_paths"][path]["region"] == written.regions[written.call_paths[order[path]].region].name);
             for (const CubeMetric& metric : written.metrics)

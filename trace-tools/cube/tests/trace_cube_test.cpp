@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using otf2::CubeMetric;
-using otf2::CubeProfile;
+using cube::CubeMetric;
+using cube::CubeProfile;
 
 const std::string program = CROSSTALK_BIN "/trace-cube";
 const fs::path real = fs::path{CROSSTALK_SOURCE} / "../shared/traces";
@@ -40,12 +40,12 @@ CubeProfile profile_of(const testing::Scratch& scratch, std::vector<std::string>
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.empty());
-    return otf2::read_cubex(scratch / "p.cubex");
+    return cube::read_cubex(scratch / "p.cubex");
 }
 
 std::string full_name(const CubeProfile& profile, std::size_t path)
 {
-    const otf2::CubeCallPath& one = profile.call_paths[path];
+    const cube::CubeCallPath& one = profile.call_paths[path];
     const std::string name = profile.regions[one.region].name;
     return one.parent ? full_name(profile, *one.parent) + "/" + name : name;
 }
@@ -243,7 +243,7 @@ TEST_CASE("what is outside of all regions is the root's own")
     CHECK(of_main.call_paths.size() == 3);
 
     REQUIRE(testing::run({program, gaps, whole, "-o", scratch / "pair.cubex"}).status == 0);
-    const CubeProfile both = otf2::read_cubex(scratch / "pair.cubex");
+    const CubeProfile both = cube::read_cubex(scratch / "pair.cubex");
     CHECK(row(both, "quiet_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
     CHECK(row(both, "noisy_time", "(all)") == std::vector<double>{8e-6, 8.5e-6});
     CHECK(row(both, "difference_time", "(all)") == std::vector<double>{0.0, 0.0});
@@ -341,7 +341,7 @@ TEST_CASE("Score-P's profile of the same run has the same visits and times")
     CHECK(has(same.out, "visits      equal\n"));
 
     const testing::Scratch scratch;
-    const CubeProfile score_p = otf2::read_cubex(run / "profile.cubex");
+    const CubeProfile score_p = cube::read_cubex(run / "profile.cubex");
     CHECK(row(score_p, "time", "main/late_sender/MPI_Recv") ==
           std::vector<double>{0.0, 9.024860536, 10.005395537, 10.991066201});  // read from its bytes by hand
     const CubeProfile ours = profile_of(scratch, {run / "traces.otf2"});
@@ -368,7 +368,7 @@ TEST_CASE("pycubexr finds in profiles of real archives, ours and Score-P's, what
         check_equal(profile, testing::read_with_pycubexr(python, scratch / "p.cubex"));
     }
     const fs::path score_p = real / "casita-4_mpi_ls_barr/profile.cubex";
-    check_equal(otf2::read_cubex(score_p), testing::read_with_pycubexr(python, score_p));
+    check_equal(cube::read_cubex(score_p), testing::read_with_pycubexr(python, score_p));
 }
 
 TEST_CASE("a tick a visit and bytes behind the tar's end do not make another run")
@@ -502,7 +502,7 @@ TEST_CASE("regions never left and deep recursion are reported and profiled")
     CHECK(has(outcome.err, "1 regions are never left; taken as left with the one around them"));
     CHECK(has(outcome.err, "2 regions are never left; taken as left at the last event"));
     CHECK(has(outcome.err, "main (0): 19501 visits inside too many others"));
-    const CubeProfile profile = otf2::read_cubex(scratch / "p.cubex");
+    const CubeProfile profile = cube::read_cubex(scratch / "p.cubex");
     CHECK(profile.call_paths.size() == 1 + 2 + 499 + 2);
     CHECK(row(profile, "visits", "(all)/r0") == std::vector<double>{2, 0});
     CHECK(row(profile, "time", "(all)/r0/r1") == std::vector<double>{2e-8, 0});

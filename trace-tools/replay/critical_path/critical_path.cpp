@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace replay {
 
 struct CriticalPathChain::Segment {
     std::vector<std::pair<PathKey, std::int64_t>> times;
@@ -85,4 +85,4 @@ PathTimes CriticalPathChain::times() const
     return times;
 }
 
-}  // namespace otf2
+}  // namespace replay

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 // An activity: work or an MPI call of one location.
 struct PathKey {
@@ -30,7 +30,7 @@ class CriticalPathChain {
     // The end of a segment, where the paths of other locations may continue. Copies are cheap.
     using Position = std::shared_ptr<Segment>;
 
-    explicit CriticalPathChain(std::uint32_t location = nowhere) : location_{location} {}
+    explicit CriticalPathChain(std::uint32_t location = otf2::nowhere) : location_{location} {}
 
     // Extends the path by an activity of this location.
     void add(std::uint32_t where, std::int64_t ns)
@@ -49,7 +49,7 @@ class CriticalPathChain {
 
     std::uint32_t location_;
     Position last_;  // the last closed segment
-    TimeSums open_segment_;
+    otf2::TimeSums open_segment_;
 };
 
-}  // namespace otf2
+}  // namespace replay

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-namespace otf2 {
+namespace replay {
 
 namespace {
 
-constexpr std::uint32_t all_locations = nowhere - 1;  // that synchronise in MPI_Init
+constexpr std::uint32_t all_locations = otf2::nowhere - 1;  // that synchronise in MPI_Init
 
 }  // namespace
 
@@ -20,7 +20,7 @@ struct HandoffSnapshot {
     DelayAnalysis::DelayContext context;
 };
 
-DelayAnalysis::DelayAnalysis(std::size_t locations, bool enabled, const Part& part) : part_{part}
+DelayAnalysis::DelayAnalysis(std::size_t locations, bool enabled, const otf2::Part& part) : part_{part}
 {
     if (!enabled) return;
     locations_.resize(locations);
@@ -105,7 +105,7 @@ Arrival DelayAnalysis::arrival(std::uint32_t location, std::int64_t call_ns)
 
 void DelayAnalysis::wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const Arrival& other)
 {
-    if (!enabled() || other.location == nowhere || other.location == location) return;
+    if (!enabled() || other.location == otf2::nowhere || other.location == location) return;
     LocationAnalysis& own = locations_[location];
     from_ns = std::max(from_ns, own.known_ns);
     if (other.ns <= from_ns) return;
@@ -201,7 +201,7 @@ std::shared_ptr<const DelayShares> DelayAnalysis::add_delay_costs(std::uint32_t 
     for (const auto& [key, direct, indirect] : shares.all) {
         if (key.where == unknown_cause) continue;
         std::vector<Cost>& costs = costs_[key.location];
-        const std::size_t slot = TimeSums::slot_of(key.where);
+        const std::size_t slot = otf2::TimeSums::slot_of(key.where);
         if (slot >= costs.size()) costs.resize(slot + 1);
         const double waited_s = static_cast<double>(waited_ns) / 1e9;
         costs[slot].all_s += (direct + indirect) * waited_s;
@@ -222,15 +222,15 @@ DelayCostSums DelayAnalysis::delay_costs(const std::vector<std::int64_t>& waited
     DelayCostSums costs;
     for (std::uint32_t location = 0; location < locations_.size(); ++location) {
         for (std::size_t slot = 0; slot < costs_[location].size(); ++slot) {
-            const PathKey key{.where = TimeSums::where_of(slot), .location = location};
+            const PathKey key{.where = otf2::TimeSums::where_of(slot), .location = location};
             const Cost& cost = costs_[location][slot];
             if (cost.all_s > 0.0) costs.all[key] = cost.all_s;
             if (cost.indirect_s > 0.0) costs.indirect[key] = cost.indirect_s;
         }
         const double unknown_ns = static_cast<double>(waited_ns[location]) - locations_[location].explained_ns;
-        if (unknown_ns > rounding_ns) costs.unknown[{.where = nowhere, .location = location}] = unknown_ns / 1e9;
+        if (unknown_ns > rounding_ns) costs.unknown[{.where = otf2::nowhere, .location = location}] = unknown_ns / 1e9;
     }
     return costs;
 }
 
-}  // namespace otf2
+}  // namespace replay

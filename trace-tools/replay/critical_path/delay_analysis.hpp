@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 using DelayCosts = std::map<PathKey, double>;  // seconds of waiting that a delay caused
 
@@ -28,14 +28,14 @@ struct DelayCostSums {
 // The arrival of a location at an MPI call.
 struct Arrival {
     std::int64_t ns = INT64_MIN;
-    std::uint32_t location = nowhere;
+    std::uint32_t location = otf2::nowhere;
     std::shared_ptr<const struct ArrivalSnapshot> snapshot;  // null without delay analysis
 };
 
 // A location as it hands a task to another thread, or a finished one back.
 struct Handoff {
     std::int64_t ns = INT64_MIN;
-    std::uint32_t location = nowhere;
+    std::uint32_t location = otf2::nowhere;
     std::shared_ptr<const struct HandoffSnapshot> snapshot;
 };
 
@@ -43,7 +43,7 @@ struct Handoff {
 class DelayAnalysis {
  public:
     // Disabled: arrivals have a time and no snapshot; all other functions do nothing.
-    DelayAnalysis(std::size_t locations, bool enabled, const Part& part);
+    DelayAnalysis(std::size_t locations, bool enabled, const otf2::Part& part);
 
     bool enabled() const { return !locations_.empty(); }
 
@@ -85,8 +85,8 @@ class DelayAnalysis {
     // What a location's next delay may consist of.
     struct DelayContext {
         SyncIntervals intervals;
-        std::uint32_t worker = nowhere;  // the location itself, or the thread whose task it executes
-        std::vector<Activity> work;      // since the last interval
+        std::uint32_t worker = otf2::nowhere;  // the location itself, or the creator of its task
+        std::vector<Activity> work;            // since the last interval
     };
     friend struct HandoffSnapshot;
 
@@ -94,7 +94,7 @@ class DelayAnalysis {
         CriticalPathChain path;
         std::int64_t known_ns = 0;  // end of the path
         DelayContext context;
-        TimeSums work_sums;                               // of context.work
+        otf2::TimeSums work_sums;                         // of context.work
         std::shared_ptr<const ArrivalSnapshot> snapshot;  // at the current call; null: not needed yet
         double explained_ns = 0.0;                        // waiting with a known cause
     };
@@ -112,11 +112,11 @@ class DelayAnalysis {
     std::shared_ptr<const DelayShares> add_delay_costs(std::uint32_t location, const ArrivalSnapshot& late,
                                                        std::int64_t waited_ns);
 
-    const Part& part_;  // of the run whose time is summed up
+    const otf2::Part& part_;  // of the run whose time is summed up
     std::vector<LocationAnalysis> locations_;
     std::vector<std::vector<Cost>> costs_;  // by location and slot of where
     DelayDetector detector_;
     std::int64_t first_init_ns_ = INT64_MAX;  // end of the first MPI_Init
 };
 
-}  // namespace otf2
+}  // namespace replay

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-namespace otf2 {
+namespace replay {
 
 void DelayShares::sum_up()
 {
@@ -35,7 +35,7 @@ namespace {
 
 SyncIntervals::Pointer merged(std::span<const SyncIntervals::Pointer> newest_first)
 {
-    TimeSums work;
+    otf2::TimeSums work;
     for (const SyncIntervals::Pointer& interval : newest_first)
         for (const auto& [where, ns] : interval->work) work.add(where, ns);
     return std::make_shared<SyncInterval>(SyncInterval{.end_ns = newest_first.front()->end_ns,
@@ -91,7 +91,7 @@ void DelayDetector::add_late(const SyncInterval& interval)
 {
     for (const auto& [where, ns] : interval.work) {
         late_work_.add(where, ns);
-        const std::size_t slot = TimeSums::slot_of(where);
+        const std::size_t slot = otf2::TimeSums::slot_of(where);
         if (slot >= workers_.size()) workers_.resize(slot + 1);
         workers_[slot] = interval.worker;
     }
@@ -106,7 +106,7 @@ void DelayDetector::add_waiting(const SyncInterval& interval)
 // Since their last synchronisation:
 // 1. What the late location did longer than the waiting one is a direct delay.
 // 2. The delays that made the late location wait propagate: indirect delays.
-DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals& intervals, const TimeSums& work,
+DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals& intervals, const otf2::TimeSums& work,
                                   std::uint32_t waiting)
 {
     late_work_.clear();
@@ -118,7 +118,7 @@ DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals&
     const DelayShares unknown{.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
     while (theirs != own) {
         if (theirs != nullptr && own != nullptr && theirs->end_ns == own->end_ns && theirs->location == own->location &&
-            own->location != nowhere)
+            own->location != otf2::nowhere)
             break;
         if (own == nullptr || (theirs != nullptr && theirs->end_ns >= own->end_ns)) {
             if (theirs->truncated) return unknown;
@@ -137,7 +137,7 @@ DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals&
         const std::int64_t longer_ns = ns - waiting_work_.of(where);
         if (longer_ns <= 0) continue;
         all_ns += longer_ns;
-        shares.all.push_back({.key = {.where = where, .location = workers_[TimeSums::slot_of(where)]},
+        shares.all.push_back({.key = {.where = where, .location = workers_[otf2::TimeSums::slot_of(where)]},
                               .direct = static_cast<double>(longer_ns)});
     }
     for (const Wait& wait : late_waits_) {
@@ -155,4 +155,4 @@ DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals&
     return shares;
 }
 
-}  // namespace otf2
+}  // namespace replay

@@ -1,5 +1,5 @@
-// Synchronisation intervals: what a location did between two of its synchronisation points. Two locations synchronise
-// in an MPI call in which both wait for the same arrival; a call in which no location waits synchronises none.
+// Synchronisation intervals: what a location did between two synchronisation points. Two locations synchronise in an
+// MPI call if both continue only after the same arrival, their own or another's; a call without a wait is none.
 // Source: Boehme et al., "Identifying the root causes of wait states in large-scale parallel applications",
 // TOPC 3(2), 2016; Scalasca's delay costs.
 #pragma once
@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-namespace otf2 {
+namespace replay {
 
 // `where` of waiting that no delay explains: clocks are not corrected, or the trace is incomplete.
-constexpr std::uint32_t unknown_cause = nowhere - 1;
+constexpr std::uint32_t unknown_cause = otf2::nowhere - 1;
 
 // The delays that caused a wait: shares of its costs. They add up to 1; each activity occurs once, sorted by key.
 struct DelayShares {
@@ -34,10 +34,10 @@ struct DelayShares {
 
 // Ends when the location arrives at an MPI call, or when its wait for another location's arrival ends.
 struct SyncInterval {
-    std::uint32_t location = nowhere;                // whose arrival ends it
+    std::uint32_t location = otf2::nowhere;          // whose arrival ends it
     std::int64_t end_ns = INT64_MIN;                 // time of that arrival
-    std::vector<TimeSums::Sum> work = {};            // all but waiting
-    std::uint32_t worker = nowhere;                  // the location whose work it is
+    std::vector<otf2::TimeSums::Sum> work = {};      // all but waiting
+    std::uint32_t worker = otf2::nowhere;            // the location whose work it is
     std::int64_t waited_ns = 0;                      // at its end
     std::shared_ptr<const DelayShares> delays = {};  // that caused this wait; null: no wait
     bool shared = false;                             // ends at a synchronisation with another location
@@ -59,7 +59,7 @@ class SyncIntervals {
     void merge_old();
 
     Pointer last_;
-    std::size_t length_ = 0;  // at most; other locations' merging may have shortened the list
+    std::size_t length_ = 0;  // estimate: other locations may have merged intervals that they share
 };
 
 // Finds the delays that caused a wait. Keeps its tables between calls, for speed.
@@ -67,9 +67,9 @@ class DelayDetector {
  public:
     // `late`: the interval that ends with the awaited arrival. `intervals` and `work` are those of the location
     // `waiting`; `work` follows its last interval. Returns unknown_cause of `waiting` if
-    // 1. the late location did no more than the waiting one, or
+    // 1. the late location neither worked longer than the waiting one nor waited, or
     // 2. their last synchronisation was dropped.
-    DelayShares shares(const SyncInterval& late, const SyncIntervals& intervals, const TimeSums& work,
+    DelayShares shares(const SyncInterval& late, const SyncIntervals& intervals, const otf2::TimeSums& work,
                        std::uint32_t waiting);
 
  private:
@@ -81,10 +81,10 @@ class DelayDetector {
         const DelayShares* delays = nullptr;
     };
 
-    TimeSums late_work_;
-    TimeSums waiting_work_;
+    otf2::TimeSums late_work_;
+    otf2::TimeSums waiting_work_;
     std::vector<std::uint32_t> workers_;  // of late_work_, by slot of where
     std::vector<Wait> late_waits_;
 };
 
-}  // namespace otf2
+}  // namespace replay
