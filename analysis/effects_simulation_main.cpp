@@ -1,10 +1,10 @@
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/simulation.hpp"
+#include "base/cli/options.hpp"
+#include "base/cli/progress.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
-#include "base/progress.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Any bytes as a program's --config file: settings, or one clear line.
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
 #include "fuzz/input_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)

@@ -16,7 +16,7 @@ BELOW = {  # what a room may include beside itself
 }
 OWNED = {"otf2": "trace-tools", "papi": "trace-tools", "torch": "ddl-workloads"}  # <otf2/..>, <papi.h>, <torch/..>
 LONGEST_FILE = 400
-MOST_FILES = 30  # of modules in a folder
+MOST_FILES = 25  # of sources in a folder
 
 # Names by which programs that never meet understand each other: typed in base/contract and nowhere else.
 CONTRACT = [
@@ -71,10 +71,10 @@ def circles(edges):
 
 def broken(tree):
     edges = collections.defaultdict(set)
-    modules = collections.defaultdict(set)
+    files_of = collections.defaultdict(set)
     for file, text in sources(tree):
         room = file.split("/", 1)[0]
-        modules[folder(file)].add(re.sub(r"\.\w+$", "", file))
+        files_of[folder(file)].add(file)
         if len(text.splitlines()) > LONGEST_FILE and not is_test(file):
             yield f"{file} has {len(text.splitlines())} lines, more than {LONGEST_FILE}"
         for included in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
@@ -99,9 +99,9 @@ def broken(tree):
                 yield f'{file} types "{name}", which stands in base/contract'
     for group in circles(edges):
         yield f"folders include each other in a circle: {', '.join(group)}"
-    for where, files in sorted(modules.items()):
+    for where, files in sorted(files_of.items()):
         if len(files) > MOST_FILES and not is_test(where + "/"):
-            yield f"{where} holds {len(files)} modules, more than {MOST_FILES}: it wants a wall"
+            yield f"{where} holds {len(files)} sources, more than {MOST_FILES}: it wants a wall"
 
 
 if __name__ == "__main__":

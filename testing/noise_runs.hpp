@@ -1,9 +1,9 @@
 // The real noisegen, and where its records are.
 #pragma once
 
-#include "base/cpus.hpp"
 #include "base/files.hpp"
-#include "base/launcher.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/launcher.hpp"
 #include "testing/testing.hpp"
 
 #include <nlohmann/json.hpp>

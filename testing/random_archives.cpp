@@ -99,7 +99,7 @@ std::string check(const fs::path& directory)
         Waits waits;
         replay::MpiReplay replay{
             reader, {.critical_path = critical_path}, [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
-                waits[{replay::cube_name(key.pattern), ranks.at(key.location)}] += sum.ns;
+                waits[{replay::wait_state(key.pattern).cube_name, ranks.at(key.location)}] += sum.ns;
             }};
         reader.read(replay);
         replay.finish();

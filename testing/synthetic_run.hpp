@@ -1,9 +1,9 @@
 // A run directory with known effects: the archives that a training and its noise would have written.
 #pragma once
 
-#include "base/clock.hpp"
 #include "base/contract/roles.hpp"
 #include "base/random.hpp"
+#include "base/system/clock.hpp"
 #include "base/words.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/synth/thread_team.hpp"

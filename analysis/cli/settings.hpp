@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "analysis/estimate/rerandomise.hpp"
 
 #include "base/random.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
-#include "base/cpus.hpp"
 #include "base/error.hpp"
+#include "base/system/cpus.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>

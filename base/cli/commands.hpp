@@ -1,7 +1,7 @@
 // The commands of a program, "commit" and "log" of "git", each with options, help and man page of its own.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,11 +1,11 @@
 #include "base/contract/control_file.hpp"
 
-#include "base/clock.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/mapped_page.hpp"
-#include "base/processes.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/mapped_page.hpp"
+#include "base/system/processes.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>

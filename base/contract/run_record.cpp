@@ -1,10 +1,10 @@
 #include "base/contract/run_record.hpp"
 
-#include "base/clock.hpp"
-#include "base/cpus.hpp"
-#include "base/environment.hpp"
 #include "base/error.hpp"
-#include "base/launcher.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/environment.hpp"
+#include "base/system/launcher.hpp"
 #include "base/version.hpp"
 
 #include <nlohmann/json.hpp>

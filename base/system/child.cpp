@@ -1,7 +1,7 @@
 #include "base/system/child.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 
 #include <cerrno>
 #include <csignal>

@@ -1,5 +1,5 @@
 // Plug-ins as users name them, and their checked settings.
-#include "base/cards.hpp"
+#include "base/cli/cards.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Control groups, read from trees of files as kernels show them.
-#include "base/cgroups.hpp"
+#include "base/system/cgroups.hpp"
 
 #include "testing/testing.hpp"
 

@@ -1,8 +1,8 @@
 // The page that training and noise share.
 #include "base/contract/control_file.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>

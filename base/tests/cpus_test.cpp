@@ -1,5 +1,5 @@
 // CPU lists, topology and binding.
-#include "base/cpus.hpp"
+#include "base/system/cpus.hpp"
 
 #include "base/error.hpp"
 #include "testing/environment.hpp"

@@ -1,10 +1,10 @@
 // Clock, files, run record, randomness and stopping.
-#include "base/clock.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
-#include "base/stop.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/stop.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Ranks on one host: what launchers say of them, and how CPUs are dealt out to them.
-#include "base/local_rank.hpp"
+#include "base/system/local_rank.hpp"
 
 #include "base/error.hpp"
 #include "testing/environment.hpp"

@@ -1,7 +1,7 @@
 // A small program's man page and completion.
-#include "base/manual.hpp"
+#include "base/cli/manual.hpp"
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // A control file that is cut short while it is mapped.
-#include "base/mapped_page.hpp"
+#include "base/system/mapped_page.hpp"
 
 #include "base/contract/control_file.hpp"
 #include "base/files.hpp"

@@ -1,5 +1,5 @@
 // The command line: typed values, a config file, and the right word for a wrong one.
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 
 #include "testing/testing.hpp"
 

@@ -1,7 +1,7 @@
 // A process's rank in its job, as launchers tell it.
 
 #include "base/error.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "testing/environment.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // What a checkpoint costs beside a plain write of the same bytes: the tensors of ResNet-18 and their momentum, into a
 // new file each time, in turns.
-#include "base/clock.hpp"
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
+#include "base/system/clock.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"

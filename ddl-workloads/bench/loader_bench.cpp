@@ -1,8 +1,8 @@
 // What the loader costs beside loops written by hand that read the same records in the same order from a warm page
 // cache, from the same files and from a plain file: bytes of input per second, in turns.
-#include "base/clock.hpp"
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
+#include "base/system/clock.hpp"
 #include "ddl-workloads/data/checksums.hpp"
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"

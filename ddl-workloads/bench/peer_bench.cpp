@@ -1,9 +1,9 @@
 // Steps of the real program against steps of its peers: PyTorch's DistributedDataParallel in Python, the same training
 // without any exchange, and Horovod's design against DDP's. Both trainings are there all the time and take turns, in
 // which the other one is stopped: runs after one another would compare minutes in which the machine was not the same.
-#include "base/clock.hpp"
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
+#include "base/system/clock.hpp"
 #include "base/words.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"

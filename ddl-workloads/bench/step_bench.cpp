@@ -2,8 +2,8 @@
 // ones, in turns, of a model that computes by the clock, for a real one's runs differ by more than that cost. Operators
 // (L2, L3): within one run, every third step, which records them, against the step after it, which does not. And what a
 // control that is armed, but not asked, adds: nothing.
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"

@@ -1,7 +1,7 @@
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "base/version.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The options of ddl-train that say when and how checkpoints are written.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 

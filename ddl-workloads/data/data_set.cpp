@@ -1,7 +1,7 @@
 #include "ddl-workloads/data/data_set.hpp"
 
 #include "base/error.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "ddl-workloads/data/record_file.hpp"
 
 #include <algorithm>

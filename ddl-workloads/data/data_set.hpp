@@ -2,7 +2,7 @@
 // where they lie ("cifar10[path=DIR]"). Each has a part to train on and one held out.
 #pragma once
 
-#include "base/cards.hpp"
+#include "base/cli/cards.hpp"
 #include "ddl-workloads/data/records.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // ddl-data: makes data sets of any size, converts them from format to format, and says what lies in a file or folder.
 #include "base/cli/commands.hpp"
+#include "base/cli/progress.hpp"
 #include "base/error.hpp"
-#include "base/progress.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"

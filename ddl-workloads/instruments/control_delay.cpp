@@ -1,6 +1,6 @@
 #include "ddl-workloads/instruments/control_delay.hpp"
 
-#include "base/waiting.hpp"
+#include "base/system/waiting.hpp"
 
 namespace ddl {
 

@@ -1,8 +1,8 @@
 #include "ddl-workloads/instruments/injected_delay.hpp"
 
 #include "base/error.hpp"
+#include "base/system/waiting.hpp"
 #include "base/units.hpp"
-#include "base/waiting.hpp"
 #include "base/words.hpp"
 
 #include <utility>

@@ -1,7 +1,7 @@
 // A known delay in a phase of one rank's steps: the truth that an analysis can be held against.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 
 #include <cstdint>

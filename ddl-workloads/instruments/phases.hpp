@@ -1,8 +1,8 @@
 // The phases of a training step: they partition it exactly, in the trace as in steps.csv.
 #pragma once
 
-#include "base/clock.hpp"
 #include "base/contract/control_file.hpp"
+#include "base/system/clock.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // What is recorded of a training, and the options of ddl-train that say so.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 #include "ddl-workloads/instruments/details.hpp"
 
 #include <string>

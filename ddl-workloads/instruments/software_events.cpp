@@ -1,8 +1,8 @@
 #include "ddl-workloads/instruments/software_events.hpp"
 
-#include "base/cpus.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/cpus.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>

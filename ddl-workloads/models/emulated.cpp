@@ -3,7 +3,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
-#include "base/waiting.hpp"
+#include "base/system/waiting.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/models/bucket_model.hpp"
 #include "ddl-workloads/models/emulated_work.hpp"

@@ -1,6 +1,6 @@
 #include "ddl-workloads/models/emulated_work.hpp"
 
-#include "base/clock.hpp"
+#include "base/system/clock.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // What is trained: a plug-in that computes; when its gradients are exchanged is the strategy's business.
 #pragma once
 
-#include "base/cards.hpp"
+#include "base/cli/cards.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/models/state_tensor.hpp"
 #include "ddl-workloads/transports/shard_parts.hpp"

@@ -1,7 +1,7 @@
 // The options of ddl-train that say how parameters are updated.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 #include "ddl-workloads/models/model.hpp"
 
 #include <string>

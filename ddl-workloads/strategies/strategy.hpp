@@ -1,7 +1,7 @@
 // How ranks exchange gradients: a plug-in that owns the time between the end of forward and the update.
 #pragma once
 
-#include "base/cards.hpp"
+#include "base/cli/cards.hpp"
 #include "ddl-workloads/instruments/instruments.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"

@@ -1,10 +1,10 @@
 // The real ddl-train: what it computes, writes and refuses.
-#include "base/clock.hpp"
 #include "base/contract/control_file.hpp"
-#include "base/cpus.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/launcher.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/launcher.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"

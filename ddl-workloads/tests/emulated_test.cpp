@@ -1,5 +1,5 @@
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 #include "testing/testing.hpp"

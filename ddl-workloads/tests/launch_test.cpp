@@ -1,6 +1,6 @@
 // How a training fares that was started wrongly, or whose control file others damage.
 #include "base/files.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
 #include "trace-tools/otf2/read/reader.hpp"

@@ -1,7 +1,7 @@
 // Data-parallel training with named phases, traced: the victim of the noise.
 #include "base/error.hpp"
-#include "base/launcher.hpp"
-#include "base/stop.hpp"
+#include "base/system/launcher.hpp"
+#include "base/system/stop.hpp"
 #include "ddl-workloads/instruments/process_metrics.hpp"
 #include "ddl-workloads/train/placement.hpp"
 #include "ddl-workloads/train/plan.hpp"

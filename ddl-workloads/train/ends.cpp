@@ -1,8 +1,8 @@
 #include "ddl-workloads/train/ends.hpp"
 
-#include "base/clock.hpp"
-#include "base/option_checks.hpp"
-#include "base/stop.hpp"
+#include "base/cli/option_checks.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/stop.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // When a training ends: what its plan says, what this rank finds, what all ranks agree on.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 #include "ddl-workloads/train/steps/step_exchange.hpp"
 
 #include <cstdint>

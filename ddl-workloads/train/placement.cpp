@@ -1,9 +1,9 @@
 #include "ddl-workloads/train/placement.hpp"
 
-#include "base/environment.hpp"
+#include "base/cli/option_checks.hpp"
 #include "base/error.hpp"
-#include "base/local_rank.hpp"
-#include "base/option_checks.hpp"
+#include "base/system/environment.hpp"
+#include "base/system/local_rank.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // Where a rank runs: its share of the CPUs, for every thread of it, those included that libraries start before main().
 #pragma once
 
-#include "base/cpus.hpp"
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
+#include "base/system/cpus.hpp"
 
 #include <optional>
 #include <string>

@@ -1,9 +1,9 @@
 #include "ddl-workloads/train/plan.hpp"
 
+#include "base/cli/option_checks.hpp"
+#include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
-#include "base/launcher.hpp"
-#include "base/option_checks.hpp"
-#include "base/options.hpp"
+#include "base/system/launcher.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_options.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/models/optimizer_options.hpp"

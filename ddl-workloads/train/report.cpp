@@ -1,9 +1,9 @@
 #include "ddl-workloads/train/report.hpp"
 
-#include "base/clock.hpp"
-#include "base/cpus.hpp"
 #include "base/error.hpp"
-#include "base/launcher.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/launcher.hpp"
 
 #include <nlohmann/json.hpp>
 

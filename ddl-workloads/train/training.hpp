@@ -1,8 +1,8 @@
 // One rank's training from its first step to its last: parts, step loop, evaluation, records.
 #pragma once
 
+#include "base/cli/progress.hpp"
 #include "base/files.hpp"
-#include "base/progress.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"

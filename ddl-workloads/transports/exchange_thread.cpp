@@ -1,6 +1,6 @@
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
-#include "base/local_rank.hpp"
+#include "base/system/local_rank.hpp"
 
 #include <algorithm>
 #include <chrono>

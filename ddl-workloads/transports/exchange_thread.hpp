@@ -1,7 +1,7 @@
 // The transport thread of a rank: a first-in first-out line of exchanges, done one after the other over a transport.
 #pragma once
 
-#include "base/cpus.hpp"
+#include "base/system/cpus.hpp"
 #include "ddl-workloads/transports/shard_parts.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 

@@ -2,11 +2,11 @@
 // Ranks find each other through files in a directory that all of them see; nothing of MPI is needed.
 #ifdef CROSSTALK_HAS_GLOO
 
-#include "base/clock.hpp"
-#include "base/environment.hpp"
 #include "base/error.hpp"
-#include "base/launcher.hpp"
-#include "base/local_rank.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/environment.hpp"
+#include "base/system/launcher.hpp"
+#include "base/system/local_rank.hpp"
 #include "ddl-workloads/transports/roll_call.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 

@@ -1,6 +1,6 @@
 // MPI: nonblocking collectives, polled by the transport thread as the progress policy says.
 #include "base/error.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"

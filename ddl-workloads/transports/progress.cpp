@@ -1,5 +1,5 @@
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
 #include <ctime>

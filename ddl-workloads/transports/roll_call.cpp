@@ -1,8 +1,8 @@
 #include "ddl-workloads/transports/roll_call.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/clock.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // What carries the exchange between ranks: the calls of one library, made on the transport thread and nowhere else.
 #pragma once
 
-#include "base/cards.hpp"
+#include "base/cli/cards.hpp"
 #include "ddl-workloads/transports/half.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 

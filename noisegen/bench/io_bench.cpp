@@ -1,10 +1,10 @@
 // I/O stressors against the best engine of fio on the same file and CPU, metadata stressors against bare loops in a
 // fresh directory, in interleaved pairs. Takes about ten minutes.
-#include "base/available.hpp"
-#include "base/clock.hpp"
-#include "base/cpus.hpp"
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
+#include "base/system/available.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
 #include "noisegen/resources/budgets.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
 #include "testing/made_stressor.hpp"

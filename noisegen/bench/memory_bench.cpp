@@ -1,9 +1,9 @@
 // GB/s of each shape of memory.stream against the same loop written by hand, of the best shape against the best loop,
 // and against the kernels of likwid-bench and stress-ng where they are installed: interleaved pairs on one core.
-#include "base/clock.hpp"
-#include "base/cpus.hpp"
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
 #include "noisegen/bench/hand_loops.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"

@@ -2,13 +2,13 @@
 //
 //   network-bench                 TCP over loopback on one CPU
 //   mpirun -n 2 network-bench     MPI: network.exchange against a windowed Isend/Irecv loop, on the same transport
-#include "base/clock.hpp"
-#include "base/cpus.hpp"
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/launcher.hpp"
-#include "base/local_rank.hpp"
-#include "base/options.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/launcher.hpp"
+#include "base/system/local_rank.hpp"
 #include "noisegen/stressors/network/sockets.hpp"
 #include "testing/child.hpp"
 #include "testing/made_stressor.hpp"

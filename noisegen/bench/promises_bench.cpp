@@ -1,11 +1,11 @@
 // What noisegen promises of time and level, measured with the real program: how exactly it holds an intensity, when its
 // bursts begin, how fast it stops, what it costs while it only waits. Run it on a quiet machine.
-#include "base/clock.hpp"
+#include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
-#include "base/cpus.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
 #include "noisegen/stressors/pages.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"

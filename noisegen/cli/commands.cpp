@@ -1,6 +1,6 @@
 #include "noisegen/cli/commands.hpp"
 
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "noisegen/cli/manual.hpp"
 #include "noisegen/measure/calibrate.hpp"
 #include "noisegen/measure/probe.hpp"

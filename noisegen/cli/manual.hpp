@@ -1,7 +1,7 @@
 // What noisegen says of itself beyond its options: schedules, stressors, exit codes, files, examples.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 
 namespace noisegen {
 

@@ -1,7 +1,7 @@
 #include "noisegen/execution/measured_run.hpp"
 
-#include "base/clock.hpp"
-#include "base/stop.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/stop.hpp"
 #include "noisegen/resources/placement.hpp"
 
 namespace noisegen {

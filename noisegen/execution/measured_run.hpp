@@ -1,7 +1,7 @@
 // A schedule run for the sake of its figures: this process alone, without records of its own.
 #pragma once
 
-#include "base/cpus.hpp"
+#include "base/system/cpus.hpp"
 #include "noisegen/execution/threads/team.hpp"
 #include "noisegen/resources/budgets.hpp"
 

@@ -1,6 +1,6 @@
 #include "noisegen/execution/noise_record.hpp"
 
-#include "base/cgroups.hpp"
+#include "base/system/cgroups.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/figures.hpp"
-#include "base/local_rank.hpp"
+#include "base/system/local_rank.hpp"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #include "noisegen/execution/overlap_watch.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 
 #include <algorithm>
 #include <iterator>

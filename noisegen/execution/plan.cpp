@@ -2,7 +2,7 @@
 
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/schedule/designed.hpp"
 
 namespace noisegen {

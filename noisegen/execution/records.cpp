@@ -3,7 +3,7 @@
 #include "base/contract/roles.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 #include "noisegen/execution/skew.hpp"
 
-#include "base/clock.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/system/clock.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,11 +1,11 @@
 #include "noisegen/execution/supervise.hpp"
 
-#include "base/clock.hpp"
+#include "base/cli/progress.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
-#include "base/launcher.hpp"
-#include "base/progress.hpp"
-#include "base/stop.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/launcher.hpp"
+#include "base/system/stop.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
-#include "base/mapped_page.hpp"
+#include "base/system/mapped_page.hpp"
 
 #include <algorithm>
 

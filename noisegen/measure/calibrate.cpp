@@ -1,9 +1,9 @@
 #include "noisegen/measure/calibrate.hpp"
 
+#include "base/cli/progress.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
-#include "base/progress.hpp"
 #include "base/random.hpp"
 #include "noisegen/execution/measured_run.hpp"
 #include "noisegen/schedule/intensity.hpp"

@@ -2,7 +2,7 @@
 // of cores.
 #pragma once
 
-#include "base/cpus.hpp"
+#include "base/system/cpus.hpp"
 #include "noisegen/resources/budgets.hpp"
 #include "noisegen/resources/node_limits.hpp"
 

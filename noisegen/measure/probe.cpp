@@ -1,10 +1,10 @@
 #include "noisegen/measure/probe.hpp"
 
+#include "base/cli/progress.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
 #include "base/files.hpp"
-#include "base/progress.hpp"
 #include "base/words.hpp"
 #include "noisegen/execution/measured_run.hpp"
 #include "noisegen/measure/probe_files.hpp"

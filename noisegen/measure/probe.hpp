@@ -2,7 +2,7 @@
 // each stressor, beside the traffic that the stressor itself moves. Bytes per second are not damage.
 #pragma once
 
-#include "base/cpus.hpp"
+#include "base/system/cpus.hpp"
 #include "noisegen/measure/damage.hpp"
 #include "noisegen/resources/budgets.hpp"
 

@@ -1,10 +1,10 @@
 #include "noisegen/measure/victim.hpp"
 
-#include "base/clock.hpp"
-#include "base/cpus.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "base/stop.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/stop.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/pages.hpp"
 #include "noisegen/stressors/registry.hpp"

@@ -1,7 +1,7 @@
 #include "noisegen/resources/budgets.hpp"
 
-#include "base/available.hpp"
 #include "base/error.hpp"
+#include "base/system/available.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
 
 #include <algorithm>

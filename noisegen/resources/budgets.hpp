@@ -1,8 +1,8 @@
 // What stressors may take of this machine, and the refusal to take the last of it.
 #pragma once
 
-#include "base/local_rank.hpp"
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
+#include "base/system/local_rank.hpp"
 #include "noisegen/schedule/schedule.hpp"
 
 #include <cstdint>

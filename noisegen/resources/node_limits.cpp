@@ -1,13 +1,13 @@
 #include "noisegen/resources/node_limits.hpp"
 
 #include "base/contract/run_record.hpp"
-#include "base/cpus.hpp"
 #include "base/descriptor.hpp"
-#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
-#include "base/launcher.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/environment.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/stressors/registry.hpp"
 
 #include <nlohmann/json.hpp>

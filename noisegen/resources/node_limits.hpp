@@ -2,7 +2,7 @@
 // rate can be a share of it.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 #include "base/units.hpp"
 #include "noisegen/schedule/schedule.hpp"
 

@@ -1,7 +1,7 @@
 #include "noisegen/resources/other_noise.hpp"
 
-#include "base/launcher.hpp"
-#include "base/processes.hpp"
+#include "base/system/launcher.hpp"
+#include "base/system/processes.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // Other noisegens on the CPUs of this one: each takes from what the other is to reach.
 #pragma once
 
-#include "base/cpus.hpp"
+#include "base/system/cpus.hpp"
 
 #include <vector>
 

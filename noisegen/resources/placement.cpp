@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/processes.hpp"
+#include "base/system/processes.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Which CPUs make noise: given, or found idle beside what must be avoided; and which of them runs which stressor.
 #pragma once
 
-#include "base/cpus.hpp"
-#include "base/local_rank.hpp"
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/local_rank.hpp"
 #include "noisegen/schedule/schedule.hpp"
 
 #include <map>

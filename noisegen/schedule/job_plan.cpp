@@ -1,13 +1,13 @@
 #include "noisegen/schedule/job_plan.hpp"
 
-#include "base/clock.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
-#include "base/launcher.hpp"
 #include "base/saturating.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/launcher.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 #include "noisegen/schedule/slot_length.hpp"
 
-#include "base/clock.hpp"
 #include "base/contract/control_file.hpp"
-#include "base/stop.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/stop.hpp"
 
 #include <algorithm>
 

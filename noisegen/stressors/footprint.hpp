@@ -1,7 +1,7 @@
 // How much memory a stressor works on: more than the last-level cache holds, or a share of that cache.
 #pragma once
 
-#include "base/cpus.hpp"
+#include "base/system/cpus.hpp"
 #include "noisegen/stressors/stressor.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Anonymous memory of one's own, in huge pages where the kernel has them.
 #pragma once
 
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,9 +2,9 @@
 // stopping and recording.
 #pragma once
 
-#include "base/cards.hpp"
+#include "base/cli/cards.hpp"
 #include "base/contract/roles.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 
 #include <cstdint>
 #include <filesystem>

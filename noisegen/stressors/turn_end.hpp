@@ -1,7 +1,7 @@
 // How long what is under way when a turn ends may take to come to an end, waiting for other processes.
 #pragma once
 
-#include "base/clock.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/stressors/stressor.hpp"
 
 #include <algorithm>

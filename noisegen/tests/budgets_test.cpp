@@ -1,8 +1,8 @@
 // What the machine has to give, read from trees of files as kernels show them.
 #include "noisegen/resources/budgets.hpp"
 
-#include "base/available.hpp"
 #include "base/error.hpp"
+#include "base/system/available.hpp"
 #include "testing/environment.hpp"
 #include "testing/testing.hpp"
 

@@ -1,9 +1,9 @@
 // The real calibration of small stressors, and rates that are a share of what it found.
 #include "noisegen/measure/calibrate.hpp"
 
-#include "base/cpus.hpp"
 #include "base/csv.hpp"
-#include "base/launcher.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/stressors/registry.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"

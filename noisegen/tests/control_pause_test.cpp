@@ -1,7 +1,7 @@
 // control.pause: stops the processes of a training for known times, and never for longer.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
-#include "base/processes.hpp"
+#include "base/system/processes.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
 

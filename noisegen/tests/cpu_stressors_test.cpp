@@ -1,6 +1,6 @@
 // When the stressors of the processor take it: interrupts on the grid of the real-time clock, spins up to a deadline.
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/stressors/registry.hpp"
 
 #include <doctest/doctest.h>

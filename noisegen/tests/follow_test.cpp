@@ -1,7 +1,7 @@
 // Noise that is on only during phases of the training.
-#include "base/clock.hpp"
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 #include "testing/child.hpp"

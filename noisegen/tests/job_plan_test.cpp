@@ -1,9 +1,9 @@
 // Noise processes of one run agree through a file.
 #include "noisegen/schedule/job_plan.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
+#include "base/system/clock.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>

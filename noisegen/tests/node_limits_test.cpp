@@ -2,7 +2,7 @@
 #include "noisegen/resources/node_limits.hpp"
 
 #include "base/files.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 #include "testing/environment.hpp"

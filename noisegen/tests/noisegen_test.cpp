@@ -1,8 +1,8 @@
 // The real program: its records, its ends, its refusals.
 #include "base/contract/control_file.hpp"
-#include "base/cpus.hpp"
 #include "base/csv.hpp"
-#include "base/launcher.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
 #include "noisegen/stressors/network/sockets.hpp"
 #include "noisegen/stressors/registry.hpp"

@@ -2,7 +2,7 @@
 #include "noisegen/resources/placement.hpp"
 
 #include "base/error.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/pages.hpp"
 #include "testing/child.hpp"

@@ -1,8 +1,8 @@
 // The real probe of small stressors: its table, its files, its end.
 #include "noisegen/measure/probe.hpp"
 
-#include "base/cpus.hpp"
 #include "base/csv.hpp"
+#include "base/system/cpus.hpp"
 #include "noisegen/measure/victim.hpp"
 #include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/footprint.hpp"

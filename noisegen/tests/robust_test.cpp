@@ -1,7 +1,7 @@
 // What others do to a running noisegen, and what it does to spare them.
-#include "base/clock.hpp"
 #include "base/contract/control_file.hpp"
-#include "base/launcher.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/launcher.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
 

@@ -1,7 +1,6 @@
 // The schedule language: what is understood, and what is refused with which words.
-#include "noisegen/schedule/parser.hpp"
-
 #include "base/error.hpp"
+#include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 
 #include <doctest/doctest.h>

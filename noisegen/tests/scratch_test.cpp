@@ -1,7 +1,7 @@
 // What noisegen leaves behind in a directory, however it ends: nothing of its own, and all of others.
-#include "base/cpus.hpp"
 #include "base/csv.hpp"
-#include "base/launcher.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/stressors/io/remove_tree.hpp"
 #include "noisegen/stressors/io/scratch_directory.hpp"
 #include "testing/child.hpp"

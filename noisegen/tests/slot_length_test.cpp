@@ -1,8 +1,8 @@
 // slot=auto: ten steps of a training that publishes its steps.
 #include "noisegen/schedule/slot_length.hpp"
 
-#include "base/clock.hpp"
 #include "base/contract/control_file.hpp"
+#include "base/system/clock.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>

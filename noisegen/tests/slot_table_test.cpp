@@ -1,6 +1,7 @@
 // The slot table: complete, balanced in blocks, and the same for the same seed.
-#include "noisegen/schedule/parser.hpp"
 #include "noisegen/schedule/slot_table.hpp"
+
+#include "noisegen/schedule/parser.hpp"
 
 #include <doctest/doctest.h>
 

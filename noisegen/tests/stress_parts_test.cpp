@@ -1,6 +1,6 @@
 // The parts that stressors are made of: sockets, sleep that can be cut short.
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/execution/threads/stop_event.hpp"
 #include "noisegen/stressors/network/sockets.hpp"
 

@@ -1,7 +1,7 @@
 // Noise processes that meet over TCP know each other, and refuse other programs.
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/stressors/network/job_token.hpp"
 #include "noisegen/stressors/network/tcp_greeting.hpp"
 #include "testing/child.hpp"

@@ -1,8 +1,8 @@
 // What reading costs beside the least that OTF2's own reader can do, in pairs: time an event on archives of 2, 64 and
 // 1,024 locations, what a second thread brings, and peak memory.
-#include "base/clock.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/bench/bare_reader.hpp"

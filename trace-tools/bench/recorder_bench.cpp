@@ -1,7 +1,7 @@
 // What recording costs, beside what it may cost, the clock and OTF2's bare writer: ns per event with a time stamp, the
 // slowest of a thousand events, when recording is off, and bytes in the file.
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "base/units.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"

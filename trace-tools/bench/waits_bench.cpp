@@ -1,9 +1,9 @@
 // What wait states, phases and POP's efficiencies, and the critical path cost beside the least that OTF2's own global
 // reader can do, in pairs of CPU time; and their peak memory. On archives of a training made up for it, whose waiting
 // is known.
-#include "base/clock.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "testing/paired.hpp"
 #include "testing/raw_archive.hpp"
 #include "testing/testing.hpp"

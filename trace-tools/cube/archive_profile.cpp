@@ -14,30 +14,6 @@ namespace cube {
 
 namespace {
 
-struct PatternMetric {
-    replay::Pattern pattern;
-    const char* name;
-    const char* description;
-    std::optional<replay::Pattern> part_of = {};
-};
-
-// As Scalasca calls them; the last two are ours.
-constexpr PatternMetric pattern_metrics[] = {
-    {replay::Pattern::late_sender, "Late sender", "Waiting for a message that was not sent yet"},
-    {replay::Pattern::late_receiver, "Late receiver", "Blocked in sending until the receiver came"},
-    {replay::Pattern::early_reduce, "Early reduce", "Waiting of the root until the last other rank came"},
-    {replay::Pattern::late_broadcast, "Late broadcast", "Waiting until the root came"},
-    {replay::Pattern::wait_nxn, "Wait at N x N", "Waiting until the last rank came to an all-to-all operation"},
-    {replay::Pattern::nxn_completion, "N x N completion",
-     "Time in an all-to-all operation after the first rank left it"},
-    {replay::Pattern::barrier_wait, "Wait at barrier", "Waiting until the last rank came to the barrier"},
-    {replay::Pattern::barrier_completion, "Barrier completion", "Time in a barrier after the first rank left it"},
-    {replay::Pattern::icollective_exposed, "Exposed non-blocking collective",
-     "Inside the wait for a non-blocking collective"},
-    {replay::Pattern::icollective_wait, "Wait at non-blocking collective",
-     "The part of it in which some rank had not started the collective", replay::Pattern::icollective_exposed},
-};
-
 double seconds(std::int64_t ns)
 {
     return static_cast<double>(ns) / 1e9;
@@ -193,12 +169,12 @@ void add_waits(CubeProfile& profile, const Waits& waits, const Places& places)
     const auto index_of = [&](const char* name) {
         return static_cast<std::size_t>(profile.find_metric(name) - profile.metrics.data());
     };
-    for (const PatternMetric& one : pattern_metrics) {
-        CubeMetric metric{.unique_name = replay::cube_name(one.pattern),
-                          .display_name = one.name,
+    for (const replay::WaitState& one : replay::wait_states) {
+        CubeMetric metric{.unique_name = one.cube_name,
+                          .display_name = one.title,
                           .unit = "sec",
                           .description = one.description,
-                          .parent = index_of(one.part_of ? replay::cube_name(*one.part_of) : "time")};
+                          .parent = index_of(one.part_of)};
         if (const auto found = waits.find(one.pattern); found != waits.end())
             for (const auto& [key, ns] : found->second)
                 add(metric, profile, places.call_path(key.where), places.location(key.location), seconds(ns));

@@ -1,7 +1,7 @@
 #include "trace-tools/merge/merge.hpp"
 
+#include "base/cli/progress.hpp"
 #include "base/contract/run_directory.hpp"
-#include "base/progress.hpp"
 #include "base/version.hpp"
 #include "trace-tools/merge/local_definitions.hpp"
 #include "trace-tools/merge/merge_input.hpp"

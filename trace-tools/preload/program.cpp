@@ -7,10 +7,10 @@
 //                           256KiB for each thread
 //
 // Rank 0's environment counts.
-#include "base/clock.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
-#include "base/launcher.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/launcher.hpp"
 #include "base/units.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"

@@ -57,7 +57,7 @@ void ReplayState::count(Pattern pattern, std::uint32_t communicator, const MpiCa
     const std::int64_t ns = part.within(call.location, begin_ns, end_ns);
     if (ns <= 0) return;
     waits.add({call.step, pattern, communicator, call.where, call.location}, ns);
-    if (waits_for_another(pattern)) locations[call.location].waiting_ns += ns;
+    if (wait_state(pattern).waits_for_another) locations[call.location].waiting_ns += ns;
 }
 
 }  // namespace replay

@@ -4,38 +4,12 @@
 
 namespace replay {
 
-const char* cube_name(Pattern pattern)
-{
-    switch (pattern) {
-        case Pattern::wait_nxn:
-            return "mpi_wait_nxn";
-        case Pattern::nxn_completion:
-            return "mpi_nxn_completion";
-        case Pattern::barrier_wait:
-            return "mpi_barrier_wait";
-        case Pattern::barrier_completion:
-            return "mpi_barrier_completion";
-        case Pattern::late_broadcast:
-            return "mpi_latebroadcast";
-        case Pattern::early_reduce:
-            return "mpi_earlyreduce";
-        case Pattern::late_sender:
-            return "mpi_latesender";
-        case Pattern::late_receiver:
-            return "mpi_latereceiver";
-        case Pattern::icollective_exposed:
-            return "mpi_icollective_exposed";
-        case Pattern::icollective_wait:
-            return "mpi_icollective_wait";
-    }
-    return "";
-}
-
-bool waits_for_another(Pattern pattern)
-{
-    return pattern != Pattern::nxn_completion && pattern != Pattern::barrier_completion &&
-           pattern != Pattern::icollective_exposed;
-}
+const std::vector<WaitState> wait_states{
+#define WAIT_STATE(name, cube_name, waits_for_another, title, description, part_of) \
+    {Pattern::name, cube_name, waits_for_another, title, description, part_of},
+#include "trace-tools/replay/wait_states.inc"
+#undef WAIT_STATE
+};
 
 void WaitSums::add(const WaitKey& key, std::int64_t ns)
 {

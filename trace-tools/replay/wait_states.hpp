@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,23 +12,27 @@
 namespace replay {
 
 enum class Pattern {
-    wait_nxn,        // until the last rank arrived at an all-to-all operation
-    nxn_completion,  // after the first rank has left it
-    barrier_wait,    // as the two above
-    barrier_completion,
-    late_broadcast,       // until the root arrived
-    early_reduce,         // of the root, until the last other rank arrived
-    late_sender,          // until the sender arrived; several in one MPI_Waitall: the last sender
-    late_receiver,        // in the call that completes a send, until the receive was posted, if that was before its end
-    icollective_exposed,  // inside the wait for a non-blocking collective
-    icollective_wait,     // the part of it in which some rank had not started the collective
+#define WAIT_STATE(name, cube_name, waits_for_another, title, description, part_of) name,
+#include "trace-tools/replay/wait_states.inc"
+#undef WAIT_STATE
 };
 
-// "mpi_wait_nxn". Cube has no names for non-blocking collectives; ours are "mpi_icollective_exposed" and so on.
-const char* cube_name(Pattern pattern);
+struct WaitState {
+    Pattern pattern;
+    const char* cube_name;    // "mpi_wait_nxn"
+    bool waits_for_another;   // time until another rank arrived, as POP's efficiencies count it
+    const char* title;        // "Wait at N x N"
+    const char* description;  // what is waited for
+    const char* part_of;      // the metric of Cube that holds it
+};
 
-// True if the pattern is time until another rank arrived, as POP's efficiencies count it.
-bool waits_for_another(Pattern pattern);
+// By pattern.
+extern const std::vector<WaitState> wait_states;
+
+inline const WaitState& wait_state(Pattern pattern)
+{
+    return wait_states[static_cast<std::size_t>(pattern)];
+}
 
 struct WaitKey {
     std::int64_t step = -1;  // -1: outside of steps

@@ -1,7 +1,7 @@
 // The part of a run that a user asks about: the visits of a region, a span of time, or the visits within that span.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <cstdint>

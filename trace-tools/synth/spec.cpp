@@ -1,8 +1,8 @@
 #include "trace-tools/synth/spec.hpp"
 
-#include "base/cpus.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/cpus.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "trace-tools/synth/spec_words.hpp"

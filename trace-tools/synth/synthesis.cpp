@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "trace-tools/synth/timelines.hpp"
 
 #include <algorithm>

@@ -882,7 +882,8 @@ TEST_CASE("waits, exclusive time, path and delay costs are reported by call path
     replay::MpiReplay replay{reader,
                              {.critical_path = true, .call_paths = &paths},
                              [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
-                                 found[replay::cube_name(key.pattern) + name(key.where)] += static_cast<double>(sum.ns);
+                                 found[replay::wait_state(key.pattern).cube_name + name(key.where)] +=
+                                     static_cast<double>(sum.ns);
                              }};
     reader.read(replay);
     replay.finish();

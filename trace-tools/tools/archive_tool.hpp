@@ -1,9 +1,9 @@
 // The command line of the tools that analyse one archive in a sandbox and may write tables of it.
 #pragma once
 
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/options.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/steps/part.hpp"
 

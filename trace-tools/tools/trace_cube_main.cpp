@@ -1,6 +1,6 @@
 // trace-cube: an OTF2 archive as a call-path profile for Cube; two archives as what noise made of one run.
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
 #include "base/words.hpp"
 #include "trace-tools/cube/archive_profile.hpp"
 #include "trace-tools/cube/comparison.hpp"

@@ -1,7 +1,7 @@
 // trace-info: what is in an OTF2 archive, and is it sound?
-#include "base/cpus.hpp"
+#include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
+#include "base/system/cpus.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/profile/summary.hpp"
 

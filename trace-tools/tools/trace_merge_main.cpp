@@ -1,8 +1,8 @@
 // trace-merge: a training and the noise beside it on one time line, for Vampir and every other reader of OTF2.
+#include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/options.hpp"
 #include "trace-tools/merge/markers.hpp"
 #include "trace-tools/merge/merge.hpp"
 #include "trace-tools/otf2/read/confined.hpp"

@@ -1,8 +1,8 @@
 // trace-synth: archives whose wait states and critical path are known, from a small program of all ranks.
+#include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "trace-tools/synth/spec.hpp"
 #include "trace-tools/synth/synthesis.hpp"
 

@@ -77,9 +77,9 @@ void print(const Waits& waits, const replay::RunTime& run)
         const auto most =
             std::max_element(wait.ns_of_rank.begin(), wait.ns_of_rank.end(),
                              [](const auto& one, const auto& other) { return one.second < other.second; });
-        std::printf("%-24s %14.9f %7.2f %10llu  %s (%.6f s)\n", replay::cube_name(pattern), seconds(wait.all.ns),
-                    100.0 * seconds(wait.all.ns) / run.all_s, static_cast<unsigned long long>(wait.all.count),
-                    most->first.second.c_str(), seconds(most->second));
+        std::printf("%-24s %14.9f %7.2f %10llu  %s (%.6f s)\n", replay::wait_state(pattern).cube_name,
+                    seconds(wait.all.ns), 100.0 * seconds(wait.all.ns) / run.all_s,
+                    static_cast<unsigned long long>(wait.all.count), most->first.second.c_str(), seconds(most->second));
     }
 }
 
@@ -136,7 +136,7 @@ class Tables {
     void wait(const replay::WaitKey& key, const replay::WaitSum& sum)
     {
         if (waits_)
-            waits_->row(replay::cube_name(key.pattern), archive_.communicators[key.communicator].name,
+            waits_->row(replay::wait_state(key.pattern).cube_name, archive_.communicators[key.communicator].name,
                         archive_.regions[key.where].name, ranks_[key.location], key.step, seconds(sum.ns), sum.count);
     }
     void phase(const replay::PhaseTime& phase)

@@ -6,7 +6,7 @@
 #include "analysis/report/writers/json.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/files.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "ddl-workloads/data/loading/input_options.hpp"
 
-#include "base/option_checks.hpp"
+#include "base/cli/option_checks.hpp"
 
 namespace ddl {
 

@@ -1,7 +1,7 @@
 // How ranks read what they train on, and the options of ddl-train that say so.
 #pragma once
 
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 #include "ddl-workloads/data/loading/batch.hpp"
 #include "ddl-workloads/data/records.hpp"
 

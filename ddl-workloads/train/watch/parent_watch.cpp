@@ -1,7 +1,7 @@
 #include "ddl-workloads/train/watch/parent_watch.hpp"
 
 #include "base/error.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 
 #include <array>
 #include <cerrno>

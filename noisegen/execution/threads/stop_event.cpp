@@ -1,7 +1,7 @@
 #include "noisegen/execution/threads/stop_event.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 
 #include <ctime>
 

@@ -1,6 +1,6 @@
 #include "noisegen/execution/threads/stress.hpp"
 
-#include "base/clock.hpp"
+#include "base/system/clock.hpp"
 
 #include <algorithm>
 #include <utility>

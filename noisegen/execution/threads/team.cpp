@@ -1,8 +1,8 @@
 #include "noisegen/execution/threads/team.hpp"
 
-#include "base/clock.hpp"
-#include "base/cpus.hpp"
 #include "base/random.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
 
 #include <algorithm>
 #include <array>

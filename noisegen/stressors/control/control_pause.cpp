@@ -1,8 +1,8 @@
 // Stops all processes of the training on this node for known times: a positive control that needs no help of theirs.
-#include "base/clock.hpp"
 #include "base/contract/control_file.hpp"
 #include "base/error.hpp"
-#include "base/local_rank.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/local_rank.hpp"
 #include "noisegen/stressors/control/process_stopper.hpp"
 #include "noisegen/stressors/stressor.hpp"
 

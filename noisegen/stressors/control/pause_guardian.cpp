@@ -1,6 +1,6 @@
 #include "noisegen/stressors/control/pause_guardian.hpp"
 
-#include "base/clock.hpp"
+#include "base/system/clock.hpp"
 
 #include <algorithm>
 #include <cerrno>

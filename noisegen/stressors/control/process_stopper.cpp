@@ -1,8 +1,8 @@
 #include "noisegen/stressors/control/process_stopper.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/processes.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/processes.hpp"
 
 #include <algorithm>
 #include <csignal>

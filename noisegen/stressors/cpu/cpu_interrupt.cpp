@@ -1,9 +1,9 @@
 // Takes the CPU for a short time at fixed moments, as an interrupt or a daemon of the operating system does: the noise
 // of frequency and length that FWQ and FTQ measure (Ferreira, Bridges, Brightwell: Characterizing application
 // sensitivity to OS interference, SC 2008).
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/stressors/stressor.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Multiplications in registers: keeps a core busy (clock frequency, power, a sibling hardware thread) without memory.
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/stressors/stressor.hpp"
 
 namespace noisegen {

@@ -1,8 +1,8 @@
 #include "noisegen/stressors/io/block_io.hpp"
 
-#include "base/available.hpp"
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/available.hpp"
+#include "base/system/clock.hpp"
 
 #include <algorithm>
 #include <cmath>

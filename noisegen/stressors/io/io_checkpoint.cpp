@@ -1,7 +1,7 @@
 // What saving a model does to a disk: nothing for a long time, then one burst of writes that ends with a sync. Bursts
 // begin at multiples of `every` on CLOCK_REALTIME, so that all processes of a job, on all nodes, burst together.
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/stressors/io/block_io.hpp"
 
 #include <algorithm>

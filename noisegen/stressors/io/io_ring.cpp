@@ -1,8 +1,8 @@
 #include "noisegen/stressors/io/io_ring.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "base/system/clock.hpp"
 
 #include <algorithm>
 #include <cstring>

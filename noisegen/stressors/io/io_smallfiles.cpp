@@ -2,7 +2,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
 #include "noisegen/stressors/pages.hpp"
 

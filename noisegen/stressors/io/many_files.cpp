@@ -1,8 +1,8 @@
 #include "noisegen/stressors/io/many_files.hpp"
 
-#include "base/available.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/system/available.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

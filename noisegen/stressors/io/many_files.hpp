@@ -2,7 +2,7 @@
 // the process, and steps of about a millisecond.
 #pragma once
 
-#include "base/clock.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/stressors/io/scratch_directory.hpp"
 #include "noisegen/stressors/stressor.hpp"
 

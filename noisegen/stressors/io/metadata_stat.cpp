@@ -1,7 +1,7 @@
 // Looks up files by name, over and over: contends for the directory cache, or for the metadata servers of a network
 // file system.
 #include "base/error.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
 
 #include <fcntl.h>

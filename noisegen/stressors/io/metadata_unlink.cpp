@@ -4,7 +4,7 @@
 // links to one file, which cost about the same; each step puts back the names that it removed, uncounted. The file
 // itself lives on: the freeing of inodes is not stressed. Where there are no links, files are created instead.
 #include "base/error.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/stressors/io/remove_tree.hpp"
 
 #include <algorithm>

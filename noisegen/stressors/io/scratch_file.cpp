@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "noisegen/stressors/pages.hpp"
 
 #include <algorithm>

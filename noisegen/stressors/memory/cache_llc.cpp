@@ -1,7 +1,7 @@
 // Updates of one word in each line of a share of the last-level cache, over and over: displaces what others keep there
 // and contends for its bandwidth, with little traffic to memory.
 #include "base/error.hpp"
-#include "base/local_rank.hpp"
+#include "base/system/local_rank.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/line_cycle.hpp"
 #include "noisegen/stressors/pages.hpp"

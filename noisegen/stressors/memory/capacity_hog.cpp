@@ -1,8 +1,8 @@
 // Takes memory for the length of its turn and keeps it in use: leaves less for page cache and others, and costs them
 // reclaim.
-#include "base/available.hpp"
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/available.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/stressors/pages.hpp"
 #include "noisegen/stressors/stressor.hpp"
 

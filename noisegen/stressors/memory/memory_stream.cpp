@@ -1,6 +1,6 @@
 // STREAM triad, or one of its relatives, over arrays larger than the last-level cache: contends for memory bandwidth.
 #include "base/error.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 #include "noisegen/stressors/pages.hpp"

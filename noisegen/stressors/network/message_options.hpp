@@ -1,7 +1,7 @@
 // Options that stressors of the network have in common.
 #pragma once
 
-#include "base/cards.hpp"
+#include "base/cli/cards.hpp"
 
 #include <cstddef>
 

@@ -2,8 +2,8 @@
 
 #if CROSSTALK_HAS_MPI
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/stressors/network/mpi_transport.hpp"
 #include "noisegen/stressors/turn_end.hpp"
 

@@ -3,7 +3,7 @@
 #if CROSSTALK_HAS_MPI
 
 #define OMPI_SKIP_MPICXX
-#include "base/environment.hpp"
+#include "base/system/environment.hpp"
 #include "base/words.hpp"
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // Every MPI rank sends to every other at once, as in the transposition of a distributed FFT: contends for the network's
 // bisection.
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/stressors/network/message_options.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
 

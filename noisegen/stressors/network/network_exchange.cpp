@@ -1,6 +1,6 @@
 // Messages between the noise processes of a job through MPI, or over TCP where there is no second MPI rank: contends
 // for the network, its adapters and their share of memory bandwidth.
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/stressors/network/message_options.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
 #include "noisegen/stressors/network/tcp_exchange.hpp"

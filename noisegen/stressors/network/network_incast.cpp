@@ -1,7 +1,7 @@
 // All MPI ranks send to one, as to a parameter server or the owner of a shared file: contends for that rank's link and
 // fills the switch's queues before it.
 #include "base/error.hpp"
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "noisegen/stressors/network/message_options.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
 

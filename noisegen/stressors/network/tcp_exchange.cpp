@@ -1,8 +1,8 @@
 #include "noisegen/stressors/network/tcp_exchange.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/stop.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/stop.hpp"
 #include "base/words.hpp"
 #include "noisegen/stressors/network/job_token.hpp"
 #include "noisegen/stressors/network/message_options.hpp"

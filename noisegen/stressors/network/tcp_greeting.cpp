@@ -1,6 +1,6 @@
 #include "noisegen/stressors/network/tcp_greeting.hpp"
 
-#include "base/clock.hpp"
+#include "base/system/clock.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "trace-tools/otf2/read/confined.hpp"
 
 #include "base/error.hpp"
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "trace-tools/otf2/write/recorder.hpp"
 
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 #include "base/units.hpp"
 #include "trace-tools/otf2/write/collectives.hpp"
 #include "trace-tools/otf2/write/recorder_state.hpp"

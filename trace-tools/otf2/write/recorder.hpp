@@ -12,7 +12,7 @@
 // that looks like one.
 #pragma once
 
-#include "base/clock.hpp"
+#include "base/system/clock.hpp"
 #include "trace-tools/otf2/definitions.hpp"
 #include "trace-tools/otf2/write/team.hpp"
 

@@ -1,7 +1,7 @@
 #include "trace-tools/otf2/write/team.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 
 #include <cstring>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // Waiting that lasts: signals do not cut it short.
 #pragma once
 
-#include "base/clock.hpp"
+#include "base/system/clock.hpp"
 
 #include <cstdint>
 

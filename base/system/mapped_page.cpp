@@ -1,4 +1,4 @@
-#include "base/mapped_page.hpp"
+#include "base/system/mapped_page.hpp"
 
 #include "base/error.hpp"
 

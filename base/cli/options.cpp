@@ -1,4 +1,4 @@
-#include "base/options.hpp"
+#include "base/cli/options.hpp"
 
 #include "base/files.hpp"
 #include "base/version.hpp"

@@ -1,7 +1,7 @@
 // This process among those of its job on the same host, and its share of the host's CPUs.
 #pragma once
 
-#include "base/cpus.hpp"
+#include "base/system/cpus.hpp"
 
 #include <string_view>
 #include <vector>

@@ -1,7 +1,7 @@
-#include "base/launcher.hpp"
+#include "base/system/launcher.hpp"
 
-#include "base/environment.hpp"
 #include "base/error.hpp"
+#include "base/system/environment.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
-#include "base/available.hpp"
+#include "base/system/available.hpp"
 
-#include "base/cgroups.hpp"
 #include "base/error.hpp"
+#include "base/system/cgroups.hpp"
 
 #include <algorithm>
 #include <fstream>

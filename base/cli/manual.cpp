@@ -1,4 +1,4 @@
-#include "base/manual.hpp"
+#include "base/cli/manual.hpp"
 
 #include "base/version.hpp"
 #include "base/words.hpp"

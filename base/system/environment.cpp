@@ -1,4 +1,4 @@
-#include "base/environment.hpp"
+#include "base/system/environment.hpp"
 
 #include "base/error.hpp"
 #include "base/units.hpp"

@@ -1,4 +1,4 @@
-#include "base/cgroups.hpp"
+#include "base/system/cgroups.hpp"
 
 #include "base/words.hpp"
 

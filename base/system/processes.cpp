@@ -1,4 +1,4 @@
-#include "base/processes.hpp"
+#include "base/system/processes.hpp"
 
 #include "base/units.hpp"
 

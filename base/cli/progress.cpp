@@ -1,6 +1,6 @@
-#include "base/progress.hpp"
+#include "base/cli/progress.hpp"
 
-#include "base/clock.hpp"
+#include "base/system/clock.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "base/stop.hpp"
+#include "base/system/stop.hpp"
 
 #include "base/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "base/cards.hpp"
+#include "base/cli/cards.hpp"
 
 #include <algorithm>
 

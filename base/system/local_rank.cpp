@@ -1,7 +1,7 @@
-#include "base/local_rank.hpp"
+#include "base/system/local_rank.hpp"
 
-#include "base/environment.hpp"
 #include "base/error.hpp"
+#include "base/system/environment.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 

@@ -2,8 +2,8 @@
 // the right word for a wrong one. From the same words the program writes its man page and its bash completion.
 #pragma once
 
+#include "base/cli/manual.hpp"
 #include "base/error.hpp"
-#include "base/manual.hpp"
 #include "base/units.hpp"
 
 #include <boost/program_options.hpp>

@@ -1,4 +1,4 @@
-#include "base/cpus.hpp"
+#include "base/system/cpus.hpp"
 
 #include "base/error.hpp"
 #include "base/words.hpp"
