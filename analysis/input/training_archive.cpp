@@ -164,7 +164,8 @@ double ms(std::int64_t ns)
 std::vector<std::int64_t> common_steps(const std::vector<const RecordedRank*>& ranks)
 {
     std::vector<std::int64_t> numbers;
-    for (const auto& [number, step] : ranks.front()->steps) {
+    for (const auto& [step_number, step] : ranks.front()->steps) {
+        const std::int64_t number = step_number;  // clang below 16 lets no lambda capture a structured binding
         const bool everywhere = std::all_of(ranks.begin(), ranks.end(), [&](const RecordedRank* rank) {
             const auto found = rank->steps.find(number);
             return found != rank->steps.end() && found->second.end_ns > found->second.begin_ns;

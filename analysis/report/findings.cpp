@@ -203,7 +203,7 @@ std::string shown(const Json& json, const std::string& key)
 // A member of the record, or of its part "training".
 std::string shown_anywhere(const Json& record, const std::string& key)
 {
-    const std::string value = shown(record, key);
+    std::string value = shown(record, key);
     if (!value.empty()) return value;
     const auto training = record.find("training");
     return training != record.end() && training->is_object() ? shown(*training, key) : "";

@@ -43,13 +43,13 @@ std::string virtual_machine()
 {
     const std::string maker = first_line("/sys/class/dmi/id/sys_vendor");
     const std::string product = first_line("/sys/class/dmi/id/product_name");
+    const std::string sold_as = join(maker, " ", product);
     bool guest = !first_line("/sys/hypervisor/type").empty();
     std::ifstream cpus{"/proc/cpuinfo"};
     for (std::string line; !guest && std::getline(cpus, line);)
         guest = line.starts_with("flags") && (line + " ").find(" hypervisor ") != std::string::npos;
     for (const char* word : {"QEMU", "KVM", "VMware", "VirtualBox", "Virtual Machine", "Amazon EC2", "Xen"})
-        if ((maker + " " + product).find(word) != std::string::npos && product.find(".metal") == std::string::npos)
-            guest = true;
+        if (sold_as.find(word) != std::string::npos && product.find(".metal") == std::string::npos) guest = true;
     if (!guest) return "";
     return maker.empty() ? "unknown maker" : maker;
 }

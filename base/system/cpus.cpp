@@ -116,7 +116,7 @@ std::string format_cpus(const CpuSet& cpus)
 
 CpuSet allowed_cpus()
 {
-    const CpuSet cpus = affinity_of(0);
+    CpuSet cpus = affinity_of(0);
     if (cpus.empty()) fail("cannot read this process's CPU affinity");
     return cpus;
 }

@@ -94,7 +94,7 @@ RunControls read_controls(const std::filesystem::path& run)
     const std::filesystem::path file = run / base::part::report / base::file::verdict;
     try {
         const Json json = base::read_json(file);
-        const Json controls = json.at("controls");
+        const Json& controls = json.at("controls");
         return {json.at("quiet_step_ms"), json.at("trustworthy"), control(controls, "placebo"),
                 control(controls, "delay"), control(controls, "pause")};
     } catch (const nlohmann::json::exception&) {
