@@ -1,6 +1,7 @@
 // The program on synthetic archives: right answers, right refusals.
 #include "base/csv.hpp"
 #include "base/files.hpp"
+#include "base/words.hpp"
 #include "testing/synthetic_run.hpp"
 #include "testing/testing.hpp"
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 
 using analysis::testing::SyntheticRun;
@@ -30,6 +32,16 @@ testing::Outcome analyse(const fs::path& run, const std::vector<std::string>& mo
 nlohmann::json verdict_in(const fs::path& run)
 {
     return nlohmann::json::parse(base::read_whole(run / "report/verdict.json"));
+}
+
+// What the pattern's group holds, wherever it is found.
+std::vector<std::string> all_matches(const std::string& text, const std::string& pattern)
+{
+    const std::regex regex{pattern};
+    std::vector<std::string> found;
+    for (std::sregex_iterator match{text.begin(), text.end(), regex}; match != std::sregex_iterator{}; ++match)
+        found.push_back((*match)[1]);
+    return found;
 }
 
 bool one_line(const std::string& text)
@@ -109,12 +121,35 @@ TEST_CASE("the page stands by itself")
     CHECK(page.find("src=") == std::string::npos);
     CHECK(page.find("<link") == std::string::npos);
     CHECK(page.find("<script") == std::string::npos);
+    const std::vector<std::string> links = all_matches(page, R"x(href="([^"#]+)")x");
+    CHECK(links.size() >= 7);
+    for (const std::string& link : links) CHECK_MESSAGE(fs::exists(scratch / "run/report" / link), link);
     if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
     for (const char* plot : {"timeline", "effects", "phases"}) {
         CHECK(fs::exists(scratch / "run/report" / (std::string{plot} + ".svg")));
         CHECK(fs::exists(scratch / "run/report" / (std::string{plot} + ".gp")));
     }
     CHECK(page.find("<svg") != std::string::npos);
+}
+
+TEST_CASE("every class that the page uses has a rule in its style sheet")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const std::string page = base::read_whole(scratch / "run/report/index.html");
+    const std::string style = page.substr(0, page.find("</style>"));
+    std::string body = page.substr(style.size());
+    for (std::size_t plot = body.find("<svg"); plot != std::string::npos; plot = body.find("<svg"))
+        body.erase(plot, body.find("</svg>", plot) - plot + 6);
+    std::set<std::string> classes;
+    for (const std::string& words : all_matches(body, R"x(class="([^"]+)")x"))
+        for (const std::string& word : base::split(words, ' ')) classes.insert(word);
+    CHECK(classes.size() >= 15);
+    for (const std::string& name : classes) {
+        const std::regex rule{"\\." + name + "[ ,{.:]"};
+        CHECK_MESSAGE(std::regex_search(style, rule), name);
+    }
 }
 
 TEST_CASE("the slow rank is named and not the one that waits")

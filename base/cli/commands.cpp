@@ -16,21 +16,26 @@ std::vector<std::string> words_of(const Commands& commands)
 
 }  // namespace
 
-std::optional<int> run_command(const Commands& commands, int argc, char** argv, const std::string& otherwise)
+std::optional<int> run_command(const Commands& commands, int argc, char** argv)
 {
-    if (argc < 2 || argv[1][0] == '-') return {};
-    const std::string word = argv[1];
+    if (argc < 2) return {};
     for (const auto& command : commands)
-        if (word == command_word(command->options.manual()))
+        if (argv[1] == command_word(command->options.manual()))
             return command->options.parse(argc - 1, argv + 1) ? command->run() : exit_fine;
+    return {};
+}
+
+void fail_command(const std::string& word, const Commands& commands, const std::string& hint)
+{
     const std::vector<std::string> words = words_of(commands);
     fail_usage("no command '", word, "'", did_you_mean(word, words), " (there are ", join_words(words, ", "),
-               otherwise.empty() ? "" : "; " + otherwise, ")");
+               hint.empty() ? "" : "; " + hint, ")");
 }
 
 int run_program(Options& program, const Commands& commands, int argc, char** argv, const std::function<bool()>& alone)
 {
     if (const std::optional<int> code = run_command(commands, argc, argv)) return *code;
+    if (argc > 1 && argv[1][0] != '-') fail_command(argv[1], commands);
     for (const auto& command : commands) program.command(command->options.manual());
     if (!program.parse(argc, argv) || alone()) return exit_fine;
     fail_usage("lacks a command: ", join_words(words_of(commands), ", "), " (", program.manual().program, " --help)");

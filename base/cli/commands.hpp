@@ -35,9 +35,11 @@ Commands commands()
     return all;
 }
 
-// Runs the command that the first argument names. Returns its exit code, or none if the first argument is an option or
-// missing. Throws UsageError for another word; `otherwise` is what may be done without a command.
-std::optional<int> run_command(const Commands& commands, int argc, char** argv, const std::string& otherwise = {});
+// Runs the command that the first argument names. Returns its exit code, or none if the first argument names none.
+std::optional<int> run_command(const Commands& commands, int argc, char** argv);
+
+// Throws UsageError: the word is no command, with the right ones.
+[[noreturn]] void fail_command(const std::string& word, const Commands& commands, const std::string& hint = {});
 
 // main() of a program whose uses are all commands. `program` may hold options that end it, such as --list: `alone` is
 // called after they are parsed; it returns false if none was given. Returns the exit code.

@@ -66,10 +66,12 @@ TEST_CASE("the first word chooses the command, which reads the options after it"
     CHECK(base::run_command(base::commands<Commit, Log>(), log.count(), log.values()) == 7);
 }
 
-TEST_CASE("an option, or nothing, is no command")
+TEST_CASE("an option, another word, or nothing is no command")
 {
     Arguments option{"git", "--list"};
     CHECK_FALSE(base::run_command(base::commands<Commit, Log>(), option.count(), option.values()));
+    Arguments other{"git", "blame"};
+    CHECK_FALSE(base::run_command(base::commands<Commit, Log>(), other.count(), other.values()));
     Arguments nothing{"git"};
     CHECK_FALSE(base::run_command(base::commands<Commit, Log>(), nothing.count(), nothing.values()));
 }

@@ -52,7 +52,7 @@ try {
 
 class Calibrate : public base::Command {
  public:
-    Calibrate() : Command{"calibrate", "finds what each stressor reaches on this node, for rate=60%"}
+    Calibrate() : Command{"noisegen calibrate", "finds what each stressor reaches on this node, for rate=60%"}
     {
         wish_.cpus = "all";
         options.description(
@@ -101,7 +101,7 @@ class Calibrate : public base::Command {
 
 class ShowLimits : public base::Command {
  public:
-    ShowLimits() : Command{"limits", "shows what noisegen calibrate found on this node"}
+    ShowLimits() : Command{"noisegen limits", "shows what noisegen calibrate found on this node"}
     {
         add_limits_option(options, limits_file_);
         options.see_also("noisegen(1), noisegen-calibrate(1)");
@@ -123,7 +123,7 @@ class ShowLimits : public base::Command {
 
 class ProbeCommand : public base::Command {
  public:
-    ProbeCommand() : Command{"probe", "shows what noise on some CPUs takes from memory accesses on another"}
+    ProbeCommand() : Command{"noisegen probe", "shows what noise on some CPUs takes from memory accesses on another"}
     {
         options.description(
             "A victim on one CPU reads memory, and follows chains of loads through memory and through the last-level "

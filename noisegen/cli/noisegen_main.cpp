@@ -5,6 +5,7 @@
 #include "base/system/local_rank.hpp"
 #include "base/system/processes.hpp"
 #include "base/system/stop.hpp"
+#include "base/words.hpp"
 #include "noisegen/cli/commands.hpp"
 #include "noisegen/cli/guard.hpp"
 #include "noisegen/cli/manual.hpp"
@@ -68,6 +69,34 @@ void check_victims(const noisegen::Request& request)
         base::fail_usage("--victim names a process of one host, and this job has several");
 }
 
+// What --schedule says, or the words without dashes.
+noisegen::Schedule parse(const std::string& option, const std::vector<std::string>& words)
+{
+    if (!option.empty() && !words.empty())
+        base::fail_usage("two schedules: '", option, "' and '", base::join_words(words, " "), "'");
+    const std::string text = words.empty() ? option : base::join_words(words, " ");
+    if (text.empty()) base::fail_usage("lacks a schedule, such as: noisegen memory.stream 5s (noisegen --help)");
+    try {
+        return noisegen::parse_schedule(text);
+    } catch (const base::UsageError&) {
+        std::vector<std::string> names;
+        for (const auto& command : noisegen::commands()) names.push_back(base::command_word(command->options.manual()));
+        if (words.empty() || base::did_you_mean(words.front(), names).empty()) throw;
+        base::fail_command(words.front(), noisegen::commands(), "and schedules: noisegen --help");
+    }
+}
+
+// Without a directory there is nothing by which several processes could agree, and no training to ask or follow.
+void check_without_records(const noisegen::Request& request)
+{
+    if (const int processes = base::job_rank().size; processes > 1)
+        base::fail_usage("lacks --out DIR, in which the ", processes, " processes of this job agree on the slots");
+    if (request.control_run.empty() && noisegen::needs_training(request))
+        base::fail_usage("'", request.schedule.text,
+                         "' asks or follows a training: name its run directory with --out "
+                         "or --control");
+}
+
 void show(noisegen::Plan plan)
 {
     const noisegen::Schedule& schedule = plan.request.schedule;
@@ -90,14 +119,14 @@ try {
     occupy_closed_streams();
     if (const auto duty = noisegen::asked_to_guard(argc, argv)) return noisegen::guard(*duty, argv[2]);
     const int oom_score_adj = noisegen::be_first_victim();
-    if (const auto code = base::run_command(noisegen::commands(), argc, argv, "a schedule needs none: noisegen --help"))
-        return *code;
+    if (const auto code = base::run_command(noisegen::commands(), argc, argv)) return *code;
 
     std::string schedule;
     std::string out;
     std::string control;
     std::string limits;
     std::string follow;
+    std::vector<std::string> words;
     std::vector<std::string> avoid;
     std::vector<std::string> victims;
     noisegen::Request request;
@@ -105,9 +134,14 @@ try {
     bool dry_run = false;
 
     base::Options options{"noisegen", "reproducible stress on the CPUs a job leaves idle"};
+    options.add_positional("SCHEDULE", words, "what stresses when, in place of --schedule: memory.stream 5s", 0);
     options.group("What");
     options.add("schedule", schedule, "what stresses when; see below", "SCHEDULE");
-    options.add("duration", request.duration, "of the whole run", "TIME");
+    options.add(
+        "duration", request.duration,
+        "of the whole run; without it a single stressor with a length, such as memory.stream 5s, goes on for that "
+        "length",
+        "TIME");
     options.add("follow", follow,
                 "noise is on only while the training on this node is in that phase: backward, or forward+backward; as "
                 "[follow=..] of each stressor that has none of its own",
@@ -123,7 +157,8 @@ try {
     noisegen::add_budgets(options, request.budgets);
     noisegen::add_limits_option(options, limits);
     options.group("Records");
-    options.add("out", out, "the run's directory; records go to OUT/noise/<host>.<rank>/", "DIR");
+    options.add("out", out, "the run's directory; records go to OUT/noise/<host>.<rank>/; without it there are none",
+                "DIR");
     options.add("control", control,
                 "the training's run directory, if it is not OUT: for control.*, follow and slot=auto", "DIR");
     options.add("victim", victims,
@@ -138,8 +173,9 @@ try {
         return base::exit_fine;
     }
 
-    if (schedule.empty()) base::fail_usage("lacks --schedule, such as 'memory.stream 2s; quiet 2s' (noisegen --help)");
-    request.schedule = noisegen::parse_schedule(schedule);
+    request.schedule = parse(schedule, words);
+    if (const auto length = noisegen::only_length(request.schedule); length && !options.given("duration"))
+        request.duration = *length;
     noisegen::follow(request.schedule, noisegen::parse_follow(follow));
     request.victims = parse_victims(victims);
     check_victims(request);
@@ -149,7 +185,7 @@ try {
     request.limits_file = limits;
     request.out = out;
     request.control_run = control.empty() ? out : control;
-    if (out.empty() && !dry_run) base::fail_usage("lacks --out, the directory for its records");
+    if (out.empty() && !dry_run) check_without_records(request);
     noisegen::Plan plan =
         noisegen::plan(std::move(request), !dry_run || options.given("cpus") || options.given("avoid"));
     if (dry_run) {

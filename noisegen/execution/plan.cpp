@@ -5,6 +5,8 @@
 #include "base/system/launcher.hpp"
 #include "noisegen/schedule/designed.hpp"
 
+#include <algorithm>
+
 namespace noisegen {
 
 namespace {
@@ -13,11 +15,26 @@ void place(Plan& plan)
 {
     const Machine machine = this_machine(plan.allowed, plan.request.avoid);
     plan.cpus = choose_cpus(plan.request.cpu_request, machine);
+    if (leaves_a_core(plan.request.cpu_request, machine))
+        base::warn("nothing is known to be busy: noise on CPUs ", base::format_cpus(plan.cpus),
+                   ", other CPUs are left free (--cpus, --avoid)");
     plan.placements = placements(plan.cpus, machine);
     plan.runs = divide(plan.request.schedule, base::physical_cores(plan.cpus));
 }
 
 }  // namespace
+
+bool needs_training(const Request& request)
+{
+    const Schedule& schedule = request.schedule;
+    const auto asks = [&](const Configured& stressor) {
+        const bool knows_whom = stressor.card->role == base::Role::pause && !request.victims.empty();
+        return base::is_control(stressor.card->role) && !knows_whom;
+    };
+    const auto follows = [](const FactorLevel& level) { return !level.intensity.follow.empty(); };
+    return std::any_of(schedule.stressors.begin(), schedule.stressors.end(), asks) ||
+           std::any_of(schedule.levels.begin(), schedule.levels.end(), follows);
+}
 
 Plan plan(Request request, bool placed)
 {
@@ -45,7 +62,7 @@ void set_slot(Plan& plan, base::Nanoseconds slot)
 void check_designed(const Plan& plan)
 {
     const Request& request = plan.request;
-    const bool beside = std::filesystem::exists(request.out / base::part::train);
+    const bool beside = !request.out.empty() && std::filesystem::exists(request.out / base::part::train);
     if (!request.designed && !beside) return;
     // Noise that never changes is one of a set for `interference compare`.
     if (!request.designed && is_constant(request.schedule))

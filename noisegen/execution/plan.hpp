@@ -43,6 +43,9 @@ struct Plan {
     std::vector<Slot> table;               // empty while the length of its slots is not known (slot=auto)
 };
 
+// Does the schedule ask a training for something, or follow its phases?
+bool needs_training(const Request& request);
+
 // Makes and writes nothing. Without `placed` the plan is for any CPU, one for each stressor: what that needs, the run
 // will need. Throws UsageError or Unavailable for what this machine cannot give.
 Plan plan(Request request, bool placed);

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 
 namespace noisegen {
 
@@ -33,6 +34,10 @@ constexpr base::Nanoseconds training_patience{20'000'000'000};
 
 base::Nanoseconds measured_slot(const fs::path& control_run)
 {
+    if (control_run.empty()) {
+        base::warn("slot=auto: no training is named (--out or --control); taking 1s");
+        return slot_without_training;
+    }
     base::warn("slot=auto: measures the training's steps first, and waits up to ",
                training_patience.count() / 1'000'000'000, " s for them");
     const auto step = measure_step(control_run, base::host_name(), training_patience);
@@ -46,17 +51,6 @@ base::Nanoseconds measured_slot(const fs::path& control_run)
     base::warn("slot=auto: a step takes " + base::format(base::Nanoseconds{step->count() / 1000 * 1000}) + ", a slot " +
                base::format(slot));
     return slot;
-}
-
-bool needs_training(const Schedule& schedule, const std::set<pid_t>& victims)
-{
-    const auto asks = [&](const Configured& stressor) {
-        const bool knows_whom = stressor.card->role == base::Role::pause && !victims.empty();
-        return base::is_control(stressor.card->role) && !knows_whom;
-    };
-    const auto follows = [](const FactorLevel& level) { return !level.intensity.follow.empty(); };
-    return std::any_of(schedule.stressors.begin(), schedule.stressors.end(), asks) ||
-           std::any_of(schedule.levels.begin(), schedule.levels.end(), follows);
 }
 
 void warn_of_other_noise(const Plan& plan)
@@ -138,7 +132,7 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
     const base::Nanoseconds lead = job.size > 1 ? lead_for_others : lead_alone;
     const std::int64_t now = base::now_ns() + base::realtime_offset_ns();
     proposal.start_realtime_ns = now + lead.count();
-    const JobPlan plan = agree(noise, proposal);
+    const JobPlan plan = noise.empty() ? proposal : agree(noise, proposal);
     if (const std::int64_t wait = plan.start_realtime_ns - now; wait > told_wait.count())
         base::warn("waits ", wait / 1'000'000'000, " s for the start that stands in ",
                    (noise / base::file::noise_plan).string());
@@ -159,8 +153,10 @@ bool at_once(const Plan& plan, const base::JobRank& job)
 
 namespace {
 
-void start(Team& team, Records& records, const Plan& plan, std::int64_t start_ns)
+void start(Team& team, std::optional<Records>& kept, const Plan& plan, std::int64_t start_ns)
 {
+    if (!kept) return team.start(plan.table, start_ns, {});
+    Records& records = *kept;
     team.start(
         plan.table, start_ns,
         {.on_slot = [&](auto cpu, const SlotDone& done) { records.slot(cpu, done); },
@@ -218,24 +214,28 @@ int run(Plan plan, nlohmann::ordered_json record)
     warn_of_quota(plan);
     allow_descriptors(plan.demands);
     if (!schedule.needs_slot()) check_designed(plan);
-    const fs::path noise = request.out / base::part::noise;
-    base::ClaimedPart claimed{request.out, fs::path{base::part::noise} / base::join(base::host_name(), ".", job.rank)};
-    const fs::path record_file = claimed.path() / base::file::noise_record;
-    const auto write_record = [&] { base::write_whole(record_file, record.dump(2) + "\n"); };
+    const bool recorded = !request.out.empty();
+    const fs::path noise = recorded ? request.out / base::part::noise : fs::path{};
+    std::optional<base::ClaimedPart> claimed;
+    if (recorded)
+        claimed.emplace(request.out, fs::path{base::part::noise} / base::join(base::host_name(), ".", job.rank));
+    const auto write_record = [&] {
+        if (claimed) base::write_whole(claimed->path() / base::file::noise_record, record.dump(2) + "\n");
+    };
 
     // Threads of MPI and of this program stay off the training's CPUs too.
     warn_of_other_noise(plan);
     base::bind_this_thread(plan.cpus);
     bind_memory(plan.memory_nodes);
-    Records records{claimed.path(), schedule, request.seed, cpus};
+    std::optional<Records> records;
+    if (claimed) records.emplace(claimed->path(), schedule, request.seed, cpus);
     Team team{schedule, team_setup(plan, cpus, noise, job)};
     const std::int64_t start_ns = agreed_start(plan, record, noise, job);
     write_record();
 
     OverlapWatch watch{plan};
-    TrainingWatch training{request.control_run, base::host_name(), needs_training(schedule, request.victims),
-                           base::now_ns()};
-    claimed.keep();
+    TrainingWatch training{request.control_run, base::host_name(), needs_training(request), base::now_ns()};
+    if (claimed) claimed->keep();
     const std::int64_t joined_ns = base::now_ns();
     start(team, records, plan, start_ns);
     const std::string reason = supervise(plan, start_ns, team, watch, training);
@@ -246,7 +246,7 @@ int run(Plan plan, nlohmann::ordered_json record)
     } catch (...) {  // what was recorded until then is kept
         failure = std::current_exception();
     }
-    records.finish(plan.table, start_ns, joined_ns, ended_ns);
+    if (records) records->finish(plan.table, start_ns, joined_ns, ended_ns);
 
     const int kept = judge(schedule, team.totals());
     const int code = failure ? base::exit_failed : reason == "overlap" ? base::exit_promise_not_kept : kept;

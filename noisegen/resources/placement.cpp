@@ -238,6 +238,20 @@ std::string in_words(const CpuRequest& cpu_request)
     return text;
 }
 
+base::CpuSet all_but_first_core(const CpuRequest& cpu_request, const Machine& machine)
+{
+    std::vector<base::CpuSet> cores;
+    for (const base::Core& core : suitable(cpu_request, machine))
+        if (const base::CpuSet allowed = both(core.cpus, machine.allowed); !allowed.empty()) cores.push_back(allowed);
+    if (cores.empty())
+        base::fail_usage("--cpus idle: no ", in_words(cpu_request), "; allowed are CPUs ",
+                         base::format_cpus(machine.allowed));
+    if (cores.size() > 1) cores.erase(cores.begin());
+    base::CpuSet cpus;
+    for (const base::CpuSet& core : cores) cpus.insert(core.begin(), core.end());
+    return cpus;
+}
+
 }  // namespace
 
 base::CpuSet named_cpus(const CpuRequest& cpu_request, const base::CpuSet& allowed)
@@ -246,13 +260,15 @@ base::CpuSet named_cpus(const CpuRequest& cpu_request, const base::CpuSet& allow
     return cpu_request.cpus == "all" ? allowed : base::parse_cpus(cpu_request.cpus);
 }
 
+bool leaves_a_core(const CpuRequest& cpu_request, const Machine& machine)
+{
+    return cpu_request.cpus == "idle" && machine.avoided.empty();
+}
+
 base::CpuSet candidates(const CpuRequest& cpu_request, const Machine& machine)
 {
+    if (leaves_a_core(cpu_request, machine)) return all_but_first_core(cpu_request, machine);
     const bool idle = cpu_request.cpus == "idle";
-    if (idle && machine.avoided.empty())
-        base::fail_usage(
-            "--cpus idle: nothing is known to be busy; say so with --avoid (processes or CPUs), or give "
-            "--cpus a list");
     const base::CpuSet listed = named_cpus(cpu_request, machine.allowed);
     base::CpuSet cpus;
     for (const base::Core& core : suitable(cpu_request, machine))

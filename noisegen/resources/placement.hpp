@@ -66,6 +66,9 @@ struct Machine {
 // This machine, of which `allowed` is this process's.
 Machine this_machine(const base::CpuSet& allowed, const Avoid& avoid);
 
+// With --cpus idle and nothing to be avoided all cores but the first are candidates; the only one, if there is one.
+bool leaves_a_core(const CpuRequest& cpu_request, const Machine& machine);
+
 // All CPUs that the cpu_request allows, its count aside. Throws UsageError for a word that makes no sense, if no CPU is
 // left, and for a list that takes what is to be avoided, or siblings of that.
 base::CpuSet candidates(const CpuRequest& cpu_request, const Machine& machine);

@@ -65,6 +65,13 @@ std::string name(Schedule::Design design)
     return {};
 }
 
+std::optional<base::Nanoseconds> only_length(const Schedule& schedule)
+{
+    const auto* sequence = std::get_if<Sequence>(&schedule.order);
+    if (sequence == nullptr || sequence->entries.size() != 1) return {};
+    return sequence->entries.front().length;
+}
+
 std::string text(const FactorLevel& level)
 {
     return base::factor_name(level.factor, level.level);

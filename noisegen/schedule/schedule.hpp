@@ -77,6 +77,9 @@ struct Schedule {
 
 std::string name(Schedule::Design design);
 
+// The length of a schedule of one entry, "memory.stream 5s"; none for others.
+std::optional<base::Nanoseconds> only_length(const Schedule& schedule);
+
 // Levels that could follow the training and follow none of its phases yet follow these. Throws UsageError if none
 // could.
 void follow(Schedule& schedule, const std::vector<base::TrainingPhase>& phases);

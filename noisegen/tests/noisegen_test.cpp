@@ -413,9 +413,11 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
         {{"--schedule", "C1S1", "--cpus", "x", "--out", out}, "list of CPUs"},
         {{"--schedule", "C1S1", "--cpus", one, "--avoid", one + "-" + one, "--out", out}, "to be avoided"},
         {{"--schedule", "C1S1", "--cpus", one, "--avoid", one, "--out", out}, "to be avoided"},
-        {{"--schedule", "C1S1", "--out", out}, "nothing is known to be busy"},
-        {{"--schedule", "C1S1", "--cpus", one}, "lacks --out"},
-        {{"--cpus", one, "--out", out}, "lacks --schedule"},
+        {{"--schedule", "control.delay 1s; quiet 1s", "--cpus", one}, "--out or --control"},
+        {{"--cpus", one, "--out", out}, "lacks a schedule, such as: noisegen memory.stream 5s"},
+        {{"--schedule", "C1S1", "quiet", "1s", "--cpus", one}, "two schedules: 'C1S1' and 'quiet 1s'"},
+        {{"memory.strem", "1s", "--cpus", one}, "did you mean memory.stream?"},
+        {{"calibrte", "--cpus", one}, "no command 'calibrte'; did you mean calibrate?"},
         {{"--schedule", "C1S1", "--cpus", one, "--out", out, "--duration", "0s"}, "--duration"},
         {{"--schedule", "C1S1", "--cpus", one, "--out", out, "--duration", "5"}, "unit of time"},
         {{"--schedule", "C1S1", "--cpus", one, "--out", out, "--sed", "5"}, "did you mean --seed?"},
@@ -435,6 +437,35 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
         CHECK(outcome.err.find(refusal.reported) != std::string::npos);
         CHECK(!fs::exists(out));
     }
+}
+
+TEST_CASE("a stressor and a length are enough, and leave nothing but a table")
+{
+    const Scratch scratch;
+    const Outcome outcome = testing::run({"sh", "-c",
+                                          "cd '" + scratch.path().string() + "' && TMPDIR=. " +
+                                              CROSSTALK_BIN "/noisegen " + tiny_memory + " 200ms && ls -A | wc -l"});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.starts_with("memory.stream: 1 slot, "));
+    CHECK(outcome.out.ends_with("\n0\n"));
+    CHECK(outcome.err.find("nothing is known to be busy: noise on CPUs ") != std::string::npos);
+}
+
+TEST_CASE("a single stressor is over after its length and a repeated schedule after the duration")
+{
+    const auto seconds = [](const std::vector<std::string>& words) {
+        std::vector<std::string> all{"--cpus", cpu(), "--json"};
+        all.insert(all.end(), words.begin(), words.end());
+        const Outcome outcome = run_noisegen(all);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        const auto record = nlohmann::json::parse(outcome.out);
+        return (record.at("end_ns").get<double>() - record.at("begin_ns").get<double>()) / 1e9;
+    };
+    CHECK(seconds({"cpu.spin", "200ms"}) == doctest::Approx(0.2).epsilon(0.01));
+    CHECK(seconds({"cpu.spin 100ms; quiet 100ms", "--duration", "400ms"}) == doctest::Approx(0.4).epsilon(0.01));
+    CHECK(seconds({"cpu.spin", "100ms", "--duration", "300ms"}) == doctest::Approx(0.3).epsilon(0.01));
 }
 
 TEST_CASE("a run too short for two blocks says so")

@@ -69,7 +69,14 @@ TEST_CASE("idle are the cores of which no part is in use")
     CHECK(chosen({}, "0-29") == "30-31");
     CHECK(reported({}, "0,2,4-31").find("no whole core is idle; allowed are CPUs 0-31, busy are 0,2,4-31") !=
           std::string::npos);
-    CHECK(reported({}, "").find("nothing is known to be busy") != std::string::npos);
+}
+
+TEST_CASE("where nothing is known to be busy the first core stays free")
+{
+    CHECK(chosen({}, "") == "2-31");
+    CHECK(chosen({}, "", "5-9") == "6-9");
+    CHECK(chosen({}, "", "4-5") == "4-5");
+    CHECK(chosen({.numa = "1"}, "") == "10-15");  // its CPUs are 8-15
 }
 
 TEST_CASE("with SMT noise takes the siblings too")

@@ -7,6 +7,7 @@
 #include "analysis/report/record.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "base/contract/factor_name.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
@@ -89,7 +90,7 @@ std::string verdict_section(const Report& report)
                         words(factor.setting, "wide")});
     }
     const std::string budget = base::join("Budget ", report.verdict.budget_percent, " %");
-    return fill(R"(<section><h2>What may run beside this training</h2>
+    return fill(R"(<section class="verdicts"><h2>What may run beside this training</h2>
 {}{}{}<p class="small">{}</p></section>
 )",
                 {answer(report.verdict),
@@ -176,6 +177,15 @@ std::string record_html(const Record& record)
     return title + dense(table({}, rows)) + (levels.empty() ? "" : dense(table(head, levels)));
 }
 
+std::string links_to_tables()
+{
+    std::vector<std::string> links;
+    for (const std::string_view name : {base::file::verdict, "verdicts.csv", "effects.csv", "measures.csv",
+                                        "outliers.csv", "factor_levels.csv", "exposure.csv"})
+        links.push_back(fill(R"(<a href="{}">{}</a>)", {name, name}));
+    return base::join_words(links, ", ");
+}
+
 std::string run_section(const Report& report)
 {
     std::string html;
@@ -190,8 +200,7 @@ constexpr std::string_view page_form = R"(<h1>Noise beside a training: what it c
 <p class="sub">{}<br>{}</p>
 {}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
 <ul class="plain">{}</ul></section>
-<p class="small">Made by Crosstalk {} ({}). Beside this page: verdict.json, verdicts.csv, effects.csv, measures.csv,
-outliers.csv, factor_levels.csv, exposure.csv, and each plot with its gnuplot script and data.</p>
+<p class="small">Made by Crosstalk {} ({}). Beside this page: {}, and each plot with its gnuplot script and data.</p>
 )";
 
 }  // namespace
@@ -213,12 +222,12 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
     const std::string who = escape(text(identity(report)));
     const std::string trust = banner(report.verdict);
     const bool trusted = report.verdict.trustworthy;
-    return page(
-        "Crosstalk: " + who,
-        fill(page_form, {who, escape(measured(report)), trusted ? "" : trust, verdict_section(report),
-                         trusted ? trust : "", limits_box(report), trust_section(report),
-                         detail_section(report, plots, folder), run_section(report), list(not_said(report)),
-                         escape(word(report.own_record, "version")), escape(word(report.own_record, "git_revision"))}));
+    return page("Crosstalk: " + who,
+                fill(page_form, {who, escape(measured(report)), trusted ? "" : trust, verdict_section(report),
+                                 trusted ? trust : "", limits_box(report), trust_section(report),
+                                 detail_section(report, plots, folder), run_section(report), list(not_said(report)),
+                                 escape(word(report.own_record, "version")),
+                                 escape(word(report.own_record, "git_revision")), links_to_tables()}));
 }
 
 }  // namespace analysis

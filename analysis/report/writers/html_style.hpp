@@ -59,9 +59,21 @@ figure svg [stroke="black"], figure svg g[color="black"] > path[stroke="currentC
 figcaption { color: var(--quiet); font-size: 13px; margin-top: 4px; }
 code { font: 12.5px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
 ul.plain { margin: 0; padding-left: 20px; } ul.plain li { margin: 4px 0; max-width: 95ch; }
-@media (max-width: 620px) { main { padding: 16px 10px; } section { padding: 14px; } }
 td.number .half { color: var(--quiet); font-weight: 400; font-size: 0.9em; }
-@media print { body { background: #fff; } section { break-inside: avoid; } }
+a { color: inherit; }
+@media (max-width: 620px) { main { padding: 16px 10px; } section { padding: 14px; }
+  .verdicts thead { display: none; }
+  .verdicts tr { display: block; padding: 10px 0; border-bottom: 1px solid var(--line); }
+  .verdicts tbody tr:last-child { border-bottom: 0; }
+  .verdicts td, .verdicts td.number { display: block; border: 0; padding: 3px 0; text-align: left; min-width: 0; }
+  figure { overflow-x: auto; } figure svg { min-width: 620px; } }
+@page { margin: 12mm; }
+@media print { :root { --ground: #ffffff; } body { font-size: 11px; } main { max-width: none; padding: 0; }
+  section { padding: 8px 0; border: 0; } .scroll { overflow: visible; }
+  .banner, .tile, tr, figure, h2, h3, h3 + figure { break-inside: avoid; } h2, h3 { break-after: avoid; }
+  th, td { padding: 4px 8px 4px 0; } th { font-size: 10px; } td.wide { min-width: 0; } .outlook { min-width: 0; }
+  .dense table { font-size: 8.5px; } .dense th { font-size: 8.5px; } .dense th, .dense td { padding: 3px 5px 3px 0; }
+  .tiles { grid-template-columns: repeat(3, 1fr); } }
 )css";
 
 }  // namespace analysis
