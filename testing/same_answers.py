@@ -5,7 +5,7 @@
 
 Runs the programs of both folders on the same archives, run directories, random trace-synth programs, noise schedules
 and wrong options, and compares exit codes, both outputs and every file written. --rename: a word that was renamed on
-purpose. Run directories are copied first. One line for each answer that differs; exit code 1 if any does.
+purpose, as the old build reads and writes it and as the new one does. Run directories are copied first. One line for each answer that differs; exit code 1 if any does.
 """
 import argparse
 import pathlib
@@ -13,7 +13,9 @@ import random
 import re
 import shutil
 import subprocess
+import tarfile
 import tempfile
+import xml.etree.ElementTree
 
 SCHEDULES = [
     "memory.stream 2s; quiet 2s", "M2S2", "memory.stream[rate=1GiB/s|4GiB/s] 1s; quiet 1s", "placebo 1s",
@@ -31,6 +33,7 @@ REFUSED = [
 # What differs from run to run, or says which build it is.
 CHANGING = [
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?( UTC)?"), "TIME"), (re.compile(r"\b\d+\.\d+\.\d+(-\w+)?\+?[-\w]*g[0-9a-f]{7,}[-\w]*"), "VERSION"),
+    (re.compile(r"(realtime\w*( =|\":)) -?\d+"), r"\1 X"),
     (re.compile(r'"(pid|started_ns|begin_ns_realtime|version|revision|started|date|time)": *[^,\n]+'), r'"\1": X'),
 ]
 
@@ -56,10 +59,26 @@ def random_program(number):
     return "\n".join(lines + ["}"]) + "\n"
 
 
+def contents(file):
+    """A file as parts to compare, by name: of a .cubex each metric, by its own name and not by its number."""
+    if file.suffix != ".cubex":
+        return {file.name: file.read_bytes()}
+    with tarfile.open(file) as tar:
+        members = {member.name: tar.extractfile(member).read() for member in tar.getmembers()}
+    anchor = xml.etree.ElementTree.fromstring(members["anchor.xml"])
+    parts = {f"{file.name}/call tree": b"".join(xml.etree.ElementTree.tostring(anchor.find(name))
+                                                for name in ("program", "system"))}
+    for metric in anchor.iter("metric"):
+        name = f"{file.name}/{metric.findtext('uniq_name')}"
+        parts[name] = b"|".join(members.get(f"{metric.get('id')}.{end}", b"") for end in ("index", "data"))
+        parts[name + " described"] = (metric.findtext("descr") or "").encode()
+    return parts
+
+
 def plain(text, folder, renames):
     text = text.replace(str(folder), "HERE")
     for old, new in renames:
-        text = text.replace(old, new)
+        text = re.sub(rf"\b{re.escape(old)}\b", new, text)
     for pattern, word in CHANGING:
         text = pattern.sub(word, text)
     return text
@@ -82,15 +101,20 @@ class Sides:
     def call(self, program, *arguments, writes=None):
         answers = []
         for side, (programs, folder) in enumerate(zip(self.programs, self.folders)):
-            done = subprocess.run([programs / program, *arguments], cwd=folder, capture_output=True, timeout=600)
+            words = list(arguments)
+            for old, new in self.renames if side == 0 else []:
+                words = [re.sub(rf"\b{re.escape(new)}\b", old, word) for word in words]
+            done = subprocess.run([programs / program, *words], cwd=folder, capture_output=True, timeout=600)
             answer = {"exit code": str(done.returncode)}
             for name, text in (("stdout", done.stdout), ("stderr", done.stderr)):
                 answer[name] = text.decode(errors="replace")
             if writes and (folder / writes).exists():
                 path = folder / writes
                 for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-                    if file.is_file():
-                        answer[str(file.relative_to(folder))] = file.read_bytes().decode("latin-1")
+                    # Definitions of a written archive hold a random number and the time of day.
+                    if file.is_file() and file.suffix not in (".def", ".otf2"):
+                        for name, data in contents(file).items():
+                            answer[str(file.parent.relative_to(folder) / name)] = data.decode("latin-1")
             answers.append({plain(name, folder, self.renames if side == 0 else []):
                             plain(text, folder, self.renames if side == 0 else []) for name, text in answer.items()})
         self.calls += 1
@@ -135,6 +159,8 @@ def main():
         for number in range(asked.specs):
             sides.put(f"{number}.spec", lambda file, text=random_program(number): file.write_text(text))
             sides.call("trace-synth", f"{number}.spec", "-o", f"synth.{number}", writes=f"synth.{number}")
+            shutil.copytree(sides.folders[0] / f"synth.{number}", sides.folders[1] / f"synth.{number}",
+                            dirs_exist_ok=True)
             sides.archive(f"synth.{number}/traces.otf2", f"synth.{number}")
         for number, run in enumerate(asked.run):
             sides.put(f"run.{number}", lambda folder, run=run: shutil.copytree(

@@ -73,7 +73,7 @@ a { color: inherit; }
   .banner, .tile, tr, figure, h2, h3, h3 + figure { break-inside: avoid; } h2, h3 { break-after: avoid; }
   th, td { padding: 4px 8px 4px 0; } th { font-size: 10px; } td.wide { min-width: 0; } .outlook { min-width: 0; }
   .dense table { font-size: 8.5px; } .dense th { font-size: 8.5px; } .dense th, .dense td { padding: 3px 5px 3px 0; }
-  .tiles { grid-template-columns: repeat(3, 1fr); } }
+  .tiles { grid-template-columns: repeat(3, minmax(0, 1fr)); } }
 )css";
 
 }  // namespace analysis
