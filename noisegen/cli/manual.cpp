@@ -72,14 +72,12 @@ base::Section files()
 
 void add_examples(base::Options& options)
 {
-    options.example("noisegen --list");
-    options.example("    the stressors and their options");
+    options.example("noisegen memory.stream 5s");
     options.example("noisegen --schedule 'memory.stream 2s; quiet 2s' --cpus 4-7 --duration 60s --out run1");
     options.example("    memory traffic on CPUs 4 to 7, two seconds on, two seconds off (M2S2 for short)");
     options.example("noisegen --schedule 'rotation(memory.stream, io.write, placebo; slot=auto)' \\");
     options.example("         --cpus idle --avoid 4711 --count 4 --socket same --duration 2min --out run1");
-    options.example("    the experiment: each noise alone, in random order, on four cores that process 4711 leaves");
-    options.example("    idle on its socket");
+    options.example("    the experiment: each noise alone, in random order, on idle cores of process 4711's socket");
     options.example("noisegen --schedule 'factorial(mem=memory.stream[rate=4GiB/s|8GiB/s], io.write)' \\");
     options.example("         --cpus 2-7 --dry-run");
     options.example("    shows where noise would be, and the slot table of all combinations; does nothing");

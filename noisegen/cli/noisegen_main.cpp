@@ -137,14 +137,10 @@ try {
     options.add_positional("SCHEDULE", words, "what stresses when, in place of --schedule: memory.stream 5s", 0);
     options.group("What");
     options.add("schedule", schedule, "what stresses when; see below", "SCHEDULE");
-    options.add(
-        "duration", request.duration,
-        "of the whole run; without it a single stressor with a length, such as memory.stream 5s, goes on for that "
-        "length",
-        "TIME");
+    options.add("duration", request.duration, "of the whole run; without it 'memory.stream 5s' takes 5s", "TIME");
     options.add("follow", follow,
-                "noise is on only while the training on this node is in that phase: backward, or forward+backward; as "
-                "[follow=..] of each stressor that has none of its own",
+                "noise only while the training here is in that phase: backward, or forward+backward; as [follow=..] "
+                "of each stressor that has none",
                 "PHASE");
     options.add("seed", request.seed, "of the random order: the same seed gives the same slots", "NUMBER");
     options.add_switch("list", list, "show the stressors and end");
@@ -157,8 +153,7 @@ try {
     noisegen::add_budgets(options, request.budgets);
     noisegen::add_limits_option(options, limits);
     options.group("Records");
-    options.add("out", out, "the run's directory; records go to OUT/noise/<host>.<rank>/; without it there are none",
-                "DIR");
+    options.add("out", out, "the run's directory, for OUT/noise/<host>.<rank>/; none: no records", "DIR");
     options.add("control", control,
                 "the training's run directory, if it is not OUT: for control.*, follow and slot=auto", "DIR");
     options.add("victim", victims,
