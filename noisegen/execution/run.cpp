@@ -139,13 +139,14 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
     return plan;
 }
 
-// One stressor all the time as fast as it goes, in one process: the sooner it begins the better.
+// One stressor all the time as fast as it goes, in one process: the sooner it begins the better. Without records the
+// table is what is wanted, and its figures are those of noise that is ready.
 bool at_once(const Plan& plan, const base::JobRank& job)
 {
     const std::vector<FactorLevel>& levels = plan.request.schedule.levels;
     const std::vector<Slot>& table = plan.table;
     const auto is_plain = [](const Intensity& intensity) { return !intensity.asks() && intensity.follow.empty(); };
-    return job.size == 1 && !levels.empty() && is_plain(levels.front().intensity) &&
+    return job.size == 1 && !plan.request.out.empty() && !levels.empty() && is_plain(levels.front().intensity) &&
            std::all_of(table.begin(), table.end(), [](const Slot& slot) { return slot.treatment == Treatment{0}; });
 }
 
