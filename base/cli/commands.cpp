@@ -5,16 +5,12 @@
 
 namespace base {
 
-namespace {
-
 std::vector<std::string> words_of(const Commands& commands)
 {
     std::vector<std::string> words;
     for (const auto& command : commands) words.push_back(command_word(command->options.manual()));
     return words;
 }
-
-}  // namespace
 
 std::optional<int> run_command(const Commands& commands, int argc, char** argv)
 {

@@ -35,6 +35,9 @@ Commands commands()
     return all;
 }
 
+// What stands first on the command line: "commit", "log".
+std::vector<std::string> words_of(const Commands& commands);
+
 // Runs the command that the first argument names. Returns its exit code, or none if the first argument names none.
 std::optional<int> run_command(const Commands& commands, int argc, char** argv);
 

@@ -79,10 +79,9 @@ noisegen::Schedule parse(const std::string& option, const std::vector<std::strin
     try {
         return noisegen::parse_schedule(text);
     } catch (const base::UsageError&) {
-        std::vector<std::string> names;
-        for (const auto& command : noisegen::commands()) names.push_back(base::command_word(command->options.manual()));
-        if (words.empty() || base::did_you_mean(words.front(), names).empty()) throw;
-        base::fail_command(words.front(), noisegen::commands(), "and schedules: noisegen --help");
+        const base::Commands commands = noisegen::commands();
+        if (words.empty() || base::did_you_mean(words.front(), base::words_of(commands)).empty()) throw;
+        base::fail_command(words.front(), commands, "and schedules: noisegen --help");
     }
 }
 

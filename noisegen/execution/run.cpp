@@ -150,10 +150,6 @@ bool at_once(const Plan& plan, const base::JobRank& job)
            std::all_of(table.begin(), table.end(), [](const Slot& slot) { return slot.treatment == Treatment{0}; });
 }
 
-}  // namespace
-
-namespace {
-
 void start(Team& team, std::optional<Records>& kept, const Plan& plan, std::int64_t start_ns)
 {
     if (!kept) return team.start(plan.table, start_ns, {});
