@@ -3,19 +3,16 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/system/cgroups.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/launcher.hpp"
-#include "base/system/stop.hpp"
+#include "noisegen/execution/agreement.hpp"
 #include "noisegen/execution/noise_record.hpp"
 #include "noisegen/execution/outcome.hpp"
 #include "noisegen/execution/records.hpp"
 #include "noisegen/execution/skew.hpp"
 #include "noisegen/execution/supervise.hpp"
+#include "noisegen/execution/warnings.hpp"
 #include "noisegen/resources/node_limits.hpp"
-#include "noisegen/resources/other_noise.hpp"
-#include "noisegen/schedule/job_plan.hpp"
-#include "noisegen/schedule/slot_length.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -29,46 +26,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr base::Nanoseconds slot_without_training{1'000'000'000};
-constexpr base::Nanoseconds training_patience{20'000'000'000};
-
-base::Nanoseconds measured_slot(const fs::path& control_run)
-{
-    if (control_run.empty()) {
-        base::warn("slot=auto: no training is named (--out or --control); taking 1s");
-        return slot_without_training;
-    }
-    base::warn("slot=auto: measures the training's steps first, and waits up to ",
-               training_patience.count() / 1'000'000'000, " s for them");
-    const auto step = measure_step(control_run, base::host_name(), training_patience);
-    if (!step) {
-        if (!base::stop_requested())
-            base::warn("slot=auto: no training moves its step counter in " + (control_run / "control").string() +
-                       "; taking 1s");
-        return slot_without_training;
-    }
-    const base::Nanoseconds slot = slot_of(*step);
-    base::warn("slot=auto: a step takes " + base::format(base::Nanoseconds{step->count() / 1000 * 1000}) + ", a slot " +
-               base::format(slot));
-    return slot;
-}
-
-void warn_of_other_noise(const Plan& plan)
-{
-    if (plan.request.cpu_request.share) return;
-    for (const pid_t pid : other_noise(plan.cpus, plan.allowed))
-        base::warn("another noisegen (", pid, ") is on these CPUs, too: each takes from what the other is to reach");
-}
-
-// A group that has used up its CPU time is stopped as a whole, training in it included.
-void warn_of_quota(const Plan& plan)
-{
-    const auto quota = base::cpu_quota();
-    if (!quota || static_cast<double>(plan.cpus.size()) <= *quota) return;
-    base::warn("noise on ", plan.cpus.size(), " CPUs may be starved: its cgroup has time for ", *quota,
-               " (cpu.max), and is stopped when that is used up");
-}
-
 // The kernel's own habit is memory near the CPU: where that may not be asked for (in some containers), it does it
 // anyway.
 void bind_memory(const std::set<int>& nodes)
@@ -78,65 +35,6 @@ void bind_memory(const std::set<int>& nodes)
     } catch (const std::system_error&) {
         if (!nodes.empty()) throw;
     }
-}
-
-// Effects are estimated block by block: a run of one block or less says nothing.
-void warn_of_few_blocks(const Request& request)
-{
-    const base::Nanoseconds block = request.schedule.block_length();
-    if (2 * block <= request.duration) return;
-    base::warn("a block takes " + base::format(block) + ", the run " + base::format(request.duration) +
-               ": an analysis needs two blocks at least; run longer, or with shorter slots");
-}
-
-// How far apart the processes of the job began their slots, once all have finished; of a job of several.
-void report_skew(const Request& request, nlohmann::ordered_json& record, const fs::path& noise, int processes,
-                 bool stopped)
-{
-    constexpr base::Nanoseconds patience{1'000'000'000};
-    constexpr base::Nanoseconds patience_when_stopped{100'000'000};
-    const auto skew =
-        measure_skew(noise, static_cast<std::size_t>(processes), stopped ? patience_when_stopped : patience);
-    if (!skew)
-        return base::warn("not all processes of the job have left their records: the skew of their slots is not known");
-    record["skew_ns"] = {{"processes", skew->processes},
-                         {"slots", skew->slots},
-                         {"median", skew->median_ns},
-                         {"p99", skew->p99_ns},
-                         {"worst", skew->worst_ns}};
-    std::string clocks;
-    if (!skew->one_clock) {
-        clocks = skew->clock_error_known ? ", give or take " + base::format(base::Nanoseconds{skew->clock_error_ns}) +
-                                               " between their clocks"
-                                         : ", if their clocks agree: not all are synchronised";
-        record["skew_ns"]["clock_error"] =
-            skew->clock_error_known ? nlohmann::ordered_json(skew->clock_error_ns) : nullptr;
-    }
-    if (request.json) return;
-    std::cout << skew->processes << " processes began their slots within "
-              << base::format(base::Nanoseconds{skew->median_ns / 1000 * 1000}) << " of each other (99 of 100 within "
-              << base::format(base::Nanoseconds{skew->p99_ns / 1000 * 1000}) << clocks << ")\n";
-}
-
-JobPlan plan_with_others(const fs::path& noise, const Request& request, const base::JobRank& job)
-{
-    constexpr base::Nanoseconds lead_alone{2'000'000};
-    constexpr base::Nanoseconds lead_for_others{1'000'000'000};
-    constexpr base::Nanoseconds told_wait{3'000'000'000};
-    JobPlan proposal{.schedule = request.schedule.text,
-                     .seed = request.seed,
-                     .duration = request.duration,
-                     .slot = {},
-                     .start_realtime_ns = 0};
-    if (request.schedule.needs_slot()) proposal.slot = measured_slot(request.control_run);
-    const base::Nanoseconds lead = job.size > 1 ? lead_for_others : lead_alone;
-    const std::int64_t now = base::now_ns() + base::realtime_offset_ns();
-    proposal.start_realtime_ns = now + lead.count();
-    const JobPlan plan = noise.empty() ? proposal : agree(noise, proposal);
-    if (const std::int64_t wait = plan.start_realtime_ns - now; wait > told_wait.count())
-        base::warn("waits ", wait / 1'000'000'000, " s for the start that stands in ",
-                   (noise / base::file::noise_plan).string());
-    return plan;
 }
 
 // One stressor all the time as fast as it goes, in one process: the sooner it begins the better. Without records the
@@ -176,20 +74,6 @@ Team::Setup team_setup(const Plan& plan, const std::vector<int>& cpus, const fs:
             .at_once = at_once(plan, job)};
 }
 
-// The schedule's start on CLOCK_MONOTONIC, once all processes of the job agree on it and on the length of slots.
-std::int64_t agreed_start(Plan& plan, nlohmann::ordered_json& record, const fs::path& noise, const base::JobRank& job)
-{
-    const JobPlan agreed = plan_with_others(noise, plan.request, job);
-    if (plan.request.schedule.needs_slot()) {
-        set_slot(plan, agreed.slot);
-        check_designed(plan);
-    }
-    if (job.rank == 0) warn_of_few_blocks(plan.request);
-    const std::int64_t start_ns = agreed.start_realtime_ns - base::realtime_offset_ns();
-    record_plan(record, plan, agreed.slot, start_ns);
-    return start_ns;
-}
-
 void record_end(nlohmann::ordered_json& record, std::int64_t ended_ns, const std::string& reason, int code)
 {
     record["end_ns"] = ended_ns;
@@ -208,7 +92,6 @@ int run(Plan plan, nlohmann::ordered_json record)
     const base::JobRank job = base::job_rank();
     const std::vector<int> cpus{plan.cpus.begin(), plan.cpus.end()};
     resolve_rates(plan.request.schedule, plan.runs, request.limits_file);
-    warn_of_quota(plan);
     allow_descriptors(plan.demands);
     if (!schedule.needs_slot()) check_designed(plan);
     const bool recorded = !request.out.empty();
@@ -221,13 +104,14 @@ int run(Plan plan, nlohmann::ordered_json record)
     };
 
     // Threads of MPI and of this program stay off the training's CPUs too.
-    warn_of_other_noise(plan);
+    warn_of_competition(plan);
     base::bind_this_thread(plan.cpus);
     bind_memory(plan.memory_nodes);
     std::optional<Records> records;
     if (claimed) records.emplace(claimed->path(), schedule, request.seed, cpus);
     Team team{schedule, team_setup(plan, cpus, noise, job)};
-    const std::int64_t start_ns = agreed_start(plan, record, noise, job);
+    const auto [slot, start_ns] = agree_with_others(plan, noise, job);
+    record_plan(record, plan, slot, start_ns);
     write_record();
 
     OverlapWatch watch{plan};
@@ -255,7 +139,8 @@ int run(Plan plan, nlohmann::ordered_json record)
     if (failure) std::rethrow_exception(failure);
     if (job.rank != 0) return code;
     if (job.size > 1) {
-        report_skew(request, record, noise, job.size, reason != "duration");
+        report_skew(noise, static_cast<std::size_t>(job.size), reason != "duration", record,
+                    request.json ? nullptr : &std::cout);
         write_record();
     }
     if (request.json)

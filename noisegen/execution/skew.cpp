@@ -114,4 +114,31 @@ std::optional<Skew> measure_skew(const fs::path& noise, std::size_t processes, b
     return skew;
 }
 
+void report_skew(const fs::path& noise, std::size_t processes, bool stopped, nlohmann::ordered_json& record,
+                 std::ostream* out)
+{
+    constexpr base::Nanoseconds patience{1'000'000'000};
+    constexpr base::Nanoseconds patience_when_stopped{100'000'000};
+    const auto skew = measure_skew(noise, processes, stopped ? patience_when_stopped : patience);
+    if (!skew)
+        return base::warn("not all processes of the job have left their records: the skew of their slots is not known");
+    record["skew_ns"] = {{"processes", skew->processes},
+                         {"slots", skew->slots},
+                         {"median", skew->median_ns},
+                         {"p99", skew->p99_ns},
+                         {"worst", skew->worst_ns}};
+    std::string clocks;
+    if (!skew->one_clock) {
+        clocks = skew->clock_error_known ? ", give or take " + base::format(base::Nanoseconds{skew->clock_error_ns}) +
+                                               " between their clocks"
+                                         : ", if their clocks agree: not all are synchronised";
+        record["skew_ns"]["clock_error"] =
+            skew->clock_error_known ? nlohmann::ordered_json(skew->clock_error_ns) : nullptr;
+    }
+    if (!out) return;
+    *out << skew->processes << " processes began their slots within "
+         << base::format(base::Nanoseconds{skew->median_ns / 1000 * 1000}) << " of each other (99 of 100 within "
+         << base::format(base::Nanoseconds{skew->p99_ns / 1000 * 1000}) << clocks << ")\n";
+}
+
 }  // namespace noisegen

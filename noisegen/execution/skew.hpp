@@ -3,10 +3,13 @@
 
 #include "base/units.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <ostream>
 #include <vector>
 
 namespace noisegen {
@@ -27,5 +30,9 @@ struct Skew {
 // start (it came late) are left out. Waits for `processes` of them to finish, for as long as `patience`; none if they
 // don't. Throws Error for a record that cannot be read.
 std::optional<Skew> measure_skew(const std::filesystem::path& noise, std::size_t processes, base::Nanoseconds patience);
+
+// Of a job of several processes that have run: `skew_ns` of the record, and a line on `out` if there is one.
+void report_skew(const std::filesystem::path& noise, std::size_t processes, bool stopped,
+                 nlohmann::ordered_json& record, std::ostream* out);
 
 }  // namespace noisegen

@@ -1,0 +1,35 @@
+#include "noisegen/execution/warnings.hpp"
+
+#include "base/error.hpp"
+#include "base/system/cgroups.hpp"
+#include "noisegen/resources/other_noise.hpp"
+
+namespace noisegen {
+
+namespace {
+
+void warn_of_other_noise(const Plan& plan)
+{
+    if (plan.request.cpu_request.share) return;
+    for (const pid_t pid : other_noise(plan.cpus, plan.allowed))
+        base::warn("another noisegen (", pid, ") is on these CPUs, too: each takes from what the other is to reach");
+}
+
+// A group that has used up its CPU time is stopped as a whole, training in it included.
+void warn_of_quota(const Plan& plan)
+{
+    const auto quota = base::cpu_quota();
+    if (!quota || static_cast<double>(plan.cpus.size()) <= *quota) return;
+    base::warn("noise on ", plan.cpus.size(), " CPUs may be starved: its cgroup has time for ", *quota,
+               " (cpu.max), and is stopped when that is used up");
+}
+
+}  // namespace
+
+void warn_of_competition(const Plan& plan)
+{
+    warn_of_quota(plan);
+    warn_of_other_noise(plan);
+}
+
+}  // namespace noisegen
