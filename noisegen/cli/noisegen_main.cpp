@@ -179,6 +179,7 @@ try {
     request.limits_file = limits;
     request.out = out;
     request.control_run = control.empty() ? out : control;
+    request.avoid.training = request.control_run;
     if (out.empty() && !dry_run) check_without_records(request);
     noisegen::Plan plan =
         noisegen::plan(std::move(request), !dry_run || options.given("cpus") || options.given("avoid"));

@@ -24,12 +24,23 @@ void warn_of_quota(const Plan& plan)
                " (cpu.max), and is stopped when that is used up");
 }
 
+void warn_of_unbound_training(const Plan& plan)
+{
+    if (plan.request.cpu_request.share) return;
+    const std::set<pid_t> unbound = unbound_training(plan.request.avoid, plan.allowed);
+    if (unbound.empty()) return;
+    base::warn("the training (process ", *unbound.begin(), unbound.size() > 1 ? " and others" : "",
+               ") is bound to no CPU and may run on those of noise, too: bind it (mpirun --bind-to core, srun "
+               "--cpu-bind=cores, taskset)");
+}
+
 }  // namespace
 
 void warn_of_competition(const Plan& plan)
 {
     warn_of_quota(plan);
     warn_of_other_noise(plan);
+    warn_of_unbound_training(plan);
 }
 
 }  // namespace noisegen

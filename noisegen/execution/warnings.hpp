@@ -5,7 +5,7 @@
 
 namespace noisegen {
 
-// On stderr: noise of others on the same CPUs, less CPU time than CPUs.
+// On stderr: noise of others on the same CPUs, less CPU time than CPUs, a training that may run on any CPU.
 void warn_of_competition(const Plan& plan);
 
 }  // namespace noisegen

@@ -1,5 +1,7 @@
 #include "noisegen/resources/placement.hpp"
 
+#include "base/contract/control_file.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/processes.hpp"
@@ -65,6 +67,16 @@ std::string environment_of(pid_t pid, const std::string& name)
     return {};
 }
 
+// Those in the control file on this host, if there is one.
+std::set<pid_t> processes_of_training(const fs::path& run)
+try {
+    const std::string host = base::host_name();
+    if (run.empty() || !fs::exists(run / base::part::control / host)) return {};
+    return base::training_processes(base::ControlFile::open(run, host).page());
+} catch (const std::exception&) {  // another user's, or of another version: who needs it says so
+    return {};
+}
+
 std::string program_of(pid_t pid)
 {
     std::error_code code;
@@ -81,7 +93,7 @@ void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<
                 "LIST");
     options.add("avoid", avoid,
                 "CPUs (a list), or processes whose CPUs, with those of their descendants, must stay free (a number "
-                "that is no CPU, or pid:N); processes of the same Slurm job are always avoided",
+                "that is no CPU, or pid:N); those of the same Slurm job and of the training are always avoided",
                 "LIST|PID");
     options.add("count", cpu_request.count,
                 "cores of each noise process at most; one of each NUMA node in turn, unless --numa or --socket says "
@@ -122,7 +134,8 @@ Avoid parse_avoid(const std::vector<std::string>& words)
 std::vector<AvoidedProcess> avoided_processes(const Avoid& avoid, const base::CpuSet& allowed)
 {
     const char* job = std::getenv("SLURM_JOB_ID");
-    if (avoid.processes.empty() && job == nullptr) return {};
+    const std::set<pid_t> training = processes_of_training(avoid.training);
+    if (avoid.processes.empty() && training.empty() && job == nullptr) return {};
 
     const std::map<pid_t, base::Process> all = base::processes();
     const std::set<pid_t> family = base::with_ancestors(::getpid(), all);
@@ -135,7 +148,8 @@ std::vector<AvoidedProcess> avoided_processes(const Avoid& avoid, const base::Cp
     for (const auto& [pid, process] : all) {
         if (family.contains(pid)) continue;
         const bool explicitly = asked.contains(pid);
-        const bool of_the_job = job != nullptr && environment_of(pid, "SLURM_JOB_ID") == job;
+        const bool of_the_job =
+            training.contains(pid) || (job != nullptr && environment_of(pid, "SLURM_JOB_ID") == job);
         if ((!explicitly && !of_the_job) || program_of(pid) == me) continue;
         base::CpuSet cpus = cpus_of_process(pid);
         const bool bound = !within(allowed, cpus);
@@ -144,6 +158,13 @@ std::vector<AvoidedProcess> avoided_processes(const Avoid& avoid, const base::Cp
         found.push_back({pid, process.name, std::move(cpus)});
     }
     return found;
+}
+
+std::set<pid_t> unbound_training(const Avoid& avoid, const base::CpuSet& allowed)
+{
+    std::set<pid_t> unbound = processes_of_training(avoid.training);
+    std::erase_if(unbound, [&](pid_t pid) { return !within(allowed, cpus_of_process(pid)); });
+    return unbound;
 }
 
 base::CpuSet cpus_of(const Avoid& avoid, const std::vector<AvoidedProcess>& avoided_processes)

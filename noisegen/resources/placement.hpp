@@ -6,6 +6,7 @@
 #include "base/system/local_rank.hpp"
 #include "noisegen/schedule/schedule.hpp"
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@ namespace noisegen {
 struct Avoid {
     base::CpuSet cpus;
     std::vector<pid_t> processes;
+    std::filesystem::path training = {};  // the run's directory of a training; its processes, too
 };
 
 // "4-7", "0,2", "pid:4711", "4711" (no CPU of this machine has that number, so it is a process). Throws UsageError for
@@ -32,10 +34,13 @@ struct AvoidedProcess {
     base::CpuSet cpus;
 };
 
-// The living processes of `avoid`, with their descendants, and those of the same Slurm job that are bound to less than
-// `allowed`: what this process might use before it bound itself. Not among them: this process, its ancestors, other
-// noisegens, and launchers (an unbound process with children).
+// The living processes of `avoid`, with their descendants; and those of the same Slurm job or of the training that are
+// bound to less than `allowed`: what this process might use before it bound itself. Not among them: this process, its
+// ancestors, other noisegens, and launchers (an unbound process with children).
 std::vector<AvoidedProcess> avoided_processes(const Avoid& avoid, const base::CpuSet& allowed);
+
+// The processes of the training that may run on all of `allowed`: no choice of CPUs keeps noise from them.
+std::set<pid_t> unbound_training(const Avoid& avoid, const base::CpuSet& allowed);
 
 base::CpuSet cpus_of(const Avoid& avoid, const std::vector<AvoidedProcess>& avoided_processes);
 

@@ -1,6 +1,7 @@
 // Which CPUs make noise, and which of them runs what.
 #include "noisegen/resources/placement.hpp"
 
+#include "base/contract/control_file.hpp"
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
 #include "noisegen/schedule/parser.hpp"
@@ -13,7 +14,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <sstream>
 #include <thread>
 
 #include <sched.h>
@@ -383,4 +386,62 @@ TEST_CASE("a process that comes to a noise CPU ends the run if that was asked fo
     CHECK(record.at("exit").at("reason") == "overlap");
     CHECK(record.at("overlaps").at(0).at("pid") == busy.pid());
     CHECK(std::filesystem::exists(path / "trace/traces.otf2"));
+}
+
+namespace {
+
+// Names the process in the control file as the format says: its number, and its start from /proc/PID/stat above it.
+void name_training(base::ControlFile& control, pid_t pid)
+{
+    const std::string stat = base::read_whole("/proc/" + std::to_string(pid) + "/stat");
+    std::istringstream fields{stat.substr(stat.rfind(')') + 2)};
+    std::vector<std::string> words{std::istream_iterator<std::string>{fields}, {}};
+    const std::uint64_t start = std::stoull(words.at(19));  // the 22nd field
+    control.page().processes[0] = static_cast<std::uint64_t>(pid) | (start << 22U);
+}
+
+}  // namespace
+
+TEST_CASE("noise keeps off the CPUs of the training in its control file")
+{
+    const base::CpuSet allowed = base::allowed_cpus();
+    if (allowed.size() < 2) {
+        testing::skip("needs a CPU beside the training's");
+        return;
+    }
+    const std::string cpu = std::to_string(*allowed.rbegin());
+    const testing::Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    const testing::Child training{{"taskset", "-c", cpu, "sleep", "60"}};
+    REQUIRE(testing::eventually([&] { return base::affinity_of(training.pid()).size() == 1; }));
+    name_training(control, training.pid());
+    const auto noise = [&](std::vector<std::string> words) {
+        for (const char* word : {"--schedule", "quiet 100ms", "--duration", "100ms", "--smt", "yes", "--out"})
+            words.emplace_back(word);
+        words.push_back(scratch / "run");
+        return testing::run_noisegen(words);
+    };
+    const testing::Outcome refused = noise({"--cpus", cpu});
+    CHECK(refused.status == 2);
+    CHECK(refused.err == "noisegen: CPU " + cpu + " is used by sleep (" + std::to_string(training.pid()) +
+                             "); choose other --cpus, or --share it on purpose\n");
+    CHECK(noise({"--cpus", cpu, "--dry-run"}).status == 2);
+    CHECK(noise({"--cpus", cpu, "--share", "--dry-run"}).status == 0);
+    REQUIRE(noise({}).status == 0);
+    const nlohmann::json record = testing::record(testing::part(scratch));
+    CHECK(record.at("avoided_cpus") == cpu);
+    for (const nlohmann::json& place : record.at("placement")) CHECK(place.at("cpu") != std::stoi(cpu));
+}
+
+TEST_CASE("a training that is bound to no CPU is told of")
+{
+    const testing::Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    const testing::Child training{{"sleep", "60"}};
+    name_training(control, training.pid());
+    const testing::Outcome outcome = testing::run_noisegen(
+        {"--schedule", "quiet 100ms", "--duration", "100ms", "--cpus", testing::cpu(), "--out", scratch / "run"});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err.find("the training (process " + std::to_string(training.pid()) + ") is bound to no CPU") !=
+          std::string::npos);
 }
