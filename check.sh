@@ -32,7 +32,6 @@ only_help "$@"
 guard_begin
 need_packages "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_check[@]}"
 limit_jobs
-fetch_digits || say "tests with real images are skipped"
 fetch_pycubexr || say "tests with pycubexr are skipped"
 # What `cmake --workflow --preset dev` does; but that takes a build that was killed for one that went well.
 guard_run cmake --preset dev

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <iostream>
 
 namespace {
@@ -171,6 +172,7 @@ class Controls : public base::Command {
 
 int main(int argc, char** argv)
 try {
+    if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
     base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
     return base::run_program(options, base::commands<Analyse, Exposure, Compare, Controls>(), argc, argv);
 } catch (...) {

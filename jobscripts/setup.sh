@@ -1,4 +1,4 @@
-# What quickstart.sh and check.sh share: packages, real data, building. To be sourced from the top of the source tree.
+# What quickstart.sh and check.sh share: packages, building. To be sourced from the top of the source tree.
 # shellcheck shell=bash disable=SC2034 # the lists are read by whoever sources this
 . jobscripts/guard.sh
 
@@ -97,11 +97,6 @@ limit_jobs() {
     ((fits >= 1)) || fits=1
     ((fits <= $(nproc))) || fits=$(nproc)
     export CMAKE_BUILD_PARALLEL_LEVEL=$fits
-}
-
-# Real images for the training; without them (no network) it uses synthetic ones, and the scripts say so.
-fetch_digits() {
-    guard_run sh ddl-workloads/data/fetch_digits.sh >/dev/null
 }
 
 # A second reader of .cubex files, for tests to compare with; without it (no network) they are skipped, and say so.

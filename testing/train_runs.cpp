@@ -162,15 +162,4 @@ bool runs(pid_t process)
     return state != 'Z' && state != 'X';
 }
 
-bool digits_are_here()
-{
-    const Scratch scratch;
-    try {
-        ddl::write_data_set(ddl::data_set("digits", scratch.path()));
-        return true;
-    } catch (const base::Unavailable&) {
-        return false;
-    }
-}
-
 }  // namespace testing

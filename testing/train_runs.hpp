@@ -80,7 +80,4 @@ Words some_text(const std::filesystem::path& path, int length);
 // A process that still runs; one that only nobody has waited for does not.
 bool runs(pid_t process);
 
-// Debian's data set digits is on this machine.
-bool digits_are_here();
-
 }  // namespace testing

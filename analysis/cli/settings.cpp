@@ -13,13 +13,23 @@ namespace {
 
 const std::vector<std::string> failing{"unsafe", "undecided", "untrusted"};
 
+// A number without its % is one of percent; one that is too small for that is a share: 0.9 is 90 %.
+base::Percent percent(const std::string& text, double least_percent)
+{
+    const std::string_view number = base::trim(text);
+    const bool bare = !number.empty() && number.find_first_not_of("0123456789.") == std::string_view::npos;
+    if (!bare) return base::parse<base::Percent>(text);
+    const auto value = base::parse<double>(number);
+    return {value < least_percent ? 100.0 * value : value};
+}
+
 }  // namespace
 
 void add_common(base::Options& options, Settings& settings)
 {
-    options.add("budget", settings.budget, "slowdown of a step that is still affordable");
+    options.add("budget", settings.budget_text, "slowdown of a step that is still affordable");
     options.add("warmup", settings.warm_up, "steps to leave out at a training's start");
-    options.add("confidence", settings.confidence, "of the intervals");
+    options.add("confidence", settings.confidence_text, "of the intervals");
 }
 
 void add_settings(base::Options& options, Settings& settings)
@@ -48,8 +58,10 @@ std::optional<std::int64_t> Settings::clock_offset_ns() const
     return base::parse_difference_ns(clock_offset);
 }
 
-void check(const Settings& settings)
+void check(Settings& settings)
 {
+    settings.budget = percent(settings.budget_text, 0.0);
+    settings.confidence = percent(settings.confidence_text, 1.0);
     if (settings.confidence.value < 50.0 || settings.confidence.value >= 100.0)
         base::fail_usage("--confidence: from 50% to less than 100%");
     if (settings.budget.value <= 0.0) base::fail_usage("--budget: must be more than 0%");

@@ -13,6 +13,8 @@ namespace analysis {
 struct Settings {
     base::Percent budget{1.0};
     base::Percent confidence{95.0};
+    std::string budget_text = "1%";  // as given; check() reads it into the above
+    std::string confidence_text = "95%";
     std::int64_t warm_up = 10;
     base::Nanoseconds guard{0};
     int draws = 9999;
@@ -30,8 +32,9 @@ void add_common(base::Options& options, Settings& settings);
 // All, for the analysis of a designed run.
 void add_settings(base::Options& options, Settings& settings);
 
-// Throws UsageError for a value out of its range.
-void check(const Settings& settings);
+// Reads what is kept as text: "5" is a budget of 5 %, "0.9" a confidence of 90 %. Throws UsageError for a value out of
+// its range.
+void check(Settings& settings);
 
 // What of --fail-on the verdict meets; empty if nothing.
 std::string failure(const Verdict& verdict, const std::string& fail_on);

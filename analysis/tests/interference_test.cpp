@@ -271,6 +271,22 @@ TEST_CASE("levels in percent and labels with percent signs are drawn")
     CHECK(base::read_whole(scratch / "run/report/effects.svg").find("duty=60%]<") != std::string::npos);
 }
 
+TEST_CASE("percentages are understood without their sign, a confidence also as a share, and analyse with a z")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    const testing::Outcome outcome =
+        testing::run({program, "analyze", scratch / "run", "--draws", "99", "--budget", "5", "--confidence", "0.9"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const nlohmann::json verdict = verdict_in(scratch / "run");
+    CHECK(verdict["budget_percent"] == 5.0);
+    CHECK(verdict["confidence_percent"].get<double>() == doctest::Approx(90.0));
+    fs::remove_all(scratch / "run/report");
+    CHECK(analyse(scratch / "run", {"--budget", "0.5", "--confidence", "90"}).status == 0);
+    CHECK(verdict_in(scratch / "run")["budget_percent"] == 0.5);
+    CHECK(verdict_in(scratch / "run")["confidence_percent"].get<double>() == doctest::Approx(90.0));
+}
+
 TEST_CASE("a report that is unsafe, undecided or untrusted fails if that is asked for")
 {
     const testing::Scratch scratch;
@@ -527,7 +543,9 @@ TEST_CASE("wrong words are exit code 2 and help is 0")
     CHECK(testing::run({program, "analise"}).status == 2);
     CHECK(testing::run({program}).status == 2);
     CHECK(testing::run({program, "exposure", "--train", "x"}).status == 2);
-    CHECK(testing::run({program, "analyse", "x", "--budget", "1"}).status == 2);
+    CHECK(testing::run({program, "analyse", "x", "--budget", "one"}).status == 2);
+    CHECK(testing::run({program, "analyse", "x", "--budget", "0"}).status == 2);
+    CHECK(testing::run({program, "analyse", "x", "--confidence", "0.3"}).status == 2);
     CHECK(testing::run({program, "analyse", "x", "--confidence", "100%"}).status == 2);
     for (const char* command : {"analyse", "exposure", "compare", "controls"}) {
         const testing::Outcome help = testing::run({program, command, "--help"});

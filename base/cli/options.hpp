@@ -70,6 +70,9 @@ class Options {
     void section(Section section) { manual_.sections.push_back(std::move(section)); }
     void epilogue(std::string text) { manual_.epilogue = std::move(text); }
 
+    // In the place of what follows from the positional: "[options] -- PROGRAM [ARGUMENT...]".
+    void synopsis(std::string text) { manual_.synopsis = std::move(text); }
+
     // For the man page alone.
     void description(std::string text) { manual_.description = std::move(text); }
     void see_also(std::string text) { manual_.see_also = std::move(text); }

@@ -1,8 +1,6 @@
 // Names in archives by which programs that never meet understand each other.
 #pragma once
 
-#include <string>
-
 namespace base::location {
 
 inline constexpr const char* main = "main";            // of a training's rank: its steps and phases
@@ -37,14 +35,16 @@ inline constexpr const char* role = "role";          // what the factor is there
 
 namespace base::property {
 
-inline const std::string prefix = "crosstalk::";
-inline const std::string clock_identity = prefix + "clock_identity";
-inline const std::string realtime_at_start = prefix + "realtime_minus_monotonic_start_ns";
-inline const std::string realtime_at_end = prefix + "realtime_minus_monotonic_end_ns";
-inline const std::string schedule = prefix + "schedule";
-inline const std::string seed = prefix + "seed";
-inline const std::string design = prefix + "design";
-inline const std::string factors = prefix + "factors";
-inline const std::string computes_while_stopped = prefix + "computes_while_stopped";
+// Plain characters: an archive may be written after the objects of this process are destroyed.
+inline constexpr const char* prefix = "crosstalk::";
+inline constexpr const char* clock_identity = "crosstalk::clock_identity";
+inline constexpr const char* realtime_at_start = "crosstalk::realtime_minus_monotonic_start_ns";
+inline constexpr const char* realtime_at_end = "crosstalk::realtime_minus_monotonic_end_ns";
+inline constexpr const char* schedule = "crosstalk::schedule";
+inline constexpr const char* seed = "crosstalk::seed";
+inline constexpr const char* design = "crosstalk::design";
+inline constexpr const char* factors = "crosstalk::factors";
+inline constexpr const char* computes_while_stopped = "crosstalk::computes_while_stopped";
+inline constexpr const char* cut_off = "crosstalk::cut_off";  // what ended the program before its recording
 
 }  // namespace base::property

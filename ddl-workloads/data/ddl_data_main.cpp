@@ -7,6 +7,8 @@
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -117,6 +119,20 @@ class Convert : public base::Command {
     std::string out_;
 };
 
+// A name that no file or folder here has.
+bool names_data_set(const std::string& text)
+{
+    const auto& cards = ddl::data_sets().cards();
+    return !std::filesystem::exists(text) &&
+           std::any_of(cards.begin(), cards.end(), [&](const ddl::DataSetCard* card) { return card->name == text; });
+}
+
+void print_head(const ddl::DataSet& set)
+{
+    std::cout << "data set   " << set.text << "\n"
+              << "samples    " << words_of(set.shape) << ", " << set.shape.record_bytes() << " bytes each\n";
+}
+
 // Returns the exit code.
 int check_records(const std::string& text)
 {
@@ -141,16 +157,14 @@ class Info : public base::Command {
 
     int run() override
     {
-        const std::string text = given_.ends_with(']') ? given_ : ddl::recognise(given_);
+        const std::string text = given_.ends_with(']') || names_data_set(given_) ? given_ : ddl::recognise(given_);
         const ddl::DataSet set = ddl::data_set(text, {});
-        if (ddl::data_sets().find(base::parse_plug_in(text).name).make != nullptr)
-            base::fail_usage(text, " is not there, but would be made");
+        if (ddl::data_sets().find(base::parse_plug_in(text).name).make != nullptr) return describe_made(set);
         const ddl::Reading reading{.skip_corrupt = true};
         const std::int64_t train = ddl::open_part(set, ddl::Part::train, reading)->records();
         const std::int64_t held_out = ddl::open_part(set, ddl::Part::held_out, reading)->records();
-        std::cout << "data set   " << text << "\n"
-                  << "samples    " << words_of(set.shape) << ", " << set.shape.record_bytes() << " bytes each\n"
-                  << "train      " << train << "\n"
+        print_head(set);
+        std::cout << "train      " << train << "\n"
                   << "held out   " << held_out << "\n";
         if (check_) return check_records(text);
         for (const std::string& fault : ddl::open_part(set, ddl::Part::train, reading)->faults())
@@ -159,6 +173,14 @@ class Info : public base::Command {
     }
 
  private:
+    int describe_made(const ddl::DataSet& set) const
+    {
+        if (check_) base::fail_usage(set.text, " is made for each training: there are no files to check");
+        print_head(set);
+        std::cout << "in all     " << ddl::samples_in(set.text) << ", made for each training; a fifth is held out\n";
+        return base::exit_fine;
+    }
+
     std::string given_;
     bool check_ = false;
 };

@@ -38,18 +38,6 @@ std::vector<int> class_counts(const std::vector<Record>& records, std::size_t cl
     return counts;
 }
 
-// The real images if this machine has them: $CROSSTALK_DIGITS, python3-sklearn, the cache, the source's build
-// directory.
-std::filesystem::path real_digits()
-{
-    try {
-        return ddl::find_digits();
-    } catch (const base::Unavailable&) {
-        const std::filesystem::path built = CROSSTALK_SOURCE "/build/data/digits.csv.gz";
-        return std::filesystem::exists(built) ? built : "";
-    }
-}
-
 std::string repeated(const std::string& line, int times)
 {
     std::string text;
@@ -71,10 +59,9 @@ double squared_distance(const Record& a, const std::vector<double>& b)
 TEST_CASE("every data set on the registry writes what it says")
 {
     for (const ddl::DataSetCard* card : ddl::data_sets().cards()) {
-        if (card->make == nullptr || (card->name == "digits" && real_digits().empty())) continue;
+        if (card->make == nullptr) continue;
         const testing::Scratch scratch;
-        const std::string text = card->name == "digits" ? "digits[file=" + real_digits().string() + "]" : card->name;
-        const ddl::DataSet set = ddl::data_set(text, scratch / "data");
+        const ddl::DataSet set = ddl::data_set(card->name, scratch / "data");
         CHECK_FALSE(std::filesystem::exists(scratch / "data"));
         ddl::write_data_set(set);
         const std::int64_t train = ddl::RecordFile{set.train, set.shape}.records();
@@ -213,10 +200,8 @@ TEST_CASE("a data set larger than half of the free disk is refused before it is 
 
 TEST_CASE("the real digits: 1797 images and the class counts of the real set")
 {
-    const std::filesystem::path file = real_digits();
-    if (file.empty()) return testing::skip("digits.csv.gz is not here; ddl-workloads/data/fetch_digits.sh gets it");
     const testing::Scratch scratch;
-    const ddl::DataSet set = ddl::data_set("digits[file=" + file.string() + "]", scratch.path());
+    const ddl::DataSet set = ddl::data_set("digits", scratch.path());
     ddl::write_data_set(set);
 
     const std::vector<Record> train = records_of(set.train, set.shape);
@@ -234,13 +219,11 @@ TEST_CASE("the real digits: 1797 images and the class counts of the real set")
 
 TEST_CASE("a real digit is grey and keeps its ink when enlarged")
 {
-    const std::filesystem::path file = real_digits();
-    if (file.empty()) return testing::skip("digits.csv.gz is not here; ddl-workloads/data/fetch_digits.sh gets it");
     const testing::Scratch scratch;
-    const ddl::DataSet set = ddl::data_set("digits[file=" + file.string() + "]", scratch.path());
+    const ddl::DataSet set = ddl::data_set("digits", scratch.path());
     ddl::write_data_set(set);
 
-    const ddl::Digit digit = ddl::read_digits(file).at(0);
+    const ddl::Digit digit = ddl::read_digits(ddl::find_digits()).at(0);
     const Record record = records_of(set.train, set.shape).at(0);
     CHECK(record[0] == digit.label);
     const std::span<const std::uint8_t> pixels = std::span{record}.subspan(1);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# co_schedule_test.sh covered|ends_early|never_ready|too_short|fails|wrong_mpi: co-schedule.sbatch as a real job of the Slurm
+# co_schedule_test.sh covered|ends_early|never_ready|too_short|fails|wrong_mpi|array: co-schedule.sbatch as a real job of the Slurm
 # sandbox.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
@@ -32,11 +32,25 @@ case $1 in
     too_short) expected=3 && CROSSTALK_TRAINING_OPTIONS+=" --steps 3" ;;
     fails) expected=1 && export CROSSTALK_MODEL=emulatd ;;
     wrong_mpi) nodes=2 expected=1 && export CROSSTALK_MPI=none ;;
+    array) expected=3 && export CROSSTALK_NOISE_DURATION=4s ;;
 esac
+submission=(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log")
+if [[ $1 == array ]]; then
+    # Nothing says where the programs are but the folder that the job is submitted in.
+    mkdir -p "$scratch/submitted/build/release"
+    bin=$(dirname "$(command -v ddl-train)")
+    ln -s "$bin" "$scratch/submitted/build/release/bin"
+    cd "$scratch/submitted"
+    elsewhere=$(tr : '\n' <<<"$PATH" | while read -r folder; do
+        [[ -x $folder/ddl-train ]] || echo "$folder"
+    done | paste -sd:)
+    submission=(env -u CROSSTALK_BIN PATH="$elsewhere" "${submission[@]}" --array=7)
+    out=$out/7
+fi
 job_is_over() { [[ -z $(squeue -h --jobs="$job" 2>/dev/null) ]]; }
 # `sbatch --wait` would look at the job less and less often, up to every half a minute.
 submit() {
-    job=$(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log" "$jobscripts/co-schedule.sbatch")
+    job=$("${submission[@]}" "$jobscripts/co-schedule.sbatch")
     guard_finally scancel --quiet "$job"
     check "the job ends" within 200 job_is_over
     status=$(scontrol --oneliner show job "$job" | sed -n 's/.* ExitCode=\([0-9]*\):.*/\1/p')
@@ -51,7 +65,7 @@ done
 [[ $status == "$expected" ]] || broken "the job ends with $expected" \
     "$status: $(cat "$scratch/job.log"; tail -n 20 "$out"/log/*.log)"
 check "the status file says the same" grep -q "\"exit_code\": $expected" "$out/status.json"
-check "nothing of the job is left" within 5 none_with_variable "CROSSTALK_OUT=$out"
+check "nothing of the job is left" within 5 none_with_variable "CROSSTALK_OUT=$CROSSTALK_OUT"
 
 case $1 in
     covered)
@@ -73,5 +87,6 @@ case $1 in
     never_ready) check "it says where to look" grep -q "noise.log" "$out/status.json" ;;
     too_short) check "it says what to do" grep -q "longer duration" "$out/status.json" ;;
     fails) check "it says where to look" grep -q "training.log" "$out/status.json" ;;
+    array) check "the task's number is the seed" grep -q '"seed": 7' "$out"/noise/*/noise.json ;;
     wrong_mpi) check "it says what to try" grep -q "2 tasks but MPI sees 1: try --mpi=pmix" "$out/log/training.log" ;;
 esac

@@ -13,7 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -123,12 +125,18 @@ bool same(const StressorLimit& a, const StressorLimit& b)
 }
 
 // Between the processes of this host. Beside the file, which is replaced by each write.
+[[noreturn]] void fail_to_create(const std::string& path, const std::string& why)
+{
+    base::fail("cannot create ", path, ": ", why, "; --limits FILE or XDG_CACHE_HOME=DIR names another place");
+}
+
 class Lock {
  public:
     explicit Lock(const fs::path& file)
     {
         const std::string path = file.string() + ".lock";
-        descriptor_ = base::check_errno(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), "create ", path);
+        descriptor_ = base::Descriptor{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
+        if (descriptor_ < 0) fail_to_create(path, std::strerror(errno));
         while (::flock(descriptor_, LOCK_EX) != 0)
             if (errno != EINTR) {  // some cluster file systems have no locks
                 base::warn("cannot lock ", path, ": do not calibrate twice at once");
@@ -200,7 +208,7 @@ void add_limits(const fs::path& file, const std::vector<StressorLimit>& entries)
 {
     std::error_code code;
     if (file.has_parent_path()) fs::create_directories(file.parent_path(), code);
-    if (code) base::fail("cannot create ", file.parent_path().string(), ": ", code.message());
+    if (code) fail_to_create(file.parent_path().string(), code.message());
     const Lock lock{file};
     std::vector<StressorLimit> all = read_limits(file).entries;
     for (const StressorLimit& entry : entries) {

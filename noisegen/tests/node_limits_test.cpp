@@ -250,6 +250,8 @@ TEST_CASE("what is no file is refused and not waited for")
     std::ofstream{scratch / "file"} << "";
     CHECK_THROWS_WITH_AS(noisegen::add_limits(scratch / "file/limits.json", {}), doctest::Contains("cannot create"),
                          base::Error);
+    CHECK_THROWS_WITH_AS(noisegen::add_limits("/proc/limits.json", {}),
+                         doctest::Contains("--limits FILE or XDG_CACHE_HOME=DIR names another place"), base::Error);
 }
 
 TEST_CASE("limits lie in the user's cache, by host")

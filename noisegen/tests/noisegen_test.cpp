@@ -120,6 +120,17 @@ TEST_CASE("each stressor on the registry runs and is on record")
     CHECK(json.at("factor_levels").size() == slots - 1);
 }
 
+TEST_CASE("--out - is the table on stdout alone")
+{
+    const Scratch scratch;
+    const Outcome outcome = testing::run({"env", "-C", scratch.path(), without_leak_check, program, "--schedule",
+                                          "cpu.spin 100ms", "--cpus", cpu(), "--duration", "100ms", "--out", "-"});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.find("cpu.spin") != std::string::npos);
+    CHECK(fs::is_empty(scratch.path()));
+}
+
 TEST_CASE("the archive covers the schedule and otf2-print reads it")
 {
     const Scratch scratch;

@@ -1,10 +1,12 @@
 // libcrosstalk-mpi.so: records the MPI calls of any program that it is preloaded into. Recording begins in MPI_Init or
-// MPI_Init_thread and ends in MPI_Finalize. If recording fails, the program continues, and one line says
-// what is lost.
+// MPI_Init_thread and ends in MPI_Finalize. A process that ends before that, by SIGTERM for example, finishes its part
+// of the archive on its own; it appears once all have ended. If recording fails, the program continues, and one line
+// says what is lost.
 //
 //   CROSSTALK_TRACE         directory of the archive; if not set, one named after the program and its job
 //   CROSSTALK_TRACE_MEMORY  the most that the events of a process take before they go to the file, 16MiB; if not set,
 //                           256KiB for each thread
+//   CROSSTALK_TRACE_PROCESS the process whose end shows whether there is a trace at all; set by trace-record
 //
 // Rank 0's environment counts.
 #include "base/contract/run_directory.hpp"
@@ -16,11 +18,14 @@
 #include "trace-tools/mpi/record_mpi.hpp"
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/thread_locations.hpp"
+#include "trace-tools/otf2/write/fresh_directory.hpp"
+#include "trace-tools/preload/ending_signals.hpp"
 
+#include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <utility>
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -37,6 +42,8 @@ struct Recording {
     ThreadLocations locations;
     int rank;
     ::pid_t process = ::getpid();
+    std::atomic<bool> taken{false};     // by who finishes it: MPI_Finalize, a signal, the process's end
+    std::atomic<bool> finished{false};  // or has failed to be
 
     Recording(const fs::path& into, std::unique_ptr<Team> team, std::uint64_t memory_bytes)
         : directory{into},
@@ -68,18 +75,6 @@ std::string program()
     return SoloTeam{}.process_name();
 }
 
-// "crosstalk-mpi.python3.4711", with a further number if it is there already.
-fs::path fresh_directory()
-{
-    const std::string job = environment("SLURM_JOB_ID");
-    const std::string name = base::join("crosstalk-mpi.", program(), ".", job.empty() ? base::join(::getpid()) : job);
-    fs::path directory = name;
-    std::error_code ignored;
-    for (int again = 1; fs::exists(directory, ignored) || fs::exists(directory.string() + ".tmp", ignored); ++again)
-        directory = base::join(name, ".", again);
-    return directory;
-}
-
 // A program that was linked with wrappers, ours or another's, records its own calls: they never come here.
 bool has_wrappers_of_its_own()
 {
@@ -107,10 +102,47 @@ Recording* begin_recording()
     auto team = std::make_unique<MpiTeam>(MPI_COMM_WORLD);
     const std::string wanted = environment("CROSSTALK_TRACE");
     std::error_code nowhere;  // leaves an empty path, which the recorder refuses
-    const fs::path mine = fs::absolute(wanted.empty() ? fresh_directory() : fs::path{wanted}, nowhere);
+    const fs::path mine = fs::absolute(wanted.empty() ? fresh_directory(program()) : fs::path{wanted}, nowhere);
     const fs::path directory = team->broadcast(mine.string());
     const std::uint64_t memory_bytes = parse_memory(team->broadcast(environment("CROSSTALK_TRACE_MEMORY")));
     return new Recording{directory, std::move(team), memory_bytes};
+}
+
+// While another thread finishes it; not without end, since other processes may have gone.
+void wait_until_finished()
+{
+    constexpr int patience_ms = 5000;
+    for (int ms = 0; ms < patience_ms && !recording->finished; ++ms) ::usleep(1000);
+}
+
+const char* name_of(int signal)
+{
+    return signal == SIGTERM ? "SIGTERM" : signal == SIGINT ? "SIGINT" : "SIGHUP";
+}
+
+// For a process that ends before MPI_Finalize: its part of the archive, without the others. False if it was not the
+// last.
+bool finish_alone(const std::string& why)
+{
+    Recording& mine = *recording;
+    bool whole = false;
+    try {
+        whole = mine.recorder.finish_alone(why);
+        if (whole) say("recorded ", (mine.directory / base::file::anchor).string(), " until ", why);
+    } catch (const std::exception& error) {
+        say("rank ", mine.rank, ": ", error.what());
+        whole = true;
+    }
+    mine.finished = true;
+    return whole;
+}
+
+void finish_before(int signal)
+{
+    if (recording->taken.exchange(true))
+        wait_until_finished();
+    else
+        finish_alone(name_of(signal));
 }
 
 void start(const MpiFunction& function, std::int64_t begin_ns)
@@ -128,6 +160,7 @@ try {
         if (rank == 0) say(error.what(), "; the program runs without a trace");
         return;
     }
+    before_ending_signals(finish_before);
     record_mpi_everywhere(recording->locations);
     LocationRecorder& location = recording->locations.first();
     const RegionRef region = function.region(recording->recorder);
@@ -141,37 +174,52 @@ try {
 void finish()
 try {
     static const MpiFunction function{"MPI_Finalize", RegionRole::collective_other};
-    if (recording == nullptr) return;
+    if (recording == nullptr || recording->finished) return;
     time_only(function, [] { return PMPI_Barrier(MPI_COMM_WORLD); });
+    Recording& done = *recording;
+    if (done.taken.exchange(true)) return wait_until_finished();
     record_mpi_no_more();
-    Recording& done = *std::exchange(recording, nullptr);
     if (done.locations.left_any_out())
         say("rank ", done.rank, ": CROSSTALK_TRACE_MEMORY has no room for all threads; the calls of some are missing");
     try {
         done.recorder.finish();
+        if (done.rank == 0) say("recorded ", (done.directory / base::file::anchor).string());
     } catch (const std::exception& error) {
         if (done.rank == 0) say(error.what());
-        return;
     }
-    if (done.rank == 0) say("recorded ", (done.directory / base::file::anchor).string());
+    done.finished = true;
 } catch (const std::exception& error) {
     say(error.what());
 }
 
-void report_loss(const std::string& why)
+// The program ends this process by itself, and not by MPI_Finalize.
+void end_early(const std::string& why)
 {
-    if (recording == nullptr || recording->process != ::getpid()) return;
-    const Recording& lost = *std::exchange(recording, nullptr);
-    say("rank ", lost.rank, ": no trace ", lost.directory.string(), ": ", why);
+    if (recording == nullptr || recording->process != ::getpid() || recording->finished) return;
+    if (recording->taken.exchange(true)) return wait_until_finished();
+    if (!finish_alone(why))
+        say("rank ", recording->rank, " ended by ", why, ": the trace ", recording->directory.string(),
+            " is there once all ranks have ended");
+}
+
+// trace-record became this process: so it is the one that should have led to a trace.
+void report_no_trace()
+{
+    const std::string wanted = environment("CROSSTALK_TRACE");
+    if (environment("CROSSTALK_TRACE_PROCESS") != std::to_string(::getpid()) || wanted.empty() || started) return;
+    std::error_code ignored;
+    if (fs::exists(wanted, ignored) || fs::exists(unfinished(wanted), ignored) || base::job_rank().rank != 0) return;
+    say("no trace ", wanted, ": ", program(), " has ended, and nothing called MPI_Init");
 }
 
 // After everything else of the process: a program may call MPI_Finalize as late as in a handler of exit().
 __attribute__((destructor)) void at_exit()
 {
-    report_loss("the program ended without MPI_Finalize");
+    end_early("its end without MPI_Finalize");
     int initialized = 0;
     PMPI_Initialized(&initialized);
-    if (initialized != 0 && !started && base::job_rank().rank == 0)
+    if (initialized == 0) return report_no_trace();
+    if (!started && base::job_rank().rank == 0)
         say("no trace of ", program(), ": it started MPI past the C interface, as Fortran does");
 }
 
@@ -209,7 +257,7 @@ int MPI_Finalize()
 
 int MPI_Abort(MPI_Comm comm, int code)
 {
-    report_loss("the program called MPI_Abort");
+    end_early("MPI_Abort");
     return PMPI_Abort(comm, code);
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
 #include "trace-tools/profile/ranks.hpp"
+#include "trace-tools/steps/step_collection.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -173,18 +174,12 @@ std::optional<std::uint32_t> with_number(const Archive& archive, const std::vect
     return static_cast<std::uint32_t>(most - numbered_ns.begin());
 }
 
-std::string phase_name(const std::string& region)
-{
-    return region == "begin" || region == "end" ? region + " (region)" : region;  // columns of that name are times
-}
-
-class StepsOfLocations : public Visitor {
+class StepsOfRegion : public Visitor {
  public:
-    StepsOfLocations(const Archive& archive, std::uint32_t region)
-        : archive_{archive},
-          region_{region},
+    StepsOfRegion(const Archive& archive, std::uint32_t region)
+        : region_{region},
           number_{archive.find_attribute(base::attribute::step)},
-          phase_of_(archive.regions.size(), no_phase),
+          steps_{archive},
           places_(archive.locations.size())
     {
     }
@@ -195,10 +190,7 @@ class StepsOfLocations : public Visitor {
         if (place.open.empty()) {
             if (region != region_) return;
             const auto number = number_ ? attributes.number(*number_) : std::nullopt;
-            place.step.number =
-                number ? static_cast<std::int64_t>(*number) : static_cast<std::int64_t>(place.steps.size());
-            place.step.begin_ns = at.time_ns;
-            place.step.phase_ns.clear();
+            steps_.begin(at, number ? std::optional{static_cast<std::int64_t>(*number)} : std::nullopt);
         }
         if (place.open.size() == 1) place.phase_begin_ns = at.time_ns;
         place.open.push_back(region);
@@ -210,79 +202,23 @@ class StepsOfLocations : public Visitor {
         const auto left = std::find(place.open.rbegin(), place.open.rend(), region);
         if (left == place.open.rend()) return;
         const auto first = static_cast<std::size_t>(place.open.rend() - left) - 1;
-        if (first <= 1 && place.open.size() > 1) end_phase(place, at.time_ns);
+        if (first <= 1 && place.open.size() > 1)
+            steps_.phase(at.location, place.open[1], at.time_ns - place.phase_begin_ns);
         place.open.resize(first);
-        if (first > 0) return;
-        place.step.end_ns = at.time_ns;
-        place.steps.push_back(place.step);
+        if (first == 0) steps_.end(at);
     }
 
-    StepTable table() const
-    {
-        StepTable table;
-        table.phases = phases_;
-        table.phases.emplace_back("other");
-        const std::vector<std::int64_t> ranks = ranks_of_locations(archive_);
-        std::map<std::uint32_t, std::size_t> places;  // by process
-        for (std::size_t i = 0; i < places_.size(); ++i) {
-            if (places_[i].steps.empty()) continue;
-            const auto [known, added] = places.try_emplace(archive_.locations[i].process, i);
-            if (!added && places_[i].steps.size() > places_[known->second].steps.size()) known->second = i;
-        }
-        for (const auto& [process, place] : places)
-            table.ranks.push_back({.rank = ranks[place] >= 0    ? ranks[place]
-                                           : process == nowhere ? 0
-                                                                : process,
-                                   .location = static_cast<std::uint32_t>(place),
-                                   .steps = whole(places_[place].steps)});
-        std::sort(table.ranks.begin(), table.ranks.end(),
-                  [](const StepsOfRank& a, const StepsOfRank& b) { return a.rank < b.rank; });
-        return table;
-    }
+    StepTable table() const { return steps_.table(); }
 
  private:
-    static constexpr std::size_t no_phase = SIZE_MAX;
-
     struct Place {
         std::vector<std::uint32_t> open;  // from the step on
         std::int64_t phase_begin_ns = 0;
-        Step step;
-        std::vector<Step> steps;
     };
 
-    // Regions of the same name are the same phase; one called `other` is what lies in no other.
-    void end_phase(Place& place, std::int64_t time_ns)
-    {
-        const std::uint32_t region = place.open[1];
-        if (archive_.regions[region].name == "other") return;
-        std::size_t& phase = phase_of_[region];
-        if (phase == no_phase) {
-            const std::string name = phase_name(archive_.regions[region].name);
-            const auto known = std::find(phases_.begin(), phases_.end(), name);
-            phase = static_cast<std::size_t>(known - phases_.begin());
-            if (known == phases_.end()) phases_.push_back(name);
-        }
-        if (place.step.phase_ns.size() <= phase) place.step.phase_ns.resize(phase + 1);
-        place.step.phase_ns[phase] += time_ns - place.phase_begin_ns;
-    }
-
-    // With all phases, and what is left of the step.
-    std::vector<Step> whole(std::vector<Step> steps) const
-    {
-        for (Step& step : steps) {
-            std::int64_t rest = step.end_ns - step.begin_ns;
-            for (const std::int64_t ns : step.phase_ns) rest -= ns;
-            step.phase_ns.resize(phases_.size());
-            step.phase_ns.push_back(rest);
-        }
-        return steps;
-    }
-
-    const Archive& archive_;
     std::uint32_t region_;
     std::optional<std::uint32_t> number_;
-    std::vector<std::size_t> phase_of_;  // by region
-    std::vector<std::string> phases_;
+    StepCollection steps_;
     std::vector<Place> places_;  // by location
 };
 
@@ -323,16 +259,16 @@ std::optional<std::uint32_t> find_step_region(Reader& reader)
     return best;
 }
 
-std::uint32_t step_region_named(const Archive& archive, const std::string& name)
+std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option)
 {
     const auto region = archive.find_region(name);
-    if (!region) base::fail_usage("--step-region: there is no region '", name, "' in the archive");
+    if (!region) base::fail_usage(option, ": there is no region '", name, "' in the archive");
     return *region;
 }
 
 StepTable read_steps(Reader& reader, std::uint32_t region)
 {
-    StepsOfLocations steps{reader.archive(), region};
+    StepsOfRegion steps{reader.archive(), region};
     read_soundly(reader, steps);
     return steps.table();
 }

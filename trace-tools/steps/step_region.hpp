@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/steps/step_collection.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -26,29 +27,16 @@ bool could_be_a_step(const Region& region);
 // A rank (of MPI's largest communicator, else a process) is judged by its first location with events. Reads all events.
 std::optional<std::uint32_t> find_step_region(Reader& reader);
 
-// The region of that name. Throws UsageError if there is none.
-std::uint32_t step_region_named(const Archive& archive, const std::string& name);
-
-struct Step {
-    std::int64_t number = 0;  // its attribute `step`, or counted from 0 on its rank
-    std::int64_t begin_ns = 0;
-    std::int64_t end_ns = 0;
-    std::vector<std::int64_t> phase_ns;  // by StepTable::phases; they add up to the step
-};
-
-struct StepsOfRank {
-    std::int64_t rank = 0;       // in the largest communicator of MPI; of an archive without one the process's number
-    std::uint32_t location = 0;  // the one of the rank with the most steps
-    std::vector<Step> steps;     // in the order of time
-};
-
-struct StepTable {
-    std::vector<std::string> phases;  // regions directly inside steps, in the order of their first visits; then `other`
-    std::vector<StepsOfRank> ranks;   // those with any steps, by rank
-};
+// The region of that name. Throws UsageError, of that option, if there is none.
+std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option = "--step-region");
 
 // Steps are the visits of that region that end and are not inside another visit of it. Reads all events; memory grows
 // with the number of steps.
 StepTable read_steps(Reader& reader, std::uint32_t region);
+
+// Steps last from the end of one visit of that region to the end of the next: so what a rank is late, and what the
+// others then wait for it in that call, are in the same step. Their phases are that call and the regions beside it. A
+// step ends without the next visit where the region around is left. Else as read_steps().
+StepTable read_steps_between(Reader& reader, std::uint32_t region);
 
 }  // namespace otf2

@@ -1,12 +1,16 @@
 // Plain C, two ranks: calls every MPI function that libcrosstalk-mpi.so records, and rank 0 prints how often it called
-// each. Usage: mpi-calls all|failures|communicators|names|flood|abort|leave|late|none, or mpi-calls poll HOW: prints
-// how many seconds rank 0 polled.
+// each. Usage: mpi-calls all|failures|communicators|names|flood|abort|leave|late|fork|none, or
+//   mpi-calls poll HOW                       prints how many seconds rank 0 polled
+//   mpi-calls wait READY                     makes the file READY, and waits for ever
+//   mpi-calls handle READY before|after      the same until SIGTERM, which it handles, from before or after MPI_Init
 #include <mpi.h>
 
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -433,6 +437,58 @@ static void poll(const char* how)
     if (rank == 0) printf("%f\n", seconds);
 }
 
+static void create(const char* file)
+{
+    FILE* out = fopen(file, "w");
+    if (out != NULL) fclose(out);
+}
+
+// To be ended by a signal.
+static void wait_for_ever(const char* ready)
+{
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < 50; ++i) {
+        const int mine = 1;
+        int all = 0;
+        MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) create(ready);
+    int never = 0;
+    if (rank == 0 && size > 1) MPI_Recv(&never, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (;;) pause();
+}
+
+static volatile sig_atomic_t asked = 0;
+
+static void ask(int number)
+{
+    (void)number;
+    asked = 1;
+}
+
+static int wait_until_asked(const char* ready)
+{
+    create(ready);
+    while (!asked) usleep(1000);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 9;
+}
+
+static void fork_and_kill(void)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        for (;;) pause();
+    kill(child, SIGTERM);
+    waitpid(child, &status, 0);
+    printf("child: signal %d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    usleep(200000);  // time for a signal that went astray
+}
+
 static void finalize(void)
 {
     MPI_Finalize();
@@ -441,6 +497,8 @@ static void finalize(void)
 int main(int argc, char** argv)
 {
     const char* mode = argc > 1 ? argv[1] : "all";
+    const int handles = argc > 3 && strcmp(mode, "handle") == 0;
+    if (handles && strcmp(argv[3], "before") == 0) signal(SIGTERM, ask);
     DO(MPI_Init, &argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(mode, "all") == 0) {
@@ -459,6 +517,12 @@ int main(int argc, char** argv)
         MPI_Finalize();
         return 0;
     }
+    if (strcmp(mode, "wait") == 0 && argc > 2) wait_for_ever(argv[2]);
+    if (handles) {
+        signal(SIGTERM, ask);
+        return wait_until_asked(argv[2]);
+    }
+    if (strcmp(mode, "fork") == 0) fork_and_kill();
     if (strcmp(mode, "abort") == 0) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 3);

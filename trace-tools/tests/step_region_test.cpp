@@ -83,6 +83,12 @@ testing::Outcome trace_steps(const testing::Scratch& scratch, const fs::path& an
     return testing::run(words);
 }
 
+testing::Outcome steps_from(const testing::Scratch& scratch, const fs::path& anchor, const std::string& region)
+{
+    fs::remove_all(scratch / "steps");
+    return testing::run({CROSSTALK_BIN "/trace-steps", anchor, "-o", scratch / "steps", "--step-from", region});
+}
+
 constexpr otf2::Paradigm mpi = otf2::Paradigm::mpi;
 
 }  // namespace
@@ -261,9 +267,57 @@ TEST_CASE("of an archive that has MPI calls only trace-steps says what to do")
     CHECK(nothing.status == 3);
     CHECK(nothing.err ==
           "trace-steps: " + anchor +
-              " has no regions of the program's own, only those of MPI or another library: --step-region may name a "
-              "call that is made once a step; trace-info shows how often each is made\n");
+              " has no regions of the program's own: --step-from takes steps from call to call of one that is made "
+              "once a step, such as MPI_Barrier; trace-info shows how often each is made\n");
     CHECK(trace_steps(scratch, anchor, "MPI_Barrier").status == 0);
+    const testing::Outcome taken = steps_from(scratch, anchor, "MPI_Barrier");
+    CHECK(taken.out.find("step 'MPI_Barrier to MPI_Barrier': 2 visits on each of 2 ranks, 1.000 ms each") == 0);
+}
+
+TEST_CASE("steps from call to call end with the call, which is one of their phases")
+{
+    const testing::Scratch scratch;
+    {
+        otf2::Recorder recorder{scratch / "trace"};
+        const auto call = [&](const char* name) {
+            return recorder.region(name, otf2::RegionRole::function, otf2::Paradigm::mpi);
+        };
+        const otf2::RegionRef reduce = call("MPI_Allreduce");
+        const otf2::RegionRef send = call("MPI_Send");
+        otf2::LocationRecorder& main = recorder.location("main");
+        const auto visit = [&](otf2::RegionRef region, std::int64_t begin_ns, std::int64_t end_ns) {
+            main.enter(region, begin_ns);
+            main.leave(region, end_ns);
+        };
+        visit(send, 5, 9);  // before the first call: of no step
+        visit(reduce, 10, 30);
+        visit(send, 40, 45);
+        visit(send, 50, 56);
+        visit(reduce, 70, 100);
+        visit(reduce, 160, 170);
+        visit(send, 180, 190);  // after the last
+        main.enter(call("MPI_Init"), 200);
+        visit(reduce, 210, 220);  // elsewhere: these two are a step's length apart, but not in one place
+        main.leave(call("MPI_Init"), 230);
+        visit(reduce, 240, 250);
+        recorder.finish();
+    }
+    const testing::Outcome outcome = steps_from(scratch, scratch / "trace/traces.otf2", "MPI_Allreduce");
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const base::CsvTable table{scratch / "steps/steps.csv"};
+    REQUIRE(table.rows() == 2);
+    const auto row = [&](std::size_t number) {
+        std::vector<int> cells;
+        for (const char* column : {"step", "begin_ns", "end_ns", "MPI_Send_ns", "MPI_Allreduce_ns", "other_ns"})
+            cells.push_back(table.get<int>(number, column));
+        return cells;
+    };
+    CHECK(row(0) == std::vector<int>{0, 30, 100, 11, 30, 29});
+    CHECK(row(1) == std::vector<int>{1, 100, 170, 0, 10, 60});
+    const fs::path anchor = scratch / "trace/traces.otf2";
+    CHECK(steps_from(scratch, anchor, "MPI_Alreduce").err.find("--step-from: there is no region") != std::string::npos);
+    CHECK(testing::run({CROSSTALK_BIN "/trace-steps", anchor, "--step-from", "MPI_Send", "--step-region", "MPI_Send"})
+              .status == 2);
 }
 
 TEST_CASE("a step that never ends is none and a phase that is never left ends with its step")

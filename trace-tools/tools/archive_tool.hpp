@@ -16,6 +16,7 @@ struct ArchiveTool {
     std::string anchor;
     std::string out_option;
     std::string step_region;  // as the user names it; empty: not given
+    std::string step_from;    // the same, of trace-steps
     otf2::PartWords part;
 
     // Texts of the options --out and --step-region; without the latter there is no such option.

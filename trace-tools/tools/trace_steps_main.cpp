@@ -79,6 +79,18 @@ void print(const std::string& region, const otf2::StepTable& table)
     std::printf("%-28s %12.3f %12.3f %8.2f\n", "step", step.mean_ms, step.median_ms, 100.0);
 }
 
+// ", such as MPI_Allreduce": of MPI, or another library.
+std::string calls_of(const otf2::Archive& archive)
+{
+    constexpr std::size_t most = 4;
+    std::vector<std::string> names;
+    for (const otf2::Region& region : archive.regions)
+        if (region.paradigm == otf2::Paradigm::mpi && !region.name.starts_with("MPI_Init") &&
+            region.name != "MPI_Finalize" && names.size() < most)
+            names.push_back(region.name);
+    return names.empty() ? "" : ", such as " + base::join_words(names, ", ");
+}
+
 std::string what_to_do(const std::string& anchor, const otf2::Archive& archive)
 {
     constexpr std::size_t most = 8;
@@ -86,9 +98,9 @@ std::string what_to_do(const std::string& anchor, const otf2::Archive& archive)
     for (const otf2::Region& region : archive.regions)
         if (otf2::could_be_a_step(region)) names.push_back(region.name);
     if (names.empty())
-        return anchor +
-               " has no regions of the program's own, only those of MPI or another library: --step-region may name a "
-               "call that is made once a step; trace-info shows how often each is made";
+        return base::join(anchor, " has no regions of the program's own: --step-from takes steps from call to call of ",
+                          "one that is made once a step", calls_of(archive),
+                          "; trace-info shows how often each is made");
     const bool more = names.size() > most;
     if (more) names.resize(most);
     return base::join("no region of ", anchor,
@@ -118,20 +130,26 @@ void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWor
 
 int find_steps(const ArchiveTool& tool)
 {
+    if (!tool.step_region.empty() && !tool.step_from.empty())
+        base::fail_usage("--step-region and --step-from: one of them");
     otf2::Reader reader{tool.anchor, {.undo_clock_offsets = true}};
     const otf2::Archive& archive = reader.archive();
-    const auto region =
-        tool.step_region.empty() ? otf2::find_step_region(reader) : otf2::step_region_named(archive, tool.step_region);
+    const bool between = !tool.step_from.empty();
+    const auto region = between                    ? otf2::step_region_named(archive, tool.step_from, "--step-from")
+                        : tool.step_region.empty() ? otf2::find_step_region(reader)
+                                                   : otf2::step_region_named(archive, tool.step_region);
     if (!region) {
         base::warn(what_to_do(tool.anchor, archive));
         return base::exit_promise_not_kept;
     }
-    otf2::StepTable table = otf2::read_steps(reader, *region);
+    otf2::StepTable table = between ? otf2::read_steps_between(reader, *region) : otf2::read_steps(reader, *region);
     keep(table, tool.anchor, tool.part);
-    const std::string& name = archive.regions[*region].name;
+    const std::string& call = archive.regions[*region].name;
+    const std::string name = between ? call + " to " + call : call;
     if (table.ranks.empty()) {
-        std::fprintf(stderr, "trace-steps: no visit of region %s ends%s\n", name.c_str(),
-                     tool.part.any() ? (" within " + tool.part.text()).c_str() : "");
+        std::fprintf(stderr,
+                     between ? "trace-steps: no step %s ends%s\n" : "trace-steps: no visit of region %s ends%s\n",
+                     name.c_str(), tool.part.any() ? (" within " + tool.part.text()).c_str() : "");
         return base::exit_promise_not_kept;
     }
     if (const std::filesystem::path out = tool.out(); !out.empty()) {
@@ -149,6 +167,10 @@ try {
     ArchiveTool tool{"trace-steps", "which region of a trace is the step of its loop, and the step's phases",
                      "where steps.csv goes; without it there is none",
                      "steps are the visits of this region; if not given, one is looked for"};
+    tool.options.add("step-from", tool.step_from,
+                     "steps last from the end of one call of this region to the end of the next, for archives without "
+                     "regions of the program's own",
+                     "NAME");
     tool.options.section(
         {.title = "The step that is looked for",
          .text =
@@ -171,6 +193,7 @@ try {
         "Exit code 3 if nothing repeats. With --region, --from or --to only steps that lie wholly in that part.");
     tool.options.example("trace-steps train/trace/traces.otf2");
     tool.options.example("trace-steps train/trace/traces.otf2 --from 10s -o steps");
+    tool.options.example("trace-steps recorded/traces.otf2 --step-from MPI_Allreduce");
     return tool.run(argc, argv, find_steps);
 } catch (...) {
     return base::report_failure("trace-steps");

@@ -3,13 +3,13 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/environment.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/formats/upscale.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include <zlib.h>
 
@@ -22,24 +22,12 @@ namespace fs = std::filesystem;
 constexpr std::size_t digits_in_all = 1797;
 constexpr std::size_t side = 8;
 constexpr float most_ink = 16.0F;
-constexpr auto how_to_get = "ddl-workloads/data/fetch_digits.sh gets the data set digits";
+constexpr auto how_to_get = "install Crosstalk anew, say where it is (CROSSTALK_DIGITS=FILE), or take --data synthetic";
 
 struct CloseGzip {
     void operator()(gzFile file) const { ::gzclose(file); }
 };
 using Gzip = std::unique_ptr<gzFile_s, CloseGzip>;
-
-fs::path from_environment(const char* variable)
-{
-    const char* value = std::getenv(variable);
-    return value != nullptr ? value : "";
-}
-
-fs::path cache_folder()
-{
-    const fs::path cache = from_environment("XDG_CACHE_HOME");
-    return cache.empty() ? from_environment("HOME") / ".cache" : cache;
-}
 
 Digit parse_digit(std::string_view line)
 {
@@ -82,12 +70,13 @@ class Digits : public SampleSource {
 
 fs::path find_digits()
 {
-    const fs::path given = from_environment("CROSSTALK_DIGITS");
-    if (!given.empty()) return given;
-    for (const fs::path& file : {fs::path{"/usr/lib/python3/dist-packages/sklearn/datasets/data/digits.csv.gz"},
-                                 cache_folder() / "crosstalk/digits.csv.gz"})
+    if (const auto given = base::environment("CROSSTALK_DIGITS")) return *given;
+    const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
+    for (const char* folder : {"../share/crosstalk/data", CROSSTALK_DATA_FOLDER}) {
+        const fs::path file = (programs / folder / "digits.csv.gz").lexically_normal();
         if (fs::exists(file)) return file;
-    base::unavailable("digits.csv.gz is not on this machine; ", how_to_get);
+    }
+    base::unavailable("there is no digits.csv.gz beside the programs in ", programs.string(), ": ", how_to_get);
 }
 
 std::vector<Digit> read_digits(const fs::path& file)
@@ -117,7 +106,7 @@ std::vector<Digit> read_digits(const fs::path& file)
 extern const DataSetCard digits_data{
     .name = "digits",
     .summary = "1797 real handwritten digits, 8x8 enlarged to 3x32x32, 10 classes",
-    .options = {{"file", "auto", "digits.csv.gz; auto: $CROSSTALK_DIGITS, python3-sklearn's, the user's cache"}},
+    .options = {{"file", "auto", "digits.csv.gz; auto: $CROSSTALK_DIGITS, or the one installed"}},
     .shape = [](const base::Settings&) { return SampleShape{}; },
     .make = [](const base::Settings& settings) -> std::unique_ptr<SampleSource> {
         const bool find = settings.text("file") == "auto";

@@ -1,4 +1,4 @@
-// The 1797 handwritten digits of the UCI test set (Alpaydin, Kaynak 1998) as Debian's python3-sklearn ships them.
+// The 1797 handwritten digits of the UCI test set (Alpaydin, Kaynak 1998), see ddl-workloads/data/digits.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ struct Digit {
     std::uint8_t label = 0;          // 0 to 9
 };
 
-// The first of: $CROSSTALK_DIGITS (the file), where python3-sklearn installs it, where fetch_digits.sh puts it
-// (${XDG_CACHE_HOME:-$HOME/.cache}/crosstalk). Throws Unavailable that says how to get it.
+// $CROSSTALK_DIGITS (the file), or the one beside the programs, in the build tree or installed. Throws Unavailable that
+// says how to get it.
 std::filesystem::path find_digits();
 
 // digits.csv.gz, or the same unpacked: one image a line, 64 values 0 to 16, then the label. Throws Error that names

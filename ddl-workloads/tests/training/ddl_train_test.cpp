@@ -294,7 +294,6 @@ TEST_CASE("residual networks have the parameters that are known of them")
 
 TEST_CASE("mlp reaches 95 percent accuracy on digits kept apart")
 {
-    if (!testing::digits_are_here()) return testing::skip("the data set digits is not on this machine");
     const testing::Scratch scratch;
     const testing::TrainRun run = testing::train(2, scratch / "run",
                                                  {"--model", "mlp[hidden=128]", "--batch", "16", "--epochs", "10",
@@ -306,7 +305,6 @@ TEST_CASE("mlp reaches 95 percent accuracy on digits kept apart")
 
 TEST_CASE("resnet18 reaches 95 percent accuracy on digits kept apart")
 {
-    if (!testing::digits_are_here()) return testing::skip("the data set digits is not on this machine");
     const testing::Scratch scratch;
     const testing::TrainRun run = testing::train_alone(
         scratch / "run", {"--model", "resnet18[width=4]", "--batch", "16", "--epochs", "3", "--lr", "0.05"});

@@ -2,6 +2,7 @@
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace otf2 {
@@ -30,11 +31,27 @@ OTF2_AttributeList* LocationRecorder::filled(Attributes attributes)
     return attributes_;
 }
 
+// Marks the location as being written to. Whoever closes it sets closed_ and has the kernel order the memory of all
+// threads (Recorder::State::stop_events()): so either the mark is seen, or closed_ is. Costs two plain stores.
+class LocationRecorder::Busy {
+ public:
+    explicit Busy(LocationRecorder& location) : location_{location}
+    {
+        location_.busy_.store(true, std::memory_order_relaxed);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    ~Busy() { location_.busy_.store(false, std::memory_order_release); }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+ private:
+    LocationRecorder& location_;
+};
+
 // What could not be written ends the recording of this location; Recorder::finish() reports it.
 template <class Write>
-void LocationRecorder::write(std::int64_t time_ns, const Write& write)
+void LocationRecorder::put(std::int64_t time_ns, const Write& write)
 {
-    if (time_ns >= flush_end_ns_) write_flush();
     if (writer_ == nullptr) return;
     const OTF2_ErrorCode code = write(stamp(time_ns));
     if (code != OTF2_SUCCESS) {
@@ -46,6 +63,34 @@ void LocationRecorder::write(std::int64_t time_ns, const Write& write)
     last_ns_ = time_ns;
 }
 
+template <class Put>
+void LocationRecorder::unless_closed(std::int64_t time_ns, const Put& put_it)
+{
+    const Busy busy{*this};
+    if (closed_.load(std::memory_order_relaxed)) return;
+    if (time_ns >= flush_end_ns_) write_flush();
+    put_it();
+}
+
+template <class Write>
+void LocationRecorder::write(std::int64_t time_ns, const Write& write)
+{
+    unless_closed(time_ns, [&] { put(time_ns, write); });
+}
+
+void LocationRecorder::put_enter(RegionRef region, std::int64_t time_ns, Attributes attributes)
+{
+    put(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Enter(writer_, filled(attributes), at, region.id); });
+    if (depth_ < open_.size()) open_[depth_] = region.id;
+    ++depth_;
+}
+
+void LocationRecorder::put_leave(RegionRef region, std::int64_t time_ns, Attributes attributes)
+{
+    put(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Leave(writer_, filled(attributes), at, region.id); });
+    if (depth_ > 0) --depth_;
+}
+
 // Right before the first event that happened after it: what had happened before may be written after a flush.
 void LocationRecorder::write_flush()
 {
@@ -53,18 +98,25 @@ void LocationRecorder::write_flush()
     if (flush_begin_ns_ < last_ns_) return;  // these events do not have the time of this clock
     const RegionRef region =
         recorder_->region("TRACE BUFFER FLUSH", RegionRole::artificial, Paradigm::measurement_system);
-    write_enter(region, flush_begin_ns_, {});
-    write_leave(region, end_ns, {});
+    put_enter(region, flush_begin_ns_, {});
+    put_leave(region, end_ns, {});
+}
+
+// Deeper than is known all stay open, which readers take as left at the last event.
+void LocationRecorder::leave_open_regions(std::int64_t time_ns)
+{
+    if (depth_ > open_.size()) return;
+    while (depth_ > 0) put_leave({open_[depth_ - 1]}, std::max(time_ns, last_ns_), {});
 }
 
 void LocationRecorder::write_enter(RegionRef region, std::int64_t time_ns, Attributes attributes)
 {
-    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Enter(writer_, filled(attributes), at, region.id); });
+    unless_closed(time_ns, [&] { put_enter(region, time_ns, attributes); });
 }
 
 void LocationRecorder::write_leave(RegionRef region, std::int64_t time_ns, Attributes attributes)
 {
-    write(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Leave(writer_, filled(attributes), at, region.id); });
+    unless_closed(time_ns, [&] { put_leave(region, time_ns, attributes); });
 }
 
 void LocationRecorder::write_metric(MetricRef metric, std::int64_t time_ns, AttributeValue value)

@@ -133,6 +133,7 @@ LocationRecorder& Recorder::location(const std::string& name, LocationKind kind)
     if (!on()) return nowhere_to_record;
     State& state = *state_;
     const std::lock_guard lock{state.mutex};
+    if (state.over) base::fail("cannot record on ", name, ": the trace is finished");
     if (!state.memory->has_room_for_a_location())
         base::fail("cannot record on ", name, ": no memory left for its events, ",
                    base::format(base::Bytes{event_chunk_bytes}), " a location");

@@ -16,6 +16,8 @@
 #include "trace-tools/otf2/definitions.hpp"
 #include "trace-tools/otf2/write/team.hpp"
 
+#include <array>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
@@ -163,9 +165,17 @@ class LocationRecorder {
     void write_leave(RegionRef region, std::int64_t time_ns, Attributes attributes);
     void write_metric(MetricRef metric, std::int64_t time_ns, AttributeValue value);
     OTF2_AttributeList_struct* filled(Attributes attributes);
+    class Busy;
     template <class Write>
     void write(std::int64_t time_ns, const Write& write);
+    template <class Put>
+    void unless_closed(std::int64_t time_ns, const Put& put_it);
+    template <class Write>
+    void put(std::int64_t time_ns, const Write& write);
+    void put_enter(RegionRef region, std::int64_t time_ns, Attributes attributes);
+    void put_leave(RegionRef region, std::int64_t time_ns, Attributes attributes);
     void write_flush();
+    void leave_open_regions(std::int64_t time_ns);
 
     OTF2_EvtWriter_struct* writer_ = nullptr;  // none: recording is off
     OTF2_AttributeList_struct* attributes_ = nullptr;
@@ -176,6 +186,10 @@ class LocationRecorder {
     int failure_ = 0;                        // OTF2's code of the event that could not be written
     std::uint64_t id_ = 0;
     Recorder* recorder_ = nullptr;
+    std::array<std::uint32_t, 16> open_{};  // regions entered and not left, the outermost first ..
+    std::size_t depth_ = 0;                 // .. and how many; those deeper are only counted
+    std::atomic<bool> busy_{false};         // an event is being written
+    std::atomic<bool> closed_{false};       // no further event is; see Recorder::finish_alone()
 };
 
 // Definitions may be asked for at any time, from any thread, on each rank in an order of its own; asking again for the
@@ -230,6 +244,12 @@ class Recorder {
     // Collective. No location may be recording any more. Writes all definitions and puts the archive in its place.
     // Throws Error if any process could not write all of its events.
     void finish();
+
+    // In the place of finish(), for a process that is about to end, whatever the others do. Any thread may call it,
+    // while others record: what they record from now on is lost, regions that they are in are left now. Waits for no
+    // other process. The last one of the team to call this puts the archive in its place, with `why` as its property
+    // `cut_off`, and returns true. Throws Error if the events of this process could not be written.
+    bool finish_alone(const std::string& why);
 
  private:
     struct State;

@@ -31,13 +31,13 @@ std::size_t index_of(std::uint64_t location_number)
     return location_number >> 32U;
 }
 
+}  // namespace
+
 void move_into_place(const fs::path& from, const fs::path& to)
 {
     if (std::rename(from.c_str(), to.c_str()) != 0)
         throw std::system_error{errno, std::generic_category(), "cannot put the trace at " + to.string()};
 }
-
-}  // namespace
 
 fs::path unfinished(const fs::path& directory)
 {
@@ -81,13 +81,13 @@ OTF2_FlushType Recorder::State::before_flush(void* state, OTF2_FileType type, OT
 }
 
 // OTF2 records a BufferFlush event that ends at the time returned.
-OTF2_TimeStamp Recorder::State::after_flush(void* state, OTF2_FileType, OTF2_LocationRef location)
+OTF2_TimeStamp Recorder::State::after_flush(void* state, OTF2_FileType type, OTF2_LocationRef location)
 {
     auto& self = *static_cast<State*>(state);
     const OTF2_ErrorCode code = last_error();
     if (code != OTF2_SUCCESS) self.flush_failure.store(code);
     const std::int64_t end_ns = base::now_ns();
-    self.of(location).flush_end_ns_ = end_ns;
+    if (type == OTF2_FILETYPE_EVENTS) self.of(location).flush_end_ns_ = end_ns;
     return static_cast<OTF2_TimeStamp>(end_ns);
 }
 
@@ -132,13 +132,18 @@ void Recorder::State::close_events()
     }
 }
 
-std::vector<ProcessRecord> Recorder::State::gather_records()
+void Recorder::State::copy_tables()
 {
     record.texts = texts.rows();
     record.regions = regions.rows();
     record.attributes = attributes.rows();
     record.metrics = metrics.rows();
     record.realtime_minus_monotonic_end_ns = base::realtime_offset_ns();
+}
+
+std::vector<ProcessRecord> Recorder::State::gather_records()
+{
+    copy_tables();
     record.clock_samples.push_back(team->clock_sample(record.clock_identity));
     std::vector<ProcessRecord> records;
     for (const std::string& bytes : team->gather(to_bytes(record))) records.push_back(record_from_bytes(bytes));

@@ -42,6 +42,9 @@ inline std::uint64_t location_number(int rank, std::size_t index)
     return (std::uint64_t{index} << 32U) | static_cast<std::uint32_t>(rank);
 }
 
+// Throws std::system_error.
+void move_into_place(const std::filesystem::path& from, const std::filesystem::path& to);
+
 struct Recorder::State {
     State(const std::filesystem::path& into, std::unique_ptr<Team> together_with);
     ~State() { give_up(); }
@@ -64,18 +67,24 @@ struct Recorder::State {
     std::deque<LocationRecorder> locations;  // a deque's elements stay where they are
     std::vector<AttributeListHandle> attribute_lists;
     std::vector<OTF2_EvtWriter*> writers;
+    bool over = false;  // finish_alone() has begun: no further locations
 
     static OTF2_FlushType before_flush(void* state, OTF2_FileType, OTF2_LocationRef, void*, bool);
     static OTF2_TimeStamp after_flush(void* state, OTF2_FileType, OTF2_LocationRef);
     LocationRecorder& of(OTF2_LocationRef location);
 
     void open_archive(std::uint64_t memory_bytes);
+    void copy_tables();
     void check_events();
     void close_events();
     std::vector<ProcessRecord> gather_records();
     void write_local(const Numbering& numbering);
     void write_global(const std::vector<ProcessRecord>& records, const Unified& unified);
     void write();
+    void stop_events();
+    void end_record(const std::string& why);
+    bool finish_alone(const std::string& why);
+    void write_definitions(const std::vector<ProcessRecord>& records);
     void give_up();
     void remove_unfinished();
 };

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Runs every command that a document shows, word for word.
+
+    commands_in_documents_test.py DOCUMENT [--slow]
+
+The blocks of a document run one after the other, as a reader would try them, in an empty directory with the programs
+on PATH. Lines that begin with "$ " are commands and the others what they print; a block whose first word is a program
+is a script. A block of another kind is the file that the text above it names: `late.spec`. What takes a minute or more
+runs with --slow, and then nothing else does. Exit code 77: nothing of the document can run here."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+tree = pathlib.Path(__file__).resolve().parents[2]
+programs = pathlib.Path(os.environ["CROSSTALK_BIN"])
+
+# What a document takes for granted.
+made_before = {
+    "docs/interference.md": [
+        "jobscripts/local.sh --out DIR --duration 8 --data synthetic --control-delay 500us "
+        "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
+        "'rotation(memory.stream, io.write, placebo, control.delay, control.sham; slot=150ms)'",
+    ] + [
+        f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
+        for run in ("q1", "q2", "q3", "n1", "n2", "n3")
+    ],
+    "docs/trace-tools.md": [
+        f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
+        for run in ("quiet", "noisy")
+    ] + [
+        "jobscripts/local.sh --out DIR --duration 8 --data synthetic --control-delay 500us "
+        "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
+        "'rotation(memory.stream, io.write, placebo, control.delay, control.sham; slot=150ms)'",
+    ],
+    "docs/tracing-mpi.md": ["ln -s $(command -v hostname) program"],
+    "README.md": ["trace-synth tiny.spec -o tiny && ln -s tiny/traces.otf2 X.otf2"],
+}
+files_before = {"README.md": {"tiny.spec": "ranks 2\nrepeat 3 step {\n  MPI_Barrier 1us\n}\n"}}
+
+# Commands that end otherwise than well, on purpose.
+exit_codes = {
+    "noisegen --schedule 'memory.strem 1s' --cpus 1 --out DIR": {2},
+    "interference analyse DIR": {0, 3},  # noise is not promised to cover a training of some seconds
+    "jobscripts/local.sh --out DIR --duration 14": {0, 3},
+}
+
+# Who runs a command that is not run here.
+elsewhere = {
+    "./quickstart.sh": "takes minutes and needs an empty machine; what it does is tried by local_test.sh",
+    "./check.sh": "is what runs this test",
+    "cmake --preset release": "builds and measures for an hour",
+    "cmake --workflow": "is what check.sh does",
+    "sbatch": "co_schedule_test.sh, in a Slurm of its own",
+    "srun": "co_schedule_test.sh, in a Slurm of its own",
+    "interference controls": "controls_test.sh: its runs take ten minutes",
+    "trace-cube scorep/": "needs an archive of Score-P: against_scalasca_test",
+    "noisegen calibrate": "its whole table takes minutes: calibrate_test",
+    "noisegen limits": "shows what calibrate found: calibrate_test",
+    "'cifar10[path=big]'": "needs 100 million images",
+}
+slow = {"--duration 150s", "--duration 60"}
+
+
+def blocks(text):
+    """Yields (text above, lines) of every block that names no other language than the shell's."""
+    for match in re.finditer(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        yield text[: match.start()].rstrip().rsplit("\n\n", 1)[-1], match.group(1), match.group(2)
+
+
+def commands_of(block):
+    """The commands of a block with their continued lines; none if it is no block of commands."""
+    joined = re.sub(r"\\\n\s*", "", block)
+    lines = joined.splitlines()
+    shown = [line[2:] for line in lines if line.startswith("$ ")]
+    if shown:
+        return shown
+    first = lines[0].split()[0] if lines and lines[0].split() else ""
+    known = first.startswith(("./", "jobscripts/")) or first in ("cmake", "mpirun", "srun", "sbatch", "export")
+    if not known and not (programs / first).is_file():
+        return []
+    return [joined] if "&\n" in joined else [line for line in lines if line.strip()]
+
+
+def of_table(text):
+    """The commands in the column "start with"."""
+    for row in re.findall(r"^\|.*\|$", text, re.MULTILINE):
+        cells = row.strip("|").split("|")
+        if len(cells) == 3:
+            yield from (found for found in re.findall(r"`([^`]+)`", cells[1]) if is_command(found))
+
+
+def is_command(text):
+    first = text.split()[0]
+    return (programs / first).is_file() or first.startswith(("./", "jobscripts/")) or first == "sbatch"
+
+
+def reason(command):
+    return next((why for begin, why in elsewhere.items() if begin in command), None)
+
+
+def run(command, folder, environment):
+    """Runs it and fails the test if it does not end as it should."""
+    for out in re.findall(r"(?:--out|-o) (\S+)", command):
+        alone = not command.startswith("noisegen") and "report" not in out
+        if alone and (folder / out).exists() and "noisegen" not in command.split()[0]:
+            shutil.rmtree(folder / out, ignore_errors=True)
+            (folder / out).unlink(missing_ok=True)
+    print(f"$ {command}", flush=True)
+    done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=280,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    expected = next((codes for begin, codes in exit_codes.items() if command.startswith(begin)), {0})
+    if done.returncode not in expected:
+        print(done.stdout)
+        sys.exit(f"exit code {done.returncode}, expected {sorted(expected)}: {command}")
+
+
+def main():
+    document, only_slow = sys.argv[1], "--slow" in sys.argv
+    text = (tree / document).read_text()
+    environment = dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1",
+                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    with tempfile.TemporaryDirectory(prefix="crosstalk-documents.") as name:
+        folder = pathlib.Path(name)
+        (folder / "jobscripts").symlink_to(tree / "jobscripts")
+        for file, content in files_before.get(document, {}).items():
+            (folder / file).write_text(content)
+        wanted = []
+        for above, language, block in blocks(text):
+            commands = commands_of(block) if language in ("", "sh", "bash") else []
+            named = re.findall(r"`([\w.]+\.(?:spec|py|ini|csv|cpp))`", above)
+            if not commands and named:
+                (folder / named[-1]).write_text(block)
+            wanted += commands
+        wanted += list(of_table(text))
+        can_run = [command for command in wanted if not reason(command)]
+        chosen = [command for command in can_run if any(word in command for word in slow) == only_slow]
+        if not chosen:
+            print(f"skipped: none of the {len(wanted)} commands of {document} is to run here")
+            sys.exit(77)
+        for command in made_before.get(document, []):
+            run(command, folder, environment)
+        for command in chosen:
+            run(command, folder, environment)
+        print(f"{len(chosen)} of {len(wanted)} commands ran")
+
+
+main()

@@ -1,0 +1,57 @@
+// Steps and their phases, as they are found in the events of an archive.
+#pragma once
+
+#include "trace-tools/otf2/read/reader.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace otf2 {
+
+struct Step {
+    std::int64_t number = 0;  // its attribute `step`, or counted from 0 on its rank
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    std::vector<std::int64_t> phase_ns;  // by StepTable::phases; they add up to the step
+};
+
+struct StepsOfRank {
+    std::int64_t rank = 0;       // in the largest communicator of MPI; of an archive without one the process's number
+    std::uint32_t location = 0;  // the one of the rank with the most steps
+    std::vector<Step> steps;     // in the order of time
+};
+
+struct StepTable {
+    std::vector<std::string> phases;  // regions directly inside steps, in the order of their first visits; then `other`
+    std::vector<StepsOfRank> ranks;   // those with any steps, by rank
+};
+
+class StepCollection {
+ public:
+    explicit StepCollection(const Archive& archive);
+
+    // At the event's location; one that was begun before and not ended is none. Without a number it is counted.
+    void begin(const At& at, std::optional<std::int64_t> number = {});
+    void end(const At& at);
+
+    // Regions of the same name are the same phase; one called `other` is what lies in no other.
+    void phase(std::uint32_t location, std::uint32_t region, std::int64_t ns);
+
+    StepTable table() const;
+
+ private:
+    struct Place {
+        Step step;
+        std::vector<Step> steps;
+    };
+    std::vector<Step> whole(std::vector<Step> steps) const;
+
+    const Archive& archive_;
+    std::vector<std::size_t> phase_of_;  // by region
+    std::vector<std::string> phases_;
+    std::vector<Place> places_;  // by location
+};
+
+}  // namespace otf2

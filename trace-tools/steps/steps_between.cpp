@@ -1,0 +1,73 @@
+// Steps of archives whose program marks none: from one call to the next.
+#include "trace-tools/otf2/read/soundness.hpp"
+#include "trace-tools/steps/step_region.hpp"
+
+#include <algorithm>
+
+namespace otf2 {
+
+namespace {
+
+class StepsBetween : public Visitor {
+ public:
+    StepsBetween(const Archive& archive, std::uint32_t region)
+        : region_{region}, steps_{archive}, places_(archive.locations.size())
+    {
+    }
+
+    void enter(const At& at, std::uint32_t region, const EventAttributes&) override
+    {
+        places_[at.location].open.push_back({region, at.time_ns});
+    }
+
+    void leave(const At& at, std::uint32_t region, const EventAttributes&) override
+    {
+        Place& place = places_[at.location];
+        const auto left =
+            std::find_if(place.open.rbegin(), place.open.rend(), [&](const Open& one) { return one.region == region; });
+        if (left == place.open.rend()) return;
+        const auto level = static_cast<std::size_t>(place.open.rend() - left) - 1;
+        const bool inside = place.in_step && level >= place.level;
+        if (inside && level == place.level) steps_.phase(at.location, region, at.time_ns - place.open[level].begin_ns);
+        place.open.resize(level);
+        place.in_step = inside;
+        if (region != region_ || is_open(place, region)) return;
+        if (inside && level == place.level) steps_.end(at);
+        steps_.begin(at);
+        place.level = level;
+        place.in_step = true;
+    }
+
+    StepTable table() const { return steps_.table(); }
+
+ private:
+    struct Open {
+        std::uint32_t region;
+        std::int64_t begin_ns;
+    };
+    struct Place {
+        std::vector<Open> open;
+        std::size_t level = 0;  // how many regions are around the calls
+        bool in_step = false;
+    };
+
+    static bool is_open(const Place& place, std::uint32_t region)
+    {
+        return std::any_of(place.open.begin(), place.open.end(), [&](const Open& one) { return one.region == region; });
+    }
+
+    std::uint32_t region_;
+    StepCollection steps_;
+    std::vector<Place> places_;  // by location
+};
+
+}  // namespace
+
+StepTable read_steps_between(Reader& reader, std::uint32_t region)
+{
+    StepsBetween steps{reader.archive(), region};
+    read_soundly(reader, steps);
+    return steps.table();
+}
+
+}  // namespace otf2

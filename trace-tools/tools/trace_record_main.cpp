@@ -1,0 +1,144 @@
+// trace-record: becomes a program, with libcrosstalk-mpi.so preloaded that records its MPI calls.
+#include "base/cli/options.hpp"
+#include "base/error.hpp"
+#include "base/system/environment.hpp"
+#include "base/units.hpp"
+#include "trace-tools/otf2/write/fresh_directory.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <unistd.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Wanted {
+    std::string out;
+    std::string memory;
+    std::vector<std::string> program;  // and its arguments
+};
+
+// As in the build tree, or as installed.
+fs::path find_library()
+{
+    const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+    std::vector<std::string> places;
+    for (const char* beside : {"../lib", CROSSTALK_LIBRARY_FOLDER}) {
+        const fs::path library = (folder / beside / "libcrosstalk-mpi.so").lexically_normal();
+        places.push_back(library.string());
+        if (!fs::exists(library)) continue;
+        if (library.string().find_first_of(" :\t\n") != std::string::npos)
+            base::fail("the loader splits LD_PRELOAD at blanks and colons, and the path of ", library.string(),
+                       " has some: install Crosstalk elsewhere");
+        return library;
+    }
+    base::unavailable("there is no ", places.front(), places.back() == places.front() ? "" : " and no " + places.back(),
+                      ": build the target crosstalk-mpi, or install Crosstalk anew");
+}
+
+// What is preloaded already stays, and comes first: a sanitizer's library insists on it.
+std::string preloaded(const fs::path& library)
+{
+    const std::string already = base::environment("LD_PRELOAD").value_or("");
+    if (already.find(library.string()) != std::string::npos) return already;
+    return already.empty() ? library.string() : already + ":" + library.string();
+}
+
+// Several ranks may ask at the same time: neither is there before all of them are past this.
+fs::path checked_directory(const Wanted& wanted)
+{
+    const fs::path named = wanted.out.empty() ? base::environment("CROSSTALK_TRACE").value_or("") : wanted.out;
+    const fs::path directory =
+        fs::absolute(named.empty() ? otf2::fresh_directory(fs::path{wanted.program.front()}.filename()) : named);
+    if (fs::exists(fs::symlink_status(directory)))
+        base::fail_usage(directory.string(), " is there already: give another directory with -o, or remove it");
+    const fs::path beside = otf2::unfinished(directory);
+    if (fs::exists(fs::symlink_status(beside)))
+        base::fail_usage(beside.string(), " is left of a program that was killed, or that still runs: give another ",
+                         "directory with -o, or remove it if none runs");
+    return directory;
+}
+
+void set_variable(const char* name, const std::string& value)
+{
+    base::check_errno(::setenv(name, value.c_str(), 1), "set ", name);
+}
+
+// Does not return.
+[[noreturn]] void become(std::vector<std::string> program)
+{
+    std::vector<char*> words;
+    for (std::string& word : program) words.push_back(word.data());
+    words.push_back(nullptr);
+    ::execvp(words.front(), words.data());
+    const int code = errno;
+    const std::string& name = program.front();
+    const bool plain = name.find('/') == std::string::npos;
+    if (code == ENOENT && plain)
+        base::fail_usage("no program '", name, "' on PATH", fs::exists(name) ? "; did you mean ./" + name + "?" : "");
+    base::fail_usage("cannot run ", name, ": ", std::strerror(code),
+                     code == ENOEXEC ? " (a script needs a first line such as #!/bin/sh)" : "");
+}
+
+// Words behind "--", or from the first one that is no option, are the program's.
+std::vector<char*> split(int argc, char** argv, Wanted& wanted)
+{
+    const auto end = argv + argc;
+    const auto dashes = std::find_if(argv + 1, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+    if (dashes != end) wanted.program.assign(dashes + 1, end);
+    return {argv, dashes};
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    Wanted wanted;
+    std::vector<std::string> without_dashes;
+    base::Options options{"trace-record", "records the MPI calls of a program into an OTF2 archive"};
+    options.add_positional("PROGRAM", without_dashes, "the program and its arguments, behind --", 0);
+    options.synopsis("[options] -- PROGRAM [ARGUMENT...]");
+    options.add("out,o", wanted.out,
+                "directory of the archive; without it a fresh one, named after the program and the job", "DIR");
+    options.add("memory", wanted.memory,
+                "the most that the events of a process take before they go to the file, such as 16MiB; without it "
+                "256 KiB for each thread",
+                "SIZE");
+    options.section(
+        {.title = "How it works",
+         .text =
+             "It sets LD_PRELOAD to libcrosstalk-mpi.so and becomes the program: input, output, signals and exit code "
+             "are the program's. Every process of the job needs it, so on several nodes it stands behind mpirun or "
+             "srun. The archive appears when the program calls MPI_Finalize. A program that SIGTERM, SIGINT or SIGHUP "
+             "ends before that, as at the time limit of a Slurm job, leaves an archive of what it did until then.",
+         .entries = {}});
+    options.example("mpirun -n 2 trace-record -o DIR -- ./program");
+    options.example("srun -n 64 trace-record -o DIR -- python3 program.py");
+    options.example("trace-record -o DIR -- mpirun -n 2 ./program      # on one node");
+    options.epilogue("Exit code: the program's; 2 if there is no such program, or DIR is there already.");
+    options.see_also("trace-waits(1), trace-info(1), mpirun(1), srun(1)");
+    std::vector<char*> own = split(argc, argv, wanted);
+    if (!options.parse(static_cast<int>(own.size()), own.data())) return base::exit_fine;
+    if (wanted.program.empty()) wanted.program = without_dashes;
+    if (wanted.program.empty()) base::fail_usage("which program? trace-record -o DIR -- ./program");
+    if (!wanted.memory.empty()) base::parse<base::Bytes>(wanted.memory);
+
+    const fs::path library = find_library();
+    const fs::path directory = checked_directory(wanted);
+    set_variable("LD_PRELOAD", preloaded(library));
+    set_variable("CROSSTALK_TRACE", directory.string());
+    set_variable("CROSSTALK_TRACE_PROCESS", std::to_string(::getpid()));
+    if (!wanted.memory.empty()) set_variable("CROSSTALK_TRACE_MEMORY", wanted.memory);
+    become(wanted.program);
+} catch (...) {
+    return base::report_failure("trace-record");
+}
