@@ -15,8 +15,9 @@ quickstart.sh: builds Crosstalk and measures, on this machine, what noise on idl
 $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}")
    Not root: says which are missing, and ends. Nothing else on the machine is changed.
 2. Builds into build/release (5 to 10 minutes at first, on two cores).
-3. Trains beside noise for 150 s, and leaves the report in results/quickstart. An earlier one is kept beside it.
-4. Builds the other programs; then cmake --install build/release --prefix DIR installs all.
+3. Shows in ten seconds what a neighbour takes from a core here.
+4. Trains beside noise for 150 s, and leaves the report in results/quickstart. An earlier one is kept beside it.
+5. Builds the other programs; then cmake --install build/release --prefix DIR installs all.
 
 Exit codes: 0 fine, 1 something failed, 2 wrong usage, 3 noise did not cover the training.
 TEXT
@@ -37,6 +38,9 @@ guard_run build_release || {
     say "the build failed"
     exit 1
 }
+
+say "what a neighbour takes from a core here:"
+guard_run build/release/bin/noisegen probe memory.stream cache.llc --blocks 5 || say "not on this machine"
 
 run=results/quickstart
 

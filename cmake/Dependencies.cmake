@@ -57,6 +57,13 @@ if(NOT benchmark_FOUND)
   house_left_out("benchmarks" "Google Benchmark")
 endif()
 
+# A sanitizer's runtime, which wants to be preloaded before anything else is.
+set(CROSSTALK_PRELOAD_FIRST "")
+if(CROSSTALK_SANITIZE MATCHES address)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so
+                  OUTPUT_VARIABLE CROSSTALK_PRELOAD_FIRST OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+
 # Debian's LibTorch and OpenMPI are not instrumented: what they leak or hide is not ours to report.
 if(CROSSTALK_SANITIZE)
   set(CROSSTALK_TEST_ENVIRONMENT

@@ -1,6 +1,7 @@
 #include "base/system/cpus.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/words.hpp"
 
 #include <hwloc.h>
@@ -119,6 +120,15 @@ CpuSet allowed_cpus()
     CpuSet cpus = affinity_of(0);
     if (cpus.empty()) fail("cannot read this process's CPU affinity");
     return cpus;
+}
+
+CpuSet present_cpus()
+{
+    try {
+        return parse_cpus(trim(read_whole("/sys/devices/system/cpu/present")));
+    } catch (const Error&) {
+        return allowed_cpus();
+    }
 }
 
 CpuSet affinity_of(pid_t task)

@@ -23,6 +23,9 @@ std::string format_cpus(const CpuSet& cpus);
 // CPUs this process may run on (its affinity mask, which the cgroup has already cut).
 CpuSet allowed_cpus();
 
+// All CPUs of the machine, those included that this process may not use.
+CpuSet present_cpus();
+
 // Affinity of a thread or process by id; empty if it is gone or hidden.
 CpuSet affinity_of(pid_t task);
 

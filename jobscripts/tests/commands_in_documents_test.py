@@ -19,6 +19,8 @@ import tempfile
 tree = pathlib.Path(__file__).resolve().parents[2]
 programs = pathlib.Path(os.environ["CROSSTALK_BIN"])
 
+mpi_program = ("printf '#!/bin/sh\\nexec \"$CROSSTALK_BIN/../tests/mpi-calls\" none\\n' >program; chmod +x program")
+
 # What a document takes for granted.
 made_before = {
     "docs/interference.md": [
@@ -37,8 +39,9 @@ made_before = {
         "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
         "'rotation(memory.stream, io.write, placebo, control.delay, control.sham; slot=150ms)'",
     ],
-    "docs/tracing-mpi.md": ["ln -s $(command -v hostname) program"],
-    "README.md": ["trace-synth tiny.spec -o tiny && ln -s tiny/traces.otf2 X.otf2"],
+    "docs/tracing-mpi.md": [mpi_program],
+    "README.md": ["trace-synth tiny.spec -o tiny && cp tiny/traces.otf2 X.otf2 && cp tiny/traces.def X.def && cp -r tiny/traces X",
+                  mpi_program],
 }
 files_before = {"README.md": {"tiny.spec": "ranks 2\nrepeat 3 step {\n  MPI_Barrier 1us\n}\n"}}
 
@@ -63,7 +66,7 @@ elsewhere = {
     "noisegen limits": "shows what calibrate found: calibrate_test",
     "'cifar10[path=big]'": "needs 100 million images",
 }
-slow = {"--duration 150s", "--duration 60"}
+slow = {"--duration 150s", "--duration 60", "noisegen probe"}
 
 
 def blocks(text):
@@ -103,14 +106,23 @@ def reason(command):
     return next((why for begin, why in elsewhere.items() if begin in command), None)
 
 
+def remove(path):
+    """What a command would refuse to write over."""
+    shutil.rmtree(path, ignore_errors=True)
+    if path.is_file():
+        path.unlink()
+
+
 def run(command, folder, environment):
     """Runs it and fails the test if it does not end as it should."""
-    for out in re.findall(r"(?:--out|-o) (\S+)", command):
-        alone = not command.startswith("noisegen") and "report" not in out
-        if alone and (folder / out).exists() and "noisegen" not in command.split()[0]:
-            shutil.rmtree(folder / out, ignore_errors=True)
-            (folder / out).unlink(missing_ok=True)
+    if not command.startswith("noisegen"):
+        for made in re.findall(r"(?:--out|-o) (\S+)", command):
+            remove(folder / made)
+    for analysed in re.findall(r"interference analyse (\S+)", command):
+        remove(folder / analysed / "report")
     print(f"$ {command}", flush=True)
+    if "trace-record" in command and environment["PRELOAD_FIRST"]:
+        environment = dict(environment, LD_PRELOAD=environment["PRELOAD_FIRST"])
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=280,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     expected = next((codes for begin, codes in exit_codes.items() if command.startswith(begin)), {0})
@@ -122,8 +134,11 @@ def run(command, folder, environment):
 def main():
     document, only_slow = sys.argv[1], "--slow" in sys.argv
     text = (tree / document).read_text()
-    environment = dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1",
+    environment = dict(os.environ, PATH=f"{programs}:/usr/bin:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1",
                        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    # Leaks of MPI's own do not matter here; a sanitizer's library comes before what trace-record preloads.
+    environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+    environment["PRELOAD_FIRST"] = os.environ.get("CROSSTALK_PRELOAD_FIRST", "")
     with tempfile.TemporaryDirectory(prefix="crosstalk-documents.") as name:
         folder = pathlib.Path(name)
         (folder / "jobscripts").symlink_to(tree / "jobscripts")

@@ -137,12 +137,22 @@ bool finish_alone(const std::string& why)
     return whole;
 }
 
+// OpenMPI's mpirun kills all processes as soon as one has gone: so each stays until the last one has put the archive
+// into its place, if that is soon.
+void wait_for_the_others()
+{
+    constexpr int patience_ms = 2000;
+    const fs::path beside = unfinished(recording->directory);
+    std::error_code ignored;
+    for (int ms = 0; ms < patience_ms && fs::exists(beside, ignored); ++ms) ::usleep(1000);
+}
+
 void finish_before(int signal)
 {
     if (recording->taken.exchange(true))
         wait_until_finished();
-    else
-        finish_alone(name_of(signal));
+    else if (!finish_alone(name_of(signal)))
+        wait_for_the_others();
 }
 
 void start(const MpiFunction& function, std::int64_t begin_ns)
