@@ -206,9 +206,8 @@ std::vector<std::string> limits(const Report& report)
                              ": it stood still, and some slots were not what they are taken for");
     }
     if (report.analysis.blocks < least_blocks_to_forecast)
-        limits.push_back(
-            join("only ", report.analysis.blocks,
-                 " blocks: intervals are wide, because few repetitions say little about their own spread"));
+        limits.push_back(join("only ", count(static_cast<std::size_t>(report.analysis.blocks), "block"),
+                              ": intervals are wide, because few repetitions say little about their own spread"));
     if (!report.run.plan.randomised())
         limits.push_back(
             "the order of the noise was not random: "

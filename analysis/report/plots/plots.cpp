@@ -223,7 +223,7 @@ std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& 
     return {
         {"effects", "What each noise costs",
          "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. "
-         "Grey squares: what a control truly is.",
+         "Grey squares: true values of the controls.",
          draw_effects(folder, report, factors)},
         {"phases", "Where in the step the time goes",
          "The phases of a step add up to the step, and so do these effects.", draw_phases(folder, report, factors)},

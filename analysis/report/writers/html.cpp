@@ -1,5 +1,6 @@
 #include "analysis/report/writers/html.hpp"
 
+#include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
@@ -8,6 +9,7 @@
 #include "analysis/report/writers/html_text.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
@@ -48,14 +50,14 @@ std::string answer(const Verdict& verdict)
         for (const std::string& noise : answer.noises) names.push_back(fill("<b>{}</b>", {escape(noise)}));
         text += answer.before + base::join_words(names, ", ") + answer.after + " ";
     }
-    if (!verdict.trustworthy) text = "This run gives no answer. Its numbers, if they could be trusted: " + text;
+    if (!verdict.trustworthy) text = "This run gives no answer. Its numbers, if it were trustworthy: " + text;
     return fill("<p class=\"answer\">{}</p>\n", {text});
 }
 
 std::string banner(const Verdict& verdict)
 {
     if (verdict.trustworthy)
-        return R"(<div class="banner good"><h2>✓ This run can be trusted</h2>Doing nothing measured as nothing, a known delay
+        return R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
 measured as what it was, and the noise was there when it should be.</div>
 )";
     return fill(R"(<div class="banner bad"><h2>✗ Not trustworthy</h2>Don't act on the numbers below:<ul>{}</ul></div>
@@ -79,7 +81,7 @@ std::string verdict_section(const Report& report)
     std::vector<std::vector<Cell>> rows;
     for (const FactorVerdict& factor : report.verdict.factors) {
         std::string state = fill(R"(<span class="badge {}">{}</span>)", {factor.verdict, factor.verdict});
-        if (factor.verdict == "undecided")
+        if (factor.verdict == base::verdict_word::undecided)
             state += fill(R"(<div class="small outlook">{}</div>)", {escape(outlook(report, factor))});
         const std::string slowdown = fill(R"(<span class="big">{}</span><div class="small">{}</div>)",
                                           {signed_percent(factor.percent), range(factor.interval)});
@@ -119,12 +121,13 @@ std::string trust_section(const Report& report)
 {
     std::string tiles;
     for (const Check& check : checks(report)) tiles += tile(check);
-    return fill(R"(<section><h2>Why it {} be trusted</h2>
+    return fill(
+        R"(<section><h2>Why it is {}</h2>
 <div class="tiles">
 {}</div>
 <p class="small" style="margin-top:12px">{}</p></section>
 )",
-                {report.verdict.trustworthy ? "can" : "cannot", tiles, escape(steps_used(report.analysis))});
+        {report.verdict.trustworthy ? "trustworthy" : "not trustworthy", tiles, escape(steps_used(report.analysis))});
 }
 
 // "1.23 ± 0.37"
@@ -196,8 +199,8 @@ std::string run_section(const Report& report)
     return fill("<section><h2>What was run where</h2>\n{}</section>\n", {html});
 }
 
-constexpr std::string_view page_form = R"(<h1>Noise beside a training: what it costs</h1>
-<p class="sub">{}<br>{}</p>
+constexpr std::string_view page_form = R"(<h1>{}</h1>
+<p class="sub">Noise beside {}<br>{}</p>
 {}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
 <ul class="plain">{}</ul></section>
 <p class="small">Made by Crosstalk {} ({}). Beside this page: {}, and each plot with its gnuplot script and data.</p>
@@ -222,8 +225,9 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
     const std::string who = escape(text(identity(report)));
     const std::string trust = banner(report.verdict);
     const bool trusted = report.verdict.trustworthy;
-    return page("Crosstalk: " + who,
-                fill(page_form, {who, escape(measured(report)), trusted ? "" : trust, verdict_section(report),
+    const std::string answered = escape(headline(report));
+    return page("Crosstalk: " + who, answered,
+                fill(page_form, {answered, who, escape(measured(report)), trusted ? "" : trust, verdict_section(report),
                                  trusted ? trust : "", limits_box(report), trust_section(report),
                                  detail_section(report, plots, folder), run_section(report), list(not_said(report)),
                                  escape(word(report.own_record, "version")),

@@ -3,6 +3,7 @@
 #include "analysis/report/again.hpp"
 #include "analysis/report/identity.hpp"
 #include "base/contract/run_record.hpp"
+#include "base/contract/verdict_words.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -59,7 +60,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["low_percent"] = factor.interval.low;
     json["high_percent"] = factor.interval.high;
     json["minutes_missing"] = nullptr;
-    if (factor.verdict != "undecided") json["minutes_missing"] = 0.0;
+    if (factor.verdict != base::verdict_word::undecided) json["minutes_missing"] = 0.0;
     if (factor.forecast) json["minutes_missing"] = factor.forecast->minutes;
     json["cause"] = factor.cause.sentence;
     json["phase"] = factor.cause.phase;
@@ -86,7 +87,10 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
 bool more_harmful(const FactorVerdict& a, const FactorVerdict& b)
 {
     const auto harm = [](const FactorVerdict& factor) {
-        return std::pair{factor.verdict == "unsafe" ? 2 : factor.verdict == "undecided" ? 1 : 0, factor.interval.high};
+        return std::pair{factor.verdict == base::verdict_word::unsafe      ? 2
+                         : factor.verdict == base::verdict_word::undecided ? 1
+                                                                           : 0,
+                         factor.interval.high};
     };
     return harm(a) > harm(b);
 }
