@@ -83,11 +83,17 @@ std::string slowdown_note(const Report& report)
 
 std::optional<Again> again(const Report& report)
 {
-    const std::optional<double> minutes = forecast_minutes(report);
-    if (!minutes || *minutes >= forecast_limit_minutes) return std::nullopt;
-    const std::string command = command_for(report, *minutes);
+    const Forecast* longest = nullptr;
+    for (const FactorVerdict& factor : report.verdict.factors)
+        if (factor.forecast && (longest == nullptr || factor.forecast->minutes > longest->minutes))
+            longest = &*factor.forecast;
+    const bool feasible = longest != nullptr && longest->minutes < forecast_limit_minutes;
+    const double minutes = feasible ? longest->minutes : report.verdict.run_minutes;
+    const std::string command = command_for(report, minutes);
     if (command.empty()) return std::nullopt;
-    return Again{length(*minutes), command};
+    if (!feasible) return Again{"Run this again, for as long", std::nullopt, 60.0 * minutes, command};
+    return Again{join("Run this again for ± ", fixed(longest->half_width_percent, 2), " %, ", length(minutes)),
+                 longest->half_width_percent, 60.0 * minutes, command};
 }
 
 }  // namespace analysis

@@ -29,10 +29,13 @@ std::vector<Answer> answers(const Verdict& verdict);
 // What slowdown and its three verdicts mean.
 std::string slowdown_note(const Report& report);
 
-// How to measure once more, for long enough; none if no factor needs it, or no command is known.
+// How to measure once more: for long enough if a factor is undecided and there is a forecast, else for as long as this
+// run. None if no command is known.
 struct Again {
-    std::string length;  // "14 min"
-    std::string command;
+    std::string what;                          // "Run this again for ± 0.75 %, 14 min"
+    std::optional<double> half_width_percent;  // that is expected
+    double seconds = 0.0;
+    std::string command;  // for a shell
 };
 std::optional<Again> again(const Report& report);
 

@@ -1,5 +1,6 @@
 #include "analysis/report/findings.hpp"
 
+#include "analysis/report/again.hpp"
 #include "analysis/report/answer.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
@@ -186,12 +187,17 @@ std::string shown(const Json& json, const std::string& key)
     const auto found = json.find(key);
     if (found == json.end() || found->is_null()) return "";
     if (found->is_string()) return found->get<std::string>();
-    if (found->is_array()) {
-        std::vector<std::string> words;
-        for (const auto& word : *found) words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
-        return base::join_words(words, " ");
-    }
-    return found->dump(-1, ' ', false, Json::error_handler_t::replace);
+    const auto plain = [](const Json& one) {
+        return one.is_string() ? one.get<std::string>() : one.dump(-1, ' ', false, Json::error_handler_t::replace);
+    };
+    std::vector<std::string> words;
+    if (found->is_array())
+        for (const auto& word : *found) words.push_back(shell_word(plain(word)));
+    else if (found->is_object())
+        for (const auto& [name, value] : found->items()) words.push_back(name + "=" + shell_word(plain(value)));
+    else
+        return plain(*found);
+    return base::join_words(words, " ");
 }
 
 // A member of the record, or of its part "training".

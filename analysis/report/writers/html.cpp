@@ -4,9 +4,11 @@
 #include "analysis/report/findings.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/places.hpp"
 #include "analysis/report/plots/palette.hpp"
 #include "analysis/report/record.hpp"
 #include "analysis/report/writers/html_text.hpp"
+#include "analysis/report/writers/node_drawing.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/verdict_words.hpp"
@@ -29,8 +31,8 @@ std::string coloured_name(const Report& report, const std::string& factor, const
     const auto found = std::find(names.begin(), names.end(), factor);
     std::string dot;
     if (found != names.end())
-        dot = fill(R"(<span class="dot" style="background:{}"></span>)",
-                   {colour(static_cast<std::size_t>(found - names.begin()))});
+        dot = fill(R"html(<span class="dot" style="background:var({})"></span>)html",
+                   {colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].variable});
     return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span>)",
                 {dot, escape(base::factor_name(factor, level))});
 }
@@ -70,10 +72,9 @@ std::string once_more(const Report& report)
     const std::optional<Again> run = again(report);
     if (!run) return "";
     return fill(
-        R"(<p class="small">Half widths fall with the square root of a run's length, and a run cannot be prolonged.
-A new one of {}: <code>{}</code></p>
+        R"(<p class="again"><b>{}:</b> <code>{}</code></p>
 )",
-        {run->length, escape(run->command)});
+        {escape(run->what), escape(run->command)});
 }
 
 std::string verdict_section(const Report& report)
@@ -157,8 +158,14 @@ std::string noise_table(const Report& report, const NoiseTable& noises)
 std::string detail_section(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)
 {
     std::string html;
-    for (const Plot& plot : plots) html += fill("<h3>{}</h3>\n{}\n", {escape(plot.title), figure(plot, folder)});
-    for (const NoiseTable& noises : noise_tables(report)) html += noise_table(report, noises);
+    for (const Plot& plot : plots)
+        html += fill("<div{}><h3>{}</h3>\n{}</div>\n",
+                     {plot.in_a_table ? " class=\"screen\"" : "", escape(plot.title), figure(plot, folder)});
+    const std::vector<NoiseTable> tables = noise_tables(report);
+    html += noise_table(report, tables.front());
+    html += "<div class=\"screen\">\n";
+    for (std::size_t t = 1; t < tables.size(); ++t) html += noise_table(report, tables[t]);
+    html += "</div>\n";
     return fill("<section><h2>In detail</h2>\n{}</section>\n", {html});
 }
 
@@ -194,14 +201,18 @@ std::string run_section(const Report& report)
     std::string html;
     if (!report.schedule.empty())
         html += fill("<p>Schedule of the noise: <code>{}</code></p>\n", {escape(report.schedule)});
+    html += "<div class=\"screen\">\n";
     for (const Record& record : report.records) html += record_html(record);
+    html +=
+        "</div>\n<p class=\"paper small\">Not on paper, but in index.html: commands, records, the plot of the phases, more "
+        "tables.</p>\n";
     for (const std::string& note : report.notes) html += fill("<p class=\"small\">{}</p>\n", {escape(note)});
     return fill("<section><h2>What was run where</h2>\n{}</section>\n", {html});
 }
 
 constexpr std::string_view page_form = R"(<h1>{}</h1>
 <p class="sub">Noise beside {}<br>{}</p>
-{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
+{}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
 <ul class="plain">{}</ul></section>
 <p class="small">Made by Crosstalk {} ({}). Beside this page: {}, and each plot with its gnuplot script and data.</p>
 )";
@@ -213,7 +224,7 @@ std::string figure(const Plot& plot, const std::filesystem::path& folder)
     std::string drawing;
     if (plot.drawn) {
         const std::string svg = base::read_whole(folder / (plot.name + ".svg"));
-        drawing = svg.substr(std::min(svg.find("<svg"), svg.size()));  // without its prolog
+        drawing = with_variables(svg.substr(std::min(svg.find("<svg"), svg.size())));  // without its prolog
     } else {
         drawing = fill(R"(<p class="small">Not drawn by gnuplot. {}.gp is ready for it.</p>)", {escape(plot.name)});
     }
@@ -228,9 +239,9 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
     const std::string answered = escape(headline(report));
     return page("Crosstalk: " + who, answered,
                 fill(page_form, {answered, who, escape(measured(report)), trusted ? "" : trust, verdict_section(report),
-                                 trusted ? trust : "", limits_box(report), trust_section(report),
-                                 detail_section(report, plots, folder), run_section(report), list(not_said(report)),
-                                 escape(word(report.own_record, "version")),
+                                 trusted ? trust : "", limits_box(report), node_drawing(node_places(report)),
+                                 trust_section(report), detail_section(report, plots, folder), run_section(report),
+                                 list(not_said(report)), escape(word(report.own_record, "version")),
                                  escape(word(report.own_record, "git_revision")), links_to_tables()}));
 }
 

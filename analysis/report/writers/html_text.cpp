@@ -1,5 +1,6 @@
 #include "analysis/report/writers/html_text.hpp"
 
+#include "analysis/report/plots/palette.hpp"
 #include "analysis/report/writers/html_style.hpp"
 
 namespace analysis {
@@ -76,7 +77,7 @@ std::string dense(std::string_view table)
     return fill("<div class=\"dense\">{}</div>\n", {table});
 }
 
-std::string with_minus_signs(std::string_view html)
+std::string typeset(std::string_view html)
 {
     constexpr std::string_view before = " (>\n";
     const auto ends_code = [&](std::size_t at) {
@@ -97,8 +98,12 @@ std::string with_minus_signs(std::string_view html)
         const bool negative = c == '-' && !in_tag && !in_code && i + 1 < html.size() && html[i + 1] >= '0' &&
                               html[i + 1] <= '9' && (i == 0 || before.find(html[i - 1]) != std::string_view::npos);
         if (c == '>') in_tag = false;
+        const bool of_number = c == ' ' && !in_tag && !in_code && html.substr(i).starts_with(" %") && i > 0 &&
+                               html[i - 1] >= '0' && html[i - 1] <= '9';
         if (negative)
             set += "\u2212";
+        else if (of_number)
+            set += "\u00a0";
         else
             set += c;
     }
@@ -115,7 +120,7 @@ std::string page(std::string_view title, std::string_view description, std::stri
 <body><main>
 {}</main></body></html>
 )",
-                {title, description, html_style, with_minus_signs(body)});
+                {title, description, palette_css() + html_style, typeset(body)});
 }
 
 }  // namespace analysis

@@ -1,7 +1,9 @@
 #include "analysis/report/writers/json.hpp"
 
 #include "analysis/report/again.hpp"
+#include "analysis/report/answer.hpp"
 #include "analysis/report/identity.hpp"
+#include "analysis/report/places.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/contract/verdict_words.hpp"
 
@@ -145,6 +147,26 @@ Json outliers_json(const Analysis& analysis)
     return json;
 }
 
+Json again_json(const Report& report)
+{
+    const std::optional<Again> run = again(report);
+    if (!run) return nullptr;
+    return {{"seconds", run->seconds},
+            {"half_width_percent", run->half_width_percent ? Json(*run->half_width_percent) : Json(nullptr)},
+            {"command", run->command}};
+}
+
+Json nodes_json(const Report& report)
+{
+    Json json = Json::array();
+    for (const NodePlaces& node : node_places(report))
+        json.push_back({{"host", node.host},
+                        {"cpus_online", node.online},
+                        {"training_cpus", base::format_cpus(node.training)},
+                        {"noise_cpus", base::format_cpus(node.noise)}});
+    return json;
+}
+
 }  // namespace
 
 Json summary_json(const Report& report)
@@ -195,6 +217,12 @@ Json verdict_json(const Report& report)
     json["identity"] = identity_json(identity(report));
     json["run_seconds"] = 60.0 * verdict.run_minutes;
     json["outliers"] = outliers_json(analysis);
+    json["outliers_found"] = analysis.outliers.count();
+    const Slot& slot = report.run.slots.front().front();
+    json["slot_seconds"] = static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9;
+    json["headline"] = headline(report);
+    json["again"] = again_json(report);
+    json["nodes"] = nodes_json(report);
     return json;
 }
 

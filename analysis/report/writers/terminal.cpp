@@ -1,6 +1,5 @@
 #include "analysis/report/writers/terminal.hpp"
 
-#include "analysis/report/again.hpp"
 #include "analysis/report/answer.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
@@ -73,10 +72,8 @@ void print(std::ostream& out, const Report& report)
     for (const FactorVerdict& factor : verdict.factors)
         if (factor.verdict == base::verdict_word::undecided)
             out << name_of(factor) << ": " << outlook(report, factor) << "\n";
-    const std::optional<double> minutes = forecast_minutes(report);
-    if (!minutes || *minutes >= forecast_limit_minutes) return;
-    const std::string command = command_for(report, *minutes);
-    if (!command.empty()) out << "measure anew, " << length(*minutes) << ": " << base::printable(command) << "\n";
+    const std::optional<Again> run = again(report);
+    if (run && run->half_width_percent) out << run->what << ": " << base::printable(run->command) << "\n";
 }
 
 }  // namespace analysis
