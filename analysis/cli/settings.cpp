@@ -1,6 +1,7 @@
 #include "analysis/cli/settings.hpp"
 
 #include "base/contract/factor_name.hpp"
+#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -11,7 +12,8 @@ namespace analysis {
 
 namespace {
 
-const std::vector<std::string> failing{"unsafe", "undecided", "untrusted"};
+const std::vector<std::string> failing{base::verdict_word::unsafe, base::verdict_word::undecided,
+                                       base::verdict_word::untrusted};
 
 // A number without its % is one of percent; one that is too small for that is a share: 0.9 is 90 %.
 base::Percent percent(const std::string& text, double least_percent)
@@ -80,8 +82,8 @@ std::string failure(const Verdict& verdict, const std::string& fail_on)
     const auto asked = [&](const std::string& word) {
         return std::find(words.begin(), words.end(), word) != words.end();
     };
-    if (!verdict.trustworthy && asked("untrusted")) return "the run cannot be trusted";
-    for (const char* judged : {"unsafe", "undecided"})
+    if (!verdict.trustworthy && asked(base::verdict_word::untrusted)) return "the run is not trustworthy";
+    for (const char* judged : {base::verdict_word::unsafe, base::verdict_word::undecided})
         for (const FactorVerdict& factor : verdict.factors)
             if (factor.verdict == judged && asked(judged))
                 return base::factor_name(factor.factor, factor.level) + " is " + judged;

@@ -1,5 +1,7 @@
 #include "analysis/conclude/advice.hpp"
 
+#include "base/contract/verdict_words.hpp"
+
 #include <string_view>
 #include <vector>
 
@@ -84,11 +86,11 @@ std::string limit(const std::string& stressor, Mechanism mechanism)
 
 std::string advice(const std::string& stressor, Mechanism mechanism, const std::string& verdict)
 {
-    if (verdict == "safe")
+    if (verdict == base::verdict_word::safe)
         return "Idle cores may go to such jobs: same partition with OverSubscribe=NO under select/cons_tres and "
                "CR_Core (whole cores to each job), the training not --exclusive, ConstrainCores=yes so that jobs stay "
                "on their cores.";
-    if (verdict == "undecided") return "None yet: measure longer first.";
+    if (verdict == base::verdict_word::undecided) return "None yet: measure longer first.";
     return limit(stressor, mechanism);
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/conclude/advice.hpp"
 #include "analysis/conclude/controls.hpp"
 #include "base/contract/roles.hpp"
+#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -142,11 +143,11 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.interval = effect.percent.interval(verdict.confidence);
     judged.p_holm = effect.p_holm;
     judged.verdict = judge(judged.interval, verdict.budget_percent);
-    if (judged.verdict == "undecided")
+    if (judged.verdict == base::verdict_word::undecided)
         judged.forecast = forecast(effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes);
     judged.cause = cause_of(run, analysis, effect, verdict.confidence);
     judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause.mechanism, judged.verdict)
-                                         : "None: this run cannot be trusted, see above.";
+                                         : "None: this run is not trustworthy.";
     return judged;
 }
 
@@ -154,9 +155,9 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
 
 std::string judge(const Interval& interval, double budget_percent)
 {
-    if (interval.high < budget_percent) return "safe";
-    if (interval.low > budget_percent) return "unsafe";
-    return "undecided";
+    if (interval.high < budget_percent) return base::verdict_word::safe;
+    if (interval.low > budget_percent) return base::verdict_word::unsafe;
+    return base::verdict_word::undecided;
 }
 
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,

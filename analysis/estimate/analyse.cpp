@@ -98,7 +98,8 @@ std::int64_t longest_block_ns(const DesignedRun& run)
     if (noise < needed)
         base::fail("noise ended after ", std::lround(noise), " s; its schedule needs at least ", needed,
                    " s for two blocks that hold every treatment");
-    base::fail("of ", run.plan.blocks, " blocks ", complete, complete == 1 ? " holds" : " hold",
+    base::fail("of ", run.plan.blocks, run.plan.blocks == 1 ? " block " : " blocks ", complete,
+               complete == 1 ? " holds" : " hold",
                " steps under every treatment, and an interval needs two: take longer slots");
 }
 

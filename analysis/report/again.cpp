@@ -19,24 +19,6 @@ namespace {
 using base::join;
 using Json = nlohmann::ordered_json;
 
-// For a shell: as it is if it needs no quotes.
-std::string shell_word(const std::string& text)
-{
-    const auto plain = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-               std::string_view{"-_./=:,+@%^"}.find(c) != std::string_view::npos;
-    };
-    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
-    std::string quoted = "'";
-    for (const char c : text) {
-        if (c == '\'')
-            quoted += "'\\''";
-        else
-            quoted += c;
-    }
-    return quoted + "'";
-}
-
 // A recorded command line with other values for some options (those that it lacks are appended), and without others.
 std::string with_options(const Json& record, const std::map<std::string, std::string>& options,
                          const std::set<std::string>& without)
@@ -75,6 +57,23 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 }  // namespace
+
+std::string shell_word(const std::string& text)
+{
+    const auto plain = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               std::string_view{"-_./=:,+@%^"}.find(c) != std::string_view::npos;
+    };
+    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+    std::string quoted = "'";
+    for (const char c : text) {
+        if (c == '\'')
+            quoted += "'\\''";
+        else
+            quoted += c;
+    }
+    return quoted + "'";
+}
 
 std::string command_for(const Report& report, double minutes)
 {

@@ -1,9 +1,9 @@
 #include "analysis/report/findings.hpp"
 
 #include "analysis/report/again.hpp"
+#include "analysis/report/answer.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
-#include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -23,13 +23,8 @@ Check check_of(const std::string& name, const std::optional<Control>& control, c
                const std::string& meaning)
 {
     if (!control) return {false, name, "not in the schedule", meaning};
-    return {control->holds, name, signed_percent(control->percent.value) + ", truly " + truth,
+    return {control->holds, name, signed_percent(control->percent.value) + ", true value " + truth,
             meaning + " Interval " + range(control->interval) + "."};
-}
-
-std::string truth_of(const std::optional<Control>& control)
-{
-    return control && control->connected ? percent(control->true_percent) : "unknown";
 }
 
 std::string cost_of_sham(const Verdict& verdict)
@@ -192,12 +187,17 @@ std::string shown(const Json& json, const std::string& key)
     const auto found = json.find(key);
     if (found == json.end() || found->is_null()) return "";
     if (found->is_string()) return found->get<std::string>();
-    if (found->is_array()) {
-        std::vector<std::string> words;
-        for (const auto& word : *found) words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
-        return base::join_words(words, " ");
-    }
-    return found->dump(-1, ' ', false, Json::error_handler_t::replace);
+    const auto plain = [](const Json& one) {
+        return one.is_string() ? one.get<std::string>() : one.dump(-1, ' ', false, Json::error_handler_t::replace);
+    };
+    std::vector<std::string> words;
+    if (found->is_array())
+        for (const auto& word : *found) words.push_back(shell_word(plain(word)));
+    else if (found->is_object())
+        for (const auto& [name, value] : found->items()) words.push_back(name + "=" + shell_word(plain(value)));
+    else
+        return plain(*found);
+    return base::join_words(words, " ");
 }
 
 // A member of the record, or of its part "training".
@@ -219,55 +219,12 @@ std::string speed(const Json& level, const std::string& key, double unit, const 
 
 }  // namespace
 
-std::string measured(const Report& report)
-{
-    return join(count(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
-                fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", report.verdict.budget_percent, " %");
-}
-
-std::vector<Answer> answers(const Verdict& verdict)
-{
-    std::vector<Answer> all;
-    const auto add = [&](const std::string& judged, const std::string& before, const std::string& after_one,
-                         const std::string& after_many) {
-        std::vector<std::string> noises;
-        for (const FactorVerdict& factor : verdict.factors)
-            if (factor.verdict == judged) noises.push_back(base::factor_name(factor.factor, factor.level));
-        const std::string& after = noises.size() == 1 ? after_one : after_many;
-        if (!noises.empty()) all.push_back({before, noises, after});
-    };
-    const std::string budget = join(verdict.budget_percent, " %.");
-    const std::string may_run = " may run beside this training: it slows down by less than " + budget;
-    add("safe", "", may_run, may_run);
-    add("unsafe", "Keep ", " away: it costs more than " + budget, " away: they cost more than " + budget);
-    add("undecided", "On ", " this run does not decide.", " this run does not decide.");
-    return all;
-}
-
-std::string slowdown_note(const Report& report)
-{
-    return join("Slowdown: how much longer a training step takes while this noise runs, in percent of a quiet step (",
-                fixed(report.verdict.quiet_step_ms, 2), " ms), with its ", 100.0 * report.verdict.confidence,
-                " % interval. ",
-                "Safe: the whole interval is below the budget. Unsafe: all of it is above. Undecided: neither. "
-                "Settings are what acts on such noise; this run did not try them.");
-}
-
-std::optional<Again> again(const Report& report)
-{
-    const std::optional<double> minutes = forecast_minutes(report);
-    if (!minutes || *minutes >= forecast_limit_minutes) return std::nullopt;
-    const std::string command = command_for(report, *minutes);
-    if (command.empty()) return std::nullopt;
-    return Again{length(*minutes), command};
-}
-
 std::vector<Check> checks(const Report& report)
 {
     const Verdict& verdict = report.verdict;
     const Analysis& analysis = report.analysis;
     std::vector<Check> all;
-    all.push_back(check_of("Placebo: noise that does nothing", verdict.placebo, "nothing", "Must measure as nothing."));
+    all.push_back(check_of("Placebo: noise that does nothing", verdict.placebo, "0 %", "Must measure as nothing."));
     if (verdict.delay || !verdict.pause)
         all.push_back(
             check_of("Control: a delay of known length", verdict.delay, truth_of(verdict.delay),
@@ -296,7 +253,7 @@ std::string steps_used(const Analysis& analysis)
     std::vector<std::string> parts;
     for (const auto& [reason, count] : analysis.counts)
         if (reason != LeftOut::no && count > 0) parts.push_back(join(count, " (", text(reason), ")"));
-    return join(count_of(analysis, LeftOut::no), " steps used; ",
+    return join(count(count_of(analysis, LeftOut::no), "step"), " used; ",
                 parts.empty() ? "none left out" : "left out: " + base::join_words(parts, ", "), ".");
 }
 

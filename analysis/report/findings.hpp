@@ -9,27 +9,6 @@
 
 namespace analysis {
 
-// "512 steps measured, a quiet step takes 20.15 ms, budget 1 %"
-std::string measured(const Report& report);
-
-// "mem, io[rate=4GiB/s]", then what holds for them: " may run beside this training: ...".
-struct Answer {
-    std::string before;
-    std::vector<std::string> noises;
-    std::string after;
-};
-std::vector<Answer> answers(const Verdict& verdict);
-
-// What slowdown and its three verdicts mean.
-std::string slowdown_note(const Report& report);
-
-// How to measure once more, for long enough; none if no factor needs it, or no command is known.
-struct Again {
-    std::string length;  // "14 min"
-    std::string command;
-};
-std::optional<Again> again(const Report& report);
-
 // What speaks for trust in the run, or against it.
 struct Check {
     bool holds = true;

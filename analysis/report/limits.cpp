@@ -1,6 +1,7 @@
 #include "analysis/report/limits.hpp"
 
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/places.hpp"
 #include "analysis/report/record.hpp"
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
@@ -9,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -20,60 +20,7 @@ namespace {
 using base::join;
 using Json = nlohmann::ordered_json;
 
-// A record may come from anywhere, and is compared set by set.
-constexpr std::size_t most_ranks = 100'000;
-constexpr std::size_t most_cpus = 4096;            // of a list
-constexpr std::size_t most_cpus_of_all = 1 << 18;  // of all ranks' lists
-constexpr std::size_t longest_list = 4096;         // characters
-constexpr std::size_t most_sets = 256;
-
-// How many CPUs a list names, before they are listed one by one; zero for what is none.
-std::size_t cpus_named(const std::string& list)
-{
-    std::size_t named = 0;
-    for (const std::string& part : base::split(list, ',')) {
-        int first = 0;
-        int last = 0;
-        if (std::sscanf(part.c_str(), "%5d-%5d", &first, &last) == 2)
-            named += static_cast<std::size_t>(std::max(0, last - first));
-        ++named;
-    }
-    return named;
-}
-
-// None if the record says nothing, or more than any machine has.
-base::CpuSet cpus_in(const Json& json, const char* key)
-{
-    const std::string list = word(json, key);
-    if (list.size() > longest_list || cpus_named(list) > most_cpus) return {};
-    try {
-        return base::parse_cpus(list);
-    } catch (const base::UsageError&) {
-        return {};
-    }
-}
-
-struct BoundRank {
-    std::int64_t rank = 0;
-    base::CpuSet cpus;
-};
-
-// The ranks of the training by host, those whose CPUs are on record.
-std::map<std::string, std::vector<BoundRank>> bound_ranks(const Report& report)
-{
-    std::map<std::string, std::vector<BoundRank>> hosts;
-    const Record* record = training_record(report);
-    if (record == nullptr) return hosts;
-    const Json& ranks = list_in(object_in(record->json, "result"), "each_rank");
-    std::size_t listed = 0;
-    for (std::size_t r = 0; r < std::min(ranks.size(), most_ranks); ++r) {
-        base::CpuSet cpus = cpus_in(ranks[r], "cpus");
-        listed += cpus.size();
-        if (listed > most_cpus_of_all) return {};
-        if (!cpus.empty()) hosts[word(ranks[r], "host")].push_back({static_cast<std::int64_t>(r), std::move(cpus)});
-    }
-    return hosts;
-}
+constexpr std::size_t most_sets = 256;  // that are compared with each other
 
 base::CpuSet common(const base::CpuSet& a, const base::CpuSet& b)
 {
@@ -206,9 +153,8 @@ std::vector<std::string> limits(const Report& report)
                              ": it stood still, and some slots were not what they are taken for");
     }
     if (report.analysis.blocks < least_blocks_to_forecast)
-        limits.push_back(
-            join("only ", report.analysis.blocks,
-                 " blocks: intervals are wide, because few repetitions say little about their own spread"));
+        limits.push_back(join("only ", count(static_cast<std::size_t>(report.analysis.blocks), "block"),
+                              ": intervals are wide, because few repetitions say little about their own spread"));
     if (!report.run.plan.randomised())
         limits.push_back(
             "the order of the noise was not random: "

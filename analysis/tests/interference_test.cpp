@@ -306,7 +306,7 @@ TEST_CASE("a report that is unsafe, undecided or untrusted fails if that is aske
     analysis::testing::write_run(scratch / "untrusted", {.connected = false});
     const testing::Outcome untrusted = analyse(scratch / "untrusted", {"--fail-on", "untrusted"});
     CHECK(untrusted.status == 1);
-    CHECK(untrusted.err == "interference: the run cannot be trusted (--fail-on untrusted)\n");
+    CHECK(untrusted.err == "interference: the run is not trustworthy (--fail-on untrusted)\n");
     // That noise did not cover the training comes first.
     analysis::testing::write_run(scratch / "short", {.noise_until_s = 8.0});
     CHECK(analyse(scratch / "short", {"--fail-on", "untrusted"}).status == 3);

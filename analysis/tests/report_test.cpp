@@ -1,6 +1,7 @@
 // Writers: HTML is escaped, numbers read well.
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/report/again.hpp"
+#include "analysis/report/answer.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/limits.hpp"
 #include "analysis/report/numbers.hpp"
@@ -32,6 +33,30 @@ TEST_CASE("percentages read well")
     CHECK(analysis::signed_percent(-0.001) == "0.00 %");
     CHECK(analysis::range({-0.2, 12.0}) == "-0.2 to 12.0 %");
     CHECK(analysis::p_value(0.00001) == "< 0.001");
+}
+
+TEST_CASE("negative numbers of a page have a minus sign and commands keep their hyphens")
+{
+    CHECK(analysis::typeset("<td>-0.2 to 1 (-3 %)</td>") == "<td>\u22120.2 to 1 (\u22123\u00a0%)</td>");
+    CHECK(analysis::typeset("2026-11-23, CPUs 0-3") == "2026-11-23, CPUs 0-3");
+    CHECK(analysis::typeset("<code>mpirun -2</code> -2") == "<code>mpirun -2</code> \u22122");
+    CHECK(analysis::typeset("<p style=\"margin: -2px\">") == "<p style=\"margin: -2px\">");
+}
+
+TEST_CASE("the first line of a page is the answer")
+{
+    analysis::Report report;
+    report.verdict.factors.resize(3);
+    report.verdict.factors[0].factor = "mem";
+    report.verdict.factors[0].verdict = "safe";
+    report.verdict.factors[1].factor = "io";
+    report.verdict.factors[1].level = "rate=4GiB/s";
+    report.verdict.factors[1].verdict = "unsafe";
+    report.verdict.factors[2].factor = "net";
+    report.verdict.factors[2].verdict = "unsafe";
+    CHECK(analysis::headline(report) == "Unsafe: io[rate=4GiB/s], net; safe: mem");
+    report.verdict.trustworthy = false;
+    CHECK(analysis::headline(report) == "No answer: this run is not trustworthy");
 }
 
 TEST_CASE("lengths and counts read well")

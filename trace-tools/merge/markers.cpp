@@ -3,6 +3,7 @@
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
+#include "base/contract/verdict_words.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
@@ -95,7 +96,7 @@ std::vector<Effect> effects_to_mark(const fs::path& report, const Judgement& jud
         const auto verdict = judged.verdicts.find({effect.factor, effect.level, effect.kind});
         if (verdict != judged.verdicts.end() && effect.phase == "step" && effect.rank == all_ranks)
             effect.verdict = verdict->second;
-        if (effect.verdict != "unsafe" && !(effect.kind == "alone" && effect.significant)) continue;
+        if (effect.verdict != base::verdict_word::unsafe && !(effect.kind == "alone" && effect.significant)) continue;
         effect.percent = table.get<double>(row, "effect_percent");
         effect.low = table.get<double>(row, "low_percent");
         effect.high = table.get<double>(row, "high_percent");

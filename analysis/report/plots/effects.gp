@@ -5,6 +5,7 @@ set terminal svg noenhanced size 1100,(80 + 34 * noises) dynamic font 'sans-seri
 set output 'effects.svg'
 set datafile separator ','
 set encoding utf8
+set minussign
 room = 0.06 * (high - low)
 set xrange [low - room : high + room]
 set yrange [0.4 : noises + 0.6]

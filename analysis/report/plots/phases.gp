@@ -11,6 +11,7 @@ set terminal svg noenhanced size 1100,height dynamic font 'sans-serif,13' name '
 set output 'phases.svg'
 set datafile separator ','
 set encoding utf8
+set minussign
 set multiplot
 room = 0.06 * (high - low)
 if (room < 0.01) { room = 0.01 }

@@ -5,6 +5,7 @@
 #include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"
 #include "base/csv.hpp"
+#include "base/files.hpp"
 #include "base/system/gnuplot.hpp"
 
 #include <algorithm>
@@ -116,11 +117,38 @@ void write_timeline_data(const std::filesystem::path& folder, const Report& repo
     }
 }
 
-std::vector<std::string> colours(const std::vector<std::string>& factors)
+// As the files of the plots have them.
+std::vector<std::string> light_colours(const Report& report)
 {
     std::vector<std::string> all;
-    for (std::size_t f = 0; f < factors.size(); ++f) all.push_back(colour(f));
+    for (const Colour& one : colours(report.run.plan)) all.push_back(one.light);
     return all;
+}
+
+// Text for people in the place of gnuplot's code, which browsers show as a tooltip.
+void give_title(const std::filesystem::path& file, const Plot& plot)
+{
+    const auto without = [](std::string svg, std::string_view begin, std::string_view end) {
+        for (std::size_t at = svg.find(begin); at != std::string::npos; at = svg.find(begin, at)) {
+            const std::size_t last = svg.find(end, at);
+            if (last == std::string::npos) break;
+            svg.erase(at, last + end.size() - at);
+        }
+        return svg;
+    };
+    std::string svg = without(without(base::read_whole(file), "<title>", "</title>"), "<desc>", "</desc>");
+    const std::size_t root = svg.find("<svg");
+    const std::size_t open = root == std::string::npos ? root : svg.find('>', root);
+    if (open == std::string::npos) return;
+    svg.insert(open + 1, "\n<title>" + plot.title + "</title>\n<desc>" + plot.caption + "</desc>\n");
+    svg.insert(root + 4, " role=\"img\"");
+    base::write_whole(file, svg);
+}
+
+Plot titled(const std::filesystem::path& folder, Plot plot)
+{
+    if (plot.drawn) give_title(folder / (plot.name + ".svg"), plot);
+    return plot;
 }
 
 bool draw_timeline(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
@@ -138,7 +166,7 @@ bool draw_timeline(const std::filesystem::path& folder, const Report& report, co
     variables.set("ytick", tick_for((range.high - range.low) / 4.0));
     variables.set("noises", factors.size());
     variables.set("names", factors);
-    variables.set("colours", colours(factors));
+    variables.set("colours", light_colours(report));
     return base::draw("interference", folder, "timeline", variables, timeline_gp);
 }
 
@@ -154,6 +182,7 @@ double truth_of(const Verdict& verdict, base::Role role)
 bool draw_effects(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
 {
     const std::vector<const Effect*> effects = step_effects(report);
+    const std::vector<std::string> light = light_colours(report);
     double low = -report.verdict.budget_percent;
     double high = report.verdict.budget_percent * 1.5;
     base::CsvWriter data{folder / "effects_step.csv",
@@ -165,7 +194,7 @@ bool draw_effects(const std::filesystem::path& folder, const Report& report, con
         const double truth = truth_of(report.verdict, effect.role);
         data.row(effects.size() - e, fixed(effect.percent.value, 5), fixed(interval.low, 5), fixed(interval.high, 5),
                  std::isnan(truth) ? std::string{"NaN"} : fixed(truth, 5),
-                 "0x" + colour(number_of(factors, effect.factor)).substr(1));
+                 "0x" + light[number_of(factors, effect.factor)].substr(1));
         low = std::min(low, interval.low);
         high = std::max(high, interval.high);
         names.push_back(base::gnuplot_tic(base::factor_name(effect.factor, effect.level)));
@@ -188,10 +217,11 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
     base::CsvWriter data{folder / "phases_effects.csv",
                          {"panel", "row", "effect_percent", "low_percent", "high_percent"}};
     std::vector<std::string> names;
-    std::vector<std::string> colours;
+    const std::vector<std::string> light = light_colours(report);
+    std::vector<std::string> of_panels;
     for (std::size_t e = 0; e < effects.size(); ++e) {
         names.push_back(base::factor_name(effects[e]->factor, effects[e]->level));
-        colours.push_back(colour(number_of(factors, effects[e]->factor)));
+        of_panels.push_back(light[number_of(factors, effects[e]->factor)]);
         for (std::size_t p = 0; p < phases.size(); ++p) {
             const Effect* effect =
                 find(report.analysis.effects, effects[e]->factor, effects[e]->level, effects[e]->kind, phases[p]);
@@ -207,7 +237,7 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
     base::GnuplotVariables variables;
     variables.set("noises", effects.size());
     variables.set("names", names);
-    variables.set("colours", colours);
+    variables.set("colours", of_panels);
     variables.set("phases", phases.size());
     variables.set("phase_names", phase_names);
     variables.set("low", low);
@@ -221,24 +251,26 @@ std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& 
 {
     const std::vector<std::string> factors = factor_names(report.run.plan);
     return {
-        {"effects", "What each noise costs",
-         "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. "
-         "Grey squares: what a control truly is.",
-         draw_effects(folder, report, factors)},
-        {"phases", "Where in the step the time goes",
-         "The phases of a step add up to the step, and so do these effects.", draw_phases(folder, report, factors)},
-        {"timeline", "Every step, and the noise that was on",
-         "Each dot is one step. "
-         "Coloured stretches: noise that was on, each in its own lane; between them it was quiet. "
-         "Triangles: outliers; slower steps than the axis shows stick to its upper edge.",
-         draw_timeline(folder, report, factors)},
+        titled(folder, {"effects", "What each noise costs",
+                        "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. "
+                        "Grey squares: true values of the controls.",
+                        draw_effects(folder, report, factors)}),
+        titled(folder, {"phases", "Where in the step the time goes",
+                        "The phases of a step add up to the step, and so do these effects.",
+                        draw_phases(folder, report, factors), true}),
+        titled(folder, {"timeline", "Every step, and the noise that was on",
+                        "Each dot is one step. "
+                        "Coloured stretches: noise that was on, each in its own lane; between them it was quiet. "
+                        "Triangles: outliers; slower steps than the axis shows stick to its upper edge.",
+                        draw_timeline(folder, report, factors)}),
     };
 }
 
 Plot draw_aligned(const std::filesystem::path& folder)
 {
-    return {"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.",
-            base::draw("interference", folder, "aligned", {}, aligned_gp)};
+    return titled(folder,
+                  {"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.",
+                   base::draw("interference", folder, "aligned", {}, aligned_gp)});
 }
 
 }  // namespace analysis

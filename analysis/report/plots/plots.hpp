@@ -12,8 +12,9 @@ namespace analysis {
 struct Plot {
     std::string name;  // "timeline": timeline.gp makes timeline.svg from timeline_*.csv
     std::string title;
-    std::string caption;  // how to read it
-    bool drawn = false;   // false: gnuplot is missing or failed
+    std::string caption;      // how to read it
+    bool drawn = false;       // false: gnuplot is missing or failed
+    bool in_a_table = false;  // the page has a table of the same numbers, which is enough on paper
 };
 
 // timeline (step time over time, noise behind it), effects (each factor's effect on the step), phases (on each phase).

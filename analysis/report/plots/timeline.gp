@@ -8,6 +8,7 @@ set terminal svg noenhanced size 1100,height dynamic font 'sans-serif,13' name '
 set output 'timeline.svg'
 set datafile separator ','
 set encoding utf8
+set minussign
 set border lw 0.7
 set multiplot
 set lmargin at screen 62 / 1100.0

@@ -103,11 +103,12 @@ std::string html_of(const ComparisonReport& report, const std::filesystem::path&
         runs.push_back({words("noisy"), words(report.noisy[r]), number(fixed(report.comparison.noisy_means_ms[r], 3))});
     const std::string sets = join(report.quiet.size(), " quiet and ", report.noisy.size(), " noisy runs, ",
                                   report.comparison.numbers.size(), " steps in each");
-    return page("Crosstalk comparison",
-                fill(form, {sets, signed_percent(step.percent), range(step.interval), judged,
-                            judged == "unsafe" ? "not safe" : judged, join(report.budget_percent, " %"),
-                            percent(report.comparison.floor_percent), table(head, phases), escape(plot.title),
-                            figure(plot, folder), table({"Set", "Run", "mean step, ms"}, runs)}));
+    return page(
+        "Crosstalk comparison",
+        join("Noisy against quiet runs: ", judged, ", ", signed_percent(step.percent), " of the quiet step"),
+        fill(form, {sets, signed_percent(step.percent), range(step.interval), judged, judged,
+                    join(report.budget_percent, " %"), percent(report.comparison.floor_percent), table(head, phases),
+                    escape(plot.title), figure(plot, folder), table({"Set", "Run", "mean step, ms"}, runs)}));
 }
 
 }  // namespace

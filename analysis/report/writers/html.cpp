@@ -1,13 +1,17 @@
 #include "analysis/report/writers/html.hpp"
 
+#include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/places.hpp"
 #include "analysis/report/plots/palette.hpp"
 #include "analysis/report/record.hpp"
 #include "analysis/report/writers/html_text.hpp"
+#include "analysis/report/writers/node_drawing.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
@@ -27,8 +31,8 @@ std::string coloured_name(const Report& report, const std::string& factor, const
     const auto found = std::find(names.begin(), names.end(), factor);
     std::string dot;
     if (found != names.end())
-        dot = fill(R"(<span class="dot" style="background:{}"></span>)",
-                   {colour(static_cast<std::size_t>(found - names.begin()))});
+        dot = fill(R"html(<span class="dot" style="background:var({})"></span>)html",
+                   {colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].variable});
     return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span>)",
                 {dot, escape(base::factor_name(factor, level))});
 }
@@ -48,14 +52,14 @@ std::string answer(const Verdict& verdict)
         for (const std::string& noise : answer.noises) names.push_back(fill("<b>{}</b>", {escape(noise)}));
         text += answer.before + base::join_words(names, ", ") + answer.after + " ";
     }
-    if (!verdict.trustworthy) text = "This run gives no answer. Its numbers, if they could be trusted: " + text;
+    if (!verdict.trustworthy) text = "This run gives no answer. Its numbers, if it were trustworthy: " + text;
     return fill("<p class=\"answer\">{}</p>\n", {text});
 }
 
 std::string banner(const Verdict& verdict)
 {
     if (verdict.trustworthy)
-        return R"(<div class="banner good"><h2>✓ This run can be trusted</h2>Doing nothing measured as nothing, a known delay
+        return R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
 measured as what it was, and the noise was there when it should be.</div>
 )";
     return fill(R"(<div class="banner bad"><h2>✗ Not trustworthy</h2>Don't act on the numbers below:<ul>{}</ul></div>
@@ -68,10 +72,9 @@ std::string once_more(const Report& report)
     const std::optional<Again> run = again(report);
     if (!run) return "";
     return fill(
-        R"(<p class="small">Half widths fall with the square root of a run's length, and a run cannot be prolonged.
-A new one of {}: <code>{}</code></p>
+        R"(<p class="again"><b>{}:</b> <code>{}</code></p>
 )",
-        {run->length, escape(run->command)});
+        {escape(run->what), escape(run->command)});
 }
 
 std::string verdict_section(const Report& report)
@@ -79,7 +82,7 @@ std::string verdict_section(const Report& report)
     std::vector<std::vector<Cell>> rows;
     for (const FactorVerdict& factor : report.verdict.factors) {
         std::string state = fill(R"(<span class="badge {}">{}</span>)", {factor.verdict, factor.verdict});
-        if (factor.verdict == "undecided")
+        if (factor.verdict == base::verdict_word::undecided)
             state += fill(R"(<div class="small outlook">{}</div>)", {escape(outlook(report, factor))});
         const std::string slowdown = fill(R"(<span class="big">{}</span><div class="small">{}</div>)",
                                           {signed_percent(factor.percent), range(factor.interval)});
@@ -119,12 +122,13 @@ std::string trust_section(const Report& report)
 {
     std::string tiles;
     for (const Check& check : checks(report)) tiles += tile(check);
-    return fill(R"(<section><h2>Why it {} be trusted</h2>
+    return fill(
+        R"(<section><h2>Why it is {}</h2>
 <div class="tiles">
 {}</div>
 <p class="small" style="margin-top:12px">{}</p></section>
 )",
-                {report.verdict.trustworthy ? "can" : "cannot", tiles, escape(steps_used(report.analysis))});
+        {report.verdict.trustworthy ? "trustworthy" : "not trustworthy", tiles, escape(steps_used(report.analysis))});
 }
 
 // "1.23 ± 0.37"
@@ -154,8 +158,14 @@ std::string noise_table(const Report& report, const NoiseTable& noises)
 std::string detail_section(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)
 {
     std::string html;
-    for (const Plot& plot : plots) html += fill("<h3>{}</h3>\n{}\n", {escape(plot.title), figure(plot, folder)});
-    for (const NoiseTable& noises : noise_tables(report)) html += noise_table(report, noises);
+    for (const Plot& plot : plots)
+        html += fill("<div{}><h3>{}</h3>\n{}</div>\n",
+                     {plot.in_a_table ? " class=\"screen\"" : "", escape(plot.title), figure(plot, folder)});
+    const std::vector<NoiseTable> tables = noise_tables(report);
+    html += noise_table(report, tables.front());
+    html += "<div class=\"screen\">\n";
+    for (std::size_t t = 1; t < tables.size(); ++t) html += noise_table(report, tables[t]);
+    html += "</div>\n";
     return fill("<section><h2>In detail</h2>\n{}</section>\n", {html});
 }
 
@@ -191,14 +201,18 @@ std::string run_section(const Report& report)
     std::string html;
     if (!report.schedule.empty())
         html += fill("<p>Schedule of the noise: <code>{}</code></p>\n", {escape(report.schedule)});
+    html += "<div class=\"screen\">\n";
     for (const Record& record : report.records) html += record_html(record);
+    html +=
+        "</div>\n<p class=\"paper small\">Not on paper, but in index.html: commands, records, the plot of the phases, more "
+        "tables.</p>\n";
     for (const std::string& note : report.notes) html += fill("<p class=\"small\">{}</p>\n", {escape(note)});
     return fill("<section><h2>What was run where</h2>\n{}</section>\n", {html});
 }
 
-constexpr std::string_view page_form = R"(<h1>Noise beside a training: what it costs</h1>
-<p class="sub">{}<br>{}</p>
-{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
+constexpr std::string_view page_form = R"(<h1>{}</h1>
+<p class="sub">Noise beside {}<br>{}</p>
+{}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
 <ul class="plain">{}</ul></section>
 <p class="small">Made by Crosstalk {} ({}). Beside this page: {}, and each plot with its gnuplot script and data.</p>
 )";
@@ -210,7 +224,7 @@ std::string figure(const Plot& plot, const std::filesystem::path& folder)
     std::string drawing;
     if (plot.drawn) {
         const std::string svg = base::read_whole(folder / (plot.name + ".svg"));
-        drawing = svg.substr(std::min(svg.find("<svg"), svg.size()));  // without its prolog
+        drawing = with_variables(svg.substr(std::min(svg.find("<svg"), svg.size())));  // without its prolog
     } else {
         drawing = fill(R"(<p class="small">Not drawn by gnuplot. {}.gp is ready for it.</p>)", {escape(plot.name)});
     }
@@ -222,11 +236,12 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
     const std::string who = escape(text(identity(report)));
     const std::string trust = banner(report.verdict);
     const bool trusted = report.verdict.trustworthy;
-    return page("Crosstalk: " + who,
-                fill(page_form, {who, escape(measured(report)), trusted ? "" : trust, verdict_section(report),
-                                 trusted ? trust : "", limits_box(report), trust_section(report),
-                                 detail_section(report, plots, folder), run_section(report), list(not_said(report)),
-                                 escape(word(report.own_record, "version")),
+    const std::string answered = escape(headline(report));
+    return page("Crosstalk: " + who, answered,
+                fill(page_form, {answered, who, escape(measured(report)), trusted ? "" : trust, verdict_section(report),
+                                 trusted ? trust : "", limits_box(report), node_drawing(node_places(report)),
+                                 trust_section(report), detail_section(report, plots, folder), run_section(report),
+                                 list(not_said(report)), escape(word(report.own_record, "version")),
                                  escape(word(report.own_record, "git_revision")), links_to_tables()}));
 }
 

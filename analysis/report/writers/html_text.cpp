@@ -1,5 +1,6 @@
 #include "analysis/report/writers/html_text.hpp"
 
+#include "analysis/report/plots/palette.hpp"
 #include "analysis/report/writers/html_style.hpp"
 
 namespace analysis {
@@ -76,16 +77,50 @@ std::string dense(std::string_view table)
     return fill("<div class=\"dense\">{}</div>\n", {table});
 }
 
-std::string page(std::string_view title, std::string_view body)
+std::string typeset(std::string_view html)
+{
+    constexpr std::string_view before = " (>\n";
+    const auto ends_code = [&](std::size_t at) {
+        return html.substr(at).starts_with("</code") || html.substr(at).starts_with("</svg");
+    };
+    const auto begins_code = [&](std::size_t at) {
+        return html.substr(at).starts_with("<code") || html.substr(at).starts_with("<svg");
+    };
+    std::string set;
+    bool in_tag = false;
+    bool in_code = false;
+    for (std::size_t i = 0; i < html.size(); ++i) {
+        const char c = html[i];
+        if (c == '<') {
+            in_tag = true;
+            in_code = (in_code || begins_code(i)) && !ends_code(i);
+        }
+        const bool negative = c == '-' && !in_tag && !in_code && i + 1 < html.size() && html[i + 1] >= '0' &&
+                              html[i + 1] <= '9' && (i == 0 || before.find(html[i - 1]) != std::string_view::npos);
+        if (c == '>') in_tag = false;
+        const bool of_number = c == ' ' && !in_tag && !in_code && html.substr(i).starts_with(" %") && i > 0 &&
+                               html[i - 1] >= '0' && html[i - 1] <= '9';
+        if (negative)
+            set += "\u2212";
+        else if (of_number)
+            set += "\u00a0";
+        else
+            set += c;
+    }
+    return set;
+}
+
+std::string page(std::string_view title, std::string_view description, std::string_view body)
 {
     return fill(R"(<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">)"
                 R"(<title>{}</title>
+<meta name="description" content="{}">
 <style>{}</style></head>
 <body><main>
 {}</main></body></html>
 )",
-                {title, html_style, body});
+                {title, description, palette_css() + html_style, typeset(body)});
 }
 
 }  // namespace analysis

@@ -28,7 +28,11 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
 // In smaller letters.
 std::string dense(std::string_view table);
 
-// A whole page in the report's look, of HTML.
-std::string page(std::string_view title, std::string_view body);
+// HTML with a true minus sign before negative numbers, and with numbers that stay on a line with their percent sign;
+// code and drawings stay as they are.
+std::string typeset(std::string_view html);
+
+// A whole page in the report's look, of HTML. description: for those who see a link to it only.
+std::string page(std::string_view title, std::string_view description, std::string_view body);
 
 }  // namespace analysis

@@ -1,8 +1,11 @@
 #include "analysis/report/writers/json.hpp"
 
 #include "analysis/report/again.hpp"
+#include "analysis/report/answer.hpp"
 #include "analysis/report/identity.hpp"
+#include "analysis/report/places.hpp"
 #include "base/contract/run_record.hpp"
+#include "base/contract/verdict_words.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -59,7 +62,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["low_percent"] = factor.interval.low;
     json["high_percent"] = factor.interval.high;
     json["minutes_missing"] = nullptr;
-    if (factor.verdict != "undecided") json["minutes_missing"] = 0.0;
+    if (factor.verdict != base::verdict_word::undecided) json["minutes_missing"] = 0.0;
     if (factor.forecast) json["minutes_missing"] = factor.forecast->minutes;
     json["cause"] = factor.cause.sentence;
     json["phase"] = factor.cause.phase;
@@ -86,7 +89,10 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
 bool more_harmful(const FactorVerdict& a, const FactorVerdict& b)
 {
     const auto harm = [](const FactorVerdict& factor) {
-        return std::pair{factor.verdict == "unsafe" ? 2 : factor.verdict == "undecided" ? 1 : 0, factor.interval.high};
+        return std::pair{factor.verdict == base::verdict_word::unsafe      ? 2
+                         : factor.verdict == base::verdict_word::undecided ? 1
+                                                                           : 0,
+                         factor.interval.high};
     };
     return harm(a) > harm(b);
 }
@@ -141,6 +147,26 @@ Json outliers_json(const Analysis& analysis)
     return json;
 }
 
+Json again_json(const Report& report)
+{
+    const std::optional<Again> run = again(report);
+    if (!run) return nullptr;
+    return {{"seconds", run->seconds},
+            {"half_width_percent", run->half_width_percent ? Json(*run->half_width_percent) : Json(nullptr)},
+            {"command", run->command}};
+}
+
+Json nodes_json(const Report& report)
+{
+    Json json = Json::array();
+    for (const NodePlaces& node : node_places(report))
+        json.push_back({{"host", node.host},
+                        {"cpus_online", node.online},
+                        {"training_cpus", base::format_cpus(node.training)},
+                        {"noise_cpus", base::format_cpus(node.noise)}});
+    return json;
+}
+
 }  // namespace
 
 Json summary_json(const Report& report)
@@ -191,6 +217,12 @@ Json verdict_json(const Report& report)
     json["identity"] = identity_json(identity(report));
     json["run_seconds"] = 60.0 * verdict.run_minutes;
     json["outliers"] = outliers_json(analysis);
+    json["outliers_found"] = analysis.outliers.count();
+    const Slot& slot = report.run.slots.front().front();
+    json["slot_seconds"] = static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9;
+    json["headline"] = headline(report);
+    json["again"] = again_json(report);
+    json["nodes"] = nodes_json(report);
     return json;
 }
 

@@ -1,9 +1,10 @@
 #include "analysis/report/writers/terminal.hpp"
 
-#include "analysis/report/again.hpp"
+#include "analysis/report/answer.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/contract/factor_name.hpp"
+#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -28,15 +29,10 @@ void print_control(std::ostream& out, const char* name, const std::optional<Cont
 {
     out << "  " << name;
     if (control)
-        out << signed_percent(control->percent.value) << " (" << range(control->interval) << "), truly " << truth
+        out << signed_percent(control->percent.value) << " (" << range(control->interval) << "), true value " << truth
             << "\n";
     else
         out << "not in the schedule\n";
-}
-
-std::string truth_of(const std::optional<Control>& control)
-{
-    return control && control->connected ? percent(control->true_percent) : "unknown";
 }
 
 }  // namespace
@@ -53,7 +49,7 @@ void print(std::ostream& out, const Report& report)
         << fixed(100.0 * report.analysis.covered_share, 1) << " % of the training after warm-up\n";
     out << "  " << text(identity(report)) << "\n";
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
-    print_control(out, "placebo        ", verdict.placebo, "nothing");
+    print_control(out, "placebo        ", verdict.placebo, "0 %");
     if (verdict.delay || !verdict.pause) print_control(out, "control delay  ", verdict.delay, truth_of(verdict.delay));
     if (verdict.pause)
         print_control(out, "control pause  ", verdict.pause,
@@ -74,11 +70,10 @@ void print(std::ostream& out, const Report& report)
             << padded(range(factor.interval), 22) << padded(factor.verdict, 14)
             << (factor.cause.phase.empty() ? "-" : factor.cause.phase) << "\n";
     for (const FactorVerdict& factor : verdict.factors)
-        if (factor.verdict == "undecided") out << name_of(factor) << ": " << outlook(report, factor) << "\n";
-    const std::optional<double> minutes = forecast_minutes(report);
-    if (!minutes || *minutes >= forecast_limit_minutes) return;
-    const std::string command = command_for(report, *minutes);
-    if (!command.empty()) out << "measure anew, " << length(*minutes) << ": " << base::printable(command) << "\n";
+        if (factor.verdict == base::verdict_word::undecided)
+            out << name_of(factor) << ": " << outlook(report, factor) << "\n";
+    const std::optional<Again> run = again(report);
+    if (run && run->half_width_percent) out << run->what << ": " << base::printable(run->command) << "\n";
 }
 
 }  // namespace analysis

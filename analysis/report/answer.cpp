@@ -1,0 +1,99 @@
+#include "analysis/report/answer.hpp"
+
+#include "analysis/report/again.hpp"
+#include "analysis/report/numbers.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/contract/verdict_words.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <cctype>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+
+constexpr std::size_t most_named = 4;  // noises of one verdict in the headline; of more it says how many
+
+std::vector<std::string> judged_as(const Verdict& verdict, const std::string& word)
+{
+    std::vector<std::string> noises;
+    for (const FactorVerdict& factor : verdict.factors)
+        if (factor.verdict == word) noises.push_back(base::factor_name(factor.factor, factor.level));
+    return noises;
+}
+
+}  // namespace
+
+std::string truth_of(const std::optional<Control>& control)
+{
+    return control && control->connected ? percent(control->true_percent) : "not recorded";
+}
+
+std::string measured(const Report& report)
+{
+    return join(count(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
+                fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", report.verdict.budget_percent, " %");
+}
+
+std::string headline(const Report& report)
+{
+    const Verdict& verdict = report.verdict;
+    if (!verdict.trustworthy) return "No answer: this run is not trustworthy";
+    std::vector<std::string> parts;
+    for (const char* word : {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::safe}) {
+        const std::vector<std::string> noises = judged_as(verdict, word);
+        if (noises.empty()) continue;
+        const bool few = noises.size() <= most_named;
+        parts.push_back(join(word, ": ", few ? base::join_words(noises, ", ") : count(noises.size(), "noise")));
+    }
+    if (parts.empty()) return "No answer: the schedule held no noise but controls";
+    std::string line = base::join_words(parts, "; ");
+    line.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(line.front())));
+    return line;
+}
+
+std::vector<Answer> answers(const Verdict& verdict)
+{
+    std::vector<Answer> all;
+    const auto add = [&](const std::string& word, const std::string& before, const std::string& after_one,
+                         const std::string& after_many) {
+        const std::vector<std::string> noises = judged_as(verdict, word);
+        if (!noises.empty()) all.push_back({before, noises, noises.size() == 1 ? after_one : after_many});
+    };
+    const std::string budget = join(verdict.budget_percent, " %.");
+    const std::string may_run = " may run beside this training: it slows down by less than " + budget;
+    add(base::verdict_word::safe, "", may_run, may_run);
+    add(base::verdict_word::unsafe, "Keep ", " away: it costs more than " + budget,
+        " away: they cost more than " + budget);
+    add(base::verdict_word::undecided, "On ", " this run does not decide.", " this run does not decide.");
+    return all;
+}
+
+std::string slowdown_note(const Report& report)
+{
+    return join("Slowdown: how much longer a training step takes while this noise runs, in percent of a quiet step (",
+                fixed(report.verdict.quiet_step_ms, 2), " ms), with its ", 100.0 * report.verdict.confidence,
+                " % interval. ",
+                "Safe: the whole interval is below the budget. Unsafe: all of it is above. Undecided: neither. "
+                "Settings are what acts on such noise; this run did not try them.");
+}
+
+std::optional<Again> again(const Report& report)
+{
+    const Forecast* longest = nullptr;
+    for (const FactorVerdict& factor : report.verdict.factors)
+        if (factor.forecast && (longest == nullptr || factor.forecast->minutes > longest->minutes))
+            longest = &*factor.forecast;
+    const bool feasible = longest != nullptr && longest->minutes < forecast_limit_minutes;
+    const double minutes = feasible ? longest->minutes : report.verdict.run_minutes;
+    const std::string command = command_for(report, minutes);
+    if (command.empty()) return std::nullopt;
+    if (!feasible) return Again{"Run this again, for as long", std::nullopt, 60.0 * minutes, command};
+    return Again{join("Run this again for ± ", fixed(longest->half_width_percent, 2), " %, ", length(minutes)),
+                 longest->half_width_percent, 60.0 * minutes, command};
+}
+
+}  // namespace analysis

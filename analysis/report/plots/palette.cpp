@@ -1,0 +1,142 @@
+#include "analysis/report/plots/palette.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace analysis {
+
+namespace {
+
+using Rgb = std::array<int, 3>;
+
+struct Family {
+    std::string_view name;
+    Rgb light;
+    Rgb dark;
+};
+
+constexpr std::array families{
+    Family{"memory", {0x00, 0x72, 0xb2}, {0x56, 0xb4, 0xe9}},
+    Family{"cache", {0x7b, 0x3f, 0xa0}, {0xc4, 0x9a, 0xe8}},
+    Family{"cpu", {0x7a, 0x70, 0x00}, {0xd2, 0xc6, 0x3c}},
+    Family{"capacity", {0x8c, 0x51, 0x0a}, {0xd9, 0xa0, 0x66}},
+    Family{"network", {0x00, 0x85, 0x5f}, {0x2f, 0xcf, 0x9f}},
+    Family{"io", {0xc9, 0x6a, 0x00}, {0xff, 0xab, 0x40}},
+    Family{"metadata", {0x00, 0x7f, 0x8c}, {0x4f, 0xd0, 0xdd}},
+    Family{"control", {0xb0, 0x30, 0x7a}, {0xf0, 0x7a, 0xb8}},
+    Family{"placebo", {0x6b, 0x76, 0x85}, {0xa7, 0xb3, 0xc2}},
+    Family{"other", {0x55, 0x55, 0x55}, {0xbb, 0xbb, 0xbb}},
+};
+
+struct Fixed {
+    Rgb colour;  // as the scripts of the plots have it
+    std::string_view variable;
+};
+
+constexpr std::array fixed_colours{
+    Fixed{{0xd0, 0x30, 0x30}, "--alarm"}, Fixed{{0x80, 0x80, 0x80}, "--truth"}, Fixed{{0x60, 0x60, 0x60}, "--dot"},
+    Fixed{{0xb0, 0xb0, 0xb0}, "--dim"},   Fixed{{0x70, 0x70, 0x70}, "--zero"},  Fixed{{0xa0, 0xa0, 0xa0}, "--grid"},
+};
+
+constexpr std::size_t shades = 3;
+
+// The first shade is the family's colour; the second is nearer to white, the third nearer to black.
+Rgb shaded(Rgb colour, std::size_t shade)
+{
+    constexpr double nearer = 0.38;
+    if (shade == 0) return colour;
+    const double end = shade == 1 ? 255.0 : 0.0;
+    for (int& part : colour) part = static_cast<int>(std::lround(part + nearer * (end - part)));
+    return colour;
+}
+
+std::string hex(const Rgb& colour)
+{
+    char text[8];
+    std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<unsigned>(colour[0]) & 0xffU,
+                  static_cast<unsigned>(colour[1]) & 0xffU, static_cast<unsigned>(colour[2]) & 0xffU);
+    return text;
+}
+
+const Family& family_of(std::string_view stressor)
+{
+    const std::string_view name = stressor.substr(0, stressor.find('.'));
+    const auto* found = std::find_if(families.begin(), families.end(), [&](const Family& f) { return f.name == name; });
+    return found == families.end() ? families.back() : *found;
+}
+
+Colour colour_of(const Family& family, std::size_t shade)
+{
+    shade %= shades;
+    return {hex(shaded(family.light, shade)), hex(shaded(family.dark, shade)),
+            base::join("--", family.name, "-", shade)};
+}
+
+std::map<Rgb, std::string> variables()
+{
+    std::map<Rgb, std::string> all;
+    for (const Family& family : families)
+        for (std::size_t s = 0; s < shades; ++s) all[shaded(family.light, s)] = colour_of(family, s).variable;
+    for (const Fixed& one : fixed_colours) all[one.colour] = one.variable;
+    return all;
+}
+
+}  // namespace
+
+Colour colour(std::string_view stressor, std::size_t shade)
+{
+    return colour_of(family_of(stressor), shade);
+}
+
+std::vector<Colour> colours(const Experiment& plan)
+{
+    std::vector<Colour> all;
+    std::map<std::string_view, std::size_t> of_family;
+    for (const std::string& name : factor_names(plan)) {
+        std::string stressor;
+        for (const Treatment& treatment : plan.treatments)
+            for (const Assigned& on : treatment.on)
+                if (on.factor == name && stressor.empty()) stressor = on.stressor;
+        all.push_back(colour(stressor, of_family[family_of(stressor).name]++));
+    }
+    return all;
+}
+
+std::string palette_css()
+{
+    std::string light;
+    std::string dark;
+    for (const Family& family : families) {
+        for (std::size_t s = 0; s < shades; ++s) {
+            const Colour one = colour_of(family, s);
+            light += one.variable + ":" + one.light + ";";
+            dark += one.variable + ":" + one.dark + ";";
+        }
+    }
+    return ":root{" + light + "}\n@media screen and (prefers-color-scheme: dark){:root{" + dark + "}}\n";
+}
+
+std::string with_variables(std::string_view svg)
+{
+    const std::map<Rgb, std::string> known = variables();
+    std::string page;
+    while (true) {
+        const std::size_t begin = svg.find("rgb(");
+        page += svg.substr(0, begin);
+        if (begin == std::string_view::npos) return page;
+        const std::size_t end = std::min(svg.find(')', begin), svg.size() - 1) + 1;
+        const std::string text{svg.substr(begin, end - begin)};
+        Rgb rgb{};
+        const bool read = std::sscanf(text.c_str(), "rgb( %3d , %3d , %3d )", &rgb[0], &rgb[1], &rgb[2]) == 3;
+        const auto found = read ? known.find(rgb) : known.end();
+        page += found == known.end() ? text : "var(" + found->second + ")";
+        svg.remove_prefix(end);
+    }
+}
+
+}  // namespace analysis

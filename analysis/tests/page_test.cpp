@@ -1,0 +1,179 @@
+// The page as a browser shows and prints it: nothing cut off, nothing faint, two sheets of paper.
+#include "base/files.hpp"
+#include "base/words.hpp"
+#include "testing/synthetic_run.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first of these programs that is on PATH; empty if none is.
+std::string found(const std::vector<std::string>& names)
+{
+    const char* path = std::getenv("PATH");
+    for (const std::string& name : names)
+        for (const std::string& folder : base::split(path == nullptr ? "" : path, ':'))
+            if (fs::exists(fs::path{folder} / name)) return (fs::path{folder} / name).string();
+    return "";
+}
+
+std::string browser()
+{
+    return found({"chromium", "chromium-browser", "google-chrome"});
+}
+
+testing::Outcome browse(const fs::path& scratch, std::vector<std::string> options, const fs::path& file)
+{
+    std::vector<std::string> words{"timeout",
+                                   "120",
+                                   browser(),
+                                   "--headless",
+                                   "--no-sandbox",
+                                   "--disable-gpu",
+                                   "--user-data-dir=" + (scratch / "browser").string()};
+    words.insert(words.end(), options.begin(), options.end());
+    words.push_back("file://" + file.string());
+    return testing::run(words);
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with)
+{
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, what.size(), with);
+}
+
+// A report of four noises and three controls with records beside it: two ranks on CPUs 0 and 1, noise on 1 and 2, of
+// four CPUs.
+fs::path write_report(const fs::path& folder)
+{
+    analysis::testing::SyntheticRun run;
+    run.noise.insert(run.noise.begin() + 1, {{"io.write", "io.write", "load", 0.9, -1},
+                                             {"net", "network.exchange", "transfer", 3.0, -1},
+                                             {"hog", "capacity.hog", "", 0.0, -1}});
+    run.run_s = 20.0;
+    analysis::testing::write_run(folder, run);
+    base::write_whole(folder / "train/run.json",
+                      R"({"host": "node1", "cpus_online": 4, "started": "2026-11-21T05:44:58Z", "ranks": 2,
+                          "command_line": ["ddl-train", "--model", "resnet18[width=32]"],
+                          "training": {"model": "resnet18[width=32]", "strategy": "ddp"},
+                          "result": {"each_rank": [{"host": "node1", "cpus": "0"}, {"host": "node1", "cpus": "1"}]}})");
+    base::write_whole(folder / "noise/here.0/noise.json",
+                      R"json({"host": "node1", "cpus": "1-2", "cpus_online": 4,
+                              "command_line": ["noisegen", "--schedule", "rotation(mem, net; slot=200ms)"],
+                              "factor_levels": [{"factor": "mem", "bytes_per_s": 1000.0, "slots": 7}]})json");
+    const testing::Outcome outcome =
+        testing::run({std::string{CROSSTALK_BIN} + "/interference", "analyse", folder.string(), "--draws", "499"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    return folder / "report";
+}
+
+// What page_probe.html finds wrong with the page at that width.
+nlohmann::json probe(const fs::path& scratch, const std::string& page, int width, bool dark)
+{
+    std::string text = nlohmann::json(page).dump();
+    for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at))
+        text.replace(at, 2, "<\\/");
+    std::string probe = base::read_whole(std::string{CROSSTALK_SOURCE} + "/analysis/tests/page_probe.html");
+    probe = replaced(probe, "WIDTH", std::to_string(width));
+    probe = replaced(probe, "PAGE", text);
+    base::write_whole(scratch / "probe.html", probe);
+    std::vector<std::string> options{"--dump-dom", "--window-size=1600,1000", "--virtual-time-budget=20000"};
+    if (dark) options.emplace_back("--blink-settings=preferredColorScheme=0");
+    const testing::Outcome outcome = browse(scratch, options, scratch / "probe.html");
+    const std::size_t begin = outcome.out.find("RESULT ");
+    const std::size_t end = outcome.out.find(" END", begin);
+    REQUIRE_MESSAGE(begin != std::string::npos, outcome.err);
+    std::string json = outcome.out.substr(begin + 7, end - begin - 7);
+    for (const auto& [entity, sign] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&nbsp;", " "}, {"&amp;", "&"}})
+        json = std::regex_replace(json, std::regex{entity}, sign);
+    return nlohmann::json::parse(json);
+}
+
+}  // namespace
+
+TEST_CASE("a browser shows all of the page on a phone, a tablet and a screen, light and dark")
+{
+    if (browser().empty()) return testing::skip("chromium is not there");
+    const testing::Scratch scratch;
+    const std::string page = base::read_whole(write_report(scratch / "run") / "index.html");
+    for (const int width : {390, 768, 1280}) {
+        for (const bool dark : {false, true}) {
+            CAPTURE(width);
+            CAPTURE(dark);
+            const nlohmann::json result = probe(scratch.path(), page, width, dark);
+            CHECK(result["dark"] == dark);
+            CHECK(result["wrong"] == nlohmann::json::array());
+        }
+    }
+}
+
+TEST_CASE("a page that is too wide, faint or without rules is noticed")
+{
+    if (browser().empty()) return testing::skip("chromium is not there");
+    const testing::Scratch scratch;
+    const std::string bad = R"(<title>plot_1a</title><style>p { color: #eee; background: #fff; }</style>
+<p class="lost" style="width: 500px">text</p>)";
+    const std::string found = probe(scratch.path(), bad, 390, false)["wrong"].dump();
+    for (const char* each :
+         {"outside: P.lost", "no rule for class lost", "faint: P.lost", "no text for people: plot_1a"})
+        CHECK_MESSAGE(found.find(each) != std::string::npos, found);
+}
+
+TEST_CASE("the page of four noises prints on two sheets of either size with nothing cut off")
+{
+    if (browser().empty()) return testing::skip("chromium is not there");
+    if (found({"pdftotext"}).empty()) return testing::skip("pdftotext is not there");
+    const testing::Scratch scratch;
+    const std::string page = base::read_whole(write_report(scratch / "run") / "index.html");
+    for (const std::string size : {"A4", "letter"}) {
+        CAPTURE(size);
+        base::write_whole(scratch / "print.html", replaced(page, "@page {", "@page { size: " + size + ";"));
+        const fs::path pdf = scratch / (size + ".pdf");
+        browse(scratch.path(), {"--no-pdf-header-footer", "--print-to-pdf=" + pdf.string()}, scratch / "print.html");
+        const std::string words = testing::run({"pdftotext", "-bbox", pdf.string(), "-"}).out;
+        const std::regex one{R"x(<page width="([\d.]+)"|xMin="([-\d.]+)" yMin="[-\d.]+" xMax="([\d.]+)")x"};
+        int sheets = 0;
+        int seen = 0;
+        double width = 0.0;
+        for (std::sregex_iterator match{words.begin(), words.end(), one}; match != std::sregex_iterator{}; ++match) {
+            if ((*match)[1].matched) {
+                ++sheets;
+                width = std::stod((*match)[1]);
+                continue;
+            }
+            ++seen;
+            CHECK(std::stod((*match)[2]) >= 20.0);
+            CHECK(std::stod((*match)[3]) <= width - 20.0);
+        }
+        CHECK(sheets == 2);
+        CHECK(seen > 300);
+        CHECK(words.find(">narrow.<") != std::string::npos);  // the page's last sentence
+    }
+}
+
+TEST_CASE("a drawing of the node says which CPUs training and noise had and is left out where no record says")
+{
+    const testing::Scratch scratch;
+    const fs::path report = write_report(scratch / "run");
+    const std::string page = base::read_whole(report / "index.html");
+    for (const char* cpu :
+         {"CPU 0: training rank<", "CPU 1: training rank and noise<", "CPU 2: noise<", "CPU 3: nobody<"})
+        CHECK_MESSAGE(page.find(cpu) != std::string::npos, cpu);
+    const nlohmann::json nodes = nlohmann::json::parse(base::read_whole(report / "verdict.json"))["nodes"];
+    CHECK(nodes == nlohmann::json::parse(
+                       R"([{"host": "node1", "cpus_online": 4, "training_cpus": "0-1", "noise_cpus": "1-2"}])"));
+    fs::remove_all(report);
+    fs::remove(scratch / "run/noise/here.0/noise.json");
+    REQUIRE(testing::run({std::string{CROSSTALK_BIN} + "/interference", "analyse", scratch / "run", "--draws", "99"})
+                .status == 0);
+    CHECK(base::read_whole(report / "index.html").find("Who had which CPU") == std::string::npos);
+}

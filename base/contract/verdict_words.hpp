@@ -1,0 +1,11 @@
+// The words of a verdict: in verdict.json, verdicts.csv, status.json, --fail-on, on the page and on the terminal.
+#pragma once
+
+namespace base::verdict_word {
+
+inline constexpr const char* safe = "safe";            // the whole interval is below the budget
+inline constexpr const char* unsafe = "unsafe";        // the whole interval is above the budget
+inline constexpr const char* undecided = "undecided";  // neither
+inline constexpr const char* untrusted = "untrusted";  // of a report that is not trustworthy; for --fail-on
+
+}  // namespace base::verdict_word
