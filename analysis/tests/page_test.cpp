@@ -59,7 +59,9 @@ fs::path write_report(const fs::path& folder)
     run.noise.insert(run.noise.begin() + 1, {{"io.write", "io.write", "load", 0.9, -1},
                                              {"net", "network.exchange", "transfer", 3.0, -1},
                                              {"hog", "capacity.hog", "", 0.0, -1}});
-    run.run_s = 20.0;
+    run.step_ms = 100.0;
+    run.slot_s = 1.0;
+    run.run_s = 210.0;
     analysis::testing::write_run(folder, run);
     base::write_whole(folder / "train/run.json",
                       R"({"host": "node1", "cpus_online": 4, "started": "2026-11-21T05:44:58Z", "ranks": 2,
