@@ -8,6 +8,7 @@
 #include "analysis/report/plots/plots.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "base/error.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -191,6 +192,21 @@ TEST_CASE("the command to measure anew has the length and what a shell would tak
         "'rotation(a; slot=1s)' --out NEW_DIR --duration 1440s & wait %1; kill %2; wait; interference analyse NEW_DIR");
     report.again = "local.sh --duration {seconds}";
     CHECK(analysis::command_for(report, 13.2) == "local.sh --duration 840");
+}
+
+TEST_CASE("a shell takes the command to measure anew word for word")
+{
+    ordered_json noise = noise_on("2-7", 8);
+    noise["command_line"][2] = "rotation(a; label='$(id) \"x\"' > y)";
+    const std::string command = analysis::command_for(report_with(training_on("0", "1"), noise), 3.0);
+    const std::string say = "(){ printf '<%s>' \"$@\"; }; ";
+    const testing::Outcome outcome =
+        testing::run({"bash", "-c",
+                      "mpirun" + say + "noisegen" + say + "interference" + say +
+                          "sleep(){ :; }; kill(){ :; }; wait(){ builtin wait; }; " + command});
+    INFO(outcome.out, outcome.err);
+    CHECK(outcome.out.find("<--schedule><rotation(a; label='$(id) \"x\"' > y)><--out><NEW_DIR><--duration><780s>") !=
+          std::string::npos);
 }
 
 TEST_CASE("a head line says who and where")
