@@ -52,12 +52,10 @@ std::size_t count_of(const Analysis& analysis, LeftOut reason)
 
 Check check_of_outliers(const Analysis& analysis)
 {
-    const std::size_t outliers = analysis.outliers.count();
-    const std::size_t used = count_of(analysis, LeftOut::no);
+    const std::string found = join(analysis.outliers.count(), " of ", count(steps_looked_at(analysis), "step"));
     if (analysis.outliers.set_aside)
-        return {true, "Outliers", join(outliers, " of ", used + outliers, " steps"),
-                "Set aside from the estimate and reported below."};
-    return {false, "Outliers", join(outliers, " of ", used, " steps"),
+        return {true, "Outliers", found, "Set aside from the estimate and reported below."};
+    return {false, "Outliers", found,
             "Too many under one noise for accidents, so they stay in the estimate; intervals are wider."};
 }
 
@@ -246,6 +244,11 @@ std::vector<Check> checks(const Report& report)
     all.push_back(check_of_order(report.run.plan));
     all.push_back(check_of_outliers(analysis));
     return all;
+}
+
+std::size_t steps_looked_at(const Analysis& analysis)
+{
+    return count_of(analysis, LeftOut::no) + (analysis.outliers.set_aside ? analysis.outliers.count() : 0);
 }
 
 std::string steps_used(const Analysis& analysis)

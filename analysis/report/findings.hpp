@@ -18,6 +18,9 @@ struct Check {
 };
 std::vector<Check> checks(const Report& report);
 
+// Steps among which outliers were looked for.
+std::size_t steps_looked_at(const Analysis& analysis);
+
 // "512 steps used; left out: 10 (warm-up)."
 std::string steps_used(const Analysis& analysis);
 

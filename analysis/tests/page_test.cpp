@@ -1,4 +1,5 @@
 // The page as a browser shows and prints it: nothing cut off, nothing faint, two sheets of paper.
+#include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
 #include "testing/synthetic_run.hpp"
@@ -7,6 +8,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
@@ -59,7 +62,9 @@ fs::path write_report(const fs::path& folder)
     run.noise.insert(run.noise.begin() + 1, {{"io.write", "io.write", "load", 0.9, -1},
                                              {"net", "network.exchange", "transfer", 3.0, -1},
                                              {"hog", "capacity.hog", "", 0.0, -1}});
-    run.run_s = 20.0;
+    run.step_ms = 100.0;
+    run.slot_s = 1.0;
+    run.run_s = 210.0;
     analysis::testing::write_run(folder, run);
     base::write_whole(folder / "train/run.json",
                       R"({"host": "node1", "cpus_online": 4, "started": "2026-11-21T05:44:58Z", "ranks": 2,
@@ -98,7 +103,58 @@ nlohmann::json probe(const fs::path& scratch, const std::string& page, int width
     return nlohmann::json::parse(json);
 }
 
+// All numbers in a JSON, those within its texts included.
+void add_numbers(std::vector<double>& numbers, const nlohmann::json& json)
+{
+    if (json.is_number()) numbers.push_back(json.get<double>());
+    if (json.is_structured())
+        for (const nlohmann::json& part : json) add_numbers(numbers, part);
+    if (!json.is_string()) return;
+    const std::string text = json.get<std::string>();
+    const std::regex number{R"([0-9]+([.][0-9]+)?)"};
+    for (std::sregex_iterator match{text.begin(), text.end(), number}; match != std::sregex_iterator{}; ++match)
+        numbers.push_back(std::stod(match->str()));
+}
+
+// Those of the CSVs, and half of the width of each interval, which the page shows as "± 0.37".
+void add_table(std::vector<double>& numbers, const base::CsvTable& table)
+{
+    const auto number = [](const std::string& cell) { return std::strtod(cell.c_str(), nullptr); };
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        for (const std::string& column : table.columns()) numbers.push_back(number(table.text(row, column)));
+        if (std::count(table.columns().begin(), table.columns().end(), "high_percent") == 1)
+            numbers.push_back((number(table.text(row, "high_percent")) - number(table.text(row, "low_percent"))) / 2.0);
+    }
+}
+
 }  // namespace
+
+TEST_CASE("each number that the page shows is in verdict.json or a table")
+{
+    const testing::Scratch scratch;
+    const fs::path report = write_report(scratch / "run");
+    std::vector<double> known{1000.0 / 1e9};  // bytes per second are shown as GB/s
+    add_numbers(known, nlohmann::json::parse(base::read_whole(report / "verdict.json")));
+    for (const char* name : {"effects.csv", "measures.csv", "outliers.csv", "factor_levels.csv", "verdicts.csv"})
+        add_table(known, base::CsvTable{report / name});
+    std::string page = base::read_whole(report / "index.html");
+    page.erase(0, page.find("</head>"));
+    for (const auto& [begin, end] :
+         {std::pair<std::string, std::string>{"<svg", "</svg>"}, {"<code", "</code>"}, {"<", ">"}})
+        for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at))
+            page.replace(at, page.find(end, at) + end.size() - at, " ");
+    const std::regex shown{R"((^|[ (+])([0-9]+)([.]([0-9]+))?(?![\w:&-]))"};
+    int seen = 0;
+    for (std::sregex_iterator match{page.begin(), page.end(), shown}; match != std::sregex_iterator{};
+         ++match, ++seen) {
+        const double value = std::stod((*match)[2].str() + (*match)[3].str());
+        const double half_a_digit = 0.51 * std::pow(10.0, -static_cast<double>((*match)[4].length()));
+        CHECK_MESSAGE(std::any_of(known.begin(), known.end(),
+                                  [&](double one) { return std::abs(std::abs(one) - value) <= half_a_digit; }),
+                      page.substr(static_cast<std::size_t>(match->position()) - 30, 60));
+    }
+    CHECK(seen > 100);
+}
 
 TEST_CASE("a browser shows all of the page on a phone, a tablet and a screen, light and dark")
 {

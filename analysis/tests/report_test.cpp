@@ -5,9 +5,11 @@
 #include "analysis/report/identity.hpp"
 #include "analysis/report/limits.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/plots/palette.hpp"
 #include "analysis/report/plots/plots.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "base/error.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -191,6 +193,40 @@ TEST_CASE("the command to measure anew has the length and what a shell would tak
         "'rotation(a; slot=1s)' --out NEW_DIR --duration 1440s & wait %1; kill %2; wait; interference analyse NEW_DIR");
     report.again = "local.sh --duration {seconds}";
     CHECK(analysis::command_for(report, 13.2) == "local.sh --duration 840");
+}
+
+TEST_CASE("a shell takes the command to measure anew word for word")
+{
+    ordered_json noise = noise_on("2-7", 8);
+    noise["command_line"][2] = "rotation(a; label='$(id) \"x\"' > y)";
+    const std::string command = analysis::command_for(report_with(training_on("0", "1"), noise), 3.0);
+    const std::string say = "(){ printf '<%s>' \"$@\"; }; ";
+    const testing::Outcome outcome =
+        testing::run({"bash", "-c",
+                      "mpirun" + say + "noisegen" + say + "interference" + say +
+                          "sleep(){ :; }; kill(){ :; }; wait(){ builtin wait; }; " + command});
+    INFO(outcome.out, outcome.err);
+    CHECK(outcome.out.find("<--schedule><rotation(a; label='$(id) \"x\"' > y)><--out><NEW_DIR><--duration><780s>") !=
+          std::string::npos);
+}
+
+TEST_CASE("a kind of noise has the same colour in every report, on light and on dark ground")
+{
+    CHECK(analysis::colour("memory.stream", 0).light == "#0072b2");
+    CHECK(analysis::colour("memory.chase", 0).dark == "#56b4e9");
+    CHECK(analysis::colour("io.write", 0).variable == "--io-0");
+    CHECK(analysis::colour("of.somebody", 0).variable == "--other-0");
+    const auto report_of = [](const std::vector<std::string>& stressors) {
+        std::vector<analysis::Slot> slots{{0, 0, 1, {}}};
+        for (const std::string& stressor : stressors)
+            slots.push_back({0, 0, 1, {{"label of " + stressor, "", stressor}}});
+        return analysis::colours(analysis::experiment(analysis::Design::rotation, slots));
+    };
+    for (const analysis::Colour& one : report_of({"io.write", "io.read"})) CHECK(one.variable.starts_with("--io-"));
+    CHECK(report_of({"io.write", "io.read"})[0].light != report_of({"io.write", "io.read"})[1].light);
+    CHECK(report_of({"memory.stream"})[0].light == "#0072b2");
+    CHECK(analysis::with_variables("<path stroke='rgb(  0, 114, 178)'/><path fill='rgb(1, 2, 3)'/>") ==
+          "<path stroke='var(--memory-0)'/><path fill='rgb(1, 2, 3)'/>");
 }
 
 TEST_CASE("a head line says who and where")

@@ -254,15 +254,15 @@ std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& 
         titled(folder, {"effects", "What each noise costs",
                         "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. "
                         "Grey squares: true values of the controls.",
-                        draw_effects(folder, report, factors)}),
+                        draw_effects(folder, report, factors), 48}),
         titled(folder, {"phases", "Where in the step the time goes",
                         "The phases of a step add up to the step, and so do these effects.",
-                        draw_phases(folder, report, factors), true}),
+                        draw_phases(folder, report, factors), 0}),
         titled(folder, {"timeline", "Every step, and the noise that was on",
                         "Each dot is one step. "
                         "Coloured stretches: noise that was on, each in its own lane; between them it was quiet. "
                         "Triangles: outliers; slower steps than the axis shows stick to its upper edge.",
-                        draw_timeline(folder, report, factors)}),
+                        draw_timeline(folder, report, factors), 72}),
     };
 }
 

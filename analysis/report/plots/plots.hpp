@@ -12,9 +12,9 @@ namespace analysis {
 struct Plot {
     std::string name;  // "timeline": timeline.gp makes timeline.svg from timeline_*.csv
     std::string title;
-    std::string caption;      // how to read it
-    bool drawn = false;       // false: gnuplot is missing or failed
-    bool in_a_table = false;  // the page has a table of the same numbers, which is enough on paper
+    std::string caption;  // how to read it
+    bool drawn = false;   // false: gnuplot is missing or failed
+    int paper_mm = 80;    // greatest height on paper; 0: not there, because a table has the same numbers
 };
 
 // timeline (step time over time, noise behind it), effects (each factor's effect on the step), phases (on each phase).

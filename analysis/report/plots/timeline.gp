@@ -11,7 +11,7 @@ set encoding utf8
 set minussign
 set border lw 0.7
 set multiplot
-set lmargin at screen 62 / 1100.0
+set lmargin at screen 78 / 1100.0
 set rmargin at screen 1085 / 1100.0
 set tics nomirror out scale 0.5
 set xtics xtick

@@ -160,7 +160,7 @@ std::string detail_section(const Report& report, const std::vector<Plot>& plots,
     std::string html;
     for (const Plot& plot : plots)
         html += fill("<div{}><h3>{}</h3>\n{}</div>\n",
-                     {plot.in_a_table ? " class=\"screen\"" : "", escape(plot.title), figure(plot, folder)});
+                     {plot.paper_mm == 0 ? " class=\"screen\"" : "", escape(plot.title), figure(plot, folder)});
     const std::vector<NoiseTable> tables = noise_tables(report);
     html += noise_table(report, tables.front());
     html += "<div class=\"screen\">\n";
@@ -228,7 +228,8 @@ std::string figure(const Plot& plot, const std::filesystem::path& folder)
     } else {
         drawing = fill(R"(<p class="small">Not drawn by gnuplot. {}.gp is ready for it.</p>)", {escape(plot.name)});
     }
-    return fill("<figure>{}<figcaption>{}</figcaption></figure>", {drawing, escape(plot.caption)});
+    return fill(R"(<figure style="--paper:{}mm">{}<figcaption>{}</figcaption></figure>)",
+                {base::join(plot.paper_mm), drawing, escape(plot.caption)});
 }
 
 std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)

@@ -73,13 +73,14 @@ td.number .half { color: var(--quiet); font-weight: 400; font-size: 0.9em; }
 .key-word { white-space: nowrap; margin-right: 14px; }
 .paper { display: none; }
 a { color: inherit; }
-@media (max-width: 620px) { main { padding: 16px 10px; } section { padding: 14px; }
-  .verdicts thead { display: none; }
+@media screen and (max-width: 900px) { .verdicts thead { display: none; }
   .verdicts tr { display: block; padding: 10px 0; border-bottom: 1px solid var(--line); }
   .verdicts tbody tr:last-child { border-bottom: 0; }
   .verdicts td, .verdicts td.number { display: block; border: 0; padding: 3px 0; text-align: left; min-width: 0; }
+}
+@media (max-width: 620px) { main { padding: 16px 10px; } section { padding: 14px; }
   figure { overflow-x: auto; } figure svg { min-width: 620px; } }
-@page { margin: 11mm; }
+@page { margin: 10mm; }
 @media print { :root { --ground: #ffffff; } .screen { display: none; } .paper { display: block; }
   body { font-size: 9.5px; line-height: 1.35; } main { max-width: none; padding: 0; }
   h1 { font-size: 19px; } h2 { font-size: 13px; margin-bottom: 4px; } h3 { font-size: 11px; margin: 6px 0 2px; }
@@ -94,7 +95,7 @@ a { color: inherit; }
   .dense .dot { margin-right: 3px; }
   .tiles { grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 5px; } .tile { padding: 3px 8px; }
   .tile .name { font-size: 8.5px; } .tile .value { font-size: 11px; margin: 0; } .tile .small { display: none; }
-  figure { margin: 2px 0; } figure svg { max-height: 265px; }
+  figure { margin: 2px 0; } figure svg { max-height: var(--paper); }
   .nodes svg { zoom: 0.6; } ul.plain li { margin: 1px 0; max-width: none; } }
 )css";
 

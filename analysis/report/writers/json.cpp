@@ -2,6 +2,7 @@
 
 #include "analysis/report/again.hpp"
 #include "analysis/report/answer.hpp"
+#include "analysis/report/findings.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/places.hpp"
 #include "base/contract/run_record.hpp"
@@ -218,6 +219,7 @@ Json verdict_json(const Report& report)
     json["run_seconds"] = 60.0 * verdict.run_minutes;
     json["outliers"] = outliers_json(analysis);
     json["outliers_found"] = analysis.outliers.count();
+    json["outliers_looked_at"] = steps_looked_at(analysis);
     const Slot& slot = report.run.slots.front().front();
     json["slot_seconds"] = static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9;
     json["headline"] = headline(report);
