@@ -213,6 +213,7 @@ TEST_CASE("what stands in the way of a trace is said before the program runs, wi
 }
 
 // mpi-calls wait: 50 times MPI_Allreduce, a barrier, then rank 0 receives what is never sent.
+// What a process says while mpirun ends, mpirun may no longer pass on.
 TEST_CASE("a job that SIGTERM ends leaves a sound trace of what it did until then")
 {
     if (!can_run()) return;
@@ -224,8 +225,6 @@ TEST_CASE("a job that SIGTERM ends leaves a sound trace of what it did until the
             signalled(scratch, outside ? recording + two_ranks + program : two_ranks + recording + program, SIGTERM,
                       scratch / "ready");
         CHECK(end.status != 0);
-        CHECK_MESSAGE(says(end.errors, "recorded " + (scratch / "trace/traces.otf2").string() + " until SIGTERM"),
-                      end.errors);
         CHECK_FALSE(fs::exists(scratch / "trace.tmp"));
         check_sound(scratch / "trace");
         for (const char* rank : {"0", "1"}) {
@@ -245,6 +244,7 @@ TEST_CASE("a process alone ends by the signal that it was sent")
             signalled(scratch, {record, "-o", scratch / "trace", "--", calls, "wait", scratch / "ready"}, signal,
                       scratch / "ready");
         CHECK(end.status == 128 + signal);
+        CHECK(says(end.errors, "recorded " + (scratch / "trace/traces.otf2").string() + " until SIG"));
         CHECK(entered(scratch / "trace", "0", "MPI_Allreduce") == 50);
         check_sound(scratch / "trace");
     }
