@@ -12,6 +12,9 @@
 
 namespace analysis {
 
+namespace {
+
+// factor,level,phase,rank,kind,effect_percent,low_percent,high_percent,p_holm,steps, then p,blocks
 void write_effects(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file,
@@ -26,6 +29,7 @@ void write_effects(const std::filesystem::path& file, const Report& report)
     }
 }
 
+// rank,step,block,used,reason, then one column per factor, 0 to 1
 void write_exposure(const std::filesystem::path& file, const Report& report)
 {
     const std::vector<std::string> factors = factor_names(report.run.plan);
@@ -51,6 +55,7 @@ void write_exposure(const std::filesystem::path& file, const Report& report)
     }
 }
 
+// One row a factor and level: who and where the run was, the verdict, its effect, forecast, cause and setting
 void write_verdicts(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file,
@@ -94,6 +99,7 @@ void write_verdicts(const std::filesystem::path& file, const Report& report)
     }
 }
 
+// As effects.csv, of what is no phase: the split of the step by its buckets, when each rank was ready, the median step
 void write_measures(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{
@@ -105,6 +111,7 @@ void write_measures(const std::filesystem::path& file, const Report& report)
     }
 }
 
+// factor,level,percent_of_steps,percent_of_time,p
 void write_outliers(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file, {"factor", "level", "percent_of_steps", "percent_of_time", "p"}};
@@ -112,6 +119,7 @@ void write_outliers(const std::filesystem::path& file, const Report& report)
         table.row(rate.factor, rate.level, rate.percent_of_steps, rate.percent_of_time, rate.p);
 }
 
+// What each noise process says it did: host,factor,level,stressor,slots,bytes_per_s,operations_per_s
 void write_factor_levels(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file, {"host", "factor", "level", "stressor", "slots", "bytes_per_s", "operations_per_s"}};
@@ -120,6 +128,19 @@ void write_factor_levels(const std::filesystem::path& file, const Report& report
             table.row(word(record->json, "host"), word(level, "factor"), word(level, "level"), word(level, "stressor"),
                       number_in(level, "slots").value_or(0.0), number_in(level, "bytes_per_s").value_or(0.0),
                       number_in(level, "operations_per_s").value_or(0.0));
+}
+
+constexpr Table all[] = {
+    {"verdicts.csv", write_verdicts},           {"effects.csv", write_effects},
+    {"measures.csv", write_measures},           {"outliers.csv", write_outliers},
+    {"factor_levels.csv", write_factor_levels}, {"exposure.csv", write_exposure},
+};
+
+}  // namespace
+
+std::span<const Table> tables()
+{
+    return all;
 }
 
 }  // namespace analysis

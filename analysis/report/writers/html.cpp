@@ -7,6 +7,7 @@
 #include "analysis/report/places.hpp"
 #include "analysis/report/plots/palette.hpp"
 #include "analysis/report/record.hpp"
+#include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/node_drawing.hpp"
 #include "base/contract/factor_name.hpp"
@@ -189,10 +190,9 @@ std::string record_html(const Record& record)
 
 std::string links_to_tables()
 {
-    std::vector<std::string> links;
-    for (const std::string_view name : {base::file::verdict, "verdicts.csv", "effects.csv", "measures.csv",
-                                        "outliers.csv", "factor_levels.csv", "exposure.csv"})
-        links.push_back(fill(R"(<a href="{}">{}</a>)", {name, name}));
+    const auto link = [](std::string_view name) { return fill(R"(<a href="{}">{}</a>)", {name, name}); };
+    std::vector<std::string> links{link(base::file::verdict)};
+    for (const Table& table : tables()) links.push_back(link(table.file));
     return base::join_words(links, ", ");
 }
 

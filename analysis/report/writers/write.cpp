@@ -21,12 +21,7 @@ void write_report(const std::filesystem::path& wanted, const Report& report)
 {
     base::WholeDirectory directory{wanted};
     const std::filesystem::path& folder = directory.path();
-    write_effects(folder / "effects.csv", report);
-    write_exposure(folder / "exposure.csv", report);
-    write_verdicts(folder / "verdicts.csv", report);
-    write_measures(folder / "measures.csv", report);
-    write_outliers(folder / "outliers.csv", report);
-    write_factor_levels(folder / "factor_levels.csv", report);
+    for (const Table& table : tables()) table.write(folder / table.file, report);
     base::write_whole(folder / base::file::run_record, json_text(report.own_record));
     const std::vector<Plot> plots = draw_plots(folder, report);
     base::end_if_stopped();
