@@ -161,7 +161,7 @@ TEST_CASE("a browser shows all of the page on a phone, a tablet and a screen, li
     if (browser().empty()) return testing::skip("chromium is not there");
     const testing::Scratch scratch;
     const std::string page = base::read_whole(write_report(scratch / "run") / "index.html");
-    for (const int width : {390, 768, 1280}) {
+    for (const int width : {390, 768, 1000, 1060, 1280}) {
         for (const bool dark : {false, true}) {
             CAPTURE(width);
             CAPTURE(dark);

@@ -36,7 +36,7 @@ th { text-align: left; font-weight: 600; color: var(--quiet); font-size: 13px; }
 th, td { padding: 7px 14px 7px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 tbody tr:last-child td { border-bottom: 0; }
 td.number, th.number { text-align: right; white-space: nowrap; }
-td.wide { min-width: 250px; }
+td.wide { min-width: 220px; overflow-wrap: anywhere; }
 .outlook { min-width: 185px; }
 td.number.strong { font-weight: 700; }
 td.number.faint { color: var(--quiet); }
@@ -73,7 +73,7 @@ td.number .half { color: var(--quiet); font-weight: 400; font-size: 0.9em; }
 .key-word { white-space: nowrap; margin-right: 14px; }
 .paper { display: none; }
 a { color: inherit; }
-@media screen and (max-width: 900px) { .verdicts thead { display: none; }
+@media screen and (max-width: 1040px) { .verdicts thead { display: none; }
   .verdicts tr { display: block; padding: 10px 0; border-bottom: 1px solid var(--line); }
   .verdicts tbody tr:last-child { border-bottom: 0; }
   .verdicts td, .verdicts td.number { display: block; border: 0; padding: 3px 0; text-align: left; min-width: 0; }
