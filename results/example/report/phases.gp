@@ -1,0 +1,59 @@
+# Made by interference; run again with: gnuplot phases.gp
+noises = 6
+array names[6] = ['io.write', 'memory.stream', 'network.exchange', 'control.delay', 'control.sham', 'placebo']
+array colours[6] = ['#c96a00', '#0072b2', '#00855f', '#b0307a', '#ce7fad', '#6b7685']
+phases = 9
+array phase_names[9] = ['load', 'to_device', 'forward', 'backward', 'wait_exchange', 'update', 'control_delay', 'control_settle', 'other']
+low = -1.34808
+high = 8.18309
+
+# Effect of each noise on each phase of the step. Given: noises, names[noises], colours[noises]; phases,
+# phase_names[phases]; low and high of the intervals.
+
+columns = noises < 3 ? noises : 3
+rows = (noises + columns - 1) / columns
+panel_height = 76 + 22 * phases
+height = 16.0 + rows * panel_height
+left = 115 / 1100.0
+width = (1 - left - 0.012) / columns
+set terminal svg noenhanced size 1100,height dynamic font 'sans-serif,13' name 'phases'
+set output 'phases.svg'
+set datafile separator ','
+set encoding utf8
+set minussign
+set multiplot
+room = 0.06 * (high - low)
+if (room < 0.01) { room = 0.01 }
+set xrange [low - room : high + room]
+set yrange [0.4 : phases + 0.6]
+set border 1 lw 0.7
+set xtics nomirror out scale 0.5
+set grid xtics lc rgb '#a0a0a0' lw 0.4
+unset key
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#707070' lw 1.2
+
+do for [n = 1 : noises] {
+    column = (n - 1) % columns
+    row = (n - 1) / columns
+    set lmargin at screen left + width * column
+    set rmargin at screen left + width * (column + 1) - 0.018
+    set tmargin at screen 1 - (row * panel_height + 26) / height
+    set bmargin at screen 1 - ((row + 1) * panel_height - 40) / height
+    if (column == 0) {
+        set format y '%h'
+        set ytics () scale 0
+        do for [p = 1 : phases] {
+            name = phase_names[p]
+            set ytics add (name phases + 1 - p)
+        }
+    } else {
+        unset ytics
+    }
+    set label 1 names[n] at graph 0, graph 1 left offset 0,0.8 tc rgb colours[n] font 'sans-serif,14'
+    if (n == noises) {
+        set label 3 'percent of the quiet mean step' at screen 0.55, screen 0 center offset 0,0.7
+    }
+    plot 'phases_effects.csv' skip 1 using ($1 == n - 1 ? $3 : NaN):2:4:5 \
+         with xerrorbars pt 7 ps 0.6 lw 2 lc rgb colours[n]
+}
+unset multiplot
