@@ -60,7 +60,7 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
     const base::Nanoseconds lead = job.size > 1 ? lead_for_others : lead_alone;
     const std::int64_t now = base::now_ns() + base::realtime_offset_ns();
     proposal.start_realtime_ns = now + lead.count();
-    const JobPlan plan = noise.empty() ? proposal : agree(noise, proposal);
+    JobPlan plan = noise.empty() ? proposal : agree(noise, proposal);
     if (const std::int64_t wait = plan.start_realtime_ns - now; wait > told_wait.count())
         base::warn("waits ", wait / 1'000'000'000, " s for the start that stands in ",
                    (noise / base::file::noise_plan).string());

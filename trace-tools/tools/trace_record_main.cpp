@@ -33,7 +33,7 @@ fs::path find_library()
     const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
     std::vector<std::string> places;
     for (const char* beside : {"../lib", CROSSTALK_LIBRARY_FOLDER}) {
-        const fs::path library = (folder / beside / "libcrosstalk-mpi.so").lexically_normal();
+        fs::path library = (folder / beside / "libcrosstalk-mpi.so").lexically_normal();
         places.push_back(library.string());
         if (!fs::exists(library)) continue;
         if (library.string().find_first_of(" :\t\n") != std::string::npos)
@@ -48,7 +48,7 @@ fs::path find_library()
 // What is preloaded already stays, and comes first: a sanitizer's library insists on it.
 std::string preloaded(const fs::path& library)
 {
-    const std::string already = base::environment("LD_PRELOAD").value_or("");
+    std::string already = base::environment("LD_PRELOAD").value_or("");
     if (already.find(library.string()) != std::string::npos) return already;
     return already.empty() ? library.string() : already + ":" + library.string();
 }
@@ -57,7 +57,7 @@ std::string preloaded(const fs::path& library)
 fs::path checked_directory(const Wanted& wanted)
 {
     const fs::path named = wanted.out.empty() ? base::environment("CROSSTALK_TRACE").value_or("") : wanted.out;
-    const fs::path directory =
+    fs::path directory =
         fs::absolute(named.empty() ? otf2::fresh_directory(fs::path{wanted.program.front()}.filename()) : named);
     if (fs::exists(fs::symlink_status(directory)))
         base::fail_usage(directory.string(), " is there already: give another directory with -o, or remove it");
