@@ -24,9 +24,12 @@ class Analyse : public base::Command {
     Analyse() : Command{"interference analyse", "everything that the files of a run directory allow, into DIR/report"}
     {
         options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/ in it");
-        options.add("out", out_, "the report's directory instead of DIR/report; must not be there yet");
+        options.add("out", out_, "the report's directory instead of DIR/report; must not be there yet", "DIR");
+        options.add("steps", steps_, "the training's steps, instead of those in DIR/train: see interference exposure",
+                    "FILE.csv");
         add_settings(options, settings_);
         options.example("interference analyse run1");
+        options.example("interference analyse run1 --step-from MPI_Allreduce");
     }
 
     int run() override
@@ -34,8 +37,7 @@ class Analyse : public base::Command {
         check(settings_);
         const fs::path run = directory_;
         if (!fs::is_directory(run)) base::fail("there is no directory ", run.string());
-        const fs::path train = run / base::part::train / base::file::anchor_in_part;
-        if (!fs::exists(train)) base::fail("there is no ", train.string(), ": no training, or one that was cut off");
+        const fs::path train = steps_.empty() ? training_in(run / base::part::train) : fs::path{steps_};
         std::vector<fs::path> noise;
         if (fs::is_directory(run / base::part::noise))
             for (const fs::directory_entry& process : fs::directory_iterator{run / base::part::noise})
@@ -46,8 +48,20 @@ class Analyse : public base::Command {
     }
 
  private:
+    // ddl-train leaves a table of its steps even where its archive was cut off, which then proves less.
+    static fs::path training_in(const fs::path& part)
+    {
+        const fs::path archive = part / base::file::anchor_in_part;
+        if (fs::exists(archive)) return archive;
+        const fs::path table = part / base::file::steps;
+        const bool of_ddl_train = fs::exists(part / base::file::run_record);
+        if (fs::exists(table) && !of_ddl_train) return table;
+        base::fail("there is no ", archive.string(), ": no training, or one that was cut off");
+    }
+
     analysis::Settings settings_;
     std::string directory_;
+    std::string steps_;
     std::string out_;
 };
 
@@ -55,26 +69,34 @@ class Exposure : public base::Command {
  public:
     Exposure() : Command{"interference exposure", "the analysis of one designed run: what each noise cost each step"}
     {
-        options.add("train", train_, "the training's archive, DIR/train/trace/traces.otf2");
-        options.add("noise", noise_, "the noise's archives, DIR/noise/*/trace/traces.otf2");
-        options.add("out", out_, "the report's directory; must not be there yet");
+        options.add("train", train_, "the training's archive, DIR/train/trace/traces.otf2", "X.otf2");
+        options.add("steps", steps_,
+                    "the training's steps instead of its archive: columns rank, step, begin_ns, end_ns of the node's "
+                    "CLOCK_MONOTONIC, and if wanted host and a <phase>_ns for each phase",
+                    "FILE.csv");
+        options.add("noise", noise_, "the noise's archives, DIR/noise/*/trace/traces.otf2", "X.otf2");
+        options.add("out", out_, "the report's directory; must not be there yet", "DIR");
         add_settings(options, settings_);
         options.example(
             "interference exposure --train run1/train/trace/traces.otf2 --noise run1/noise/*/trace/traces.otf2 --out "
             "report");
+        options.example("interference exposure --steps steps.csv --noise run1/noise/*/trace/traces.otf2 --out report");
     }
 
     int run() override
     {
         check(settings_);
-        if (train_.empty() || noise_.empty() || out_.empty())
-            base::fail_usage("exposure needs --train, --noise and --out (interference exposure --help)");
-        return designed_report(train_, {noise_.begin(), noise_.end()}, out_, settings_);
+        if (train_.empty() == steps_.empty())
+            base::fail_usage("exposure needs --train or --steps, one of them (interference exposure --help)");
+        if (noise_.empty() || out_.empty())
+            base::fail_usage("exposure needs --noise and --out (interference exposure --help)");
+        return designed_report(train_.empty() ? steps_ : train_, {noise_.begin(), noise_.end()}, out_, settings_);
     }
 
  private:
     analysis::Settings settings_;
     std::string train_;
+    std::string steps_;
     std::vector<std::string> noise_;
     std::string out_;
 };
@@ -108,6 +130,7 @@ class Compare : public base::Command {
     {
         if (out_.empty()) base::fail_usage("compare needs --out (interference compare --help)");
         check(settings_);
+        if (settings_.warm_up_time.count() > 0) base::fail_usage("--warmup of compare is a number of steps");
         if (fs::exists(out_)) base::fail_usage(out_, " is already there; give another --out, or move it away");
         std::vector<fs::path> files;
         for (const auto* set : {&quiet_, &noisy_})

@@ -146,6 +146,30 @@ std::size_t edit_distance(std::string_view a, std::string_view b)
 
 }  // namespace
 
+std::string shell_word(const std::string& text)
+{
+    const auto plain = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               std::string_view{"-_./=:,+@%^"}.find(c) != std::string_view::npos;
+    };
+    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+    std::string quoted = "'";
+    for (const char c : text) {
+        if (c == '\'')
+            quoted += "'\\''";
+        else
+            quoted += c;
+    }
+    return quoted + "'";
+}
+
+std::string shell_words(std::span<const std::string> words)
+{
+    std::vector<std::string> quoted;
+    for (const std::string& word : words) quoted.push_back(shell_word(word));
+    return join_words(quoted, " ");
+}
+
 std::string nearest(std::string_view wrong, std::span<const std::string> known)
 {
     std::string best;

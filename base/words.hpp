@@ -24,6 +24,10 @@ std::string shortened(std::string_view text, std::size_t most);
 
 std::string join_words(std::span<const std::string> words, std::string_view separator);
 
+// A word for a shell, in quotes if it needs them.
+std::string shell_word(const std::string& text);
+std::string shell_words(std::span<const std::string> words);
+
 // The known word nearest to the wrong one, or empty if none is near enough (Levenshtein distance <= a third of its
 // length).
 std::string nearest(std::string_view wrong, std::span<const std::string> known);

@@ -44,7 +44,7 @@ Record record_beside(const fs::path& archive, const std::string& what, const std
 
 int report(const fs::path& train, const std::vector<fs::path>& noises, const fs::path& out, const Settings& settings)
 {
-    const Training training = read_training(train);
+    const Training training = read_training(train, settings.steps);
     std::vector<Noise> noise;
     for (const fs::path& archive : noises) noise.push_back(read_noise(archive));
 
@@ -54,7 +54,7 @@ int report(const fs::path& train, const std::vector<fs::path>& noises, const fs:
     Joined joined = join(training, noise, settings.clock_offset_ns());
     report.run = std::move(joined.run);
     report.notes = std::move(joined.notes);
-    report.rules.exposure = {settings.warm_up, settings.guard};
+    report.rules.exposure = {first_warm_step(settings, report.run.steps), settings.guard};
     report.rules.draws = {settings.draws, settings.seed};
     report.schedule = noise.front().schedule;
     report.seed = noise.front().seed;

@@ -25,17 +25,45 @@ base::Percent percent(const std::string& text, double least_percent)
     return {value < least_percent ? 100.0 * value : value};
 }
 
+void read_warm_up(Settings& settings)
+{
+    const std::string& text = settings.warm_up_text;
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
+        settings.warm_up = base::parse<std::int64_t>(text);
+    else
+        settings.warm_up_time = base::parse<base::Nanoseconds>(text);
+    if (settings.warm_up_time.count() < 0) base::fail_usage("--warmup: a number of steps, or a time");
+}
+
 }  // namespace
+
+std::int64_t first_warm_step(const Settings& settings, const StepTable& steps)
+{
+    if (settings.warm_up_time.count() == 0) return settings.warm_up;
+    const std::vector<std::int64_t>& begin_ns = steps.ranks.front().begin_ns;
+    const auto first =
+        std::lower_bound(begin_ns.begin(), begin_ns.end(), begin_ns.front() + settings.warm_up_time.count());
+    return first == begin_ns.end() ? steps.numbers.back() + 1
+                                   : steps.numbers[static_cast<std::size_t>(first - begin_ns.begin())];
+}
 
 void add_common(base::Options& options, Settings& settings)
 {
     options.add("budget", settings.budget_text, "slowdown of a step that is still affordable");
-    options.add("warmup", settings.warm_up, "steps to leave out at a training's start");
+    options.add("warmup", settings.warm_up_text,
+                "what to leave out at a training's start: a number of steps, or a time such as 5s", "STEPS|TIME");
     options.add("confidence", settings.confidence_text, "of the intervals");
 }
 
 void add_settings(base::Options& options, Settings& settings)
 {
+    options.add(
+        "step-region", settings.steps.region,
+        "steps are the visits of this region of the training's archive, for a program that is not ddl-train; if "
+        "not given, a region that repeats is looked for, then a collective call of MPI",
+        "NAME");
+    options.add("step-from", settings.steps.from, "steps last from one call of this to the next, such as MPI_Allreduce",
+                "NAME");
     add_common(options, settings);
     options.add("guard", settings.guard, "leave out steps that begin so soon after noise changed");
     options.add("draws", settings.draws, "of the re-randomisation test");
@@ -67,13 +95,14 @@ void check(Settings& settings)
     if (settings.confidence.value < 50.0 || settings.confidence.value >= 100.0)
         base::fail_usage("--confidence: from 50% to less than 100%");
     if (settings.budget.value <= 0.0) base::fail_usage("--budget: must be more than 0%");
-    if (settings.warm_up < 0) base::fail_usage("--warmup: a number of steps");
+    read_warm_up(settings);
     if (settings.draws < 0 || settings.draws > 10'000'000) base::fail_usage("--draws: from 0 to ten million");
     for (const std::string& word : base::split(settings.fail_on, ','))
         if (std::find(failing.begin(), failing.end(), word) == failing.end())
             base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, failing), " (there are ",
                              base::join_words(failing, ", "), ")");
     static_cast<void>(settings.clock_offset_ns());
+    settings.steps.check();
 }
 
 std::string failure(const Verdict& verdict, const std::string& fail_on)

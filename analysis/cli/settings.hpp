@@ -2,7 +2,9 @@
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
+#include "analysis/input/steps.hpp"
 #include "base/cli/options.hpp"
+#include "trace-tools/steps/chosen_steps.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,16 +17,22 @@ struct Settings {
     base::Percent confidence{95.0};
     std::string budget_text = "1%";  // as given; check() reads it into the above
     std::string confidence_text = "95%";
-    std::int64_t warm_up = 10;
+    std::string warm_up_text = "10";
+    std::int64_t warm_up = 10;          // steps
+    base::Nanoseconds warm_up_time{0};  // instead of these, if longer than nothing
     base::Nanoseconds guard{0};
     int draws = 9999;
     std::uint64_t seed = 1;
     std::string clock_offset;
     std::string fail_on;
     std::string again;
+    otf2::StepChoice steps;
 
     std::optional<std::int64_t> clock_offset_ns() const;
 };
+
+// The number of the first step after the warm-up.
+std::int64_t first_warm_step(const Settings& settings, const StepTable& steps);
 
 // --budget, --warmup, --confidence.
 void add_common(base::Options& options, Settings& settings);

@@ -22,17 +22,37 @@ bool same_clock(const std::string& a, const std::string& b)
     return !a.empty() && a == b;
 }
 
-// The noise process on the rank's node: on its clock or, if an offset between clocks is stated, on its host. Archives
-// that don't name their hosts must be of one node.
+// The noise process on the rank's node: on its clock or, if the training is a table or an offset between clocks is
+// stated, on its host. Files that don't name their hosts must be of one node.
 const Noise* noise_beside(const Training& training, std::size_t rank, const std::vector<Noise>& noise,
                           bool offset_stated)
 {
     for (const Noise& process : noise)
         if (same_clock(process.clock, training.clock[rank])) return &process;
-    if (!offset_stated) return nullptr;
+    if (!offset_stated && !training.is_table) return nullptr;
     for (const Noise& process : noise)
         if (process.host == training.host[rank] || process.host.empty() || training.host[rank].empty()) return &process;
     return nullptr;
+}
+
+// Throws Error for a table that leaves open on which of several nodes a rank was, and for one whose times cannot be of
+// the noise's clock.
+void check_table(const Training& training, const std::vector<Noise>& noise, std::int64_t offset_ns)
+{
+    if (!training.is_table) return;
+    const auto other_host = [&](const Noise& process) { return process.host != noise.front().host; };
+    for (std::size_t r = 0; r < training.host.size(); ++r)
+        if (training.host[r].empty() && std::any_of(noise.begin(), noise.end(), other_host))
+            base::fail(training.file.string(), " does not say on which node rank ", training.steps.ranks[r].rank,
+                       " was, and there was noise on several: give it a column 'host'");
+    const RankSteps& first = training.steps.ranks.front();
+    const std::int64_t noise_begin_ns = noise.front().slots.front().begin_ns + offset_ns;
+    const std::int64_t noise_end_ns = noise.front().slots.back().end_ns + offset_ns;
+    if (first.end_ns.back() <= noise_begin_ns || first.begin_ns.front() >= noise_end_ns)
+        base::fail(
+            training.file.string(), ": its steps lie from ", first.begin_ns.front(), " to ", first.end_ns.back(),
+            " ns, the noise from ", noise_begin_ns, " to ", noise_end_ns,
+            " ns: are they of CLOCK_MONOTONIC (Python: time.monotonic_ns())? --clock-offset states a difference");
 }
 
 using Place = std::pair<std::int64_t, std::int64_t>;  // block, position in it
@@ -119,6 +139,7 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
 {
     Joined joined;
     const std::vector<std::vector<Slot>> slots = common_slots(noise);
+    check_table(training, noise, clock_offset_ns.value_or(0));
     for (std::size_t r = 0; r < training.steps.ranks.size(); ++r) {
         const Noise* beside = noise_beside(training, r, noise, clock_offset_ns.has_value());
         if (beside == nullptr) {
@@ -139,6 +160,8 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
                    shown(noise.front().clock), "): state their difference with --clock-offset if you know it");
     if (clock_offset_ns)
         joined.notes.push_back(base::join("clocks were aligned by a stated offset of ", *clock_offset_ns, " ns"));
+
+    if (!training.steps_are.empty()) joined.notes.push_back(training.steps_are);
 
     joined.run.computes_while_stopped = training.computes_while_stopped;
     joined.run.steps.phases = training.steps.phases;

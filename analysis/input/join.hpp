@@ -3,7 +3,7 @@
 
 #include "analysis/input/designed_run.hpp"
 #include "analysis/input/noise_archive.hpp"
-#include "analysis/input/training_archive.hpp"
+#include "analysis/input/training.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -266,7 +266,15 @@ void add_bucket_measures(Training& training, const std::vector<const RecordedRan
 
 }  // namespace
 
-Training read_training(const std::filesystem::path& path)
+void add_place(Training& training, const otf2::Archive& archive, std::uint32_t location)
+{
+    const std::uint32_t process = archive.locations[location].process;
+    const std::uint32_t node = process == otf2::nowhere ? otf2::nowhere : archive.processes[process].node;
+    training.clock.push_back(archive.clock_identity(archive.locations[location]));
+    training.host.push_back(node == otf2::nowhere ? "" : archive.nodes[node].name);
+}
+
+std::optional<Training> read_numbered_steps(const std::filesystem::path& path)
 {
     constexpr otf2::ReadOptions own_clock{.undo_clock_offsets = true};
     otf2::Reader reader{path, own_clock};
@@ -278,7 +286,6 @@ Training read_training(const std::filesystem::path& path)
     otf2::refuse_unsound(reader, soundness);
 
     Training training;
-    training.archive = path;
     training.computes_while_stopped = archive.property(base::property::computes_while_stopped).value_or("") == "yes";
     std::vector<const RecordedRank*> ranks;
     std::vector<int> numbers_of_ranks;
@@ -288,12 +295,9 @@ Training read_training(const std::filesystem::path& path)
         if (!any) continue;
         ranks.push_back(&rank);
         numbers_of_ranks.push_back(process == otf2::nowhere ? 0 : static_cast<int>(process));
-        const otf2::Location& location = archive.locations[rank.location];
-        training.clock.push_back(archive.clock_identity(location));
-        const std::uint32_t node = process == otf2::nowhere ? otf2::nowhere : archive.processes[process].node;
-        training.host.push_back(node == otf2::nowhere ? "" : archive.nodes[node].name);
+        add_place(training, archive, rank.location);
     }
-    if (ranks.empty()) base::fail(path.string(), " holds no complete region 'step' with its number: no training steps");
+    if (ranks.empty()) return {};
     training.steps.numbers = common_steps(ranks);
     if (training.steps.numbers.empty())
         base::fail(path.string(), " holds no step that all ", ranks.size(), " ranks completed");

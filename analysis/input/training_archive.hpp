@@ -1,40 +1,20 @@
-// Reads a training's archive: steps and phases of every rank, and what its gradient buckets say about who waited for
-// whom.
+// Reads the archive of a training that numbers its steps: phases of every rank, and what its gradient buckets say about
+// who waited for whom.
 #pragma once
 
-#include "analysis/input/steps.hpp"
+#include "analysis/input/training.hpp"
 
-#include <Eigen/Dense>
-
+#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <vector>
+#include <optional>
 
 namespace analysis {
 
-struct Training {
-    std::filesystem::path archive;
-    StepTable steps;                 // times on each node's own clock, clock offsets undone
-    std::vector<std::string> clock;  // [rank]: identity of its node's clock, empty if the archive does not say
-    std::vector<std::string> host;   // [rank], empty if the archive does not say
+// Steps are the regions `step` that say their number; none if there is no such step. Throws Error for a missing or
+// unsound archive, and for one with a step that is there twice.
+std::optional<Training> read_numbered_steps(const std::filesystem::path& archive);
 
-    bool computes_while_stopped = false;  // it says so: its computing goes on while its processes are stopped
-
-    // Measures of the job's steps beside its phases, in ms, steps x names; empty if no buckets were recorded. The first
-    // three add up to the step.
-    //   critical_compute  from the step's begin (mean over ranks) until the last bucket of the last rank was ready
-    //   exposed_transfer  from then until the last rank had its last bucket back
-    //   after_exchange    the rest of the step
-    //   waiting           mean over ranks of: last bucket ready on the last rank - on this rank
-    //   transfer_min      sum over buckets of the shortest exchange of any rank: transfer without waiting for peers
-    //   ready rank <r>    from the step's begin on that rank until its last bucket was ready: names the slow rank,
-    //                     which the wall time of a phase that waits does not
-    // Why these: docs/statistics.md, where a delay comes from.
-    Eigen::MatrixXd extra_ms;
-    std::vector<std::string> extra_names;
-};
-
-// Throws Error for a missing or unsound archive, and for one without complete regions `step` that say their number.
-Training read_training(const std::filesystem::path& archive);
+// Appends the clock and the host of the next rank, whose steps that location holds.
+void add_place(Training& training, const otf2::Archive& archive, std::uint32_t location);
 
 }  // namespace analysis

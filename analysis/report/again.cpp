@@ -36,16 +36,16 @@ std::string with_options(const Json& record, const std::map<std::string, std::st
         }
         const auto option = options.find(name);
         if (option == options.end()) {
-            words.push_back(shell_word(word));
+            words.push_back(base::shell_word(word));
             continue;
         }
         i += word == name ? 1 : 0;
         if (!given.insert(name).second) continue;
         words.push_back(name);
-        words.push_back(shell_word(option->second));
+        words.push_back(base::shell_word(option->second));
     }
     for (const auto& [name, value] : options)
-        if (!given.contains(name)) words.insert(words.end(), {name, shell_word(value)});
+        if (!given.contains(name)) words.insert(words.end(), {name, base::shell_word(value)});
     return base::join_words(words, " ");
 }
 
@@ -57,23 +57,6 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& text)
-{
-    const auto plain = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-               std::string_view{"-_./=:,+@%^"}.find(c) != std::string_view::npos;
-    };
-    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
-    std::string quoted = "'";
-    for (const char c : text) {
-        if (c == '\'')
-            quoted += "'\\''";
-        else
-            quoted += c;
-    }
-    return quoted + "'";
-}
 
 std::string command_for(const Report& report, double minutes)
 {

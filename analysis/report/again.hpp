@@ -7,9 +7,6 @@
 
 namespace analysis {
 
-// A word for a shell, in quotes if it needs them.
-std::string shell_word(const std::string& text);
-
 // Makes such a run anew, so long, into another directory: as Report::again says, else from the recorded command lines.
 // Empty if there are none.
 std::string command_for(const Report& report, double minutes);

@@ -190,9 +190,9 @@ std::string shown(const Json& json, const std::string& key)
     };
     std::vector<std::string> words;
     if (found->is_array())
-        for (const auto& word : *found) words.push_back(shell_word(plain(word)));
+        for (const auto& word : *found) words.push_back(base::shell_word(plain(word)));
     else if (found->is_object())
-        for (const auto& [name, value] : found->items()) words.push_back(name + "=" + shell_word(plain(value)));
+        for (const auto& [name, value] : found->items()) words.push_back(name + "=" + base::shell_word(plain(value)));
     else
         return plain(*found);
     return base::join_words(words, " ");

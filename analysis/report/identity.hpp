@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/input/noise_archive.hpp"
-#include "analysis/input/training_archive.hpp"
+#include "analysis/input/training.hpp"
 #include "analysis/report/report.hpp"
 
 #include <string>

@@ -600,6 +600,96 @@ TEST_CASE("sets of runs are compared from directories and archives and tables")
     CHECK(twice.err.find("are the same run") != std::string::npos);
 }
 
+namespace {
+
+// Of a synthetic run the steps, as a program that was never heard of here would write them.
+void write_own_table(const fs::path& run, const fs::path& file, bool hosts = false)
+{
+    fs::remove(file.parent_path() / "steps.csv");
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-steps", run / "train/trace/traces.otf2", "-o", file.parent_path()})
+                .status == 0);
+    const base::CsvTable steps{file.parent_path() / "steps.csv"};
+    std::ofstream out{file};
+    out << "rank,step,begin_ns,end_ns" << (hosts ? ",host" : "") << "\n";
+    for (std::size_t row = 0; row < steps.rows(); ++row) {
+        for (const char* column : {"rank", "step", "begin_ns"}) out << steps.text(row, column) << ",";
+        out << steps.text(row, "end_ns") << (hosts ? ",nowhere" : "") << "\n";
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a table of steps and the noise's archive give what the training's own archive gives")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const nlohmann::json own = verdict_in(scratch / "run");
+    write_own_table(scratch / "run", scratch / "own.csv");
+    const testing::Outcome outcome = analyse(scratch / "run", {"--steps", scratch / "own.csv", "--out", scratch / "r"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const auto table = nlohmann::json::parse(base::read_whole(scratch / "r/verdict.json"));
+    CHECK(table["quiet_step_ms"] == own["quiet_step_ms"]);
+    for (const char* number : {"effect_percent", "low_percent", "high_percent"})
+        CHECK(table["factors"]["mem"][number] == own["factors"]["mem"][number]);
+
+    write_own_table(scratch / "run", scratch / "elsewhere.csv", true);
+    const testing::Outcome elsewhere =
+        analyse(scratch / "run", {"--steps", scratch / "elsewhere.csv", "--out", scratch / "r2"});
+    CHECK(elsewhere.status == 1);
+    CHECK(one_line(elsewhere.err));
+}
+
+TEST_CASE("a table of another clock or beside an archive's choice of steps is refused in one line")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    std::ofstream{scratch / "early.csv"} << "rank,step,begin_ns,end_ns\n0,0,10,20\n0,1,20,30\n";
+    const testing::Outcome early = analyse(scratch / "run", {"--steps", scratch / "early.csv"});
+    CHECK(early.status == 1);
+    CHECK(early.err.find("are they of CLOCK_MONOTONIC") != std::string::npos);
+    CHECK(one_line(early.err));
+    CHECK(analyse(scratch / "run", {"--steps", scratch / "early.csv", "--step-from", "MPI_Send"}).status == 2);
+    CHECK(analyse(scratch / "run", {"--step-region", "load", "--step-from", "load"}).status == 2);
+    const testing::Outcome inside = analyse(scratch / "run", {"--step-from", "load"});
+    CHECK(inside.status == 1);
+    CHECK(inside.err.find("no step ends: load to load") != std::string::npos);
+    CHECK(analyse(scratch / "run", {"--steps", scratch / "nothing.csv"}).status == 1);
+    CHECK(testing::run({program, "exposure", "--noise", "n.otf2", "--out", scratch / "r"}).status == 2);
+}
+
+TEST_CASE("steps can be the visits of a region, or last from one to the next")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    const auto analysed = [&](const char* option, const char* region, const char* out) {
+        const testing::Outcome outcome = analyse(scratch / "run", {option, region, "--out", scratch / out});
+        REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+        CHECK(outcome.out.find("mem ") != std::string::npos);
+    };
+    analysed("--step-region", "backward", "visits");
+    analysed("--step-from", "step", "between");
+    const auto step_ms = [&](const char* out) {
+        return nlohmann::json::parse(base::read_whole(scratch / out / "verdict.json"))["quiet_step_ms"].get<double>();
+    };
+    CHECK(step_ms("between") == doctest::Approx(20.0).epsilon(0.05));
+    CHECK(step_ms("visits") == doctest::Approx(10.0).epsilon(0.05));
+}
+
+TEST_CASE("a warm-up may be a time")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});  // steps of 20 ms
+    REQUIRE(analyse(scratch / "run", {"--warmup", "2s"}).status == 0);
+    const base::CsvTable exposure{scratch / "run/report/exposure.csv"};
+    std::size_t left_out = 0;
+    for (std::size_t row = 0; row < exposure.rows(); ++row)
+        if (exposure.text(row, "reason") == "warm-up" && exposure.get<int>(row, "rank") == 0) ++left_out;
+    CHECK(left_out > 80);
+    CHECK(left_out < 105);
+    CHECK(testing::run({program, "analyse", scratch / "run", "--warmup", "soon"}).status == 2);
+}
+
 TEST_CASE("an archive that OTF2's library would read for ever is refused in one line")
 {
     for (const char* part : {"train/trace", "noise/here.0/trace"}) {

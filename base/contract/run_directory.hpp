@@ -4,6 +4,7 @@
 //     DIR/train/{run.json, steps.csv, trace/traces.otf2}
 //     DIR/noise/<host>.<rank>/{noise.json, noise.csv, trace/traces.otf2}
 //     DIR/report/{run.json, verdict.json, summary.json, ...}
+//     DIR/log, DIR/status.json                       of what started the others
 #pragma once
 
 namespace base::part {
@@ -29,5 +30,7 @@ inline constexpr const char* noise_plan = "plan.json";  // of all noise processe
 inline constexpr const char* noise_token = "token";
 inline constexpr const char* verdict = "verdict.json";
 inline constexpr const char* summary = "summary.json";
+inline constexpr const char* effects = "effects.csv";
+inline constexpr const char* status = "status.json";  // of the whole run
 
 }  // namespace base::file

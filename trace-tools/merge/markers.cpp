@@ -83,7 +83,7 @@ Judgement judgement(const fs::path& report)
 // The significant ones, and those of noise that the report's table calls unsafe.
 std::vector<Effect> effects_to_mark(const fs::path& report, const Judgement& judged)
 {
-    const base::CsvTable table{report / "effects.csv"};
+    const base::CsvTable table{report / base::file::effects};
     std::vector<Effect> effects;
     for (std::size_t row = 0; row < table.rows(); ++row) {
         Effect effect{.factor = table.text(row, "factor"),

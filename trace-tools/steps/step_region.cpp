@@ -19,7 +19,8 @@ namespace {
 struct Use {
     std::uint64_t visits = 0;
     std::uint64_t open = 0;
-    std::int64_t begin_ns = 0;
+    std::int64_t first_ns = 0;  // when the first visit began
+    std::int64_t begin_ns = 0;  // .. and the last
     std::int64_t covered_ns = 0;
     std::size_t depth = 0;
     std::uint32_t around = nowhere;  // the region it is directly inside of
@@ -61,6 +62,7 @@ class UseOfRegions : public Visitor {
         if (use.visits == 0) {
             use.depth = place.open.size();
             use.around = around;
+            use.first_ns = at.time_ns;
         }
         use.same_place = use.same_place && use.depth == place.open.size() && use.around == around;
         use.begin_ns = at.time_ns;
@@ -163,6 +165,40 @@ std::optional<Use> use_as_step(std::uint32_t region, const std::vector<std::size
     return all;
 }
 
+bool is_collective(const Region& region)
+{
+    switch (region.role) {
+        case RegionRole::barrier:
+        case RegionRole::one_to_all:
+        case RegionRole::all_to_one:
+        case RegionRole::all_to_all:
+        case RegionRole::collective_other:
+            return region.paradigm == Paradigm::mpi;
+        default:
+            return false;
+    }
+}
+
+// How often every rank makes this call; 0 if it is no call from which steps could last. A program that was stopped may
+// have made its last calls on some ranks only.
+std::uint64_t calls_on_every_rank(std::uint32_t region, const std::vector<std::size_t>& locations,
+                                  const UseOfRegions& seen)
+{
+    constexpr std::uint64_t least_calls = 3;
+    std::uint64_t least = UINT64_MAX;
+    std::uint64_t most = 0;
+    for (const std::size_t location : locations) {
+        const auto found = seen.uses(location).find(region);
+        if (found == seen.uses(location).end()) return 0;
+        const Use& use = found->second;
+        if (use.visits < least_calls || !use.same_place || 2 * (use.begin_ns - use.first_ns) < seen.length_ns(location))
+            return 0;
+        least = std::min(least, use.visits);
+        most = std::max(most, use.visits);
+    }
+    return locations.empty() || most > least + std::max<std::uint64_t>(1, least / 100) ? 0 : least;
+}
+
 std::optional<std::uint32_t> with_number(const Archive& archive, const std::vector<std::size_t>& locations,
                                          const UseOfRegions& seen)
 {
@@ -255,6 +291,27 @@ std::optional<std::uint32_t> find_step_region(Reader& reader)
         if (!better) continue;
         best = region;
         use_of_best = *use;
+    }
+    return best;
+}
+
+std::optional<std::uint32_t> find_step_call(Reader& reader)
+{
+    constexpr std::uint64_t enough_calls = 100;
+    const Archive& archive = reader.archive();
+    UseOfRegions seen{archive};
+    read_soundly(reader, seen);
+    const std::vector<std::size_t> locations = first_locations(archive, seen);
+    std::optional<std::uint32_t> best;
+    std::uint64_t calls_of_best = 0;
+    for (std::uint32_t region = 0; region < archive.regions.size(); ++region) {
+        if (!is_collective(archive.regions[region])) continue;
+        const std::uint64_t calls = calls_on_every_rank(region, locations, seen);
+        const bool better =
+            calls_of_best < enough_calls ? calls > calls_of_best : calls >= enough_calls && calls < calls_of_best;
+        if (!better) continue;
+        best = region;
+        calls_of_best = calls;
     }
     return best;
 }

@@ -27,6 +27,13 @@ bool could_be_a_step(const Region& region);
 // A rank (of MPI's largest communicator, else a process) is judged by its first location with events. Reads all events.
 std::optional<std::uint32_t> find_step_region(Reader& reader);
 
+// For archives without such a region: the collective call of MPI from which steps last (read_steps_between()), or none.
+// On every rank it is made equally often (up to 1 % apart, as where the program was stopped), at least 3 times, always
+// directly inside the same region, and its first and last call are at least half of the run apart. Of several the one
+// made least often, if that is 100 times or more (of three MPI_Allreduce and one MPI_Barrier an iteration: the
+// barrier), else the one made most often. Reads all events.
+std::optional<std::uint32_t> find_step_call(Reader& reader);
+
 // The region of that name. Throws UsageError, of that option, if there is none.
 std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option = "--step-region");
 

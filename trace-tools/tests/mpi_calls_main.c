@@ -1,6 +1,7 @@
 // Plain C, two ranks: calls every MPI function that libcrosstalk-mpi.so records, and rank 0 prints how often it called
 // each. Usage: mpi-calls all|failures|communicators|names|flood|abort|leave|late|fork|none, or
 //   mpi-calls poll HOW                       prints how many seconds rank 0 polled
+//   mpi-calls reduce                         computes for some ms and calls MPI_Allreduce, for ever
 //   mpi-calls wait READY                     makes the file READY, and waits for ever
 //   mpi-calls handle READY before|after      the same until SIGTERM, which it handles, from before or after MPI_Init
 #include <mpi.h>
@@ -494,6 +495,17 @@ static void finalize(void)
     MPI_Finalize();
 }
 
+static void reduce_for_ever(void)
+{
+    enum { numbers = 1 << 18, rounds = 16 };
+    double* values = calloc(numbers, sizeof *values);
+    for (;;) {
+        double sum;
+        for (int i = 0; i < numbers * rounds; ++i) values[i % numbers] = values[i % numbers] * 0.5 + 1.0;
+        MPI_Allreduce(&values[0], &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char** argv)
 {
     const char* mode = argc > 1 ? argv[1] : "all";
@@ -512,6 +524,7 @@ int main(int argc, char** argv)
     if (strcmp(mode, "communicators") == 0) many_communicators();
     if (strcmp(mode, "names") == 0) named_communicators();
     if (strcmp(mode, "flood") == 0) flood();
+    if (strcmp(mode, "reduce") == 0) reduce_for_ever();
     if (strcmp(mode, "poll") == 0 && argc > 2) {
         poll(argv[2]);
         MPI_Finalize();

@@ -257,21 +257,55 @@ TEST_CASE("where nothing repeats trace-steps says so and takes the region that i
     CHECK(base::CsvTable{scratch / "steps/steps.csv"}.rows() == 15);
 }
 
-TEST_CASE("of an archive that has MPI calls only trace-steps says what to do")
+TEST_CASE("of an archive that has MPI calls only the call that repeats is found")
 {
     const testing::Scratch scratch;
     std::ofstream{scratch / "spec"} << "ranks 2\nMPI_Barrier 1ms\nMPI_Barrier 1ms\nMPI_Barrier 1ms\n";
     REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"}).status == 0);
     const std::string anchor = scratch / "made/traces.otf2";
+    const std::string answer = "step 'MPI_Barrier to MPI_Barrier': 2 visits on each of 2 ranks, 1.000 ms each";
+    const testing::Outcome found = trace_steps(scratch, anchor);
+    CHECK_MESSAGE(found.out.find(answer) == 0, found.out, found.err);
+    CHECK(steps_from(scratch, anchor, "MPI_Barrier").out.find(answer) == 0);
+    fs::remove_all(scratch / "steps");
+    CHECK(trace_steps(scratch, anchor, "MPI_Barrier").status == 0);
+}
+
+TEST_CASE("of several calls that repeat the one made least often is the step's end if that is often enough")
+{
+    const auto found_in = [](const std::string& loop, int times) {
+        const testing::Scratch scratch;
+        std::ofstream{scratch / "spec"} << "ranks 2\nrepeat " << times << " step {\n" << loop << "}\n";
+        REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"}).status == 0);
+        otf2::Reader reader{scratch / "made/traces.otf2"};
+        const auto call = otf2::find_step_call(reader);
+        return call ? reader.archive().regions[*call].name : "none";
+    };
+    const std::string three_and_one = "MPI_Allreduce 1ms\nMPI_Allreduce 1ms\nMPI_Allreduce 1ms\nMPI_Barrier 1ms\n";
+    CHECK(found_in(three_and_one, 100) == "MPI_Barrier");
+    CHECK(found_in(three_and_one, 99) == "MPI_Allreduce");
+}
+
+TEST_CASE("calls that are made at the beginning only or on one rank only are no steps and trace-steps says what to do")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = record(scratch, 2, [](Rank& rank) {
+        for (int i = 0; i < 5; ++i) rank.region("MPI_Bcast", 1, mpi);  // recorded as no collective
+        rank.region("main", [&] { rank.region("work", 100); });
+    });
     const testing::Outcome nothing = trace_steps(scratch, anchor);
     CHECK(nothing.status == 3);
-    CHECK(nothing.err ==
-          "trace-steps: " + anchor +
+    CHECK(nothing.err.find("--step-region names one: main, work") != std::string::npos);
+    std::ofstream{scratch / "spec"}
+        << "ranks 2\nMPI_Barrier 1us\nMPI_Barrier 1us\nMPI_Barrier 1us\nMPI_Send 0>1 50ms\n";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "early"}).status == 0);
+    const std::string early = scratch / "early/traces.otf2";
+    const testing::Outcome none = trace_steps(scratch, early);
+    CHECK(none.status == 3);
+    CHECK(none.err ==
+          "trace-steps: " + early +
               " has no regions of the program's own: --step-from takes steps from call to call of one that is made "
-              "once a step, such as MPI_Barrier; trace-info shows how often each is made\n");
-    CHECK(trace_steps(scratch, anchor, "MPI_Barrier").status == 0);
-    const testing::Outcome taken = steps_from(scratch, anchor, "MPI_Barrier");
-    CHECK(taken.out.find("step 'MPI_Barrier to MPI_Barrier': 2 visits on each of 2 ranks, 1.000 ms each") == 0);
+              "once a step, such as MPI_Barrier, MPI_Send, MPI_Recv; trace-info shows how often each is made\n");
 }
 
 TEST_CASE("steps from call to call end with the call, which is one of their phases")

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
-#include "trace-tools/steps/step_region.hpp"
+#include "trace-tools/steps/chosen_steps.hpp"
 #include "trace-tools/tools/archive_tool.hpp"
 
 #include <algorithm>
@@ -79,35 +79,6 @@ void print(const std::string& region, const otf2::StepTable& table)
     std::printf("%-28s %12.3f %12.3f %8.2f\n", "step", step.mean_ms, step.median_ms, 100.0);
 }
 
-// ", such as MPI_Allreduce": of MPI, or another library.
-std::string calls_of(const otf2::Archive& archive)
-{
-    constexpr std::size_t most = 4;
-    std::vector<std::string> names;
-    for (const otf2::Region& region : archive.regions)
-        if (region.paradigm == otf2::Paradigm::mpi && !region.name.starts_with("MPI_Init") &&
-            region.name != "MPI_Finalize" && names.size() < most)
-            names.push_back(region.name);
-    return names.empty() ? "" : ", such as " + base::join_words(names, ", ");
-}
-
-std::string what_to_do(const std::string& anchor, const otf2::Archive& archive)
-{
-    constexpr std::size_t most = 8;
-    std::vector<std::string> names;
-    for (const otf2::Region& region : archive.regions)
-        if (otf2::could_be_a_step(region)) names.push_back(region.name);
-    if (names.empty())
-        return base::join(anchor, " has no regions of the program's own: --step-from takes steps from call to call of ",
-                          "one that is made once a step", calls_of(archive),
-                          "; trace-info shows how often each is made");
-    const bool more = names.size() > most;
-    if (more) names.resize(most);
-    return base::join("no region of ", anchor,
-                      " repeats as a step does (--help says how that is); --step-region names one: ",
-                      base::join_words(names, ", "), more ? ", .." : "");
-}
-
 // Those that lie wholly in the part.
 void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWords& words)
 {
@@ -130,33 +101,25 @@ void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWor
 
 int find_steps(const ArchiveTool& tool)
 {
-    if (!tool.step_region.empty() && !tool.step_from.empty())
-        base::fail_usage("--step-region and --step-from: one of them");
+    const otf2::StepChoice choice{tool.step_region, tool.step_from};
+    choice.check();
     otf2::Reader reader{tool.anchor, {.undo_clock_offsets = true}};
-    const otf2::Archive& archive = reader.archive();
-    const bool between = !tool.step_from.empty();
-    const auto region = between                    ? otf2::step_region_named(archive, tool.step_from, "--step-from")
-                        : tool.step_region.empty() ? otf2::find_step_region(reader)
-                                                   : otf2::step_region_named(archive, tool.step_region);
-    if (!region) {
-        base::warn(what_to_do(tool.anchor, archive));
+    std::optional<otf2::ChosenSteps> steps = otf2::chosen_steps(reader, choice);
+    if (!steps) {
+        base::warn(otf2::how_to_choose_steps(tool.anchor, reader.archive()));
         return base::exit_promise_not_kept;
     }
-    otf2::StepTable table = between ? otf2::read_steps_between(reader, *region) : otf2::read_steps(reader, *region);
-    keep(table, tool.anchor, tool.part);
-    const std::string& call = archive.regions[*region].name;
-    const std::string name = between ? call + " to " + call : call;
-    if (table.ranks.empty()) {
-        std::fprintf(stderr,
-                     between ? "trace-steps: no step %s ends%s\n" : "trace-steps: no visit of region %s ends%s\n",
-                     name.c_str(), tool.part.any() ? (" within " + tool.part.text()).c_str() : "");
+    keep(steps->table, tool.anchor, tool.part);
+    if (steps->table.ranks.empty()) {
+        base::warn(steps->between ? "no step " : "no visit of region ", steps->name, " ends",
+                   tool.part.any() ? " within " + tool.part.text() : "");
         return base::exit_promise_not_kept;
     }
     if (const std::filesystem::path out = tool.out(); !out.empty()) {
         const base::MadeDirectories made{out};
-        write_steps(out / base::file::steps, table);
+        write_steps(out / base::file::steps, steps->table);
     }
-    print(name, table);
+    print(steps->name, steps->table);
     return base::exit_fine;
 }
 
@@ -179,7 +142,10 @@ try {
              "times and always directly inside the same region, in visits of like lengths (half of them, and of their "
              "time, "
              "within a factor of 4) and for at least half of the time from the first event to the last. Of several "
-             "equally far outside the one with the most time. A rank is judged by its first location with events.",
+             "equally far outside the one with the most time. A rank is judged by its first location with events. Where "
+             "no region is such a step: from call to call of the collective of MPI that every rank makes equally often, "
+             "directly inside the same region, over at least half of the run; of several the one made least often, if "
+             "that is 100 times or more, else the one made most often.",
          .entries = {}});
     tool.options.section({.title = "Columns of steps.csv",
                           .text = "",

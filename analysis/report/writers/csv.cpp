@@ -3,6 +3,7 @@
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/words.hpp"
 
@@ -131,9 +132,8 @@ void write_factor_levels(const std::filesystem::path& file, const Report& report
 }
 
 constexpr Table all[] = {
-    {"verdicts.csv", write_verdicts},           {"effects.csv", write_effects},
-    {"measures.csv", write_measures},           {"outliers.csv", write_outliers},
-    {"factor_levels.csv", write_factor_levels}, {"exposure.csv", write_exposure},
+    {"verdicts.csv", write_verdicts}, {base::file::effects, write_effects},       {"measures.csv", write_measures},
+    {"outliers.csv", write_outliers}, {"factor_levels.csv", write_factor_levels}, {"exposure.csv", write_exposure},
 };
 
 }  // namespace

@@ -1,0 +1,44 @@
+// A training as the analysis sees it: its steps and phases on every rank, whoever recorded them.
+#pragma once
+
+#include "analysis/input/steps.hpp"
+#include "trace-tools/steps/chosen_steps.hpp"
+
+#include <Eigen/Dense>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct Training {
+    std::filesystem::path file;      // an archive, or a steps.csv
+    StepTable steps;                 // times on each node's own clock, clock offsets undone
+    std::vector<std::string> clock;  // [rank]: identity of its node's clock, empty if the file does not say
+    std::vector<std::string> host;   // [rank], empty if the file does not say
+    bool is_table = false;           // of a steps.csv: its times are those of the node's CLOCK_MONOTONIC
+    std::string steps_are;           // "a step is a visit of iterate"; empty for regions `step` with their number
+
+    bool computes_while_stopped = false;  // it says so: its computing goes on while its processes are stopped
+
+    // Measures of the job's steps beside its phases, in ms, steps x names; empty if no buckets were recorded. The first
+    // three add up to the step.
+    //   critical_compute  from the step's begin (mean over ranks) until the last bucket of the last rank was ready
+    //   exposed_transfer  from then until the last rank had its last bucket back
+    //   after_exchange    the rest of the step
+    //   waiting           mean over ranks of: last bucket ready on the last rank - on this rank
+    //   transfer_min      sum over buckets of the shortest exchange of any rank: transfer without waiting for peers
+    //   ready rank <r>    from the step's begin on that rank until its last bucket was ready: names the slow rank,
+    //                     which the wall time of a phase that waits does not
+    // Why these: docs/statistics.md, where a delay comes from.
+    Eigen::MatrixXd extra_ms;
+    std::vector<std::string> extra_names;
+};
+
+// Of an archive, or of a table (steps.csv). Without a choice an archive's steps are its regions `step` that say their
+// number; where there are none, those that otf2::chosen_steps() finds. Throws Error for a file that is missing or
+// unsound, and for one without steps that all ranks completed; UsageError for a choice where the file is a table.
+Training read_training(const std::filesystem::path& file, const otf2::StepChoice& choice = {});
+
+}  // namespace analysis

@@ -1,0 +1,179 @@
+// crosstalk: one command from a job to the verdict on the noise beside it.
+#include "base/cli/commands.hpp"
+#include "base/system/stop.hpp"
+#include "base/words.hpp"
+#include "jobscripts/doctor/doctor.hpp"
+#include "jobscripts/run/designed_run.hpp"
+
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+
+namespace {
+
+// "5%", "4ms" or "0".
+void check_control_delay(const std::string& text)
+{
+    if (text == "0") return;
+    if (text.ends_with('%'))
+        base::parse<base::Percent>(text);
+    else
+        base::parse<base::Nanoseconds>(text);
+}
+
+// "2m 30s", "150", "150s": seconds where no unit is given.
+base::Nanoseconds duration(const std::string& text)
+{
+    const bool bare = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+    const auto length = base::parse<base::Nanoseconds>(bare ? text + "s" : text);
+    if (length.count() <= 0) base::fail_usage("--duration: must be longer than nothing");
+    return length;
+}
+
+class RunCommand : public base::Command {
+ public:
+    RunCommand() : Command{"crosstalk run", "a job beside noise in random order, and what each noise cost its steps"}
+    {
+        options.add_positional("COMMAND", request_.command, "the job and its arguments, behind --", 0);
+        options.synopsis("[options] -- COMMAND [ARGUMENT...]");
+        options.group("The run");
+        options.add("out", out_, "its directory; without it crosstalk-NUMBER, the first that is free", "DIR");
+        options.add("duration", duration_, "how long noise runs; a job that takes longer is asked to end (SIGTERM)",
+                    "TIME");
+        options.add("schedule", request_.schedule,
+                    "what noise does, see noisegen; auto: every stressor, placebo and positive control, as a "
+                    "rotation, or as a factorial where each stressor can have a core of its own",
+                    "SCHEDULE");
+        options.add("slot", request_.slot,
+                    "length of a slot of that; auto: ten steps of ddl-train, 2 s beside another job", "TIME");
+        options.add("seed", request_.seed, "of the random order", "NUMBER");
+        options.add("cpus", job_cpus_, "CPUs of the job; without it the cores not in --noise-cpus, or every other core",
+                    "LIST");
+        options.add("noise-cpus", noise_cpus_,
+                    "CPUs of the noise; without it the cores not in --cpus, or every other core", "LIST");
+        options.add("control-delay", request_.control_delay,
+                    "the known delay that ddl-train makes: a time, or a share of a quiet step, which a short training "
+                    "finds out first; 0: it is stopped for known times instead (control.pause), as any other job is",
+                    "DELAY");
+        options.add_switch("dry-run", dry_run_, "print the commands that would be started, and end");
+        options.group(
+            "Where the steps of a job that is not ddl-train come from; without any of these from its MPI calls");
+        options.add("step-from", request_.step_from, "they last from one call of this to the next: MPI_Allreduce",
+                    "CALL");
+        options.add("step-region", request_.step_region, "they are the visits of this region of its archive", "NAME");
+        options.add("step-line", request_.step_line,
+                    "they last from one line of its output to the next that this regular expression finds something "
+                    "in; of lines that agree in its group, as 'step ([0-9]+)', the first counts",
+                    "EXPRESSION");
+        options.add("steps", request_.steps, "they stand in this table that it writes, see interference exposure",
+                    "FILE.csv");
+        options.group("The result");
+        options.add("budget", request_.budget, "slowdown of a step that is still affordable", "PERCENT");
+        options.add("fail-on", request_.fail_on,
+                    "exit code 1 for a report that is any of: unsafe, undecided, untrusted", "LIST");
+        options.add("export-markdown", markdown_, "the verdicts as a table of Markdown", "FILE");
+        options.add("export-json", json_, "verdict.json of the report", "FILE");
+        options.add("export-csv", csv_, "effects.csv of the report", "FILE");
+        options.example("crosstalk run -- mpirun -n 8 ./program");
+        options.example("crosstalk run --step-line 'step ([0-9]+)' -- python3 train.py");
+        options.example("crosstalk run --budget 0.5% -- mpirun -n 2 ddl-train --model 'emulated[compute=15ms]'");
+        options.epilogue(
+            "Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 wrong usage, 3 noise did not cover the job.");
+        options.see_also("noisegen(1), ddl-train(1), interference(1), trace-record(1)");
+    }
+
+    int run() override
+    {
+        read();
+        base::stop_on_signals();
+        return dry_run_ ? crosstalk::show_designed_run(request_) : crosstalk::designed_run(request_);
+    }
+
+ private:
+    void read()
+    {
+        if (request_.command.empty()) base::fail_usage("which job? crosstalk run -- COMMAND (crosstalk run --help)");
+        request_.duration = duration(duration_);
+        if (!job_cpus_.empty()) request_.job_cpus = base::parse_cpus(job_cpus_);
+        if (!noise_cpus_.empty()) request_.noise_cpus = base::parse_cpus(noise_cpus_);
+        if (request_.control_delay.find_first_of("123456789") == std::string::npos) request_.control_delay = "0";
+        check_control_delay(request_.control_delay);
+        request_.out = std::filesystem::absolute(out_.empty() ? free_name() : out_);
+        request_.export_markdown = markdown_;
+        request_.export_json = json_;
+        request_.export_csv = csv_;
+        request_.again = again();
+    }
+
+    static std::string free_name()
+    {
+        for (int number = 1;; ++number)
+            if (std::string name = base::join("crosstalk-", number); !std::filesystem::exists(name)) return name;
+    }
+
+    // This command with another length and directory; interference puts the length in.
+    std::string again() const
+    {
+        std::vector<std::string> words{"crosstalk", "run"};
+        const auto keep = [&](const char* option, const std::string& value) {
+            if (options.given(option)) words.insert(words.end(), {base::join("--", option), base::shell_word(value)});
+        };
+        keep("schedule", request_.schedule);
+        keep("slot", request_.slot);
+        keep("seed", std::to_string(request_.seed));
+        keep("cpus", job_cpus_);
+        keep("noise-cpus", noise_cpus_);
+        keep("control-delay", request_.control_delay);
+        keep("step-from", request_.step_from);
+        keep("step-region", request_.step_region);
+        keep("step-line", request_.step_line);
+        keep("steps", request_.steps);
+        keep("budget", request_.budget);
+        return base::join_words(words, " ") + " --duration {seconds} --out NEW_DIR -- " +
+               base::shell_words(request_.command);
+    }
+
+    crosstalk::Request request_;
+    std::string out_;
+    std::string duration_ = "150s";
+    std::string job_cpus_;
+    std::string noise_cpus_;
+    std::string markdown_;
+    std::string json_;
+    std::string csv_;
+    bool dry_run_ = false;
+};
+
+class DoctorCommand : public base::Command {
+ public:
+    DoctorCommand() : Command{"crosstalk doctor", "what this machine offers and lacks for such runs"}
+    {
+        options.add_switch("json", json_, "print it as JSON");
+        options.example("crosstalk doctor");
+        options.epilogue("Exit codes: 0 a run works here, 77 something that every run needs is missing.");
+    }
+
+    int run() override
+    {
+        const std::vector<crosstalk::Finding> findings = crosstalk::examine();
+        if (json_)
+            crosstalk::print_json(std::cout, findings);
+        else
+            crosstalk::print(std::cout, findings);
+        base::flush_stdout();
+        return crosstalk::can_run(findings) ? base::exit_fine : base::exit_unavailable;
+    }
+
+ private:
+    bool json_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    base::Options options{"crosstalk", "one command from a job to the verdict on the noise beside it"};
+    return base::run_program(options, base::commands<RunCommand, DoctorCommand>(), argc, argv);
+} catch (...) {
+    return base::report_failure("crosstalk");
+}

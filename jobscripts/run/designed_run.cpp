@@ -1,0 +1,343 @@
+#include "jobscripts/run/designed_run.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/processes.hpp"
+#include "base/system/stop.hpp"
+#include "base/words.hpp"
+#include "jobscripts/run/cores.hpp"
+#include "jobscripts/run/job.hpp"
+#include "jobscripts/run/programs.hpp"
+#include "jobscripts/run/results.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include <unistd.h>
+
+namespace crosstalk {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t look_again_ns = 100'000'000;
+constexpr std::int64_t steps_before_noise = 5;
+constexpr std::int64_t start_up_ns = 5'000'000'000;          // of a job whose steps show only in the end
+constexpr std::int64_t noise_start_ns = 3'000'000'000;       // until it is ready
+constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end
+constexpr std::int64_t line_every_ns = 10'000'000'000;
+
+// The node has idle cores for three stressors with a core each? Else "on" would not be the same treatment every time.
+constexpr std::size_t cores_of_a_factorial = 3;
+
+// Without steps to be seen, a slot is long enough for most steps.
+constexpr const char* blind_slot = "2s";
+
+std::string schedule_of(const Request& request, const Job& job, const base::CpuSet& noise)
+{
+    if (request.schedule != "auto") return request.schedule;
+    const bool cooperates = job.source() == StepSource::ddl_train;
+    const std::string slot = request.slot != "auto" ? request.slot : cooperates ? "auto" : blind_slot;
+    const bool factorial = base::physical_cores(noise).size() >= cores_of_a_factorial;
+    const bool delay = cooperates && request.control_delay != "0";
+    return base::join(factorial ? "factorial" : "rotation", "(memory.stream, network.exchange, io.write, placebo, ",
+                      delay ? "control.delay, control.sham" : "control.pause", "; slot=", slot, ")");
+}
+
+std::vector<std::string> noise_words(const Request& request, const Job& job, const Split& cores)
+{
+    std::vector<std::string> words{
+        program("noisegen"),          "--schedule", schedule_of(request, job, cores.noise), "--seed",
+        std::to_string(request.seed), "--cpus",     base::format_cpus(cores.noise)};
+    if (cores.shared)
+        words.emplace_back("--share");
+    else
+        words.insert(words.end(), {"--avoid", base::format_cpus(cores.job)});
+    return words;
+}
+
+Split cores_for(const Request& request)
+{
+    base::check_cpus(request.job_cpus);
+    base::check_cpus(request.noise_cpus);
+    return split_cores(base::physical_cores(base::allowed_cpus()), request.job_cpus, request.noise_cpus);
+}
+
+// Nobody should wait for a job only to read that the schedule is malformed.
+void check_schedule(const Request& request, const Job& job, const Split& cores, const fs::path& slots)
+{
+    std::vector<std::string> words = noise_words(request, job, cores);
+    words.insert(words.end(), {"--duration", base::format(request.duration), "--designed", "--dry-run"});
+    const int code = wait_for(*start({.words = words, .folder = {}, .output = slots, .errors = slots}, cores.noise));
+    if (code == base::exit_fine) return;
+    std::string said = base::read_whole(slots);
+    const std::size_t last = said.rfind("noisegen: ");
+    if (last != std::string::npos) said = said.substr(last);
+    throw Ended{code, base::join("no such noise: ", base::trim(said))};
+}
+
+// Sets what is not set: ranks may share CPUs, are bound by the job alone, and get time to write their records.
+void prepare_for_mpi()
+{
+    const auto set = [](const char* name, const char* value) { ::setenv(name, value, 0); };
+    if (::geteuid() == 0) {
+        set("OMPI_ALLOW_RUN_AS_ROOT", "1");
+        set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+    set("OMPI_MCA_hwloc_base_binding_policy", "none");
+    set("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    set("OMPI_MCA_mpi_yield_when_idle", "1");  // the job has fewer CPUs than MPI counts: who waits must let others work
+    set("OMPI_MCA_odls_base_sigkill_timeout", "3");
+}
+
+// What runs ranks for others: it is not stopped with them, or it would tell of each stop.
+bool is_launcher(const base::Process& process)
+{
+    static const std::set<std::string> names{"mpirun",  "mpiexec", "mpiexec.hydra",  "orterun", "orted",
+                                             "prterun", "prted",   "hydra_pmi_prox", "srun"};
+    return names.contains(process.name);
+}
+
+// The processes that control.pause stops, with their descendants: those that launchers started, or the job itself.
+std::set<pid_t> victims_of(pid_t job)
+{
+    const std::map<pid_t, base::Process> all = base::processes();
+    std::set<pid_t> victims;
+    for (const pid_t pid : base::with_descendants({job}, all)) {
+        const auto parent = all.find(all.at(pid).parent);
+        if (!is_launcher(all.at(pid)) && parent != all.end() && is_launcher(parent->second)) victims.insert(pid);
+    }
+    return victims.empty() ? std::set{job} : victims;
+}
+
+// CPUs that processes of the job have bound themselves to, beside those that they were given.
+base::CpuSet bound_elsewhere(pid_t job, const base::CpuSet& given)
+{
+    base::CpuSet elsewhere;
+    for (const pid_t pid : base::with_descendants({job}, base::processes()))
+        for (const int cpu : base::affinity_of(pid))
+            if (!given.contains(cpu)) elsewhere.insert(cpu);
+    return elsewhere;
+}
+
+class Run {
+ public:
+    explicit Run(const Request& request) : request_{request}, cores_{cores_for(request)}, job_{request_, cores_.job} {}
+
+    void check() { check_schedule(request_, job_, cores_, request_.out / "log" / "slots.txt"); }
+
+    void run()
+    {
+        base::bind_this_thread(cores_.noise);
+        say_where();
+        prepare_for_mpi();
+        job_.measure_quiet_step();
+        job_began_ns_ = base::now_ns();
+        job_.start();
+        wait_for_first_steps();
+        keep_noise_off_the_job();
+        start_noise();
+        without_noise_ns_ = base::now_ns() - job_began_ns_ + noise_start_ns;
+        watch();
+        end_noise();
+        end_started_processes();
+    }
+
+    // Returns interference's exit code.
+    int analyse()
+    {
+        std::vector<std::string> words{program("interference"), "analyse", request_.out.string(), "--budget",
+                                       request_.budget,         "--again", request_.again};
+        if (job_.source() != StepSource::ddl_train)  // whose first steps alone are without noise
+            words.insert(words.end(), {"--warmup", base::format(base::Nanoseconds{without_noise_ns_})});
+        if (!request_.fail_on.empty()) words.insert(words.end(), {"--fail-on", request_.fail_on});
+        const std::vector<std::string> steps = job_.finish();
+        words.insert(words.end(), steps.begin(), steps.end());
+        return wait_for(*start({.words = words, .folder = {}, .output = {}, .errors = {}}, cores_.noise));
+    }
+
+    void show() const
+    {
+        std::cout << "job, on CPUs " << base::format_cpus(cores_.job) << ":\n  " << job_.command_line()
+                  << "\nnoise, on CPUs " << base::format_cpus(cores_.noise) << ":\n  "
+                  << base::shell_words(noise_words(request_, job_, cores_)) << "\n";
+    }
+
+ private:
+    void say_where() const
+    {
+        base::warn("job on CPUs ", base::format_cpus(cores_.job), ", noise on ", base::format_cpus(cores_.noise), ": ",
+                   schedule_of(request_, job_, cores_.noise));
+        if (cores_.shared)
+            base::warn(
+                "noise and job share their cores: this measures what sharing a core costs, which idle cores "
+                "don't");
+    }
+
+    void rest() const
+    {
+        base::end_if_stopped();
+        base::sleep_until_ns(base::now_ns() + look_again_ns);
+    }
+
+    void wait_for_first_steps()
+    {
+        const std::int64_t begin_ns = base::now_ns();
+        while (true) {
+            if (!job_.running()) throw Ended{base::exit_failed, job_failed("before noise could begin")};
+            const std::optional<std::size_t> steps = job_.steps_so_far();
+            if (steps ? *steps >= steps_before_noise : base::now_ns() - begin_ns >= start_up_ns) return;
+            rest();
+        }
+    }
+
+    std::string job_failed(const std::string& when) const
+    {
+        return base::join("the job ended ", when, job_.exit_code() == 0 ? "" : base::join(" (", job_.exit_code(), ")"),
+                          ": see ", job_.log().string(),
+                          job_.exit_code() == 0 ? "; let it take longer than a few seconds" : "");
+    }
+
+    // A launcher may bind ranks to CPUs that it was not given.
+    void keep_noise_off_the_job()
+    {
+        if (cores_.shared) return;
+        const base::CpuSet elsewhere = bound_elsewhere(job_.pid(), cores_.job);
+        if (elsewhere.empty()) return;
+        for (const int cpu : elsewhere) {
+            cores_.job.insert(cpu);
+            cores_.noise.erase(cpu);
+        }
+        if (cores_.noise.empty())
+            throw Ended{base::exit_usage,
+                        base::join("the job bound itself to CPUs ", base::format_cpus(elsewhere),
+                                   ", which leaves none to the noise: let it run on fewer, or unbound")};
+        base::warn("the job bound itself to CPUs ", base::format_cpus(elsewhere), ", so noise is on ",
+                   base::format_cpus(cores_.noise));
+    }
+
+    void start_noise()
+    {
+        constexpr std::int64_t beyond_ns = 600'000'000'000;  // it is ended; this is for when nobody is there to do so
+        std::vector<std::string> words = noise_words(request_, job_, cores_);
+        const std::string length = base::format(base::Nanoseconds{request_.duration.count() + beyond_ns});
+        words.insert(words.end(), {"--duration", length, "--out", request_.out.string()});
+        if (job_.source() != StepSource::ddl_train)
+            for (const pid_t pid : victims_of(job_.pid())) words.insert(words.end(), {"--victim", std::to_string(pid)});
+        const fs::path log = noise_log();
+        noise_ = start({.words = words, .folder = {}, .output = log, .errors = log}, cores_.noise);
+    }
+
+    fs::path noise_log() const { return request_.out / "log" / "noise.log"; }
+
+    bool noise_runs()
+    {
+        if (noise_->pid() == 0) return false;
+        if (const std::optional<int> code = noise_->wait(base::Nanoseconds{0})) noise_code_ = *code;
+        return noise_->pid() != 0;
+    }
+
+    void watch()
+    {
+        const std::int64_t begin_ns = base::now_ns();
+        const std::int64_t end_ns = begin_ns + request_.duration.count();
+        std::int64_t next_line_ns = begin_ns + line_every_ns;
+        bool asked = false;
+        while (job_.running()) {
+            const std::int64_t now_ns = base::now_ns();
+            if (!ended_early_ && !asked && !noise_runs()) {
+                ended_early_ = true;
+                base::warn("noise ended before the job: see ", noise_log().string());
+            }
+            if (!asked && now_ns >= end_ns) {
+                asked = true;
+                if (job_.source() != StepSource::ddl_train) job_.stop();
+            }
+            if (asked && now_ns >= end_ns + patience_to_end_ns) break;  // what is left is ended with all else
+            if (now_ns >= next_line_ns) {
+                next_line_ns += line_every_ns;
+                say_how_far((now_ns - begin_ns) / 1'000'000'000);
+            }
+            rest();
+        }
+        const bool by_itself = base::now_ns() < end_ns || job_.source() == StepSource::ddl_train;
+        if (by_itself && job_.exit_code() != 0)
+            throw Ended{job_.exit_code() == base::exit_usage ? base::exit_usage : base::exit_failed,
+                        job_failed("with a failure")};
+    }
+
+    void say_how_far(std::int64_t seconds) const
+    {
+        const std::optional<std::size_t> steps = job_.steps_so_far();
+        base::warn(seconds, " s of ", base::format(request_.duration),
+                   steps ? base::join(", ", *steps, " steps") : std::string{});
+    }
+
+    // SIGTERM lets noise finish its trace.
+    void end_noise()
+    {
+        if (noise_runs()) {
+            noise_->signal(SIGTERM);
+            noise_code_ = noise_->wait();
+        }
+        if (noise_code_ != base::exit_fine && noise_code_ != base::exit_promise_not_kept)
+            throw Ended{base::exit_promise_not_kept, base::join("noise did not cover the job: it failed (", noise_code_,
+                                                                "), see ", noise_log().string())};
+    }
+
+    const Request& request_;
+    Split cores_;
+    Job job_;
+    std::unique_ptr<base::Child> noise_;
+    int noise_code_ = 0;
+    std::int64_t job_began_ns_ = 0;
+    std::int64_t without_noise_ns_ = 0;  // of the job's beginning
+    bool ended_early_ = false;
+};
+
+void make_directories(const Request& request)
+{
+    for (const char* part : {base::part::train, base::part::noise, base::part::report})
+        if (const fs::path path = request.out / part; fs::exists(fs::symlink_status(path)))
+            base::fail_usage(path.string(), " is there already: give another --out");
+    fs::create_directories(request.out / "log");
+}
+
+}  // namespace
+
+int designed_run(const Request& request)
+{
+    Run run{request};
+    make_directories(request);
+    const EndsWhatWasStarted guard;
+    try {
+        run.check();
+        run.run();
+        const int code = run.analyse();
+        write_status(request, code, "");
+        export_results(request);
+        return code;
+    } catch (const Ended& ended) {
+        write_status(request, ended.code, ended.reason);
+        base::warn(ended.reason);
+        return ended.code;
+    } catch (const base::Error& error) {
+        write_status(request, base::exit_failed, error.what());
+        throw;
+    }
+}
+
+int show_designed_run(const Request& request)
+{
+    const Run run{request};
+    run.show();
+    return base::exit_fine;
+}
+
+}  // namespace crosstalk

@@ -1,0 +1,235 @@
+#include "jobscripts/run/job.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+#include "jobscripts/run/programs.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <fstream>
+
+namespace crosstalk {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t least_lines = 20;  // of a kind, or it tells of no steps
+constexpr int quiet_steps = 24;
+constexpr std::int64_t first_quiet_step = 8;  // those before warm up
+
+bool is_ddl_train(const std::string& word)
+{
+    return fs::path{word}.filename() == "ddl-train";
+}
+
+StepSource source_of(const Request& request)
+{
+    const bool training = std::any_of(request.command.begin(), request.command.end(), is_ddl_train);
+    const int chosen = (request.step_region.empty() ? 0 : 1) + (request.step_from.empty() ? 0 : 1) +
+                       (request.step_line.empty() ? 0 : 1) + (request.steps.empty() ? 0 : 1);
+    if (chosen > 1) base::fail_usage("--step-region, --step-from, --step-line and --steps: one of them");
+    if (training && chosen > 0)
+        base::fail_usage("ddl-train records its own steps: leave out --step-region, --step-from, --step-line, --steps");
+    if (training) return StepSource::ddl_train;
+    if (!request.steps.empty()) return StepSource::table;
+    if (!request.step_line.empty()) return StepSource::lines;
+    return StepSource::calls;
+}
+
+// The median over steps that every rank took after the first ones; 0 if there are none.
+double median_step_ns(const fs::path& steps)
+{
+    const base::CsvTable table{steps};
+    std::vector<std::int64_t> lengths;
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        if (table.get<std::int64_t>(row, "step") >= first_quiet_step)
+            lengths.push_back(table.get<std::int64_t>(row, "end_ns") - table.get<std::int64_t>(row, "begin_ns"));
+    if (lengths.empty()) return 0.0;
+    std::sort(lengths.begin(), lengths.end());
+    return static_cast<double>(lengths[lengths.size() / 2]);
+}
+
+std::size_t lines_of(const fs::path& file)
+{
+    std::ifstream in{file};
+    return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>{in}, {}, '\n'));
+}
+
+}  // namespace
+
+Job::Job(const Request& request, const base::CpuSet& cpus)
+    : request_{request}, cpus_{cpus}, source_{source_of(request)}, control_delay_{request.control_delay}
+{
+    if (!on_path(request.command.front()) && !is_ddl_train(request.command.front()))
+        base::fail_usage("no program '", request.command.front(), "' on PATH");
+    if (source_ == StepSource::ddl_train && names("--out"))
+        base::fail_usage("leave ddl-train's --out to crosstalk run, whose --out it is");
+    if (source_ == StepSource::lines) LineKinds{request.step_line};
+    if (source_ == StepSource::table && fs::exists(request.steps))
+        base::fail_usage("--steps ", request.steps, " is there already, before the job that is to write it");
+}
+
+bool Job::names(const std::string& option) const
+{
+    return std::any_of(request_.command.begin(), request_.command.end(),
+                       [&](const std::string& word) { return word == option || word.starts_with(option + "="); });
+}
+
+std::vector<std::string> Job::training_words(const fs::path& out) const
+{
+    std::vector<std::string> words = request_.command;
+    for (std::string& word : words)
+        if (word == "ddl-train") word = program(word);
+    if (!names("--cpus")) words.insert(words.end(), {"--cpus", base::format_cpus(cpus_)});
+    words.insert(words.end(), {"--out", out.string()});
+    return words;
+}
+
+std::vector<std::string> Job::words() const
+{
+    const fs::path trace = request_.out / base::part::train / base::file::trace;
+    switch (source_) {
+        case StepSource::ddl_train: {
+            std::vector<std::string> words = training_words(request_.out);
+            if (!names("--duration") && !names("--steps"))
+                words.insert(words.end(), {"--duration", base::format(request_.duration)});
+            if (!names("--control-delay")) words.insert(words.end(), {"--control-delay", control_delay_});
+            return words;
+        }
+        case StepSource::calls: {
+            std::vector<std::string> words{program("trace-record"), "--out", trace.string(), "--"};
+            words.insert(words.end(), request_.command.begin(), request_.command.end());
+            return words;
+        }
+        case StepSource::table:
+        case StepSource::lines:
+            break;
+    }
+    return request_.command;
+}
+
+std::string Job::command_line() const
+{
+    return base::shell_words(words());
+}
+
+fs::path Job::log() const
+{
+    return request_.out / "log" / "job.log";
+}
+
+fs::path Job::own_table() const
+{
+    return request_.out / base::part::train / base::file::steps;
+}
+
+void Job::measure_quiet_step()
+{
+    if (source_ != StepSource::ddl_train || !control_delay_.ends_with('%') || names("--control-delay")) return;
+    const auto share = base::parse<base::Percent>(control_delay_);
+    const fs::path scratch = request_.out / "log" / "quiet_step";
+    const fs::path log = request_.out / "log" / "quiet_step.log";
+    fs::remove_all(scratch);  // of a run that was killed
+    std::vector<std::string> words = training_words(scratch);
+    words.insert(words.end(), {"--steps", std::to_string(quiet_steps)});
+    const int code = wait_for(*crosstalk::start({.words = words, .folder = {}, .output = log, .errors = log}, cpus_));
+    if (code != 0)
+        base::fail("the short training that finds out the length of a quiet step failed: see ", log.string());
+    const double step_ns = median_step_ns(scratch / base::part::train / base::file::steps);
+    fs::remove_all(scratch);
+    if (step_ns <= 0.0) base::fail("the short training took too few steps: see ", log.string());
+    control_delay_ = base::join(std::llround(step_ns * share.fraction() / 1e3), "us");
+    base::warn("a quiet step takes ", std::llround(step_ns / 1e3), " us; the known delay is ", control_delay_);
+}
+
+void Job::start()
+{
+    if (source_ != StepSource::ddl_train) {
+        const fs::path part = request_.out / base::part::train;
+        fs::create_directories(part);
+        nlohmann::ordered_json record = base::run_record("crosstalk");
+        record["training"]["model"] = base::shortened(base::shell_words(request_.command), 100);
+        base::write_whole(part / base::file::run_record, record.dump(2) + "\n");
+    }
+    base::Launch launch{.words = words(), .folder = {}, .output = log(), .errors = log()};
+    if (source_ == StepSource::lines || source_ == StepSource::calls) {
+        output_ =
+            std::make_unique<Output>(log(), request_.step_line.empty() ? LineKinds{} : LineKinds{request_.step_line});
+        launch.output = launch.errors = output_->terminal();
+    }
+    child_ = crosstalk::start(launch, cpus_);
+}
+
+bool Job::running()
+{
+    if (child_->pid() == 0) return false;
+    const std::optional<int> code = child_->wait(base::Nanoseconds{0});
+    if (code) exit_code_ = *code;
+    return !code;
+}
+
+void Job::stop()
+{
+    child_->signal(SIGTERM);
+}
+
+std::optional<std::size_t> Job::steps_so_far() const
+{
+    const auto rows = [](const fs::path& file) -> std::size_t {
+        const std::size_t lines = fs::exists(file) ? lines_of(file) : 0;
+        return lines > 0 ? lines - 1 : 0;
+    };
+    switch (source_) {
+        case StepSource::ddl_train:
+            return rows(own_table());
+        case StepSource::table:
+            return rows(request_.steps);
+        case StepSource::lines:
+            return output_->most_lines();
+        case StepSource::calls:
+            break;
+    }
+    return {};
+}
+
+std::vector<std::string> Job::finish()
+{
+    switch (source_) {
+        case StepSource::ddl_train:
+            return {};
+        case StepSource::table:
+            if (!fs::exists(request_.steps)) base::fail("the job wrote no ", request_.steps);
+            return {"--steps", request_.steps};
+        case StepSource::lines:
+        case StepSource::calls:
+            break;
+    }
+    const LineKinds kinds = output_->finish();
+    if (source_ == StepSource::calls && fs::exists(request_.out / base::part::train / base::file::anchor_in_part)) {
+        if (!request_.step_region.empty()) return {"--step-region", request_.step_region};
+        if (!request_.step_from.empty()) return {"--step-from", request_.step_from};
+        return {};
+    }
+    const auto kind = kinds.most_frequent(least_lines);
+    if (!kind && source_ == StepSource::lines)
+        base::fail("fewer than ", least_lines, " lines of the job match --step-line '", request_.step_line, "': see ",
+                   log().string());
+    if (!kind)
+        base::fail("the job shows no steps: it makes no MPI calls that could be recorded, and prints no line that ",
+                   "repeats; --step-line EXPRESSION names one, --steps FILE a table that it writes");
+    if (source_ == StepSource::calls)
+        base::warn("a step lasts from one line '", base::shortened(kind->name, 60), "' to the next (--step-line ",
+                   "chooses another)");
+    write_steps(own_table(), kind->at_ns);
+    return {"--steps", own_table().string()};
+}
+
+}  // namespace crosstalk

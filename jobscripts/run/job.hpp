@@ -1,0 +1,67 @@
+// The job that is measured: how it is started, and where its steps are found.
+#pragma once
+
+#include "base/system/child.hpp"
+#include "jobscripts/run/output.hpp"
+#include "jobscripts/run/request.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crosstalk {
+
+// ddl_train  records its own archive, and cooperates in control.delay
+// table      writes its own steps.csv
+// lines      prints a line a step
+// calls      its MPI calls are recorded, and steps last from one to the next; without MPI the lines that it prints
+enum class StepSource { ddl_train, table, lines, calls };
+
+class Job {
+ public:
+    // Throws UsageError for a command that cannot be measured so, such as ddl-train with an --out of its own.
+    Job(const Request& request, const base::CpuSet& cpus);
+
+    StepSource source() const { return source_; }
+
+    // The command as it will be started, for people.
+    std::string command_line() const;
+
+    // A quiet step of ddl-train, from a short training of its own; kept as the known delay where that is a share.
+    void measure_quiet_step();
+
+    void start();
+    bool running();
+    int exit_code() const { return exit_code_; }
+
+    // Asks it to end.
+    void stop();
+
+    // Steps so far, of all ranks together; none where they show only in the end.
+    std::optional<std::size_t> steps_so_far() const;
+
+    // To be called when all of it has ended: options for interference that say where the steps are. Throws Error where
+    // there are none.
+    std::vector<std::string> finish();
+
+    pid_t pid() const { return child_->pid(); }
+    std::filesystem::path log() const;
+
+ private:
+    std::vector<std::string> words() const;
+    std::vector<std::string> training_words(const std::filesystem::path& out) const;
+    bool names(const std::string& option) const;
+    std::filesystem::path own_table() const;
+
+    const Request& request_;
+    base::CpuSet cpus_;
+    StepSource source_;
+    std::string control_delay_;
+    std::unique_ptr<Output> output_;
+    std::unique_ptr<base::Child> child_;
+    int exit_code_ = 0;
+};
+
+}  // namespace crosstalk

@@ -1,0 +1,85 @@
+// What a job prints: kept in a log, every line with the time at which it came. Where nothing else tells of its steps,
+// lines that repeat do.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <regex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace crosstalk {
+
+// Times of the lines that are of one kind, CLOCK_MONOTONIC.
+using LineTimes = std::vector<std::int64_t>;
+
+// Lines by kind. Given a regular expression, those that it finds something in are the only kind; if it has a group, of
+// lines that agree in it the first one counts (other ranks print it, too). Without one, lines that differ only in their
+// numbers are a kind, and a line that is the same as the one before of its kind does not count.
+class LineKinds {
+ public:
+    LineKinds() = default;
+    explicit LineKinds(const std::string& expression);  // throws UsageError for what is no regular expression
+
+    void add(const std::string& line, std::int64_t at_ns);
+
+    // The kind with the most lines and that, or none if there are fewer than `least` of it.
+    struct Kind {
+        std::string name;  // "step # of #"
+        LineTimes at_ns;
+    };
+    std::optional<Kind> most_frequent(std::size_t least) const;
+    std::size_t most() const;  // lines of one kind
+
+ private:
+    struct Lines {
+        std::string last;
+        LineTimes at_ns;
+    };
+    std::optional<std::regex> expression_;
+    std::string expression_text_;
+    std::map<std::string, Lines> kinds_;
+};
+
+// The reading end of a terminal that a job writes to: it prints line by line, as to a person.
+class Output {
+ public:
+    // Throws std::system_error.
+    Output(const std::filesystem::path& log, LineKinds kinds);
+    ~Output();
+    Output(const Output&) = delete;
+    Output& operator=(const Output&) = delete;
+
+    // To be opened by the job as its output.
+    const std::filesystem::path& terminal() const { return terminal_; }
+
+    // Lines of one kind so far.
+    std::size_t most_lines() const;
+
+    // Waits until what the job printed is read; to be called when all of the job has ended.
+    LineKinds finish();
+
+ private:
+    void close();
+    void read();
+    void take(const char* bytes, std::size_t count, std::int64_t at_ns);
+
+    std::filesystem::path terminal_;
+    std::ofstream log_;
+    int reading_ = -1;
+    int writing_ = -1;  // ours, so that the terminal lives until finish()
+    mutable std::mutex mutex_;
+    LineKinds kinds_;
+    std::string line_;
+    std::thread reader_;
+};
+
+// steps.csv of one rank: a step lasts from one line to the next.
+void write_steps(const std::filesystem::path& file, const LineTimes& at_ns);
+
+}  // namespace crosstalk

@@ -1,0 +1,98 @@
+#include "jobscripts/run/programs.hpp"
+
+#include "base/error.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/environment.hpp"
+#include "base/system/processes.hpp"
+#include "base/system/stop.hpp"
+#include "base/words.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <optional>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace crosstalk {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void signal_to(const std::set<pid_t>& processes, int signal)
+{
+    for (const pid_t pid : processes) ::kill(pid, signal);
+}
+
+}  // namespace
+
+std::string program(const std::string& name)
+{
+    const fs::path path = fs::read_symlink("/proc/self/exe").parent_path() / name;
+    if (!fs::exists(path))
+        base::unavailable("there is no ", path.string(), ": build all programs (cmake --build), or install anew");
+    return path.string();
+}
+
+bool on_path(const std::string& name)
+{
+    if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0;
+    for (const std::string& folder : base::split(base::environment("PATH").value_or(""), ':'))
+        if (::access((fs::path{folder} / name).c_str(), X_OK) == 0) return true;
+    return false;
+}
+
+std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus)
+{
+    if (!on_path(launch.words.front())) base::fail_usage("no program '", launch.words.front(), "' on PATH");
+    launch.words.insert(launch.words.begin(), {"setpriv", "--pdeathsig", "TERM"});
+    const base::CpuSet own = base::affinity_of(0);
+    base::bind_this_thread(cpus);  // a child inherits them
+    auto child = std::make_unique<base::Child>(launch);
+    base::bind_this_thread(own);
+    return child;
+}
+
+int wait_for(base::Child& child)
+{
+    constexpr base::Nanoseconds look_again{200'000'000};
+    while (true) {
+        if (const std::optional<int> code = child.wait(look_again)) return *code;
+        base::end_if_stopped();
+    }
+}
+
+void adopt_orphans()
+{
+    base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become the reaper of orphans");
+}
+
+std::set<pid_t> started_processes()
+{
+    std::set<pid_t> all = base::with_descendants({::getpid()}, base::processes());
+    all.erase(::getpid());
+    return all;
+}
+
+void end_started_processes()
+{
+    constexpr std::int64_t grace_ns = 8'000'000'000;  // mpirun gives its ranks some of them
+    constexpr std::int64_t insist_ns = 2'000'000'000;
+    constexpr std::int64_t look_again_ns = 50'000'000;
+    const std::int64_t begin_ns = base::now_ns();
+    std::set<pid_t> asked;
+    for (std::int64_t now_ns = begin_ns; now_ns < begin_ns + grace_ns + insist_ns; now_ns = base::now_ns()) {
+        const std::set<pid_t> running = started_processes();
+        if (running.empty()) return;
+        if (now_ns > begin_ns + grace_ns)
+            signal_to(running, SIGKILL);
+        else
+            for (const pid_t pid : running)
+                if (asked.insert(pid).second) ::kill(pid, SIGTERM);
+        base::sleep_until_ns(now_ns + look_again_ns);
+    }
+}
+
+}  // namespace crosstalk

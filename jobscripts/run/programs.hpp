@@ -1,0 +1,44 @@
+// The programs beside this one, and everything that this process starts.
+#pragma once
+
+#include "base/system/child.hpp"
+#include "base/system/cpus.hpp"
+
+#include <memory>
+#include <set>
+#include <string>
+
+namespace crosstalk {
+
+// The program of ours of that name, in the folder of this one, as built or installed. Throws Unavailable if it is not
+// there.
+std::string program(const std::string& name);
+
+// Is it on PATH?
+bool on_path(const std::string& name);
+
+// A child on these CPUs that gets SIGTERM if this process is killed. Throws UsageError for a program that is not there.
+std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus);
+
+// Its exit code. Throws Interrupted where a signal asks this process to end.
+int wait_for(base::Child& child);
+
+// Orphans of its children become this process's own, so that nothing that was started gets out of sight.
+void adopt_orphans();
+
+// Everything that was started and runs, children of children included.
+std::set<pid_t> started_processes();
+
+// Asks all of it to end, and insists after some seconds.
+void end_started_processes();
+
+// While this lives. What was started ends with it.
+class EndsWhatWasStarted {
+ public:
+    EndsWhatWasStarted() { adopt_orphans(); }
+    ~EndsWhatWasStarted() { end_started_processes(); }
+    EndsWhatWasStarted(const EndsWhatWasStarted&) = delete;
+    EndsWhatWasStarted& operator=(const EndsWhatWasStarted&) = delete;
+};
+
+}  // namespace crosstalk

@@ -1,0 +1,40 @@
+// What `crosstalk run` was asked for.
+#pragma once
+
+#include "base/system/cpus.hpp"
+#include "base/units.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace crosstalk {
+
+struct Request {
+    std::vector<std::string> command;  // the job, as given behind --
+    std::filesystem::path out;         // the run's directory
+    base::Nanoseconds duration{150'000'000'000};
+    std::string budget = "1%";
+    std::string schedule = "auto";
+    std::string slot = "auto";
+    std::uint64_t seed = 1;
+    base::CpuSet job_cpus;    // empty: not given
+    base::CpuSet noise_cpus;  // empty: not given
+
+    // The known delay of a job that cooperates: a time, a share of its quiet step, or 0 for none.
+    std::string control_delay = "5%";
+
+    // Where the steps of another job come from; at most one is given.
+    std::string step_region;
+    std::string step_from;
+    std::string step_line;  // a regular expression for lines of its output
+    std::string steps;      // a table that the job writes
+
+    std::string fail_on;
+    std::filesystem::path export_markdown;  // empty: not wanted, as the next two
+    std::filesystem::path export_json;
+    std::filesystem::path export_csv;
+    std::string again;  // the command that makes such a run anew
+};
+
+}  // namespace crosstalk

@@ -1,0 +1,80 @@
+#include "jobscripts/run/results.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+
+namespace crosstalk {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string reason_for(int code)
+{
+    if (code == base::exit_promise_not_kept) return "noise did not cover the training";
+    if (code == base::exit_fine) return "noise covered the training";
+    return base::join("interference ended with ", code);
+}
+
+std::string two_digits(double number)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", number);
+    return text.data();
+}
+
+// "| memory.stream | +7.57 % | 5.13 to 10.01 % | unsafe |"
+std::string markdown(const Json& verdict)
+{
+    std::string table =
+        base::join("| noise | slowdown of a step | 95 % interval | verdict at ",
+                   two_digits(verdict.at("budget_percent").get<double>()), " % |\n| --- | ---: | ---: | --- |\n");
+    for (const auto& [name, factor] : verdict.at("factors").items())
+        table += base::join("| ", name, " | ", two_digits(factor.at("effect_percent").get<double>()), " % | ",
+                            two_digits(factor.at("low_percent").get<double>()), " to ",
+                            two_digits(factor.at("high_percent").get<double>()), " % | ",
+                            factor.at("verdict").get<std::string>(), " |\n");
+    table += base::join("\nQuiet step: ", two_digits(verdict.at("quiet_step_ms").get<double>()), " ms. This run ",
+                        verdict.at("trustworthy").get<bool>() ? "can be trusted.\n" : "can not be trusted:\n");
+    for (const Json& reason : verdict.at("reasons")) table += "- " + reason.get<std::string>() + "\n";
+    return table;
+}
+
+}  // namespace
+
+void write_status(const Request& request, int code, const std::string& reason)
+{
+    const fs::path summary = request.out / base::part::report / base::file::summary;
+    Json status;
+    status["job"] = "local";
+    status["nodes"] = 1;
+    status["exit_code"] = code;
+    status["reason"] = reason.empty() ? reason_for(code) : reason;
+    status["covered"] = code == base::exit_promise_not_kept ? Json(false) : Json(nullptr);
+    if (fs::exists(summary)) status.update(base::read_json(summary));
+    status["analysis_exit_code"] = reason.empty() ? Json(code) : Json(nullptr);
+    base::write_whole(request.out / base::file::status, status.dump() + "\n");
+}
+
+void export_results(const Request& request)
+{
+    const fs::path report = request.out / base::part::report;
+    if (!fs::exists(report / base::file::verdict)) return;
+    if (!request.export_json.empty())
+        base::write_whole(request.export_json, base::read_whole(report / base::file::verdict));
+    if (!request.export_csv.empty())
+        base::write_whole(request.export_csv, base::read_whole(report / base::file::effects));
+    if (!request.export_markdown.empty())
+        base::write_whole(request.export_markdown, markdown(base::read_json(report / base::file::verdict)));
+}
+
+}  // namespace crosstalk

@@ -1,0 +1,22 @@
+// What a run leaves for others: its status for a campaign, its result as a table.
+#pragma once
+
+#include "jobscripts/run/request.hpp"
+
+#include <string>
+
+namespace crosstalk {
+
+// The run is over before its report, and status.json says why.
+struct Ended {
+    int code = 0;
+    std::string reason;
+};
+
+// status.json: how it went, and what the report says in short. An empty reason: the code is interference's.
+void write_status(const Request& request, int code, const std::string& reason);
+
+// --export-*: verdict.json, effects.csv, and the verdicts as a table of Markdown. Nothing where there is no report.
+void export_results(const Request& request);
+
+}  // namespace crosstalk

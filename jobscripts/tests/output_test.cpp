@@ -1,0 +1,69 @@
+#include "jobscripts/run/output.hpp"
+
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/system/child.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+
+using crosstalk::LineKinds;
+using crosstalk::LineTimes;
+using testing::Scratch;
+
+namespace {
+
+LineTimes times_of(LineKinds kinds, const std::vector<std::string>& lines, std::size_t least = 1)
+{
+    std::int64_t at_ns = 0;
+    for (const std::string& line : lines) kinds.add(line, at_ns += 10);
+    const auto kind = kinds.most_frequent(least);
+    return kind ? kind->at_ns : LineTimes{};
+}
+
+}  // namespace
+
+TEST_CASE("lines that differ only in their numbers are of one kind and the largest kind counts")
+{
+    CHECK(times_of({}, {"start", "step 1: loss 2.5", "saved 1", "step 2: loss 2.25", "step 10: loss 1"}) ==
+          LineTimes{20, 40, 50});
+    CHECK(times_of({}, {"a", "b", "a"}).empty());
+    CHECK(times_of({}, {"1", "2", "3"}, 4).empty());
+}
+
+TEST_CASE("a line that other ranks print too counts once")
+{
+    CHECK(times_of({}, {"step 1", "step 1", "step 2", "step 2"}) == LineTimes{10, 30});
+    CHECK(times_of(LineKinds{"step ([0-9]+)"}, {"rank 0 step 1", "rank 1 step 1", "rank 1 step 2", "rank 0 step 2"}) ==
+          LineTimes{10, 30});
+}
+
+TEST_CASE("an expression without a group counts every line that it finds something in")
+{
+    CHECK(times_of(LineKinds{"done"}, {"done", "not yet", "done", "done"}) == LineTimes{10, 30, 40});
+    CHECK_THROWS_AS(LineKinds{"step ("}, base::UsageError);
+}
+
+TEST_CASE("a job prints line by line, is logged byte by byte, and progress bars are lines")
+{
+    const Scratch scratch;
+    crosstalk::Output output{scratch / "log", LineKinds{}};
+    const std::string terminal = output.terminal();
+    base::Child child{{.words = {"sh", "-c", "test -t 1 && printf 'step 1\\rstep 2\\rstep 3\\nstep 4'"},
+                       .output = terminal,
+                       .errors = terminal}};
+    CHECK(child.wait() == 0);
+    const auto kind = output.finish().most_frequent(3);
+    REQUIRE(kind);
+    CHECK(kind->name == "step #");
+    CHECK(kind->at_ns.size() == 3);  // the fourth never ended
+    CHECK(base::read_whole(scratch / "log") == "step 1\rstep 2\rstep 3\nstep 4");
+}
+
+TEST_CASE("a step lasts from one line to the next")
+{
+    const Scratch scratch;
+    crosstalk::write_steps(scratch / "steps.csv", {100, 130, 130, 190});
+    CHECK(base::read_whole(scratch / "steps.csv") == "rank,step,begin_ns,end_ns\n0,0,100,130\n0,2,130,190\n");
+}

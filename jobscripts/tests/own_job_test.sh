@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# own_job_test.sh calls|lines|table: a job that was never made for Crosstalk is measured by one command, whether its MPI
+# calls, the lines that it prints or a table that it writes tell of its steps.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
+needs setpriv crosstalk noisegen interference trace-record
+how=$1
+run=$scratch/run
+mkdir "$scratch/io"
+
+# A program of some ms a step, for much longer than the run.
+cat >"$scratch/job.py" <<'PYTHON'
+import sys, time
+table = open(sys.argv[1], "w", buffering=1) if len(sys.argv) > 1 else None
+if table:
+    print("rank,step,begin_ns,end_ns", file=table)
+for step in range(1000000):
+    begin = time.monotonic_ns()
+    sum(x * x for x in range(40000))
+    if table:
+        print(0, step, begin, time.monotonic_ns(), sep=",", file=table)
+    else:
+        print("step", step, "loss", 1 / (step + 1))
+PYTHON
+
+case $how in
+    calls)
+        needs mpirun
+        job=(mpirun -n 2 "$CROSSTALK_BIN/../tests/mpi-calls" reduce)
+        [[ -x ${job[3]} ]] || skip "there is no mpi-calls"
+        options=(--export-markdown "$scratch/table.md" --export-json "$scratch/verdict.json")
+        [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST
+        ;;
+    lines)
+        needs python3
+        job=(python3 "$scratch/job.py")
+        options=(--step-line 'step ([0-9]+) ')
+        ;;
+    table)
+        needs python3
+        job=(python3 "$scratch/job.py" "$scratch/own.csv")
+        options=(--steps "$scratch/own.csv")
+        ;;
+esac
+
+# 3: noise did not cover the job, as where the machine stands still for seconds.
+for _ in 1 2 3; do
+    rm -rf "$run" "$scratch/own.csv"
+    run crosstalk run --out "$run" --duration 12s --seed 7 "${options[@]}" --schedule \
+        "rotation(memory.stream[bytes=16MiB], io.write[directory=$scratch/io,block=64KiB], placebo, control.pause; slot=300ms)" \
+        -- "${job[@]}"
+    ((status == 3)) || break
+done
+[[ $status == 0 ]] || broken "the run ends well" "it ended with $status: $(cat "$scratch/err"; tail -n 20 "$run"/log/*.log)"
+check "it names the report" grep -q "report: $run/report/index.html" "$scratch/out"
+check "each noise has a verdict" grep -Eq '^(memory.stream|io.write) .*(safe|unsafe|undecided)' "$scratch/out"
+check "the job was stopped for known times" grep -Eq 'control pause .*true value [1-9]' "$scratch/out"
+check "the status file tells a campaign" grep -q '"exit_code":0.*"covered":true' "$run/status.json"
+check "the report names the job" grep -q "${job[0]}" "$run/report/index.html"
+check "no scratch file of the noise is left" test -z "$(ls -A "$scratch/io")"
+if [[ $how == calls ]]; then
+    check "what its steps are is told" grep -q 'MPI_Allreduce to MPI_Allreduce' "$run/report/index.html"
+    check "the verdicts are a table of Markdown" grep -q '^| memory.stream | ' "$scratch/table.md"
+    check "the verdict is where it was asked for" cmp "$scratch/verdict.json" "$run/report/verdict.json"
+fi
+refused 2 "is there already" crosstalk run --out "$run" -- "${job[@]}"

@@ -1,0 +1,34 @@
+// The steps of an archive: those that a user chose, else those that are found.
+#pragma once
+
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/steps/step_collection.hpp"
+
+#include <optional>
+#include <string>
+
+namespace otf2 {
+
+// As a user names them; one of the two, or neither.
+struct StepChoice {
+    std::string region;  // steps are the visits of this region
+    std::string from;    // steps last from one visit of this region to the next
+
+    // Throws UsageError if both are given.
+    void check() const;
+};
+
+struct ChosenSteps {
+    std::string name;      // "step", or "MPI_Allreduce to MPI_Allreduce"
+    bool between = false;  // from one visit to the next
+    StepTable table;
+};
+
+// Without a choice what find_step_region() finds, else find_step_call(); none if nothing repeats. Reads all events up
+// to three times. Throws UsageError for a region that is not there.
+std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice);
+
+// What a user can do where none are found: "such as MPI_Allreduce".
+std::string how_to_choose_steps(const std::string& anchor, const Archive& archive);
+
+}  // namespace otf2
