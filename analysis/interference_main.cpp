@@ -1,12 +1,14 @@
 // interference: what noise cost a training, from traces to a verdict an operator can act on.
 #include "analysis/cli/designed_report.hpp"
 #include "analysis/cli/settings.hpp"
+#include "analysis/cli/so_far.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/report/writers/comparison_report.hpp"
 #include "analysis/report/writers/controls_report.hpp"
 #include "base/cli/commands.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
+#include "base/files.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -26,7 +28,7 @@ class Analyse : public base::Command {
         options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/ in it");
         options.add("out", out_, "the report's directory instead of DIR/report; must not be there yet", "DIR");
         options.add("steps", steps_, "the training's steps, instead of those in DIR/train: see interference exposure",
-                    "FILE.csv");
+                    "FILE");
         add_settings(options, settings_);
         options.example("interference analyse run1");
         options.example("interference analyse run1 --step-from MPI_Allreduce");
@@ -36,6 +38,8 @@ class Analyse : public base::Command {
     {
         check(settings_);
         const fs::path run = directory_;
+        const fs::path report = out_.empty() ? run / base::part::report : fs::path{out_};
+        if (fs::exists(report)) base::fail_taken(report);
         if (!fs::is_directory(run)) base::fail("there is no directory ", run.string());
         const fs::path train = steps_.empty() ? training_in(run / base::part::train) : fs::path{steps_};
         std::vector<fs::path> noise;
@@ -44,7 +48,7 @@ class Analyse : public base::Command {
                 if (process.is_directory()) noise.push_back(process.path() / base::file::anchor_in_part);
         if (noise.empty()) base::fail("there is no noise process in ", (run / base::part::noise).string());
         std::sort(noise.begin(), noise.end());
-        return designed_report(train, noise, out_.empty() ? run / base::part::report : fs::path{out_}, settings_);
+        return designed_report(train, noise, report, settings_);
     }
 
  private:
@@ -69,12 +73,12 @@ class Exposure : public base::Command {
  public:
     Exposure() : Command{"interference exposure", "the analysis of one designed run: what each noise cost each step"}
     {
-        options.add("train", train_, "the training's archive, DIR/train/trace/traces.otf2", "X.otf2");
+        options.add("train", train_, "the training's archive, DIR/train/trace/traces.otf2", "FILE");
         options.add("steps", steps_,
                     "the training's steps instead of its archive: columns rank, step, begin_ns, end_ns of the node's "
                     "CLOCK_MONOTONIC, and if wanted host and a <phase>_ns for each phase",
-                    "FILE.csv");
-        options.add("noise", noise_, "the noise's archives, DIR/noise/*/trace/traces.otf2", "X.otf2");
+                    "FILE");
+        options.add("noise", noise_, "the noise's archives, DIR/noise/*/trace/traces.otf2", "FILE...");
         options.add("out", out_, "the report's directory; must not be there yet", "DIR");
         add_settings(options, settings_);
         options.example(
@@ -101,6 +105,33 @@ class Exposure : public base::Command {
     std::string out_;
 };
 
+class SoFar : public base::Command {
+ public:
+    SoFar()
+        : Command{"interference so-far", "one line on a run that still goes on: what each noise costs as far as known"}
+    {
+        options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/ in it");
+        add_common(options, settings_);
+        options.example("watch -n 10 interference so-far run1");
+        options.epilogue(
+            "Rank 0's steps and the noise on its node, as they stand in steps.csv and noise.csv. The run's length is "
+            "not to be chosen by this line: intervals that end when they please are too narrow.");
+    }
+
+    int run() override
+    {
+        check(settings_);
+        if (!fs::is_directory(directory_)) base::fail("there is no directory ", directory_);
+        std::cout << so_far_line(analysis::read_so_far(directory_), settings_) << "\n";
+        base::flush_stdout();
+        return base::exit_fine;
+    }
+
+ private:
+    analysis::Settings settings_;
+    std::string directory_;
+};
+
 // Two times the same run would look like two that agree.
 void check_different(const std::vector<analysis::RunSteps>& quiet, const std::vector<analysis::RunSteps>& noisy)
 {
@@ -119,9 +150,9 @@ class Compare : public base::Command {
  public:
     Compare() : Command{"interference compare", "sets of runs, quiet against noisy; the run is the unit"}
     {
-        options.add("quiet", quiet_, "runs without noise: run directories, archives or steps.csv");
-        options.add("noisy", noisy_, "runs with noise");
-        options.add("out", out_, "the report's directory; must not be there yet");
+        options.add("quiet", quiet_, "runs without noise: run directories, archives or steps.csv", "RUN...");
+        options.add("noisy", noisy_, "runs with noise", "RUN...");
+        options.add("out", out_, "the report's directory; must not be there yet", "DIR");
         add_common(options, settings_);
         options.example("interference compare --quiet q1 q2 q3 --noisy n1 n2 n3 --out comparison");
     }
@@ -131,7 +162,7 @@ class Compare : public base::Command {
         if (out_.empty()) base::fail_usage("compare needs --out (interference compare --help)");
         check(settings_);
         if (settings_.warm_up_time.count() > 0) base::fail_usage("--warmup of compare is a number of steps");
-        if (fs::exists(out_)) base::fail_usage(out_, " is already there; give another --out, or move it away");
+        if (fs::exists(out_)) base::fail_taken(out_);
         std::vector<fs::path> files;
         for (const auto* set : {&quiet_, &noisy_})
             for (const std::string& run : *set) files.push_back(analysis::steps_file(run));
@@ -169,7 +200,7 @@ class Controls : public base::Command {
         : Command{"interference controls", "how often the intervals of known effects hold the truth, over many runs"}
     {
         options.add_positional("DIR", runs_, "run directories with reports");
-        options.add("victim", victim_, "what was trained, for the table");
+        options.add("victim", victim_, "what was trained, for the table", "NAME");
         options.add("out", out_, "a table with a row for each run; must not be there yet", "FILE.csv");
         options.example("interference controls runs/emulated.* --victim emulated --out emulated.csv");
     }
@@ -197,7 +228,7 @@ int main(int argc, char** argv)
 try {
     if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
     base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
-    return base::run_program(options, base::commands<Analyse, Exposure, Compare, Controls>(), argc, argv);
+    return base::run_program(options, base::commands<Analyse, SoFar, Exposure, Compare, Controls>(), argc, argv);
 } catch (...) {
     return base::report_failure("interference");
 }

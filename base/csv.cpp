@@ -78,13 +78,13 @@ CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>&
 {
     std::filesystem::path file = path_;
     if (appear == Appear::whole) {
-        if (std::filesystem::exists(std::filesystem::symlink_status(path_)))
-            throw std::system_error{EEXIST, std::generic_category(), join("cannot create ", path_.string())};
+        if (std::filesystem::exists(std::filesystem::symlink_status(path_))) fail_taken(path_);
         file += join(".", ::getpid(), ".tmp");
         unfinished_ = file;
     }
-    file_ = check_errno(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644), "create ",
-                        path_.string());
+    const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    if (opened < 0 && errno == EEXIST) fail_taken(path_);
+    file_ = check_errno(opened, "create ", path_.string());
     write(columns);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <new>
@@ -13,17 +14,19 @@ namespace base {
 
 namespace {
 
-constexpr std::size_t longest_line = 400;  // two paths and a sentence; what is quoted may be a whole file
+constexpr std::size_t longest_text = 400;  // two paths and a sentence; what is quoted may be a whole file
+constexpr std::size_t longest_line = 200;  // on the terminal, with the program's name
 
-std::string shown(std::string_view text)
+std::string shown(std::string_view text, std::size_t most = longest_text)
 {
-    return shortened(printable(text), longest_line);
+    return shortened(printable(text), most);
 }
 
 int print(const char* program, std::string message, int code) noexcept
 {
     std::replace(message.begin(), message.end(), '\n', ' ');
-    std::fprintf(stderr, "%s: %s\n", program, shown(message).c_str());
+    const std::size_t rest = longest_line - std::strlen(program) - std::strlen(": ");
+    std::fprintf(stderr, "%s: %s\n", program, shown(message, rest).c_str());
     return code;
 }
 

@@ -18,14 +18,10 @@ namespace base {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-[[noreturn]] void refuse_taken(const fs::path& path)
+void fail_taken(const fs::path& path)
 {
-    fail_usage(path.string(), " is already there; give another --out, or move it away");
+    fail_usage(path.string(), " is already there; give another path, or move it away");
 }
-
-}  // namespace
 
 ClaimedPart::ClaimedPart(const fs::path& run, const fs::path& part) : path_{run / part}
 {
@@ -34,7 +30,7 @@ ClaimedPart::ClaimedPart(const fs::path& run, const fs::path& part) : path_{run 
     if (code) fail("cannot create ", path_.parent_path().string(), ": ", code.message());
     const bool created = fs::create_directory(path_, code);
     if (code) fail("cannot create ", path_.string(), ": ", code.message());
-    if (!created) refuse_taken(path_);
+    if (!created) fail_taken(path_);
 }
 
 ClaimedPart::~ClaimedPart()
@@ -47,7 +43,7 @@ WholeDirectory::WholeDirectory(const fs::path& wanted)
     : wanted_{fs::absolute(wanted / "").lexically_normal().parent_path()},
       beside_{wanted_.string() + ".tmp" + std::to_string(::getpid())}
 {
-    if (fs::exists(fs::symlink_status(wanted_))) refuse_taken(wanted);
+    if (fs::exists(fs::symlink_status(wanted_))) fail_taken(wanted);
     std::error_code code;
     fs::create_directories(wanted_.parent_path(), code);
     fs::remove_all(beside_, code);  // of a dead process that had our number
@@ -68,7 +64,7 @@ void WholeDirectory::finish()
     };
     int code = rename(RENAME_NOREPLACE);
     if (code < 0 && errno == EINVAL) code = rename(0);  // not on every file system; only an empty directory is replaced
-    if (code < 0 && (errno == EEXIST || errno == ENOTEMPTY)) refuse_taken(wanted_);
+    if (code < 0 && (errno == EEXIST || errno == ENOTEMPTY)) fail_taken(wanted_);
     check_errno(code, "create ", wanted_.string());
     beside_.clear();
 }

@@ -9,6 +9,9 @@
 
 namespace base {
 
+// Throws UsageError: what is to be written is already there. Nothing is overwritten.
+[[noreturn]] void fail_taken(const std::filesystem::path& path);
+
 // A program's own directory in a run. Until keep() it is taken away again in the end: after a failure at the start the
 // same command can be given again.
 class ClaimedPart {

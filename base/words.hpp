@@ -28,8 +28,8 @@ std::string join_words(std::span<const std::string> words, std::string_view sepa
 std::string shell_word(const std::string& text);
 std::string shell_words(std::span<const std::string> words);
 
-// The known word nearest to the wrong one, or empty if none is near enough (Levenshtein distance <= a third of its
-// length).
+// The known word nearest to the wrong one, or empty if none is near enough (Levenshtein distance, two neighbours
+// in the wrong order counting as one, <= a third of its length).
 std::string nearest(std::string_view wrong, std::span<const std::string> known);
 
 // "; did you mean memory.stream?" or "".

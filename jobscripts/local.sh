@@ -85,7 +85,7 @@ done
 [[ $out != -* ]] || out=./$out
 [[ ! -e $out || -O $out ]] || fail 2 "$out belongs to another user: give another directory"
 for part in train noise report; do
-    [[ ! -e $out/$part && ! -L $out/$part ]] || fail 2 "$out/$part is there already: give another directory"
+    [[ ! -e $out/$part && ! -L $out/$part ]] || fail 2 "$out/$part is already there; give another path, or move it away"
 done
 
 # ------------------------------------------------------------------------------------------------ who runs where
@@ -200,6 +200,12 @@ if [[ $control_delay == *% ]]; then
     say "a quiet step takes $((quiet_step_ns / 1000)) us; the control delay is $control_delay"
 fi
 
+# What is known of the effects so far, in a line. Found out on the noise's CPUs, with what the noise leaves.
+so_far() {
+    taskset --cpu-list "$noise_cpus" nice -n 19 interference so-far "$out" --budget "$budget" 2>/dev/null ||
+        echo "$(steps_taken) steps"
+}
+
 # ------------------------------------------------------------------------------------------------ training and noise
 mpi_run "$ranks" ddl-train "${training_options[@]}" --duration "${duration}s" --control-delay "$control_delay" \
     --out "$out" >"$out/log/training.log" 2>&1 </dev/null &
@@ -225,7 +231,7 @@ while running $training; do
         tail -n 3 "$out/log/noise.log" >&2
     fi
     if ((SECONDS >= next)); then
-        say "$SECONDS s, $(steps_taken) steps"
+        say "$(so_far)"
         next=$((next + 10))
     fi
     sleep 0.5

@@ -39,7 +39,7 @@ Words under_mpirun(int ranks, const Words& command)
 
 Words ddl_train(const std::filesystem::path& out, const Words& options)
 {
-    Words words{CROSSTALK_BIN "/ddl-train", "--out", out.string()};
+    Words words{CROSSTALK_BIN "/ddl-train", "--json", "--out", out.string()};
     words.insert(words.end(), options.begin(), options.end());
     return words;
 }

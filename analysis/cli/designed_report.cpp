@@ -8,6 +8,7 @@
 #include "analysis/report/writers/write.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
+#include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/words.hpp"
 
@@ -86,7 +87,7 @@ int report(const fs::path& train, const std::vector<fs::path>& noises, const fs:
 int designed_report(const fs::path& train, const std::vector<fs::path>& noises, const fs::path& out,
                     const Settings& settings)
 {
-    if (fs::exists(out)) base::fail_usage(out.string(), " is already there; give another --out, or move it away");
+    if (fs::exists(out)) base::fail_taken(out);
     std::vector<fs::path> archives{train};
     archives.insert(archives.end(), noises.begin(), noises.end());
     return otf2::confined("interference", limits_for(archives), [&] { return report(train, noises, out, settings); });

@@ -1,5 +1,6 @@
 #include "analysis/cli/settings.hpp"
 
+#include "base/cli/option_checks.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
@@ -16,12 +17,12 @@ const std::vector<std::string> failing{base::verdict_word::unsafe, base::verdict
                                        base::verdict_word::untrusted};
 
 // A number without its % is one of percent; one that is too small for that is a share: 0.9 is 90 %.
-base::Percent percent(const std::string& text, double least_percent)
+base::Percent percent(const char* option, const std::string& text, double least_percent)
 {
     const std::string_view number = base::trim(text);
     const bool bare = !number.empty() && number.find_first_not_of("0123456789.") == std::string_view::npos;
-    if (!bare) return base::parse<base::Percent>(text);
-    const auto value = base::parse<double>(number);
+    if (!bare) return base::parsed<base::Percent>(option, text);
+    const auto value = base::parsed<double>(option, std::string{number});
     return {value < least_percent ? 100.0 * value : value};
 }
 
@@ -49,10 +50,10 @@ std::int64_t first_warm_step(const Settings& settings, const StepTable& steps)
 
 void add_common(base::Options& options, Settings& settings)
 {
-    options.add("budget", settings.budget_text, "slowdown of a step that is still affordable");
+    options.add("budget", settings.budget_text, "slowdown of a step that is still affordable", "PERCENT");
     options.add("warmup", settings.warm_up_text,
                 "what to leave out at a training's start: a number of steps, or a time such as 5s", "STEPS|TIME");
-    options.add("confidence", settings.confidence_text, "of the intervals");
+    options.add("confidence", settings.confidence_text, "of the intervals", "PERCENT");
 }
 
 void add_settings(base::Options& options, Settings& settings)
@@ -65,11 +66,11 @@ void add_settings(base::Options& options, Settings& settings)
     options.add("step-from", settings.steps.from, "steps last from one call of this to the next, such as MPI_Allreduce",
                 "NAME");
     add_common(options, settings);
-    options.add("guard", settings.guard, "leave out steps that begin so soon after noise changed");
-    options.add("draws", settings.draws, "of the re-randomisation test");
-    options.add("seed", settings.seed, "of the re-randomisation test");
+    options.add("guard", settings.guard, "leave out steps that begin so soon after noise changed", "TIME");
+    options.add("draws", settings.draws, "of the re-randomisation test", "NUMBER");
+    options.add("seed", settings.seed, "of the re-randomisation test", "NUMBER");
     options.add("clock-offset", settings.clock_offset,
-                "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock");
+                "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
     options.add("fail-on", settings.fail_on, "exit code 1 for a report that is any of: unsafe, undecided, untrusted",
                 "LIST");
     options.add("again", settings.again,
@@ -85,13 +86,13 @@ void add_settings(base::Options& options, Settings& settings)
 std::optional<std::int64_t> Settings::clock_offset_ns() const
 {
     if (clock_offset.empty()) return std::nullopt;
-    return base::parse_difference_ns(clock_offset);
+    return base::parsed_difference_ns("--clock-offset", clock_offset);
 }
 
 void check(Settings& settings)
 {
-    settings.budget = percent(settings.budget_text, 0.0);
-    settings.confidence = percent(settings.confidence_text, 1.0);
+    settings.budget = percent("--budget", settings.budget_text, 0.0);
+    settings.confidence = percent("--confidence", settings.confidence_text, 1.0);
     if (settings.confidence.value < 50.0 || settings.confidence.value >= 100.0)
         base::fail_usage("--confidence: from 50% to less than 100%");
     if (settings.budget.value <= 0.0) base::fail_usage("--budget: must be more than 0%");

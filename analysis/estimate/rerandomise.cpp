@@ -128,6 +128,7 @@ Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::sp
                                std::span<const int> block, const Eigen::MatrixXd& measures, const Experiment& plan,
                                const Draws& draws)
 {
+    if (draws.count == 0) return Eigen::VectorXd::Ones(measures.cols());
     base::Random random{draws.seed};
     const std::vector<Overlaps> work = slot_work(contrast, fit.mean_ms, overlaps, plan);
     const std::vector<std::vector<Eigen::Index>> steps = steps_by_block(block, plan.blocks);

@@ -1,6 +1,9 @@
 #include "base/cli/cards.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <ostream>
 
 namespace base {
 
@@ -46,8 +49,72 @@ PlugInText parse_plug_in(std::string_view whole)
     const bool word = !plug_in.name.empty() &&
                       plug_in.name.find_first_of(" \t\n[]()=;,|*\"'<>&") == std::string::npos &&
                       plug_in.label.find_first_of(" \t\n[]()=;,|*\"'<>&") == std::string::npos;
+    if (const std::size_t blank = plug_in.name.find_first_of(" \t\n"); !word && blank != std::string::npos)
+        fail_usage("'", whole, "': is a comma missing between '", plug_in.name.substr(0, blank), "' and '",
+                   trim(std::string_view{plug_in.name}.substr(blank)), "'?");
     if (!word) fail_usage("'", whole, "' is not a name with options, such as memory.stream[rate=4GiB/s]");
     return plug_in;
+}
+
+namespace {
+
+nlohmann::ordered_json to_json(const CardText& card)
+{
+    nlohmann::ordered_json json{{"name", card.name}, {"summary", card.summary}, {"options", nlohmann::json::array()}};
+    for (const OptionCard& option : card.options)
+        json["options"].push_back({{"name", option.name}, {"default", option.default_text}, {"help", option.help}});
+    return json;
+}
+
+bool same(const OptionCard& a, const OptionCard& b)
+{
+    return a.name == b.name && a.default_text == b.default_text && a.help == b.help;
+}
+
+// The first of the cards that has the option in the same words.
+const CardText& first_with(const OptionCard& option, const std::vector<CardText>& cards)
+{
+    return *std::find_if(cards.begin(), cards.end(), [&](const CardText& card) {
+        return std::any_of(card.options.begin(), card.options.end(),
+                           [&](const OptionCard& other) { return same(option, other); });
+    });
+}
+
+void print(std::ostream& out, const CardText& card, const std::vector<CardText>& cards)
+{
+    out << "  " << card.name << std::string(card.name.size() < 20 ? 20 - card.name.size() : 1, ' ') << card.summary
+        << "\n";
+    std::vector<std::pair<std::string, std::string>> as_of;  // a card's name, the options
+    for (const OptionCard& option : card.options) {
+        const CardText& first = first_with(option, cards);
+        if (&first == &card) {
+            out << "      " << option.name << "=" << option.default_text << "  " << option.help << "\n";
+        } else if (!as_of.empty() && as_of.back().first == first.name) {
+            as_of.back().second += ", " + option.name;
+        } else {
+            as_of.emplace_back(first.name, option.name);
+        }
+    }
+    for (const auto& [name, options] : as_of) out << "      " << options << "  as of " << name << "\n";
+}
+
+}  // namespace
+
+void list(std::ostream& out, const std::vector<Catalogue>& catalogues, bool json)
+{
+    nlohmann::ordered_json all;
+    for (const Catalogue& catalogue : catalogues) {
+        if (!json) out << catalogue.heading << ":\n";
+        std::string key = catalogue.heading;
+        std::replace(key.begin(), key.end(), ' ', '_');
+        for (const CardText& card : catalogue.cards) {
+            if (json)
+                all[key].push_back(to_json(card));
+            else
+                print(out, card, catalogue.cards);
+        }
+    }
+    if (json) out << all.dump(2) << "\n";
 }
 
 Settings::Settings(const std::string& plug_in, std::span<const OptionCard> cards,
@@ -62,7 +129,9 @@ Settings::Settings(const std::string& plug_in, std::span<const OptionCard> cards
     for (const auto& [name, value] : given) {
         if (std::find(known.begin(), known.end(), name) == known.end()) {
             const std::string right = known.empty() ? "it has none" : "it has " + join_words(known, ", ");
-            fail_usage(plug_in, " has no option '", name, "'; ", right);
+            const std::string meant = did_you_mean(name, known);
+            fail_usage(plug_in, " has no option '", name, "'", meant,
+                       meant.empty() ? "; " + right : " (" + right + ")");
         }
         values_[name] = value;
         given_.push_back(name);

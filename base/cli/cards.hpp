@@ -6,8 +6,8 @@
 #include "base/units.hpp"
 #include "base/words.hpp"
 
+#include <iosfwd>
 #include <map>
-#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +58,22 @@ class Settings {
     std::vector<std::string> given_;
 };
 
+// A kind of plug-in as --list shows it.
+struct CardText {
+    std::string name;
+    std::string summary;
+    std::vector<OptionCard> options;
+};
+struct Catalogue {
+    std::string heading;  // "stressors"
+    std::vector<CardText> cards;
+};
+
+// One plug-in a line, its options indented below it; what an earlier one has in the same words is named only. As JSON:
+// an object with the headings as keys (a blank becomes _), each a list of name, summary and options (name, default,
+// help).
+void list(std::ostream& out, const std::vector<Catalogue>& catalogues, bool json);
+
 // The registry of one kind of plug-in. Card needs .name, .summary, .options (a range of OptionCard).
 template <class Card>
 class Registry {
@@ -89,16 +105,12 @@ class Registry {
 
     const std::vector<const Card*>& cards() const { return cards_; }
 
-    // One plug-in a line, its options indented below it.
-    void list(std::ostream& out) const
+    Catalogue catalogue() const
     {
-        out << (kind_.ends_with('y') ? kind_.substr(0, kind_.size() - 1) + "ies" : kind_ + "s") << ":\n";
-        for (const Card* card : cards_) {
-            out << "  " << card->name << std::string(card->name.size() < 20 ? 20 - card->name.size() : 1, ' ')
-                << card->summary << "\n";
-            for (const OptionCard& option : card->options)
-                out << "      " << option.name << "=" << option.default_text << "  " << option.help << "\n";
-        }
+        Catalogue all{kind_.ends_with('y') ? kind_.substr(0, kind_.size() - 1) + "ies" : kind_ + "s", {}};
+        for (const Card* card : cards_)
+            all.cards.push_back({card->name, card->summary, {card->options.begin(), card->options.end()}});
+        return all;
     }
 
  private:

@@ -21,6 +21,16 @@ T parsed(const char* option, const std::string& text)
     }
 }
 
+// "1.5s", "-20ms".
+inline std::int64_t parsed_difference_ns(const char* option, const std::string& text)
+{
+    try {
+        return parse_difference_ns(text);
+    } catch (const UsageError& error) {
+        fail_usage(option, ": ", error.what());
+    }
+}
+
 template <class Number>
 void check_at_least(Number least, Number value, const char* option)
 {

@@ -2,6 +2,7 @@
 #include "base/cli/cards.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <sstream>
 
@@ -17,8 +18,9 @@ struct StirCard {
 
 const StirCard memory{
     "memory.stream", "STREAM triad", {{"rate", "0", "bytes per second"}, {"bytes", "256MiB", "per array"}}};
+const StirCard chase{"memory.chase", "loads", {{"rate", "0", "bytes per second"}, {"bytes", "1GiB", "per array"}}};
 const StirCard quiet{"quiet", "nothing", {}};
-const Registry<StirCard> registry{"stressor", "noisegen", {&memory, &quiet}};
+const Registry<StirCard> registry{"stressor", "noisegen", {&memory, &chase, &quiet}};
 
 template <class Call>
 std::string complaint(Call call)
@@ -76,7 +78,25 @@ TEST_CASE("settings hold defaults and refuse options that are not on the card")
 TEST_CASE("the list shows every plug-in with its options")
 {
     std::ostringstream out;
-    registry.list(out);
-    CHECK(out.str().find("memory.stream       STREAM triad\n      rate=0  bytes per second") != std::string::npos);
-    CHECK(out.str().find("quiet") != std::string::npos);
+    list(out, {registry.catalogue()}, false);
+    CHECK(out.str() ==
+          "stressors:\n"
+          "  memory.stream       STREAM triad\n"
+          "      rate=0  bytes per second\n"
+          "      bytes=256MiB  per array\n"
+          "  memory.chase        loads\n"
+          "      bytes=1GiB  per array\n"
+          "      rate  as of memory.stream\n"
+          "  quiet               nothing\n");
+}
+
+TEST_CASE("as JSON the list has every option of every plug-in")
+{
+    std::ostringstream out;
+    list(out, {registry.catalogue()}, true);
+    const auto json = nlohmann::json::parse(out.str());
+    CHECK(json.at("stressors").size() == 3);
+    CHECK(json["stressors"][1]["options"][0] ==
+          nlohmann::json{{"name", "rate"}, {"default", "0"}, {"help", "bytes per second"}});
+    CHECK(json["stressors"][2]["options"].empty());
 }

@@ -54,7 +54,7 @@ TEST_CASE("a whole table appears when it is finished and leaves nothing when it 
     for (int i = 0; i < 10'000; ++i) finished.row(i, "some text");
     finished.finish();
     CHECK(CsvTable{path}.rows() == 10'000);
-    CHECK_THROWS_AS(CsvWriter(path, {"a"}, CsvWriter::Appear::whole), std::system_error);
+    CHECK_THROWS_AS(CsvWriter(path, {"a"}, CsvWriter::Appear::whole), base::UsageError);
 
     CsvWriter late{scratch / "u.csv", {"a"}, CsvWriter::Appear::whole};
     std::ofstream{scratch / "u.csv"} << "precious";
@@ -117,6 +117,6 @@ TEST_CASE("an existing file is never overwritten by a new table")
 {
     const testing::Scratch scratch;
     std::ofstream{scratch / "t.csv"} << "precious";
-    CHECK_THROWS_AS(CsvWriter(scratch / "t.csv", {"a"}), std::system_error);
+    CHECK_THROWS_AS(CsvWriter(scratch / "t.csv", {"a"}), base::UsageError);
     CHECK(read_whole(scratch / "t.csv") == "precious");
 }

@@ -41,6 +41,15 @@ TEST_CASE("an error that quotes a whole file stays short and keeps its begin and
     CHECK(said.ends_with("xxx' is no number"));
 }
 
+TEST_CASE("the right word is found though two letters are swapped")
+{
+    const std::vector<std::string> known{"other", "batch", "idle"};
+    CHECK(base::nearest("idel", known) == "idle");
+    CHECK(base::nearest("ohter", known) == "other");
+    CHECK(base::nearest("betch", known) == "batch");
+    CHECK(base::nearest("dlie", known).empty());
+}
+
 TEST_CASE("a shortened text has no half characters")
 {
     CHECK(base::shortened("short", 5) == "short");

@@ -6,15 +6,17 @@ namespace ddl {
 
 CheckpointOptions::CheckpointOptions(base::Options& options, CheckpointPlan& plan) : options_{options}, plan_{plan}
 {
+    options.group("Checkpoints");
     options.add("checkpoint-every", every_,
                 "write a checkpoint into DIR/train/checkpoints after so many steps (100) or so long (30s), and when a "
-                "signal ends the training");
+                "signal ends the training",
+                "NUMBER|TIME");
     options.add_choice("checkpoint-mode", mode_, {"sync", "async"},
                        "the training waits until it is written, or only until it is copied");
     options.add_choice("checkpoint-by", by_, {"rank0", "sharded"},
                        "rank 0 writes all, or every rank a file with its share");
     options.add_choice("checkpoint-fsync", fsync_, {"yes", "no"}, "wait until it is on the device");
-    options.add("checkpoint-keep", plan_.keep, "of this training's checkpoints the newest so many; 0: all");
+    options.add("checkpoint-keep", plan_.keep, "of this training's checkpoints the newest so many; 0: all", "NUMBER");
 }
 
 void CheckpointOptions::read() const

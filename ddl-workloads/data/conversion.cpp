@@ -1,6 +1,7 @@
 #include "ddl-workloads/data/conversion.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/input_file.hpp"
@@ -73,8 +74,7 @@ Converted convert(const std::string& text, const std::string& format, const fs::
     const DataSetCard& card = data_sets().find(format);
     if (card.create == nullptr)
         base::fail_usage("into ", format, " nothing is converted; there are ", base::join_words(formats(), ", "));
-    if (fs::exists(path) && !(fs::is_directory(path) && fs::is_empty(path)))
-        base::fail_usage(path.string(), " is already there: nothing is overwritten");
+    if (fs::exists(path) && !(fs::is_directory(path) && fs::is_empty(path))) base::fail_taken(path);
     const SampleShape shape = data_set(text, {}).shape;
     const std::int64_t samples = samples_in(text);
     check_room(path, samples, shape);

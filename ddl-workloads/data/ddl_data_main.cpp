@@ -188,10 +188,12 @@ class Info : public base::Command {
 int run(int argc, char** argv)
 {
     bool list = false;
+    bool json = false;
     base::Options options{name, "data sets for ddl-train: made, converted, looked into"};
     options.add_switch("list", list, "show all data sets and formats, and end");
-    return base::run_program(options, base::commands<Generate, Convert, Info>(), argc, argv, [&list] {
-        if (list) ddl::data_sets().list(std::cout);
+    options.add_switch("json", json, "with --list: as JSON");
+    return base::run_program(options, base::commands<Generate, Convert, Info>(), argc, argv, [&] {
+        if (list) base::list(std::cout, {ddl::data_sets().catalogue()}, json);
         return list;
     });
 }

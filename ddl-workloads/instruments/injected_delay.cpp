@@ -36,7 +36,9 @@ InjectedDelay parse_injected_delay(const std::string& whole)
 
 DelayOptions::DelayOptions(base::Options& options, DelayPlan& plan) : plan_{plan}
 {
-    options.add("control-delay", plan.control, "delay a step by so long while noisegen's control.delay asks for it");
+    options.group("Known delays");
+    options.add("control-delay", plan.control, "delay a step by so long while noisegen's control.delay asks for it",
+                "TIME");
     options.add("delay", injected_,
                 "RANK:PHASE:TIME[:every=N][:busy]: delay that rank in that phase of each (Nth) step, asleep or busy",
                 "DELAY");

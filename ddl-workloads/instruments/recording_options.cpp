@@ -7,6 +7,7 @@ namespace ddl {
 RecordingOptions::RecordingOptions(base::Options& options, RecordingPlan& plan)
     : options_{options}, plan_{plan}, level_{text(plan.level)}
 {
+    options.group("Records");
     options.add_choice("trace", trace_, {"on", "off"}, "record an OTF2 trace");
     options.add("trace-memory", plan.memory,
                 "the most that a rank's events take before they go to the file, which stops the thread that finds it "
@@ -17,13 +18,13 @@ RecordingOptions::RecordingOptions(base::Options& options, RecordingPlan& plan)
         "what the trace holds: L0 phases and buckets, L1 also the model's modules and the gradient's norm, "
         "L2 also LibTorch's operators, L3 also those inside them");
     options.add("trace-steps", steps_,
-                "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END show more than L0; if not given all");
+                "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END show more than L0; if not given all",
+                "STEPS");
     options.add(
         "metrics", plan.metrics,
-        "what the trace counts of each rank's process, every tenth step: auto (what this machine has of PAPI's "
-        "presets and of the kernel's task-clock, context-switches, cpu-migrations, minor-faults, major-faults), none, "
-        "or events by name: PAPI_TOT_INS,context-switches",
-        "auto|none|EVENT,...");
+        "what the trace counts of each rank's process, every tenth step: what this machine has of PAPI's presets and "
+        "of the kernel's software events (auto), nothing (none), or PAPI_TOT_INS,context-switches",
+        "EVENT,...");
 }
 
 void RecordingOptions::read() const

@@ -14,9 +14,9 @@ constexpr double adamw_rate = 0.001;
 OptimizerOptions::OptimizerOptions(base::Options& options, OptimizerPlan& plan) : options_{options}, plan_{plan}
 {
     options.add_choice("optimizer", plan.name, {"sgd", "adamw"}, "how parameters are updated");
-    options.add("lr", rate_, "learning rate; if not given 0.01 for sgd, 0.001 for adamw");
-    options.add("momentum", plan.momentum, "of sgd");
-    options.add("weight-decay", plan.weight_decay, "of the optimizer");
+    options.add("lr", rate_, "learning rate; if not given 0.01 for sgd, 0.001 for adamw", "NUMBER");
+    options.add("momentum", plan.momentum, "of sgd", "NUMBER");
+    options.add("weight-decay", plan.weight_decay, "of the optimizer", "NUMBER");
 }
 
 void OptimizerOptions::read() const

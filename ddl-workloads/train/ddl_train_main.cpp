@@ -5,14 +5,15 @@
 #include "ddl-workloads/instruments/process_metrics.hpp"
 #include "ddl-workloads/train/placement.hpp"
 #include "ddl-workloads/train/plan.hpp"
+#include "ddl-workloads/train/summary.hpp"
 #include "ddl-workloads/train/training.hpp"
 #include "ddl-workloads/train/watch/parent_watch.hpp"
 
 #ifdef CROSSTALK_DDL_TORCH
 #include "ddl-workloads/models/torch/registry.hpp"
+#endif
 
 #include <nlohmann/json.hpp>
-#endif
 
 #include <iostream>
 #include <optional>
@@ -40,8 +41,13 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
         training.prepare();
         training.run();
         const nlohmann::ordered_json result = training.result();
-        if (exchanges.rank() == 0 && !(std::cout << result.dump() << std::endl))
-            base::fail("cannot write the result to the standard output; it is in run.json");
+        if (exchanges.rank() == 0) {
+            if (plan.json)
+                std::cout << result.dump() << "\n";
+            else
+                ddl::print(std::cout, result, exchanges.size(), plan.out);
+            if (!std::cout.flush()) base::fail("cannot write the result to the standard output; it is in run.json");
+        }
     } catch (...) {
         exchanges.abort(base::report_failure("ddl-train"));
     }

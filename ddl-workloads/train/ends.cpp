@@ -17,14 +17,15 @@ constexpr std::size_t steps_of_a_loss = 10;  // one batch alone may be easy
 
 EndOptions::EndOptions(base::Options& options, EndPlan& plan) : plan_{plan}
 {
-    options.add("steps", plan.steps, "end after so many; with no end given: 100");
-    options.add("epochs", plan.epochs, "end after so many passes over the data");
-    options.add("duration", plan.duration, "end after so long");
-    options.add("until-loss", until_loss_, "end when the mean loss of all ranks over ten steps is no higher");
+    options.group("When it ends");
+    options.add("steps", plan.steps, "end after so many; with no end given: 100", "NUMBER");
+    options.add("epochs", plan.epochs, "end after so many passes over the data", "NUMBER");
+    options.add("duration", plan.duration, "end after so long", "TIME");
+    options.add("until-loss", until_loss_, "end when the mean loss of all ranks over ten steps is no higher", "NUMBER");
     options.add("until-accuracy", until_accuracy_,
-                "end when so many of the held-out samples are guessed right after an epoch: 95%");
+                "end when so many of the held-out samples are guessed right after an epoch: 95%", "PERCENT");
     options.add("stall-after", plan.stall_after,
-                "end with a report of who waits for whom if nothing happens for so long; 0: wait for ever");
+                "end with a report of who waits for whom if nothing happens for so long; 0: wait for ever", "TIME");
 }
 
 void EndOptions::read() const

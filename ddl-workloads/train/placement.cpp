@@ -21,10 +21,12 @@ constexpr const char* placed_variable = "CROSSTALK_PLACED";  // holds the proces
 
 PlacementOptions::PlacementOptions(base::Options& options, PlacementPlan& plan) : plan_{plan}
 {
-    options.add("threads", plan.threads, "of each rank's computing, OpenBLAS and OpenMP included");
+    options.group("Where");
+    options.add("threads", plan.threads, "of each rank's computing, OpenBLAS and OpenMP included", "NUMBER");
     options.add("cpus", cpus_,
-                "bind every thread: dealt out to the ranks of a node, by whole cores where there are enough");
-    options.add("transport-cpus", transport_cpus_, "bind each rank's transport thread elsewhere: dealt out likewise");
+                "bind every thread: dealt out to the ranks of a node, by whole cores where there are enough", "LIST");
+    options.add("transport-cpus", transport_cpus_, "bind each rank's transport thread elsewhere: dealt out likewise",
+                "LIST");
 }
 
 void PlacementOptions::read() const

@@ -14,12 +14,10 @@ namespace ddl {
 
 namespace {
 
-void list(const base::Registry<ModelCard>& models)
+void list(const base::Registry<ModelCard>& models, bool json)
 {
-    models.list(std::cout);
-    data_sets().list(std::cout);
-    strategies().list(std::cout);
-    transports().list(std::cout);
+    base::list(std::cout,
+               {models.catalogue(), data_sets().catalogue(), strategies().catalogue(), transports().catalogue()}, json);
     base::flush_stdout();
 }
 
@@ -39,11 +37,12 @@ class PlugInOptions {
     {
         plan.model = models.names().front();
         plan.transport = base::job_rank().under_mpi ? "mpi" : "self";
-        options.add("model", plan.model, "what is trained, with its options: resnet18[width=32]");
-        options.add("data", plan.data, "what it is trained on");
-        options.add("strategy", plan.strategy, "how ranks exchange gradients");
-        options.add("transport", plan.transport, "what carries the exchange; mpi under mpirun and srun, else self");
-        options.add("progress", progress_, "how the transport thread waits: spin, yield or sleep=50us");
+        options.add("model", plan.model, "with its options: resnet18[width=32]", "MODEL");
+        options.add("data", plan.data, "what it is trained on: synthetic[samples=5120]", "SET");
+        options.add("strategy", plan.strategy, "how ranks exchange gradients", "STRATEGY");
+        options.add("transport", plan.transport, "what carries the exchange; mpi under mpirun and srun, else self",
+                    "TRANSPORT");
+        options.add("progress", progress_, "how the transport thread waits: spin, yield or sleep=50us", "HOW");
     }
 
     void read() const
@@ -74,12 +73,14 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     bool list_all = false;
 
     base::Options options{"ddl-train", "data-parallel training with named phases, traced"};
+    options.group("What");
     const PlugInOptions plug_ins{options, plan, models};
     const OptimizerOptions optimizer{options, plan.optimizer};
-    options.add("batch", plan.batch, "samples of one rank and pass");
-    options.add("accumulate", plan.accumulate, "passes of a step, whose gradients are exchanged once");
+    options.add("batch", plan.batch, "samples of one rank and pass", "NUMBER");
+    options.add("accumulate", plan.accumulate, "passes of a step, whose gradients are exchanged once", "NUMBER");
+    options.add("seed", plan.seed, "of initial parameters and the order of the data", "NUMBER");
+    options.add_switch("list", list_all, "show all models, data sets, strategies and transports, and end");
     const EndOptions ends{options, plan.ends};
-    options.add("seed", plan.seed, "of initial parameters and the order of the data");
     const PlacementOptions placement{options, plan.placement};
     const InputOptions input{options, plan.input};
     const CheckpointOptions checkpoint{options, plan.checkpoint};
@@ -90,8 +91,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         "DIR|auto");
     const DelayOptions delays{options, plan.delays};
     const RecordingOptions recording{options, plan.recording};
-    options.add("out", out, "directory of the run; the training's part is DIR/train");
-    options.add_switch("list", list_all, "show all models, data sets, strategies and transports, and end");
+    options.add("out", out, "directory of the run, which must be given; the training's part is DIR/train", "DIR");
+    options.add_switch("json", plan.json, "print the result as one line of JSON in the end; with --list, that");
     options.example("mpirun -n 2 ddl-train --model resnet18[width=32] --strategy ddp --steps 500 --cpus 0-1 --out DIR");
     options.example(
         "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
@@ -100,7 +101,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         "different parameters or a checkpoint could not be written, 77 not possible on this machine.");
     if (!options.parse(argc, argv)) return std::nullopt;
     if (list_all) {
-        list(models);
+        list(models, plan.json);
         return std::nullopt;
     }
 

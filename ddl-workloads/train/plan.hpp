@@ -39,6 +39,7 @@ struct TrainingPlan {
     DelayPlan delays;
     RecordingPlan recording;
     std::filesystem::path out;
+    bool json = false;  // of what is printed in the end
 };
 
 // Empty if --help, --version or --list was asked for and has been printed. Throws UsageError.

@@ -30,7 +30,7 @@ def attempts(context, count):
 
 
 def _train(context, out, *more):
-    return context.run("ddl-train", *TRAINING, "--out", out, *more, env=ALONE, timeout=3 * context.patience)
+    return context.run("ddl-train", *TRAINING, "--json", "--out", out, *more, env=ALONE, timeout=3 * context.patience)
 
 
 def _result(outcome):

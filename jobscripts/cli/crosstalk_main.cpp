@@ -66,7 +66,7 @@ class RunCommand : public base::Command {
                     "in; of lines that agree in its group, as 'step ([0-9]+)', the first counts",
                     "EXPRESSION");
         options.add("steps", request_.steps, "they stand in this table that it writes, see interference exposure",
-                    "FILE.csv");
+                    "FILE");
         options.group("The result");
         options.add("budget", request_.budget, "slowdown of a step that is still affordable", "PERCENT");
         options.add("fail-on", request_.fail_on,

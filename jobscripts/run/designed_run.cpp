@@ -274,9 +274,22 @@ class Run {
 
     void say_how_far(std::int64_t seconds) const
     {
+        if (const std::string line = so_far(); !line.empty()) return base::warn(line);
         const std::optional<std::size_t> steps = job_.steps_so_far();
         base::warn(seconds, " s of ", base::format(request_.duration),
                    steps ? base::join(", ", *steps, " steps") : std::string{});
+    }
+
+    // What is known of the effects by now; empty where steps can be read in the end only.
+    std::string so_far() const
+    {
+        if (job_.source() != StepSource::ddl_train) return {};
+        const fs::path file = request_.out / "log" / "so_far.txt";
+        const std::vector<std::string> words{"nice",   "-n",         "19",       program("interference"),
+                                             "so-far", request_.out, "--budget", request_.budget};
+        const auto child = start({.words = words, .folder = {}, .output = file, .errors = file}, cores_.noise);
+        if (wait_for(*child) != base::exit_fine) return {};
+        return std::string{base::trim(base::read_whole(file))};
     }
 
     // SIGTERM lets noise finish its trace.
@@ -304,8 +317,7 @@ class Run {
 void make_directories(const Request& request)
 {
     for (const char* part : {base::part::train, base::part::noise, base::part::report})
-        if (const fs::path path = request.out / part; fs::exists(fs::symlink_status(path)))
-            base::fail_usage(path.string(), " is there already: give another --out");
+        if (const fs::path path = request.out / part; fs::exists(fs::symlink_status(path))) base::fail_taken(path);
     fs::create_directories(request.out / "log");
 }
 

@@ -40,6 +40,7 @@ made_before = {
         "'rotation(memory.stream, io.write, placebo, control.delay, control.sham; slot=150ms)'",
     ],
     "docs/tracing-mpi.md": [mpi_program],
+    "docs/crosstalk.md": [mpi_program.replace("none", "reduce")],
     "README.md": ["trace-synth tiny.spec -o tiny && cp tiny/traces.otf2 X.otf2 && cp tiny/traces.def X.def && cp -r tiny/traces X",
                   mpi_program],
 }
@@ -50,6 +51,7 @@ exit_codes = {
     "noisegen --schedule 'memory.strem 1s' --cpus 1 --out DIR": {2},
     "interference analyse DIR": {0, 3},  # noise is not promised to cover a training of some seconds
     "jobscripts/local.sh --out DIR --duration": {0, 3},
+    "crosstalk run --duration 60s": {0, 3},
 }
 
 # Who runs a command that is not run here.
@@ -121,7 +123,7 @@ def run(command, folder, environment):
     for analysed in re.findall(r"interference analyse (\S+)", command):
         remove(folder / analysed / "report")
     print(f"$ {command}", flush=True)
-    if "trace-record" in command and environment["PRELOAD_FIRST"]:
+    if ("trace-record" in command or "crosstalk run" in command) and environment["PRELOAD_FIRST"]:
         environment = dict(environment, LD_PRELOAD=environment["PRELOAD_FIRST"])
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=280,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)

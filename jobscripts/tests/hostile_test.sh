@@ -58,11 +58,11 @@ for variable in SLURM_JOB_ID SLURM_JOB_NUM_NODES CROSSTALK_RANKS_PER_NODE CROSST
     done
 done
 mkdir -p crosstalk-7/noise/x
-refused 2 "crosstalk-7/noise is there already" bash "$job"
+refused 2 "crosstalk-7/noise is already there" bash "$job"
 rm -r crosstalk-7
 mkdir crosstalk-7
 ln -s /nowhere crosstalk-7/train
-refused 2 "crosstalk-7/train is there already" bash "$job"
+refused 2 "crosstalk-7/train is already there" bash "$job"
 rm -r crosstalk-7
 if ((EUID == 0)); then
     mkdir crosstalk-7

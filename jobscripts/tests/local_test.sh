@@ -31,4 +31,4 @@ check "the status file carries trust and verdicts of the report" grep -qF "$summ
 check "noise covered the training there, too" grep -q '"covered":true' "$run/status.json"
 check "no scratch file of the noise is left" test -z "$(ls -A "$scratch/io")"
 
-refused 2 "is there already" "$jobscripts/local.sh" --out "$run"
+refused 2 "is already there" "$jobscripts/local.sh" --out "$run"

@@ -64,4 +64,4 @@ if [[ $how == calls ]]; then
     check "the verdicts are a table of Markdown" grep -q '^| memory.stream | ' "$scratch/table.md"
     check "the verdict is where it was asked for" cmp "$scratch/verdict.json" "$run/report/verdict.json"
 fi
-refused 2 "is there already" crosstalk run --out "$run" -- "${job[@]}"
+refused 2 "is already there" crosstalk run --out "$run" -- "${job[@]}"

@@ -20,7 +20,7 @@ refused 2 "both have 1:" "$jobscripts/local.sh" --out run --train-cpus 0-1 --noi
 check "nothing was begun" test ! -e run
 mkdir -p run/noise
 echo precious >run/noise/file
-refused 2 "run/noise is there already" "$jobscripts/local.sh" --out run
+refused 2 "run/noise is already there" "$jobscripts/local.sh" --out run
 check "the earlier run is untouched" grep -q precious run/noise/file
 
 refused 2 "what to do" "$jobscripts/slurm-sandbox.sh"

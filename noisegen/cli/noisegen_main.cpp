@@ -158,11 +158,11 @@ try {
     options.add("victim", victims,
                 "processes that control.pause stops, with their descendants, instead of those in the control file",
                 "PID");
-    options.add_switch("json", request.json, "print the record of the run (noise.json) in the end");
+    options.add_switch("json", request.json, "print the record of the run (noise.json) in the end; with --list, that");
     noisegen::add_manual(options);
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (list) {
-        noisegen::stressors().list(std::cout);
+        base::list(std::cout, {noisegen::stressors().catalogue()}, request.json);
         base::flush_stdout();
         return base::exit_fine;
     }

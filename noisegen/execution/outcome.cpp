@@ -59,6 +59,15 @@ int judge(const Schedule& schedule, const std::vector<LevelTotal>& totals)
     return code;
 }
 
+std::string asked_text(const base::Rate& rate)
+{
+    constexpr std::size_t short_enough = 9;  // "512.5MB/s"; a share of a limit may be any number
+    const std::string given = base::format(rate);
+    if (rate.of != base::Rate::Of::bytes) return given;
+    if (given.find("iB") != std::string::npos) return given + " = " + speed_text(rate.per_second);
+    return given.size() > short_enough ? speed_text(rate.per_second) : given;
+}
+
 void print(std::ostream& out, const Schedule& schedule, const std::vector<LevelTotal>& totals)
 {
     for (std::size_t i = 0; i < totals.size(); ++i) {
@@ -68,7 +77,7 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<LevelT
         if (total.work.bytes > 0) out << ", " << speed_text(total.bytes_per_s());
         if (total.work.operations > 0)
             out << ", " << base::format(std::round(total.operations_per_s())) << " operations/s";
-        if (level.intensity.rate) out << " (asked for " << base::format(*level.intensity.rate) << ")";
+        if (level.intensity.rate) out << " (asked for " << asked_text(*level.intensity.rate) << ")";
         if (level.intensity.duty.value < 100.0)
             out << ", on " << base::format(base::Percent{std::round(total.duty() * 1e4) / 100.0})
                 << " of the time (asked for " << base::format(level.intensity.duty) << ")";

@@ -24,7 +24,7 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
       host_{base::host_name()},
       rows_{part / base::file::noise_rows,
             {"slot", "block", "position", "factor", "stressor", "level", "cpu", "host", "begin_ns", "end_ns",
-             "requested", "bytes", "operations", "requested_duty", "duty", "waited_ns", "reached"}},
+             "requested", "bytes", "operations", "requested_duty", "duty", "waited_ns", "reached", "role"}},
       samples_csv_{part / "samples.csv",
                    {"slot", "factor", "level", "cpu", "begin_ns", "end_ns", "requested", "bytes", "operations",
                     "requested_duty", "duty", "waited_ns"}},
@@ -147,7 +147,8 @@ void Records::slot(std::size_t cpu_index, const SlotDone& done)
               level ? schedule_.stressors[level->stressor].card->name : base::region::quiet, level ? level->level : "",
               cpus_[cpu_index], host_, sample.begin_ns, sample.end_ns, sample.requested_per_s, sample.work.bytes,
               sample.work.operations, sample.requested_duty, sample.duty(), sample.waited_ns,
-              level ? reached(level->intensity, done) : 1.0);
+              level ? reached(level->intensity, done) : 1.0,
+              level ? base::text(schedule_.stressors[level->stressor].card->role) : "");
 }
 
 void Records::finish(const std::vector<Slot>& table, std::int64_t start_ns, std::int64_t joined_ns,

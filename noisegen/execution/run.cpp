@@ -91,14 +91,14 @@ int run(Plan plan, nlohmann::ordered_json record)
     const Schedule& schedule = request.schedule;
     const base::JobRank job = base::job_rank();
     const std::vector<int> cpus{plan.cpus.begin(), plan.cpus.end()};
-    resolve_rates(plan.request.schedule, plan.runs, request.limits_file);
-    allow_descriptors(plan.demands);
-    if (!schedule.needs_slot()) check_designed(plan);
     const bool recorded = !request.out.empty();
     const fs::path noise = recorded ? request.out / base::part::noise : fs::path{};
     std::optional<base::ClaimedPart> claimed;
     if (recorded)
         claimed.emplace(request.out, fs::path{base::part::noise} / base::join(base::host_name(), ".", job.rank));
+    resolve_rates(plan.request.schedule, plan.runs, request.limits_file);
+    allow_descriptors(plan.demands);
+    if (!schedule.needs_slot()) check_designed(plan);
     const auto write_record = [&] {
         if (claimed) base::write_whole(claimed->path() / base::file::noise_record, record.dump(2) + "\n");
     };

@@ -6,6 +6,7 @@
 #include "base/system/clock.hpp"
 #include "base/system/launcher.hpp"
 #include "base/system/stop.hpp"
+#include "noisegen/execution/outcome.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +22,9 @@ constexpr std::int64_t tick_ns = 500'000'000;              // without news
 constexpr std::int64_t tick_on_terminal_ns = 100'000'000;  // of the status line
 
 // "rate of 4GiB/s", "duty of 30%".
-std::string asked_text(const Intensity& asked)
+std::string asked_for(const Intensity& asked)
 {
-    return asked.rate ? "rate of " + base::format(*asked.rate) : "duty of " + base::format(asked.duty);
+    return asked.rate ? "rate of " + asked_text(*asked.rate) : "duty of " + base::format(asked.duty);
 }
 
 const Slot& slot_at(const std::vector<Slot>& table, base::Nanoseconds at)
@@ -33,29 +34,38 @@ const Slot& slot_at(const std::vector<Slot>& table, base::Nanoseconds at)
     return after == table.begin() ? table.front() : *std::prev(after);
 }
 
-// "3.2 GB/s (asked for 4GB/s)" for what is on, over the time since the last call.
+// "3.2 GB/s (asked for 4GB/s)" for the slot that is on, over its time so far.
 class Status {
  public:
     explicit Status(const Schedule& schedule) : schedule_{schedule} {}
 
-    std::string text(const Slot& slot, std::uint64_t bytes)
+    // To be called again and again: a slot's time counts from the first look at it.
+    void look(const Slot& slot, std::uint64_t bytes)
     {
-        const std::int64_t now = base::now_ns();
-        const double speed = static_cast<double>(bytes - last_bytes_) * 1e9 / static_cast<double>(now - last_ns_);
-        last_ns_ = now;
-        last_bytes_ = bytes;
+        if (slot_ == &slot) return;
+        slot_ = &slot;
+        begin_ns_ = base::now_ns();
+        bytes_before_ = bytes;
+    }
+
+    std::string text(const Slot& slot, std::uint64_t bytes) const
+    {
+        const std::int64_t time_ns = base::now_ns() - begin_ns_;
+        const double speed =
+            time_ns > 0 ? static_cast<double>(bytes - bytes_before_) * 1e9 / static_cast<double>(time_ns) : 0.0;
         std::string line = base::join("block ", slot.block, ", ", noisegen::text(schedule_, slot.treatment));
         if (speed > 0.0) line += ", " + speed_text(speed);
         if (slot.treatment.size() == 1)
             if (const auto& asked = schedule_.levels[slot.treatment.front()].intensity; asked.rate)
-                line += " (asked for " + base::format(*asked.rate) + ")";
+                line += " (asked for " + asked_text(*asked.rate) + ")";
         return line;
     }
 
  private:
     const Schedule& schedule_;
-    std::int64_t last_ns_ = base::now_ns();
-    std::uint64_t last_bytes_ = 0;
+    const Slot* slot_ = nullptr;
+    std::int64_t begin_ns_ = 0;
+    std::uint64_t bytes_before_ = 0;
 };
 
 }  // namespace
@@ -72,12 +82,12 @@ std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, Overl
     while (reason.empty()) {
         for (const auto& [level, share] : team.newly_short())
             base::warn(text(schedule.levels[level]), " does not reach its ",
-                       asked_text(schedule.levels[level].intensity), ": ", std::round(share * 100.0), "% of it");
-        if (speaks && progress.due()) {
-            const base::Nanoseconds at{std::max<std::int64_t>(0, base::now_ns() - start_ns)};
-            progress.show(base::seconds(at) / base::seconds(plan.request.duration),
-                          status.text(slot_at(plan.table, at), team.bytes()));
-        }
+                       asked_for(schedule.levels[level].intensity), ": ", std::round(share * 100.0), "% of it");
+        const base::Nanoseconds at{std::max<std::int64_t>(0, base::now_ns() - start_ns)};
+        const Slot& slot = slot_at(plan.table, at);
+        status.look(slot, team.bytes());
+        if (speaks && progress.due())
+            progress.show(base::seconds(at) / base::seconds(plan.request.duration), status.text(slot, team.bytes()));
         watch.look();
         if (const auto news = training.news(base::now_ns())) base::warn(*news);
         if (team.failed())

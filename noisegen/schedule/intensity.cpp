@@ -29,9 +29,9 @@ base::Percent share(const StressorCard& card, const base::Settings& settings, co
 
 std::vector<base::OptionCard> with_intensity(const std::string& rate_example, std::vector<base::OptionCard> own)
 {
-    own.push_back({"rate", "max",
-                   "of this process, divided over its CPUs, for example " + rate_example +
-                       "; 60%: of the limit that noisegen calibrate found"});
+    own.push_back(
+        {"rate", "max",
+         "of this process, divided over its CPUs: " + rate_example + ", or 60% of what noisegen calibrate found"});
     own.push_back({"duty", "100%", "share of each period that it is on"});
     own.push_back({"period", "100ms", "of the duty; periods begin together on all CPUs"});
     own.push_back(

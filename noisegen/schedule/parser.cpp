@@ -41,6 +41,20 @@ base::Nanoseconds parse_length(std::string_view text, std::string_view of)
     return check_length(length, of);
 }
 
+// "memory.stream io.write 2s", "memory.stream, io.write": what only a form takes, or what lacks its lengths.
+void refuse_several(const std::string& phase)
+{
+    const std::vector<std::string> names = stressors().names();
+    std::vector<std::string> found;
+    for (const std::string& word : base::split(phase, ' ')) {
+        const std::string name = word.substr(0, word.find_first_of("[,"));
+        if (std::find(names.begin(), names.end(), name) != names.end()) found.push_back(name);
+    }
+    if (found.size() > 1)
+        base::fail_usage("'", phase, "' is several stressors: in turn, ", found[0], " 2s; ", found[1],
+                         " 2s, or, is a comma missing?, rotation(", found[0], ", ", found[1], ")");
+}
+
 // "memory.stream[...] 2s; quiet 2s"
 Schedule parse_sequence(std::string_view text)
 {
@@ -48,6 +62,7 @@ Schedule parse_sequence(std::string_view text)
     Sequence sequence;
     for (const std::string& phase : base::split(text, ';')) {
         if (phase.empty()) continue;  // "A 1s; B 1s;"
+        refuse_several(phase);
         const std::size_t space = phase.find_last_of(" \t\n");
         const bool length_missing = space == std::string::npos || phase.back() == ']' || phase.back() == ')';
         const std::string plug_in = length_missing ? phase : phase.substr(0, space);
@@ -89,6 +104,17 @@ Schedule parse_short_word(std::string_view text)
     return builder.finish(std::move(sequence));
 }
 
+// Where the bracket is closed that the text begins with; npos if it is not.
+std::size_t matching(std::string_view text)
+{
+    int depth = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '(') ++depth;
+        if (text[i] == ')' && --depth == 0) return i;
+    }
+    return std::string_view::npos;
+}
+
 // The inside of "form(items; name=value; ...)".
 struct Arguments {
     std::vector<std::string> items;
@@ -99,7 +125,15 @@ Arguments parse_arguments(std::string_view form, std::string_view text, const st
 {
     std::string_view inside = text.substr(form.size());
     inside = base::trim(inside);
-    if (!inside.starts_with('(') || !inside.ends_with(')')) base::fail_usage("'", text, "' is not ", form, "(...)");
+    if (!inside.starts_with('('))
+        base::fail_usage("'", text, "': ", form, " has its stressors in brackets, such as ", form,
+                         form == "ramp" ? "(memory.stream; rate=0..16GiB/s)" : "(memory.stream, io.write; slot=1s)");
+    const std::size_t closing = matching(inside);
+    if (closing == std::string_view::npos)
+        base::fail_usage("'", text, "' has a ( without its ): is a ) missing at the end?");
+    if (closing + 1 != inside.size())
+        base::fail_usage("'", base::trim(inside.substr(closing + 1)), "' stands behind the ) of ", form,
+                         "(...): it is the whole schedule");
     inside = inside.substr(1, inside.size() - 2);
     const std::vector<std::string> parts = base::split(inside, ';');
     if (parts.empty() || parts[0].empty()) base::fail_usage(form, "(...) names no stressor");
@@ -110,7 +144,8 @@ Arguments parse_arguments(std::string_view form, std::string_view text, const st
         const std::size_t equals = parts[i].find('=');
         const std::string name{base::trim(std::string_view{parts[i]}.substr(0, equals))};
         if (std::find(known.begin(), known.end(), name) == known.end())
-            base::fail_usage(form, " has no option '", name, "'; it has ", base::join_words(known, ", "));
+            base::fail_usage(form, " has no option '", name, "'", base::did_you_mean(name, known), " (it has ",
+                             base::join_words(known, ", "), ")");
         if (equals == std::string::npos) base::fail_usage(form, ": ", name, " has no value");
         const std::string value{base::trim(std::string_view{parts[i]}.substr(equals + 1))};
         if (!arguments.options.emplace(name, value).second) base::fail_usage(form, " sets ", name, " twice");
@@ -295,6 +330,8 @@ Schedule parse_schedule(std::string_view whole)
     if (called)
         base::fail_usage("no schedule '", word, "(...)'", base::did_you_mean(word, forms), " (there are ",
                          base::join_words(forms, ", "), ")");
+    const std::string first = text.empty() ? std::string{} : base::split(text, ' ').front();
+    if (std::find(forms.begin(), forms.end(), first) != forms.end()) parse_arguments(first, text, {});
     if (is_short_word(text)) return parse_short_word(text);
     return parse_sequence(text);
 }

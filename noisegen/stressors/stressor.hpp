@@ -25,6 +25,7 @@ struct Work {
     std::int64_t rest_until_ns = 0;     // CLOCK_MONOTONIC: nothing to do before then, the team sleeps; 0: go on
     std::int64_t stopped_from_ns = 0;   // it held the training stopped from then (CLOCK_MONOTONIC)
     std::int64_t stopped_until_ns = 0;  // until then; 0: it did not
+    std::int64_t preparing_ns = 0;      // of its time: taking what it stresses with, no part of any rate
 };
 
 // What a stressor receives when its slot begins, or with a duty each of its bursts.

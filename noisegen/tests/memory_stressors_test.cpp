@@ -224,7 +224,14 @@ TEST_CASE("a memory stressor takes its memory beforehand, or while it stresses i
         const auto stressor = card.make(settings, place);
         CHECK((testing::resident() - before > 40 * mib) != at_once);
         stressor->begin({});
-        for (std::uint64_t bytes = 0; bytes < 96 * mib;) bytes += stressor->step().bytes;
+        std::int64_t preparing_ns = 0;
+        for (std::uint64_t bytes = 0; bytes < 96 * mib;) {
+            const noisegen::Work work = stressor->step();
+            bytes += work.bytes;
+            preparing_ns += work.preparing_ns;
+        }
+        CHECK((preparing_ns > 0) == at_once);  // and counts for no rate
+        CHECK(stressor->step().preparing_ns == 0);
         CHECK(testing::resident() - before > 40 * mib);
     }
 }

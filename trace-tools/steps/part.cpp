@@ -1,9 +1,11 @@
 #include "trace-tools/steps/part.hpp"
 
+#include "base/cli/option_checks.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
 #include "base/units.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
+#include "trace-tools/steps/no_region.hpp"
 
 #include <algorithm>
 
@@ -103,9 +105,10 @@ Spans cut(const Spans& spans, const Part::Span& window)
     return inside;
 }
 
-std::int64_t after(std::int64_t first_ns, const std::string& text, std::int64_t otherwise_ns)
+std::int64_t after(std::int64_t first_ns, const char* option, const std::string& text, std::int64_t otherwise_ns)
 {
-    return text.empty() ? otherwise_ns : base::saturated_sum(first_ns, base::parse<base::Nanoseconds>(text).count());
+    if (text.empty()) return otherwise_ns;
+    return base::saturated_sum(first_ns, base::parsed<base::Nanoseconds>(option, text).count());
 }
 
 }  // namespace
@@ -145,15 +148,14 @@ Part part_of(Reader& reader, const PartWords& words)
     if (!words.any()) return {};
     const Archive& archive = reader.archive();
     const bool of_region = !words.region.empty();
-    if (of_region && !archive.find_region(words.region))
-        base::fail_usage("--region: there is no region '", words.region, "' in the archive");
-    const Part::Span relative{after(0, words.from, 0), after(0, words.to, INT64_MAX)};
+    if (of_region && !archive.find_region(words.region)) fail_no_region(archive, words.region, "--region");
+    const Part::Span relative{after(0, "--from", words.from, 0), after(0, "--to", words.to, INT64_MAX)};
     if (relative.begin_ns >= relative.end_ns) base::fail_usage("--from ", words.from, " is not before --to ", words.to);
 
     Visits visits{archive, words.region};
     read_soundly(reader, visits);
-    const Part::Span window{after(visits.first_ns(), words.from, INT64_MIN),
-                            after(visits.first_ns(), words.to, INT64_MAX)};
+    const Part::Span window{after(visits.first_ns(), "--from", words.from, INT64_MIN),
+                            after(visits.first_ns(), "--to", words.to, INT64_MAX)};
     std::vector<Spans> spans(archive.processes.size() + archive.locations.size());
     for (std::uint32_t location = 0; location < archive.locations.size(); ++location) {
         Spans& of_process = spans[slot_of(archive, location)];

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
 #include "trace-tools/profile/ranks.hpp"
+#include "trace-tools/steps/no_region.hpp"
 #include "trace-tools/steps/step_collection.hpp"
 
 #include <algorithm>
@@ -319,7 +320,7 @@ std::optional<std::uint32_t> find_step_call(Reader& reader)
 std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option)
 {
     const auto region = archive.find_region(name);
-    if (!region) base::fail_usage(option, ": there is no region '", name, "' in the archive");
+    if (!region) fail_no_region(archive, name, option);
     return *region;
 }
 

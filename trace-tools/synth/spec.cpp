@@ -42,6 +42,16 @@ constexpr CollectiveKind collective_kinds[] = {
     {"MPI_Ibarrier", otf2::Operation::barrier, Flow::barrier},
 };
 
+const std::vector<std::string> statements{"ranks", "seed", "communicator", "clock", "repeat", "region"};
+
+bool is_time(const std::string& word)
+try {
+    parse_range(word.substr(0, word.find(',')));
+    return true;
+} catch (const base::Error&) {
+    return false;
+}
+
 class Parser {
  public:
     SynthSpec parse(const std::filesystem::path& file)
@@ -52,11 +62,11 @@ class Parser {
             try {
                 parse_line(line.substr(0, line.find('#')));
             } catch (const std::exception& error) {
-                base::fail(file.string(), " line ", number, ": ", error.what());
+                base::fail_usage(file.string(), " line ", number, ": ", error.what());
             }
         }
-        if (open_.size() > 1) base::fail(file.string(), ": a { is never closed");
-        if (!begun_) base::fail(file.string(), ": there is no statement in it");
+        if (open_.size() > 1) base::fail_usage(file.string(), ": a { is never closed: is a } missing at the end?");
+        if (!begun_) base::fail_usage(file.string(), ": there is no statement in it (trace-synth --help shows them)");
         spec_.program = std::move(open_.front().body);
         return std::move(spec_);
     }
@@ -215,6 +225,10 @@ class Parser {
     Work work(std::string_view line)
     {
         const std::vector<std::string> words = words_of(line);
+        if (const std::string meant = base::nearest(words.front(), statements);
+            !meant.empty() && (words.size() < 2 || words.back() == "{" || !is_time(words[1])))
+            base::fail("no statement '", words.front(), "'; did you mean ", meant, "? (trace-synth --help shows all)");
+        if (words.back() == "{") base::fail("a { belongs to repeat and region, not to '", words.front(), "'");
         if (words.size() < 2) base::fail("'", words.front(), "' is no statement; work takes a time");
         Work work{.region = region(words.front()), .times = {}};
         work.times.resize(static_cast<std::size_t>(spec_.ranks));
@@ -281,7 +295,8 @@ class Parser {
         if (kind == std::end(collective_kinds)) {
             std::vector<std::string> known{"MPI_Send", "MPI_Ssend", "MPI_Isend", "MPI_Wait"};
             for (const CollectiveKind& one : collective_kinds) known.emplace_back(one.name);
-            base::fail("'", words.head, "' is none of ", base::join_words(known, ", "));
+            base::fail("no call '", words.head, "'", base::did_you_mean(words.head, known),
+                       " (trace-synth --help shows all)");
         }
         CollectiveCall call{.region = region(words.head, role(kind->flow), otf2::Paradigm::mpi),
                             .operation = kind->operation,

@@ -59,7 +59,10 @@ std::optional<std::string> take(Words& words, const std::string& name)
 
 void end_of_settings(const Words& words)
 {
-    if (!words.settings.empty()) base::fail(words.head, " knows no ", words.settings.begin()->first, "=");
+    if (words.settings.empty()) return;
+    const std::string& wrong = words.settings.begin()->first;
+    const std::vector<std::string> known{"offset", "drift", "bytes", "root", "comm", "tag", "request"};
+    base::fail(words.head, " knows no ", wrong, "=", base::did_you_mean(wrong, known));
 }
 
 std::string only_word(const Words& words, const char* what)

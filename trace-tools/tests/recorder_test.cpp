@@ -329,7 +329,7 @@ TEST_CASE("an archive is never written over")
     const testing::Scratch scratch;
     std::filesystem::create_directory(scratch / "trace");
     CHECK_THROWS_WITH_AS(otf2::Recorder{scratch / "trace"},
-                         ("cannot record into " + (scratch / "trace").string() + ": it is already there").c_str(),
+                         ("cannot record into " + (scratch / "trace").string() + ": is already there").c_str(),
                          base::Error);
 }
 
@@ -368,7 +368,7 @@ TEST_CASE("a directory that cannot be made is reported with the reason")
     for (const std::string name : {".", "./", "/", "no such/.."})
         CHECK_THROWS_WITH_AS(
             otf2::Recorder{name},
-            ("cannot record into " + name.substr(0, name.size() - (name == "./")) + ": it is already there").c_str(),
+            ("cannot record into " + name.substr(0, name.size() - (name == "./")) + ": is already there").c_str(),
             base::Error);
 }
 

@@ -197,7 +197,7 @@ TEST_CASE("what stands in the way of a trace is said before the program runs, wi
         std::string says;
     };
     for (const Case& one :
-         {Case{{record, "-o", "there", "--", "./program"}, 2, "is there already: give another directory with -o"},
+         {Case{{record, "-o", "there", "--", "./program"}, 2, "is already there; give another path"},
           Case{{record, "-o", "left", "--", "./program"}, 2, "left.tmp is left of a program that was killed"},
           Case{{record, "-o", "new", "--", "program"}, 2, "no program 'program' on PATH; did you mean ./program?"},
           Case{{record, "-o", "new", "--", "./missing"}, 2, "cannot run ./missing: No such file or directory"},

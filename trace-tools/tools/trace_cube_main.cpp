@@ -1,6 +1,7 @@
 // trace-cube: an OTF2 archive as a call-path profile for Cube; two archives as what noise made of one run.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/words.hpp"
 #include "trace-tools/cube/archive_profile.hpp"
 #include "trace-tools/cube/comparison.hpp"
@@ -124,8 +125,7 @@ try {
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against is for one archive");
     if (out.empty() && against.empty()) base::fail_usage("--out says where the profile goes");
-    if (!out.empty() && std::filesystem::exists(std::filesystem::symlink_status(out)))
-        base::fail_usage(out, " is already there");
+    if (!out.empty() && std::filesystem::exists(std::filesystem::symlink_status(out))) base::fail_taken(out);
 
     otf2::Limits limits;
     for (const std::string& anchor : anchors) limits.memory_bytes += otf2::limits_for(anchor).memory_bytes;

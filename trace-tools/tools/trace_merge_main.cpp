@@ -1,4 +1,5 @@
 // trace-merge: a training and the noise beside it on one time line, for Vampir and every other reader of OTF2.
+#include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -30,8 +31,7 @@ class Unfinished {
     explicit Unfinished(const std::string& directory) : whole_{fs::path{directory + "/"}.parent_path()}, path_{whole_}
     {
         path_ += ".tmp";
-        if (fs::exists(fs::symlink_status(whole_)))
-            base::fail_usage(whole_.string(), " is already there; give another --out, or move it away");
+        if (fs::exists(fs::symlink_status(whole_))) base::fail_taken(whole_);
         parents_.emplace(whole_.parent_path());
         if (!fs::create_directory(path_))
             base::fail_usage(path_.string(),
@@ -104,9 +104,9 @@ try {
     refuse_repeated(archives);
     const merge::MergePlan plan{.training = archives.front(),
                                 .noise = {archives.begin() + 1, archives.end()},
-                                .clock_offset_ns = clock_offset.empty()
-                                                       ? std::nullopt
-                                                       : std::optional{base::parse_difference_ns(clock_offset)}};
+                                .clock_offset_ns = clock_offset.empty() ? std::nullopt
+                                                                        : std::optional{base::parsed_difference_ns(
+                                                                              "--clock-offset", clock_offset)}};
     otf2::Limits limits;
     for (const std::string& archive : archives) {
         const std::uint64_t least = otf2::Limits{}.memory_bytes;

@@ -1,6 +1,8 @@
 // trace-record: becomes a program, with libcrosstalk-mpi.so preloaded that records its MPI calls.
+#include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/system/environment.hpp"
 #include "base/units.hpp"
 #include "trace-tools/otf2/write/fresh_directory.hpp"
@@ -59,8 +61,7 @@ fs::path checked_directory(const Wanted& wanted)
     const fs::path named = wanted.out.empty() ? base::environment("CROSSTALK_TRACE").value_or("") : wanted.out;
     fs::path directory =
         fs::absolute(named.empty() ? otf2::fresh_directory(fs::path{wanted.program.front()}.filename()) : named);
-    if (fs::exists(fs::symlink_status(directory)))
-        base::fail_usage(directory.string(), " is there already: give another directory with -o, or remove it");
+    if (fs::exists(fs::symlink_status(directory))) base::fail_taken(directory);
     const fs::path beside = otf2::unfinished(directory);
     if (fs::exists(fs::symlink_status(beside)))
         base::fail_usage(beside.string(), " is left of a program that was killed, or that still runs: give another ",
@@ -130,7 +131,7 @@ try {
     if (!options.parse(static_cast<int>(own.size()), own.data())) return base::exit_fine;
     if (wanted.program.empty()) wanted.program = without_dashes;
     if (wanted.program.empty()) base::fail_usage("which program? trace-record -o DIR -- ./program");
-    if (!wanted.memory.empty()) base::parse<base::Bytes>(wanted.memory);
+    if (!wanted.memory.empty()) base::parsed<base::Bytes>("--memory", wanted.memory);
 
     const fs::path library = find_library();
     const fs::path directory = checked_directory(wanted);

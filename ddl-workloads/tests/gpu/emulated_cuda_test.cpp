@@ -8,7 +8,7 @@ TEST_CASE("an emulated step keeps a GPU busy or says that there is none")
     const testing::Scratch scratch;
     const testing::Outcome outcome = testing::run(
         {CROSSTALK_BIN "/ddl-train", "--model", "emulated[device=cuda,compute=20ms,gradients=64kB]", "--data",
-         "synthetic[samples=100]", "--steps", "10", "--transport", "self", "--out", scratch / "run"});
+         "synthetic[samples=100]", "--steps", "10", "--json", "--transport", "self", "--out", scratch / "run"});
     INFO(outcome.err);
     if (outcome.status == 77) {
         CHECK(outcome.err.starts_with("ddl-train: "));

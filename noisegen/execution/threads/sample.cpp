@@ -8,6 +8,7 @@ void add(Work& sum, const Work& work)
 {
     sum.bytes += work.bytes;
     sum.operations += work.operations;
+    sum.preparing_ns += work.preparing_ns;
 }
 
 void add(LevelTotal& total, const Sample& sample)

@@ -32,7 +32,8 @@ struct Sample {
  private:
     double per_second(std::uint64_t amount) const
     {
-        return end_ns > begin_ns ? static_cast<double>(amount) / seconds() : 0.0;
+        const std::int64_t length_ns = end_ns - begin_ns - work.preparing_ns;
+        return length_ns > 0 ? static_cast<double>(amount) * 1e9 / static_cast<double>(length_ns) : 0.0;
     }
 };
 
@@ -54,7 +55,7 @@ struct LevelTotal {
     double requested_duty = 0.0;
     std::size_t cpus = 0;  // that ran it
 
-    // Achieved by all these CPUs together while the level was on.
+    // Achieved by all these CPUs together while the level was on, and ready.
     double bytes_per_s() const { return per_second(work.bytes); }
     double operations_per_s() const { return per_second(work.operations); }
     double duty() const
@@ -65,8 +66,10 @@ struct LevelTotal {
  private:
     double per_second(std::uint64_t amount) const
     {
-        return on_ns == 0 ? 0.0
-                          : static_cast<double>(amount) * static_cast<double>(cpus) * 1e9 / static_cast<double>(on_ns);
+        const std::int64_t length_ns = on_ns - work.preparing_ns;
+        return length_ns > 0
+                   ? static_cast<double>(amount) * static_cast<double>(cpus) * 1e9 / static_cast<double>(length_ns)
+                   : 0.0;
     }
 };
 

@@ -1,5 +1,6 @@
 // STREAM triad, or one of its relatives, over arrays larger than the last-level cache: contends for memory bandwidth.
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"
@@ -42,10 +43,15 @@ class MemoryStream final : public Stressor {
     Work step() override
     {
         const std::size_t items = std::min(step_items_, arrays_.items - at_);
-        if (at_ + items > touched_) touch(at_ + items);
+        std::int64_t preparing_ns = 0;
+        if (at_ + items > touched_) {
+            const std::int64_t began_ns = base::now_ns();
+            touch(at_ + items);
+            preparing_ns = base::now_ns() - began_ns;
+        }
         loop_(arrays_, at_, items);
         at_ = (at_ + items) % arrays_.items;
-        return {.bytes = items * shape_.bytes_per_item, .operations = 0};
+        return {.bytes = items * shape_.bytes_per_item, .operations = 0, .preparing_ns = preparing_ns};
     }
 
     std::string note() const override

@@ -1,5 +1,6 @@
 #include "trace-tools/otf2/write/recorder.hpp"
 
+#include "base/files.hpp"
 #include "base/system/launcher.hpp"
 #include "base/units.hpp"
 #include "trace-tools/otf2/write/collectives.hpp"
@@ -23,8 +24,7 @@ void make_room(const fs::path& directory)
 {
     if (directory.empty()) base::fail("there is no directory to record into");
     const fs::path beside = unfinished(directory);
-    if (is_there(directory) || directory.filename() == "..")
-        base::fail("cannot record into ", directory.string(), ": it is already there");
+    if (is_there(directory) || directory.filename() == "..") base::fail_taken(directory);
     if (is_there(beside))
         base::fail("cannot record into ", directory.string(), ": a run that was killed, or is still running, left ",
                    beside.string(), "; if none is running it may be removed");

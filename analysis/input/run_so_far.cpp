@@ -1,0 +1,131 @@
+#include "analysis/input/run_so_far.hpp"
+
+#include "base/contract/phases.hpp"
+#include "base/contract/roles.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/contract/trace_names.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace analysis {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int first_rank = 0;
+
+StepTable read_steps(const fs::path& file)
+{
+    const base::CsvTable table{file};
+    const std::string settle = base::text(base::TrainingPhase::control_settle);
+    StepTable steps;
+    steps.phases = {settle};
+    RankSteps rank;
+    std::vector<double> settle_ms;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        if (table.get<int>(row, "rank") != first_rank) continue;
+        steps.numbers.push_back(table.get<std::int64_t>(row, "step"));
+        rank.begin_ns.push_back(table.get<std::int64_t>(row, "begin_ns"));
+        rank.end_ns.push_back(table.get<std::int64_t>(row, "end_ns"));
+        settle_ms.push_back(static_cast<double>(table.get<std::int64_t>(row, settle + "_ns")) / 1e6);
+    }
+    rank.phase_ms = Eigen::Map<Eigen::VectorXd>(settle_ms.data(), static_cast<Eigen::Index>(settle_ms.size()));
+    steps.ranks.push_back(std::move(rank));
+    return steps;
+}
+
+// The noise process on that host, if one has begun.
+std::optional<fs::path> noise_part(const fs::path& noise, const std::string& host)
+{
+    std::vector<fs::path> parts;
+    if (fs::is_directory(noise))
+        for (const fs::directory_entry& part : fs::directory_iterator{noise})
+            if (part.path().filename().string().starts_with(host + ".") &&
+                fs::exists(part.path() / base::file::noise_rows))
+                parts.push_back(part.path());
+    if (parts.empty()) return std::nullopt;
+    return *std::min_element(parts.begin(), parts.end());
+}
+
+// The rows of a slot, one for each noise CPU.
+struct Rows {
+    Slot slot;
+    std::size_t count = 0;
+};
+
+std::map<std::int64_t, Rows> read_rows(const fs::path& file)
+{
+    const base::CsvTable table{file};
+    std::map<std::int64_t, Rows> slots;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const auto begin_ns = table.get<std::int64_t>(row, "begin_ns");
+        const auto end_ns = table.get<std::int64_t>(row, "end_ns");
+        Rows& rows = slots[table.get<std::int64_t>(row, "slot")];
+        Slot& slot = rows.slot;
+        slot.begin_ns = rows.count == 0 ? begin_ns : std::min(slot.begin_ns, begin_ns);
+        slot.end_ns = rows.count == 0 ? end_ns : std::max(slot.end_ns, end_ns);
+        slot.block = table.get<std::int64_t>(row, "block");
+        slot.position = table.get<std::int64_t>(row, "position");
+        ++rows.count;
+        if (table.text(row, "factor") == base::region::quiet) continue;
+        const Assigned on{table.text(row, "factor"), table.text(row, "level"), table.text(row, "stressor"),
+                          base::parse_role(table.text(row, "role"))};
+        if (std::find(slot.on.begin(), slot.on.end(), on) == slot.on.end()) slot.on.push_back(on);
+    }
+    return slots;
+}
+
+// Those that all CPUs are past. Each lasts until the next one begins: as it was assigned where slots are of one length,
+// else as it really was.
+std::vector<Slot> whole_slots(const std::map<std::int64_t, Rows>& all, const nlohmann::ordered_json& record)
+{
+    std::size_t cpus = 0;
+    for (const auto& [number, rows] : all) cpus = std::max(cpus, rows.count);
+    const std::int64_t slot_ns = record.value("slot_ns", std::int64_t{0});
+    const auto start_ns = record.at("begin_ns").get<std::int64_t>();
+    std::vector<Slot> slots;
+    for (const auto& [number, rows] : all) {
+        if (rows.count < cpus) continue;
+        Slot slot = rows.slot;
+        std::sort(slot.on.begin(), slot.on.end(),
+                  [](const Assigned& a, const Assigned& b) { return a.factor < b.factor; });
+        if (slot_ns > 0) {
+            slot.begin_ns = start_ns + number * slot_ns;
+            slot.end_ns = slot.begin_ns + slot_ns;
+        } else if (!slots.empty()) {
+            slots.back().end_ns = slot.begin_ns;
+        }
+        slots.push_back(std::move(slot));
+    }
+    return slots;
+}
+
+}  // namespace
+
+RunSoFar read_so_far(const fs::path& directory)
+try {
+    RunSoFar so_far;
+    const fs::path train = directory / base::part::train;
+    if (!fs::exists(train / base::file::steps)) return so_far;
+    so_far.steps = read_steps(train / base::file::steps);
+    if (!fs::exists(train / base::file::run_record)) return so_far;
+    const std::string host = base::read_json(train / base::file::run_record).at("host");
+    const std::optional<fs::path> noise = noise_part(directory / base::part::noise, host);
+    if (!noise || !fs::exists(*noise / base::file::noise_record)) return so_far;
+    const nlohmann::ordered_json record = base::read_json(*noise / base::file::noise_record);
+    so_far.design = parse_design(record.at("design"));
+    so_far.slots = whole_slots(read_rows(*noise / base::file::noise_rows), record);
+    return so_far;
+} catch (const nlohmann::json::exception& error) {
+    base::fail("a record of ", directory.string(), " is not as it is written: ", error.what());
+}
+
+}  // namespace analysis

@@ -1,0 +1,19 @@
+// A designed run that still goes on, from what training and noise append to their CSVs as it happens.
+#pragma once
+
+#include "analysis/input/designed_run.hpp"
+
+#include <filesystem>
+
+namespace analysis {
+
+// Rank 0's steps, and the slots that are over of a noise process on its host. Of phases it has what controls are
+// known by. Both are empty where there is nothing yet. Throws Error for files that are not as they are written.
+struct RunSoFar {
+    StepTable steps;
+    std::vector<Slot> slots;
+    Design design = Design::sequence;
+};
+RunSoFar read_so_far(const std::filesystem::path& directory);
+
+}  // namespace analysis

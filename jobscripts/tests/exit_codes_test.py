@@ -1,0 +1,430 @@
+#!/usr/bin/env python3
+"""The table of docs/exit-codes-and-json.md is true: each program ends with each of its exit codes, and its JSON holds
+the members that the table names.
+
+Rows of programs that were not built are skipped. Exit code 77 if none was built.
+"""
+import ctypes
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
+PAGE = ROOT / "docs/exit-codes-and-json.md"
+TRAINING = ["--model", "emulated[compute=2ms,gradients=64KiB]", "--data", "synthetic[samples=64]", "--transport", "self"]
+SCHEDULE = "rotation(cpu.spin, placebo, control.delay, control.sham; slot=100ms)"
+wrong = []
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def rows():
+    """By program: the exit codes that have a text, and what the last column says."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith("| program |"))
+    codes = cells(lines[begin])[1:-1]
+    for line in lines[begin + 2 :]:
+        if not line.startswith("|"):
+            break
+        row = cells(line)
+        texts = dict(zip(codes, row[1:-1]))
+        yield row[0].strip("`"), {int(code) for code, text in texts.items() if text}, row[-1]
+
+
+def json_of(text):
+    """(option or none, file or none, members) of each JSON that the last column names."""
+    for part in filter(None, text.split("; ")):
+        head, _, members = part.partition(": ")
+        names = re.findall(r"`([^`]+)`", members)
+        for how in head.split(" and "):
+            quoted = re.search(r"`([^`]+)`", how)[1]
+            if how.startswith("prints"):
+                yield quoted, None, names
+            else:
+                yield None, quoted, names
+
+
+class Runs:
+    """What programs are tried on, in a directory of its own; each is made when it is first asked for."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.number = 0
+
+    def new(self, name="out"):
+        self.number += 1
+        return self.directory / f"{name}.{self.number}"
+
+    def call(self, program, *words, **options):
+        command = [str(BIN / program), *map(str, words)]
+        options = {"capture_output": True, "text": True, "timeout": 240, "cwd": self.directory, **options}
+        return subprocess.run(command, **options)
+
+    def made(self, name, make):
+        path = self.directory / name
+        if not path.exists():
+            make(path)
+        return path
+
+    def archive(self, name="late", text="ranks 2\nrepeat 20 step {\n work 1ms, 3ms on 1\n MPI_Barrier 1us\n}\n"):
+        def make(path):
+            spec = self.directory / f"{name}.spec"
+            spec.write_text(text)
+            self.call("trace-synth", spec, "-o", path)
+
+        return self.made(name, make) / "traces.otf2"
+
+    def cut_off(self):
+        def make(path):
+            shutil.copytree(self.archive().parent, path)
+            events = sorted(path.rglob("*.evt"))[0]
+            events.write_bytes(events.read_bytes()[: events.stat().st_size // 2])
+
+        return self.made("cut_off", make) / "traces.otf2"
+
+    def wordless(self):
+        return self.archive("once", "ranks 2\nwork 1ms\nMPI_Barrier 1us\n")
+
+    def run(self, name="run", noise="60s"):
+        """A training of five seconds with noise beside it."""
+
+        def make(path):
+            with open(self.directory / "run.log", "a") as log:
+                training = subprocess.Popen(
+                    [BIN / "ddl-train", *TRAINING, "--control-delay", "200us", "--duration", "6s", "--out", path], stdout=log, stderr=log)
+                while not (path / "train/steps.csv").exists() and training.poll() is None:
+                    time.sleep(0.05)
+                beside = subprocess.Popen(
+                    [BIN / "noisegen", "--schedule", SCHEDULE, "--cpus", "all", "--share",
+                     "--duration", noise, "--out", path], stdout=log, stderr=log)
+                training.wait()
+                if beside.poll() is None:
+                    beside.send_signal(signal.SIGTERM)
+                beside.wait()
+
+        return self.made(name, make)
+
+    def uncovered(self):
+        return self.run("uncovered", "2s")
+
+    def of(self, run):
+        """Options of interference exposure."""
+        noise = sorted((run / "noise").glob("*/trace/traces.otf2"))
+        return ["--train", run / "train/trace/traces.otf2", "--noise", *noise, "--out"]
+
+    def steps(self, name, step_ns):
+        def make(path):
+            ends = [1000 + i * step_ns + i % 7 * 1000 for i in range(101)]
+            pairs = zip(ends, ends[1:])
+            path.write_text("rank,step,begin_ns,end_ns\n" + "".join(f"0,{i},{a},{b}\n" for i, (a, b) in enumerate(pairs)))
+
+        return self.made(name, make)
+
+
+def without_io_uring():
+    """In the child: io_uring_setup is not there (a seccomp filter), as in many containers."""
+    program = b"".join(struct.pack("HBBI", *line) for line in (
+        (0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000)))
+    code = ctypes.create_string_buffer(program)
+    libc = ctypes.CDLL(None)
+    filter_ = struct.pack("HxxxxxxP", 4, ctypes.addressof(code))
+    libc.prctl(38, 1, 0, 0, 0)
+    if libc.prctl(22, 2, filter_, 0, 0) != 0:
+        os._exit(99)
+
+
+def stopped(runs, *words, after=2.0, **options):
+    """The exit code of a program that is stopped by SIGTERM."""
+    command = [str(BIN / words[0]), *map(str, words[1:])]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options) as program:
+        time.sleep(after)
+        program.send_signal(signal.SIGTERM)
+        return program.wait(timeout=60)
+
+
+def lost_checkpoint(runs):
+    """A file stands where checkpoints are to go."""
+    out = runs.new()
+    command = [BIN / "ddl-train", *TRAINING, "--steps", "2000", "--checkpoint-every", "1000", "--out", out]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+        while not (out / "train/steps.csv").exists():
+            if program.poll() is not None:
+                return program.returncode
+            time.sleep(0.02)
+        (out / "train/checkpoints").write_text("no folder")
+        return program.wait(timeout=120)
+
+
+def alone(runs, program, *words):
+    """The exit code of a program where no other of ours is."""
+    copy = runs.new("alone") / program
+    copy.parent.mkdir()
+    shutil.copy(BIN / program, copy)
+    return subprocess.run([copy, *words], capture_output=True).returncode
+
+
+def own_job(runs, out, end_noise=False):
+    """A job that nobody made for this: it prints a line a step, and may end the noise beside it when that has begun."""
+    job = "while sleep 0.01; do echo step $((++step)); done"
+    if end_noise:
+        job = ("{ sleep 6; for child in $(cat /proc/$PPID/task/$PPID/children); do"
+               " [[ $(cat /proc/$child/comm) != noisegen ]] || kill $child; done; } & " + job)
+    return runs.call("crosstalk", "run", "--out", out, "--duration", "8s", "--step-line", "step", "--schedule",
+                     "rotation(cpu.spin, placebo, control.pause; slot=200ms)", "--", "bash", "-c", job)
+
+
+def corrupt_set(runs):
+    out = runs.new("shards")
+    runs.call("ddl-data", "generate", "synthetic", "--samples", 100, "--out", out)
+    records = out / "train-00000.bin"
+    data = bytearray(records.read_bytes())
+    data[1000] ^= 1
+    records.write_bytes(data)
+    return out
+
+
+def fake_file(runs, name="file"):
+    return runs.made(name, lambda path: path.write_text("nothing that any program reads\n"))
+
+
+def no_digits():
+    return {**os.environ, "CROSSTALK_DIGITS": "/nowhere"}
+
+
+def preloaded():
+    """A sanitizer's library wants to be the first of those that are preloaded."""
+    return {**os.environ, "LD_PRELOAD": os.environ.get("CROSSTALK_PRELOAD_FIRST", "")}
+
+
+def probe(runs, *words):
+    return ("noisegen", "probe", "placebo", "--array", "16MiB", *words)
+
+
+def other_profile(runs):
+    def make(path):
+        runs.call("trace-cube", runs.archive("other", "ranks 2\nrepeat 9 step {\n work 1ms\n MPI_Barrier 1us\n}\n"), "-o", path)
+
+    return runs.made("other.cubex", make)
+
+
+def scenarios(runs):
+    """Each (program, exit code) with a call that ends with it: its words, or a function."""
+    call = runs.call
+    noise = ("noisegen", "cpu.spin", "200ms", "--cpus", "all", "--share")
+    calibrate = ("noisegen", "calibrate", "cpu.spin", "--round", "10ms", "--rounds", "1")
+    uring = "io.write[engine=io_uring]"
+    analyse = ("interference", "analyse", "--draws", "199", "--out")
+    late = runs.archive
+    shut = runs.cut_off
+    yield "noisegen", 0, lambda: call(*noise, "--out", runs.new())
+    yield "noisegen", 1, lambda: call(*noise, "--out", fake_file(runs))
+    yield "noisegen", 2, lambda: call("noisegen", "cpu.spinn", "1s")
+    yield "noisegen", 3, lambda: call("noisegen", "cpu.spin[rate=1000000/s]", "1500ms", "--cpus", "all", "--share")
+    yield "noisegen", 77, lambda: call("noisegen", uring, "200ms", preexec_fn=without_io_uring)
+    yield "noisegen calibrate", 0, lambda: call(*calibrate, "--limits", runs.new("limits"))
+    yield "noisegen calibrate", 1, lambda: call(*calibrate, "--limits", "/proc/no/file")
+    yield "noisegen calibrate", 2, lambda: call(*calibrate, "--rounds", "0")
+    yield "noisegen calibrate", 3, lambda: stopped(
+        runs, "noisegen", "calibrate", "cpu.spin", "--rounds", "100", "--limits", runs.new("limits"))
+    yield "noisegen calibrate", 77, lambda: call(
+        "noisegen", "calibrate", uring, "--rounds", 1, "--limits", runs.new("limits"), preexec_fn=without_io_uring)
+    yield "noisegen limits", 0, lambda: call("noisegen", "limits", "--limits", calibrated(runs))
+    yield "noisegen limits", 1, lambda: call("noisegen", "limits", "--limits", runs.new("limits"))
+    yield "noisegen limits", 2, lambda: call("noisegen", "limits", "--limit", "x")
+    yield "noisegen probe", 0, lambda: call(*probe(runs, "--blocks", 2, "--slot", "50ms", "--out", runs.new()))
+    yield "noisegen probe", 1, lambda: call(*probe(runs, "--blocks", 2, "--slot", "50ms", "--out", fake_file(runs)))
+    yield "noisegen probe", 2, lambda: call(*probe(runs, "--blocks", 0))
+    yield "noisegen probe", 3, lambda: stopped(runs, *probe(runs, "--blocks", 50, "--slot", "5s"))
+    yield "noisegen probe", 77, lambda: call(
+        "noisegen", "probe", uring, "--blocks", 2, preexec_fn=without_io_uring)
+    yield "ddl-train", 0, lambda: call("ddl-train", *TRAINING, "--steps", 20, "--out", runs.new())
+    yield "ddl-train", 1, lambda: call("ddl-train", *TRAINING, "--steps", 20, "--out", fake_file(runs))
+    yield "ddl-train", 2, lambda: call("ddl-train", "--strategy", "naiv", "--out", runs.new())
+    yield "ddl-train", 3, lambda: lost_checkpoint(runs)
+    yield "ddl-train", 77, lambda: call("ddl-train", "--data", "digits", "--out", runs.new(), env=no_digits())
+    yield "ddl-data", 0, lambda: call("ddl-data", "--list")
+    yield "ddl-data", 2, lambda: call("ddl-data", "inf", "digits")
+    for command, words in (("generate", ("digits",)), ("convert", ("digits",))):
+        name = f"ddl-data {command}"
+        made = ("ddl-data", command, "synthetic[samples=100]")
+        yield name, 0, lambda made=made: call(*made, "--out", runs.new())
+        yield name, 1, lambda made=made: call(*made, "--out", fake_file(runs) / "below")
+        yield name, 2, lambda made=made: call(*made, "--to", "shard", "--out", runs.new())
+        yield name, 77, lambda command=command: call(
+            "ddl-data", command, "digits", "--out", runs.new(), env=no_digits())
+    yield "ddl-data info", 0, lambda: call("ddl-data", "info", "synthetic")
+    yield "ddl-data info", 1, lambda: call("ddl-data", "info", "--check", corrupt_set(runs))
+    yield "ddl-data info", 2, lambda: call("ddl-data", "info", "synthetic[sample=1]")
+    yield "interference analyse", 0, lambda: call(*analyse, runs.new(), runs.run())
+    yield "interference analyse", 1, lambda: call(*analyse, runs.new(), runs.directory)
+    yield "interference analyse", 2, lambda: call(*analyse, runs.run(), runs.run())
+    yield "interference analyse", 3, lambda: call(*analyse, runs.new(), runs.uncovered())
+    yield "interference exposure", 0, lambda: call("interference", "exposure", *runs.of(runs.run()), runs.new())
+    yield "interference exposure", 1, lambda: call(
+        "interference", "exposure", "--train", late(), "--noise", late(), "--out", runs.new())
+    yield "interference exposure", 2, lambda: call("interference", "exposure", "--train", late())
+    yield "interference exposure", 3, lambda: call("interference", "exposure", *runs.of(runs.uncovered()), runs.new())
+    compare = lambda: ("--quiet", runs.steps("q1.csv", 10_000_000), runs.steps("q2.csv", 10_010_000), "--noisy",
+                       runs.steps("n1.csv", 11_000_000), runs.steps("n2.csv", 11_020_000), "--out")
+    yield "interference compare", 0, lambda: call("interference", "compare", *compare(), runs.new())
+    yield "interference compare", 1, lambda: call(
+        "interference", "compare", "--quiet", fake_file(runs, "a.csv"), fake_file(runs, "b.csv"), "--noisy",
+        fake_file(runs, "c.csv"), fake_file(runs, "d.csv"), "--out", runs.new())
+    yield "interference compare", 2, lambda: call("interference", "compare", *compare(), runs.directory)
+    yield "interference controls", 0, lambda: call("interference", "controls", reported(runs))
+    yield "interference controls", 1, lambda: call("interference", "controls", runs.directory)
+    yield "interference controls", 2, lambda: call("interference", "controls")
+    yield "crosstalk run", 0, lambda: own_job(runs, runs.new())
+    yield "crosstalk run", 1, lambda: call("crosstalk", "run", "--out", runs.new(), "--", "false")
+    yield "crosstalk run", 2, lambda: call("crosstalk", "run", "--out", runs.new())
+    yield "crosstalk run", 3, lambda: own_job(runs, runs.new(), end_noise=True)
+    yield "crosstalk doctor", 0, lambda: call("crosstalk", "doctor")
+    yield "crosstalk doctor", 2, lambda: call("crosstalk", "doctor", "--jsn")
+    yield "crosstalk doctor", 77, lambda: alone(runs, "crosstalk", "doctor")
+    simulation = ("effects-simulation", "--runs", 2, "--draws", 9)
+    yield "effects-simulation", 0, lambda: call(*simulation)
+    yield "effects-simulation", 1, lambda: call(*simulation, "--csv", fake_file(runs) / "below.csv")
+    yield "effects-simulation", 2, lambda: call("effects-simulation", "--runs", "none")
+    for tool in ("trace-info", "trace-waits", "trace-path", "trace-steps"):
+        check = ["--check"] if tool == "trace-info" else []
+        yield tool, 0, lambda tool=tool: call(tool, late())
+        yield tool, 1, lambda tool=tool, check=check: call(tool, *check, shut())
+        yield tool, 2, lambda tool=tool: call(tool, late(), "--regoin", "x")
+    yield "trace-steps", 3, lambda: call("trace-steps", runs.wordless())
+    yield "trace-cube", 0, lambda: call("trace-cube", late(), "-o", runs.new("x.cubex"))
+    yield "trace-cube", 1, lambda: call("trace-cube", shut(), "-o", runs.new("x.cubex"))
+    yield "trace-cube", 2, lambda: call("trace-cube", late(), "-o", fake_file(runs))
+    yield "trace-cube", 3, lambda: call("trace-cube", late(), "--against", other_profile(runs))
+    merge = lambda run: [run / "train/trace/traces.otf2", *sorted((run / "noise").glob("*/trace/traces.otf2")), "-o"]
+    yield "trace-merge", 0, lambda: call("trace-merge", *merge(runs.run()), runs.new())
+    yield "trace-merge", 1, lambda: call("trace-merge", shut(), late(), "-o", runs.new())
+    yield "trace-merge", 2, lambda: call("trace-merge", *merge(runs.run()), runs.directory)
+    yield "trace-synth", 0, lambda: call("trace-synth", late().parent.with_suffix(".spec"), "-o", runs.new())
+    yield "trace-synth", 1, lambda: call("trace-synth", runs.directory / "no.spec", "-o", runs.new())
+    yield "trace-synth", 2, lambda: call("trace-synth", fake_file(runs), "-o", runs.new())
+    yield "trace-record", 0, lambda: call("trace-record", "-o", runs.new(), "--", "true", env=preloaded())
+    yield "trace-record", 1, lambda: call("trace-record", "-o", runs.new(), "--", "false", env=preloaded())
+    yield "trace-record", 2, lambda: call("trace-record", "-o", runs.new(), "--", "no-such-program")
+    yield "trace-record", 3, lambda: call("trace-record", "-o", runs.new(), "--", "sh", "-c", "exit 3", env=preloaded())
+    yield "trace-record", 77, lambda: alone(runs, "trace-record", "--", "true")
+
+
+def calibrated(runs):
+    return runs.made("known.json", lambda path: runs.call(
+        "noisegen", "calibrate", "cpu.spin", "--round", "10ms", "--rounds", 1, "--limits", path))
+
+
+def reported(runs):
+    run = runs.run()
+    if not (run / "report").exists():
+        runs.call("interference", "analyse", "--draws", "199", run)
+    return run
+
+
+def printed(runs, program, option):
+    """What the program prints with the option."""
+    if "--list" in option:
+        return runs.call(program, *option.split()).stdout
+    if program == "crosstalk":
+        return runs.call(program, "doctor", option).stdout
+    if program == "noisegen":
+        return runs.call(program, "cpu.spin", "200ms", "--cpus", "all", "--share", option).stdout
+    if program == "ddl-train":
+        return runs.call(program, *TRAINING, "--steps", 20, "--out", runs.new(), option).stdout
+    return runs.call(program, runs.archive(), option).stdout
+
+
+def written(runs, program, name):
+    """What the file holds that the program writes."""
+    out = runs.new()
+    if program == "noisegen calibrate":
+        return calibrated(runs).read_text()
+    if program == "noisegen probe":
+        runs.call(*probe(runs, "--blocks", 2, "--slot", "50ms", "--out", out))
+        return (out / name).read_text()
+    if program == "noisegen":
+        runs.call(program, "cpu.spin", "200ms", "--cpus", "all", "--share", "--out", out)
+        return sorted(out.glob(name.replace("HOST.RANK", "*")))[0].read_text()
+    if program == "ddl-train":
+        runs.call(program, *TRAINING, "--steps", 20, "--out", out)
+        return (out / name).read_text()
+    if program == "interference analyse":
+        return (reported(runs) / name).read_text()
+    if program == "crosstalk run":
+        own_job(runs, out)
+    elif program == "interference exposure":
+        runs.call("interference", "exposure", *runs.of(runs.run()), out)
+    elif program == "interference compare":
+        runs.call("interference", "compare", "--quiet", runs.steps("q1.csv", 10_000_000), runs.steps("q2.csv", 10_010_000),
+                  "--noisy", runs.steps("n1.csv", 11_000_000), runs.steps("n2.csv", 11_020_000), "--out", out)
+    else:
+        runs.call(*program.split(), "synthetic[samples=100]", "--to", "shards", "--out", out)
+    return (out / name.removeprefix("OUT/")).read_text()
+
+
+def check_json(runs, program, text):
+    for option, name, members in json_of(text):
+        try:
+            found = json.loads(printed(runs, program.split()[0], option) if option else written(runs, program, name))
+            missing = [member for member in members if member not in found]
+        except (ValueError, OSError, IndexError) as error:
+            wrong.append(f"{program}: {option or name}: {error}")
+            continue
+        if missing or not members:
+            wrong.append(f"{program}: {option or name} lacks {', '.join(missing)}")
+
+
+def main():
+    promised = {program: (codes, text) for program, codes, text in rows()}
+    here = {program for program in promised if (BIN / program.split()[0]).exists()}
+    if not here:
+        print("SKIPPED: no program was built")
+        return 77
+    enum = (ROOT / "base/error.hpp").read_text()
+    known = set(map(int, re.findall(r"exit_\w+ = (\d+)", enum)))
+    if (codes := {code for each, _ in promised.values() for code in each}) != known:
+        wrong.append(f"the table has {codes}, base/error.hpp {known}")
+    tried = set()
+    with tempfile.TemporaryDirectory(prefix="crosstalk-test.") as directory:
+        runs = Runs(directory)
+        for program, code, action in scenarios(runs):
+            tried.add((program, code))
+            if program not in here or (needs_training(program) and "ddl-train" not in here):
+                continue
+            outcome = action()
+            status = outcome if isinstance(outcome, int) else outcome.returncode
+            said = "" if isinstance(outcome, int) else outcome.stderr.strip()
+            if status != code:
+                wrong.append(f"{program} ended with {status}, not {code}: {said}")
+            elif code not in (0, 3) and not isinstance(outcome, int) and program != "trace-record" and not said:
+                if (program, code) != ("ddl-data info", 1):  # what it found is on stdout
+                    wrong.append(f"{program} ended with {code} without a word")
+        for program in sorted(here):
+            if "ddl-train" in here or not needs_training(program):
+                check_json(runs, program, promised[program][1])
+    for program, (codes, _) in promised.items():
+        for code in codes ^ {code for name, code in tried if name == program}:
+            wrong.append(f"{program}: exit code {code} is {'not tried' if code in codes else 'not in the table'}")
+    if wrong:
+        print("NOT TRUE: the table of exit codes and JSON is true", *wrong, sep="\n")
+        return 1
+    return 0
+
+
+def needs_training(program):
+    return program.startswith(("interference", "trace-merge", "crosstalk run"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
