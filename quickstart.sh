@@ -30,7 +30,7 @@ limit_jobs
 say "building (log: build/release/build.log)"
 build_release() {
     mkdir -p build/release
-    { cmake --preset release && cmake --build --preset release --target noisegen ddl-train interference trace-info; } \
+    { cmake --preset release && cmake --build --preset release --target crosstalk noisegen ddl-train interference trace-info; } \
         >build/release/build.log 2>&1
 }
 guard_run build_release || {

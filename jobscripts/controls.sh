@@ -52,7 +52,7 @@ declare -A model=([emulated]='emulated[compute=80ms,gradients=16MiB]'
     [gemm]='emulated[compute=80ms,gradients=16MiB,device=gemm]' [resnet18]='resnet18[width=32]')
 declare -A data=([emulated]=synthetic [gemm]=synthetic [resnet18]=digits)
 
-complete() { grep -qs '"exit_code": 0' "$1/status.json"; }
+complete() { grep -qs '"exit_code": *0' "$1/status.json"; }
 
 [[ $work != -* ]] || work=./$work
 [[ $out != -* ]] || out=./$out

@@ -49,10 +49,9 @@ void check_table(const Training& training, const std::vector<Noise>& noise, std:
     const std::int64_t noise_begin_ns = noise.front().slots.front().begin_ns + offset_ns;
     const std::int64_t noise_end_ns = noise.front().slots.back().end_ns + offset_ns;
     if (first.end_ns.back() <= noise_begin_ns || first.begin_ns.front() >= noise_end_ns)
-        base::fail(
-            training.file.string(), ": its steps lie from ", first.begin_ns.front(), " to ", first.end_ns.back(),
-            " ns, the noise from ", noise_begin_ns, " to ", noise_end_ns,
-            " ns: are they of CLOCK_MONOTONIC (Python: time.monotonic_ns())? --clock-offset states a difference");
+        base::fail(training.file.string(),
+                   " has no step within the noise's time: is it CLOCK_MONOTONIC in ns, Python's ",
+                   "time.monotonic_ns()? (--clock-offset states a difference)");
 }
 
 using Place = std::pair<std::int64_t, std::int64_t>;  // block, position in it

@@ -450,7 +450,7 @@ TEST_CASE("of noise processes that came and went at different times the slots th
         CHECK(one_line(outcome.err));
         CHECK(outcome.err.find(words) != std::string::npos);
     };
-    refused({.missed_slots = 2, .seed = 2}, "followed different schedules (block 0, slot 2)");
+    refused({.missed_slots = 2, .seed = 2}, "ent schedules (block 0, slot 2): not the noise of one run");
     fs::remove_all(scratch / "run/noise/here.0/trace");
     analysis::testing::write_noise(scratch / "run/noise/here.0/trace", {.noise_until_s = 2.0});
     refused({.missed_slots = 12}, "no slots in common");
@@ -647,7 +647,7 @@ TEST_CASE("a table of another clock or beside an archive's choice of steps is re
     std::ofstream{scratch / "early.csv"} << "rank,step,begin_ns,end_ns\n0,0,10,20\n0,1,20,30\n";
     const testing::Outcome early = analyse(scratch / "run", {"--steps", scratch / "early.csv"});
     CHECK(early.status == 1);
-    CHECK(early.err.find("are they of CLOCK_MONOTONIC") != std::string::npos);
+    CHECK(early.err.find("is it CLOCK_MONOTONIC") != std::string::npos);
     CHECK(one_line(early.err));
     CHECK(analyse(scratch / "run", {"--steps", scratch / "early.csv", "--step-from", "MPI_Send"}).status == 2);
     CHECK(analyse(scratch / "run", {"--step-region", "load", "--step-from", "load"}).status == 2);

@@ -74,7 +74,7 @@ VICTIMS = [
     Victim("mpirun", ("ddl-train",), _ranks, 3.0),
     Victim("rank", ("ddl-train",), _ranks, 3.0),
 ]
-SCRIPT = Victim("local.sh", ("noisegen", "ddl-train", "interference"), _script, 12.0)
+SCRIPT = Victim("local.sh", ("crosstalk", "noisegen", "ddl-train", "interference"), _script, 12.0)
 
 
 def attempts(context, count):

@@ -25,7 +25,7 @@ echo "\\"realtime_minus_monotonic_ns\\": $ATTACK," >"$2/noise/n1.0/noise.json"
 printf 'begin_ns,end_ns\\n%s,%s\\n' "$ATTACK" "$ATTACK" >"$2/noise/n1.0/noise.csv"
 trap 'exit 0' TERM
 while sleep 0.1; do :; done""",
-    "mpirun": """while [[ $1 != ddl-train ]]; do shift; done
+    "mpirun": """while [[ $1 != */ddl-train ]]; do shift; done
 exec "$@\"""",
     "srun": """while [[ $1 != ddl-train && $1 != noisegen ]]; do shift; done
 [[ $1 == ddl-train ]] || echo $$ >noise.pid
@@ -160,6 +160,7 @@ def _stand_ins(context, attack):
     for name, text in STAND_INS.items():
         (folder / name).write_text(f"#!/usr/bin/env bash\n{text}\n")
         (folder / name).chmod(0o755)
+    (folder / "crosstalk").symlink_to(context.program("crosstalk"))
     return {"CROSSTALK_BIN": str(folder), "ATTACK": attack}
 
 

@@ -1,11 +1,13 @@
 // crosstalk: one command from a job to the verdict on the noise beside it.
 #include "base/cli/commands.hpp"
+#include "base/cli/option_checks.hpp"
+#include "base/contract/verdict_words.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 #include "jobscripts/doctor/doctor.hpp"
 #include "jobscripts/run/designed_run.hpp"
 
-#include <cctype>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -16,16 +18,32 @@ void check_control_delay(const std::string& text)
 {
     if (text == "0") return;
     if (text.ends_with('%'))
-        base::parse<base::Percent>(text);
+        base::parsed<base::Percent>("--control-delay", text);
     else
-        base::parse<base::Nanoseconds>(text);
+        base::parsed<base::Nanoseconds>("--control-delay", text);
+}
+
+// "1%", or "1" for the same; as interference reads it, but before the run and not after it.
+void check_budget(const std::string& text)
+{
+    if (base::parsed<base::Percent>("--budget", text.ends_with('%') ? text : text + "%").value <= 0.0)
+        base::fail_usage("--budget: must be more than 0%");
+}
+
+void check_fail_on(const std::string& words)
+{
+    const std::vector<std::string> known{base::verdict_word::unsafe, base::verdict_word::undecided,
+                                         base::verdict_word::untrusted};
+    for (const std::string& word : base::split(words, ','))
+        if (std::find(known.begin(), known.end(), word) == known.end())
+            base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, known));
 }
 
 // "2m 30s", "150", "150s": seconds where no unit is given.
 base::Nanoseconds duration(const std::string& text)
 {
     const bool bare = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
-    const auto length = base::parse<base::Nanoseconds>(bare ? text + "s" : text);
+    const auto length = base::parsed<base::Nanoseconds>("--duration", bare ? text + "s" : text);
     if (length.count() <= 0) base::fail_usage("--duration: must be longer than nothing");
     return length;
 }
@@ -96,8 +114,10 @@ class RunCommand : public base::Command {
         request_.duration = duration(duration_);
         if (!job_cpus_.empty()) request_.job_cpus = base::parse_cpus(job_cpus_);
         if (!noise_cpus_.empty()) request_.noise_cpus = base::parse_cpus(noise_cpus_);
-        if (request_.control_delay.find_first_of("123456789") == std::string::npos) request_.control_delay = "0";
         check_control_delay(request_.control_delay);
+        if (request_.control_delay.find_first_of("123456789") == std::string::npos) request_.control_delay = "0";
+        check_budget(request_.budget);
+        check_fail_on(request_.fail_on);
         request_.out = std::filesystem::absolute(out_.empty() ? free_name() : out_);
         request_.export_markdown = markdown_;
         request_.export_json = json_;

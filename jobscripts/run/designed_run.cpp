@@ -8,6 +8,7 @@
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 #include "jobscripts/run/cores.hpp"
+#include "jobscripts/run/ended.hpp"
 #include "jobscripts/run/job.hpp"
 #include "jobscripts/run/programs.hpp"
 #include "jobscripts/run/results.hpp"
@@ -18,6 +19,7 @@
 #include <map>
 #include <set>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace crosstalk {
@@ -159,7 +161,11 @@ class Run {
         if (!request_.fail_on.empty()) words.insert(words.end(), {"--fail-on", request_.fail_on});
         const std::vector<std::string> steps = job_.finish();
         words.insert(words.end(), steps.begin(), steps.end());
-        return wait_for(*start({.words = words, .folder = {}, .output = {}, .errors = {}}, cores_.noise));
+        const int code = wait_for(*start({.words = words, .folder = {}, .output = {}, .errors = {}}, cores_.noise));
+        const bool no_report = code == base::exit_failed && !fs::exists(request_.out / base::part::report);
+        if (code == base::exit_promise_not_kept || (no_report && ended_early_))
+            throw Ended{base::exit_promise_not_kept, "noise did not cover the training"};
+        return code;
     }
 
     void show() const
@@ -190,18 +196,23 @@ class Run {
     {
         const std::int64_t begin_ns = base::now_ns();
         while (true) {
-            if (!job_.running()) throw Ended{base::exit_failed, job_failed("before noise could begin")};
+            if (!job_.running()) throw ended_by_itself("before noise could begin");
             const std::optional<std::size_t> steps = job_.steps_so_far();
             if (steps ? *steps >= steps_before_noise : base::now_ns() - begin_ns >= start_up_ns) return;
             rest();
         }
     }
 
-    std::string job_failed(const std::string& when) const
+    // One that ended well was too short for noise to cover it.
+    Ended ended_by_itself(const std::string& when) const
     {
-        return base::join("the job ended ", when, job_.exit_code() == 0 ? "" : base::join(" (", job_.exit_code(), ")"),
-                          ": see ", job_.log().string(),
-                          job_.exit_code() == 0 ? "; let it take longer than a few seconds" : "");
+        const int code = job_.exit_code();
+        if (code == 0)
+            return {base::exit_promise_not_kept,
+                    base::join("the job ended ", when, ": let it take longer than a few seconds")};
+        for (const std::string& line : job_.last_words()) base::warn(line);
+        return {code == base::exit_usage ? base::exit_usage : base::exit_failed,
+                base::join("the job failed ", when, " (", code, "): see ", job_.log().string())};
     }
 
     // A launcher may bind ranks to CPUs that it was not given.
@@ -267,9 +278,7 @@ class Run {
             rest();
         }
         const bool by_itself = base::now_ns() < end_ns || job_.source() == StepSource::ddl_train;
-        if (by_itself && job_.exit_code() != 0)
-            throw Ended{job_.exit_code() == base::exit_usage ? base::exit_usage : base::exit_failed,
-                        job_failed("with a failure")};
+        if (by_itself && job_.exit_code() != 0) throw ended_by_itself("beside the noise");
     }
 
     void say_how_far(std::int64_t seconds) const
@@ -316,6 +325,9 @@ class Run {
 
 void make_directories(const Request& request)
 {
+    struct stat found {};
+    if (::stat(request.out.c_str(), &found) == 0 && found.st_uid != ::geteuid())
+        base::fail_usage(request.out.string(), " belongs to another user: give another --out");
     for (const char* part : {base::part::train, base::part::noise, base::part::report})
         if (const fs::path path = request.out / part; fs::exists(fs::symlink_status(path))) base::fail_taken(path);
     fs::create_directories(request.out / "log");
@@ -337,6 +349,7 @@ int designed_run(const Request& request)
         return code;
     } catch (const Ended& ended) {
         write_status(request, ended.code, ended.reason);
+        export_results(request);
         base::warn(ended.reason);
         return ended.code;
     } catch (const base::Error& error) {

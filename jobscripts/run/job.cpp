@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
+#include "jobscripts/run/ended.hpp"
 #include "jobscripts/run/programs.hpp"
 
 #include <nlohmann/json.hpp>
@@ -57,10 +58,30 @@ double median_step_ns(const fs::path& steps)
     return static_cast<double>(lengths[lengths.size() / 2]);
 }
 
-std::size_t lines_of(const fs::path& file)
+std::vector<std::string> last_words_in(const fs::path& log)
 {
-    std::ifstream in{file};
-    return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>{in}, {}, '\n'));
+    constexpr std::size_t most = 5;
+    std::vector<std::string> own;
+    std::vector<std::string> all;
+    std::ifstream in{log};
+    for (std::string line; std::getline(in, line);) {
+        if (base::trim(line).empty()) continue;
+        if (line.starts_with("ddl-train: ") && std::find(own.begin(), own.end(), line) == own.end())
+            own.push_back(line);
+        all.push_back(line);
+    }
+    std::vector<std::string>& last = own.empty() ? all : own;
+    if (last.size() > most) last.erase(last.begin(), last.end() - most);
+    return last;
+}
+
+// Rows that a table of steps has so far for rank 0.
+std::size_t steps_in(const fs::path& table)
+{
+    std::size_t steps = 0;
+    std::ifstream in{table};
+    for (std::string line; std::getline(in, line);) steps += line.starts_with("0,") ? 1 : 0;
+    return steps;
 }
 
 }  // namespace
@@ -141,8 +162,11 @@ void Job::measure_quiet_step()
     std::vector<std::string> words = training_words(scratch);
     words.insert(words.end(), {"--steps", std::to_string(quiet_steps)});
     const int code = wait_for(*crosstalk::start({.words = words, .folder = {}, .output = log, .errors = log}, cpus_));
-    if (code != 0)
-        base::fail("the short training that finds out the length of a quiet step failed: see ", log.string());
+    if (code != 0) {
+        for (const std::string& line : last_words_in(log)) base::warn(line);
+        throw Ended{code == base::exit_usage ? base::exit_usage : base::exit_failed,
+                    "the short training that finds out the length of a quiet step failed: see " + log.string()};
+    }
     const double step_ns = median_step_ns(scratch / base::part::train / base::file::steps);
     fs::remove_all(scratch);
     if (step_ns <= 0.0) base::fail("the short training took too few steps: see ", log.string());
@@ -176,6 +200,11 @@ bool Job::running()
     return !code;
 }
 
+std::vector<std::string> Job::last_words() const
+{
+    return last_words_in(log());
+}
+
 void Job::stop()
 {
     child_->signal(SIGTERM);
@@ -183,15 +212,11 @@ void Job::stop()
 
 std::optional<std::size_t> Job::steps_so_far() const
 {
-    const auto rows = [](const fs::path& file) -> std::size_t {
-        const std::size_t lines = fs::exists(file) ? lines_of(file) : 0;
-        return lines > 0 ? lines - 1 : 0;
-    };
     switch (source_) {
         case StepSource::ddl_train:
-            return rows(own_table());
+            return steps_in(own_table());
         case StepSource::table:
-            return rows(request_.steps);
+            return steps_in(request_.steps);
         case StepSource::lines:
             return output_->most_lines();
         case StepSource::calls:

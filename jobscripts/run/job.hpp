@@ -39,12 +39,15 @@ class Job {
     // Asks it to end.
     void stop();
 
-    // Steps so far, of all ranks together; none where they show only in the end.
+    // Steps of rank 0 so far; none where they show only in the end.
     std::optional<std::size_t> steps_so_far() const;
 
     // To be called when all of it has ended: options for interference that say where the steps are. Throws Error where
     // there are none.
     std::vector<std::string> finish();
+
+    // What it said last: of ddl-train why it failed, once and without what mpirun makes of it.
+    std::vector<std::string> last_words() const;
 
     pid_t pid() const { return child_->pid(); }
     std::filesystem::path log() const;

@@ -30,7 +30,8 @@ void signal_to(const std::set<pid_t>& processes, int signal)
 
 std::string program(const std::string& name)
 {
-    const fs::path path = fs::read_symlink("/proc/self/exe").parent_path() / name;
+    const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path();
+    const fs::path path = fs::path{base::environment("CROSSTALK_BIN").value_or(beside)} / name;
     if (!fs::exists(path))
         base::unavailable("there is no ", path.string(), ": build all programs (cmake --build), or install anew");
     return path.string();

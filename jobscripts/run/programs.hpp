@@ -10,8 +10,8 @@
 
 namespace crosstalk {
 
-// The program of ours of that name, in the folder of this one, as built or installed. Throws Unavailable if it is not
-// there.
+// The program of ours of that name: in the folder CROSSTALK_BIN, else in that of this one, as built or installed.
+// Throws Unavailable if it is not there.
 std::string program(const std::string& name);
 
 // Is it on PATH?

@@ -59,8 +59,10 @@ void write_status(const Request& request, int code, const std::string& reason)
     status["nodes"] = 1;
     status["exit_code"] = code;
     status["reason"] = reason.empty() ? reason_for(code) : reason;
-    status["covered"] = code == base::exit_promise_not_kept ? Json(false) : Json(nullptr);
-    if (fs::exists(summary)) status.update(base::read_json(summary));
+    if (fs::exists(summary))
+        status.update(base::read_json(summary));
+    else
+        status["covered"] = code == base::exit_promise_not_kept ? Json(false) : Json(nullptr);
     status["analysis_exit_code"] = reason.empty() ? Json(code) : Json(nullptr);
     base::write_whole(request.out / base::file::status, status.dump() + "\n");
 }

@@ -7,12 +7,6 @@
 
 namespace crosstalk {
 
-// The run is over before its report, and status.json says why.
-struct Ended {
-    int code = 0;
-    std::string reason;
-};
-
 // status.json: how it went, and what the report says in short. An empty reason: the code is interference's.
 void write_status(const Request& request, int code, const std::string& reason);
 

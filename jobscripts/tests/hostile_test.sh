@@ -3,6 +3,8 @@
 # Slurm, MPI and the programs are stand-ins here: what matters is what the scripts do with their answers.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+needs crosstalk
+crosstalk=$(command -v crosstalk)
 mkdir "$scratch/bin" "$scratch/work"
 cd "$scratch/work"
 attack="nodes[\$(touch $scratch/executed)]"
@@ -29,7 +31,7 @@ trap 'exit 0' TERM
 while sleep 0.1; do :; done
 TEXT
 stand_in mpirun <<'TEXT'
-while [[ $1 != ddl-train ]]; do shift; done
+while [[ $1 != */ddl-train ]]; do shift; done
 exec "$@"
 TEXT
 stand_in srun <<'TEXT'
@@ -88,6 +90,7 @@ NOISE_ENDS=$attack ends 3 "did not cover the training on n1.0"
 NOISE_ENDS=99999999999999999999999 ends 3 "did not cover the training on n1.0"
 
 # ------------------------------------------------------------------------------------------------ local.sh
+ln -s "$crosstalk" "$scratch/bin/crosstalk"
 export TRAINING_TAKES=1 ANALYSIS=0
 tmp="$scratch/it's \$(touch executed) \`touch executed\`"
 mkdir "$tmp"

@@ -8,15 +8,16 @@ refused 2 "no option '--modle'" "$jobscripts/local.sh" --modle mlp
 refused 2 "out is needed" "$jobscripts/local.sh"
 refused 2 "model needs a value" "$jobscripts/local.sh" --out run --model
 refused 2 "'two' is not a number of ranks" "$jobscripts/local.sh" --out run --ranks two
-refused 2 "'soon' is not a number of whole seconds" "$jobscripts/local.sh" --out run --duration soon
-refused 2 "'five%' is neither a time" "$jobscripts/local.sh" --out run --control-delay five%
-refused 2 "'4' is neither a time" "$jobscripts/local.sh" --out run --control-delay 4
-refused 2 "'1' is not a percentage" "$jobscripts/local.sh" --out run --budget 1
-refused 2 "'0%' is not a percentage above zero" "$jobscripts/local.sh" --out run --budget 0%
-refused 2 "'all' is not a list of CPUs" "$jobscripts/local.sh" --out run --noise-cpus all
-refused 2 "leaves no core to the noise" "$jobscripts/local.sh" --out run --train-cpus "$(allowed_cpus)"
-refused 2 "leaves no core to the training" "$jobscripts/local.sh" --out run --noise-cpus "$(allowed_cpus)"
-refused 2 "both have 1:" "$jobscripts/local.sh" --out run --train-cpus 0-1 --noise-cpus 1
+needs crosstalk mpirun
+local_sh=("$jobscripts/local.sh" --out run --ranks 1)
+refused 2 "--duration: 'soon'" "${local_sh[@]}" --duration soon
+refused 2 "five%" "${local_sh[@]}" --control-delay five%
+refused 2 "'4'" "${local_sh[@]}" --control-delay 4
+refused 2 "must be more than 0%" "${local_sh[@]}" --budget 0%
+refused 2 "'all'" "${local_sh[@]}" --noise-cpus all
+refused 2 "leaves no core to the noise" "${local_sh[@]}" --train-cpus "$(allowed_cpus)"
+refused 2 "leaves no core to the training" "${local_sh[@]}" --noise-cpus "$(allowed_cpus)"
+refused 2 "both have 1:" "${local_sh[@]}" --train-cpus 0-1 --noise-cpus 1
 check "nothing was begun" test ! -e run
 mkdir -p run/noise
 echo precious >run/noise/file

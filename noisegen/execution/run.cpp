@@ -93,6 +93,7 @@ int run(Plan plan, nlohmann::ordered_json record)
     const std::vector<int> cpus{plan.cpus.begin(), plan.cpus.end()};
     const bool recorded = !request.out.empty();
     const fs::path noise = recorded ? request.out / base::part::noise : fs::path{};
+    const base::MadeDirectories made{noise};
     std::optional<base::ClaimedPart> claimed;
     if (recorded)
         claimed.emplace(request.out, fs::path{base::part::noise} / base::join(base::host_name(), ".", job.rank));

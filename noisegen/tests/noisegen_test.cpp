@@ -99,7 +99,7 @@ TEST_CASE("each stressor on the registry runs and is on record")
     const base::CsvTable csv{part(scratch) / "noise.csv"};
     CHECK(csv.columns() == std::vector<std::string>{"slot", "block", "position", "factor", "stressor", "level", "cpu",
                                                     "host", "begin_ns", "end_ns", "requested", "bytes", "operations",
-                                                    "requested_duty", "duty", "waited_ns", "reached"});
+                                                    "requested_duty", "duty", "waited_ns", "reached", "role"});
     REQUIRE(csv.rows() == slots);
     for (std::size_t row = 0; row < csv.rows(); ++row) {
         const std::string& stressor = csv.text(row, "stressor");
@@ -419,7 +419,7 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
         {{"--schedule", "memory.stream 1s quiet", "--cpus", one, "--out", out}, "noisegen: "},
         {{"--schedule", "memory.stream 0s", "--cpus", one, "--out", out}, "length zero"},
         {{"--schedule", "rotation(placebo;slot=2000000h)", "--cpus", one, "--out", out}, "longer than a year"},
-        {{"--schedule", "rotation(cpu.spin", "--cpus", one, "--out", out}, "rotation(...)"},
+        {{"--schedule", "rotation(cpu.spin", "--cpus", one, "--out", out}, "is a ) missing"},
         {{"--schedule", "C1S1", "--cpus", "60000", "--out", out}, "CPU 60000 does not exist"},
         {{"--schedule", "C1S1", "--cpus", "x", "--out", out}, "list of CPUs"},
         {{"--schedule", "C1S1", "--cpus", one, "--avoid", one + "-" + one, "--out", out}, "to be avoided"},

@@ -186,7 +186,7 @@ TEST_CASE("malformed schedules are refused")
     CHECK(complains("memory.stream[ 1s", "["));
     CHECK(complains("memory.stream 1s; quiet[x=1] 1s", "quiet has no label"));
     CHECK(complains("quiet=placebo 1s", "the label quiet is taken"));
-    CHECK(complains("rotation(", "not rotation(...)"));
+    CHECK(complains("rotation(", "is a ) missing"));
     CHECK(complains("rotation()", "names no stressor"));
     CHECK(complains("rotation(memory.stream,,placebo)", "empty place"));
     CHECK(complains("rotation(memory.stream, memory.stream)", "give them labels"));

@@ -49,7 +49,7 @@ class Synthesis {
         carry_out(spec_.program);
         for (std::size_t rank = 0; rank < requests_.size(); ++rank)
             if (!requests_[rank].pending.empty())
-                base::fail("rank ", rank, " never waits for '", requests_[rank].pending.begin()->first, "'");
+                base::fail_usage("rank ", rank, " never waits for '", requests_[rank].pending.begin()->first, "'");
         std::tie(truth_.path_ns, truth_.length_ns) = lines_.end_program();
         return truth_;
     }

@@ -441,7 +441,7 @@ TEST_CASE("a trace that cannot be begun is reported in one line, and the program
     fs::create_directory(scratch / "there");
     const std::string there = (scratch / "there").string();
     const std::map<std::string, Lines> cases{
-        {"cannot record into " + there + ": is already there", {"CROSSTALK_TRACE=" + there}},
+        {there + " is already there; give another path", {"CROSSTALK_TRACE=" + there}},
         {"/proc/nowhere", {"CROSSTALK_TRACE=/proc/nowhere/trace"}},
         {"'plenty'", {"CROSSTALK_TRACE=" + there + "2", "CROSSTALK_TRACE_MEMORY=plenty"}},
         {"at least 256KiB", {"CROSSTALK_TRACE=" + there + "3", "CROSSTALK_TRACE_MEMORY=1kB"}}};

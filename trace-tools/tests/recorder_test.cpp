@@ -328,9 +328,9 @@ TEST_CASE("an archive is never written over")
 {
     const testing::Scratch scratch;
     std::filesystem::create_directory(scratch / "trace");
-    CHECK_THROWS_WITH_AS(otf2::Recorder{scratch / "trace"},
-                         ("cannot record into " + (scratch / "trace").string() + ": is already there").c_str(),
-                         base::Error);
+    CHECK_THROWS_WITH_AS(
+        otf2::Recorder{scratch / "trace"},
+        ((scratch / "trace").string() + " is already there; give another path, or move it away").c_str(), base::Error);
 }
 
 TEST_CASE("a directory with a slash at its end is the same directory to the recorder")
@@ -368,7 +368,8 @@ TEST_CASE("a directory that cannot be made is reported with the reason")
     for (const std::string name : {".", "./", "/", "no such/.."})
         CHECK_THROWS_WITH_AS(
             otf2::Recorder{name},
-            ("cannot record into " + name.substr(0, name.size() - (name == "./")) + ": is already there").c_str(),
+            (name.substr(0, name.size() - (name == "./")) + " is already there; give another path, or move it away")
+                .c_str(),
             base::Error);
 }
 

@@ -51,7 +51,7 @@ std::string refusal(const std::string& spec)
 {
     const testing::Scratch scratch;
     const testing::Outcome outcome = run_synth(scratch, spec);
-    CHECK(outcome.status == 1);
+    CHECK(outcome.status == 2);
     CHECK_FALSE(fs::exists(scratch / "made"));
     CHECK_FALSE(fs::exists(scratch / "made.tmp"));
     return outcome.err.substr(0, outcome.err.find('\n'));
@@ -250,7 +250,8 @@ TEST_CASE("the same seed gives the same archive and another one another")
 
 TEST_CASE("programs that make no sense are refused with file and line")
 {
-    CHECK(says(refusal("ranks 2\nwork 1ms\nMPI_Alreduce 1ms\n"), "spec line 3: 'MPI_Alreduce' is none of"));
+    CHECK(says(refusal("ranks 2\nwork 1ms\nMPI_Alreduce 1ms\n"),
+               "spec line 3: no call 'MPI_Alreduce'; did you mean MPI_Allreduce?"));
     CHECK(says(refusal("work\n"), "line 1: 'work' is no statement; work takes a time"));
     CHECK(says(refusal("ranks 2\nwork 1ms on 2\n"), "line 2: there is no rank 2 of 2"));
     CHECK(says(refusal("repeat 3 step {\nwork 1ms\n"), "a { is never closed"));
