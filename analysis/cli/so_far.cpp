@@ -29,7 +29,8 @@ try {
     run.slots = {so_far.slots};
     run.stopped = {{}};
     run.plan = experiment(so_far.design, so_far.slots);
-    const Rules rules{.exposure = {settings.warm_up, settings.guard}, .draws = {.count = 0}, .by_rank = false};
+    const Rules rules{
+        .exposure = {first_warm_step(settings, run.steps), settings.guard}, .draws = {.count = 0}, .by_rank = false};
     const Analysis analysis = analyse(run, rules);
     std::vector<std::string> all;
     for (const Effect& effect : analysis.effects)

@@ -285,7 +285,7 @@ def scenarios(runs):
     yield "interference controls", 0, lambda: call("interference", "controls", reported(runs))
     yield "interference controls", 1, lambda: call("interference", "controls", runs.directory)
     yield "interference controls", 2, lambda: call("interference", "controls")
-    yield "crosstalk run", 0, lambda: own_job(runs, runs.new())
+    yield "crosstalk run", 0, lambda: own_job(runs, runs.directory / "own")
     yield "crosstalk run", 1, lambda: call("crosstalk", "run", "--out", runs.new(), "--", "false")
     yield "crosstalk run", 2, lambda: call("crosstalk", "run", "--out", runs.new())
     yield "crosstalk run", 3, lambda: own_job(runs, runs.new(), end_noise=True)
@@ -362,7 +362,7 @@ def written(runs, program, name):
     if program == "interference analyse":
         return (reported(runs) / name).read_text()
     if program == "crosstalk run":
-        own_job(runs, out)
+        out = runs.directory / "own"
     elif program == "interference exposure":
         runs.call("interference", "exposure", *runs.of(runs.run()), out)
     elif program == "interference compare":
