@@ -143,10 +143,10 @@ Finding counters()
 Finding cgroups()
 {
     if (fs::exists("/sys/fs/cgroup/cgroup.controllers")) return {.what = "cgroups", .found = "version 2"};
-    if (fs::exists("/sys/fs/cgroup/freezer")) return {.what = "cgroups", .found = "version 1, with freezer"};
+    if (fs::exists("/sys/fs/cgroup/memory")) return {.what = "cgroups", .found = "version 1"};
     return {.what = "cgroups",
-            .state = State::limited,
-            .advice = "without a freezer control.pause stops processes by SIGSTOP, one after the other"};
+            .state = State::missing,
+            .advice = "what a container grants of memory and CPU time is not seen, so noise cannot keep within it"};
 }
 
 Finding resctrl()
@@ -171,7 +171,7 @@ Finding tool(const char* what, const char* name, bool needed, const std::string&
 
 Finding own_program(const char* name, bool needed, const std::string& advice)
 {
-    const bool there = fs::exists(fs::read_symlink("/proc/self/exe").parent_path() / name);
+    const bool there = fs::exists(path_of_program(name));
     return {.what = name,
             .state = there ? State::there : State::missing,
             .needed = needed,

@@ -28,10 +28,15 @@ void signal_to(const std::set<pid_t>& processes, int signal)
 
 }  // namespace
 
-std::string program(const std::string& name)
+fs::path path_of_program(const std::string& name)
 {
     const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path();
-    const fs::path path = fs::path{base::environment("CROSSTALK_BIN").value_or(beside)} / name;
+    return fs::path{base::environment("CROSSTALK_BIN").value_or(beside)} / name;
+}
+
+std::string program(const std::string& name)
+{
+    const fs::path path = path_of_program(name);
     if (!fs::exists(path))
         base::unavailable("there is no ", path.string(), ": build all programs (cmake --build), or install anew");
     return path.string();

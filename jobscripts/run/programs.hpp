@@ -4,14 +4,18 @@
 #include "base/system/child.hpp"
 #include "base/system/cpus.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
 
 namespace crosstalk {
 
-// The program of ours of that name: in the folder CROSSTALK_BIN, else in that of this one, as built or installed.
-// Throws Unavailable if it is not there.
+// Where a program of ours of that name should be: in the folder CROSSTALK_BIN, else in that of this one, as built or
+// installed.
+std::filesystem::path path_of_program(const std::string& name);
+
+// The same. Throws Unavailable if it is not there.
 std::string program(const std::string& name);
 
 // Is it on PATH?

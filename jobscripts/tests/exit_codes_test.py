@@ -171,7 +171,8 @@ def alone(runs, program, *words):
     copy = runs.new("alone") / program
     copy.parent.mkdir()
     shutil.copy(BIN / program, copy)
-    return subprocess.run([copy, *words], capture_output=True).returncode
+    elsewhere = {name: value for name, value in os.environ.items() if name != "CROSSTALK_BIN"}
+    return subprocess.run([copy, *words], capture_output=True, env=elsewhere).returncode
 
 
 def own_job(runs, out, end_noise=False):
