@@ -352,6 +352,9 @@ int designed_run(const Request& request)
         export_results(request);
         base::warn(ended.reason);
         return ended.code;
+    } catch (const base::UsageError& error) {
+        write_status(request, base::exit_usage, error.what());
+        throw;
     } catch (const base::Error& error) {
         write_status(request, base::exit_failed, error.what());
         throw;
