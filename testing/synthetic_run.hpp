@@ -129,7 +129,7 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
     const std::vector<detail::PlannedSlot> slots = detail::plan(run);
     synth::ThreadMeeting meeting{run.ranks};
     synth::on_each_rank(meeting, [&](int mine) {
-        const auto clock = [] { return otf2::ClockSample{.at_ns = base::now_ns()}; };
+        const auto clock = [] { return otf2::ClockOffset{.at_ns = base::now_ns()}; };
         otf2::Recorder recorder{folder, std::make_unique<synth::ThreadTeam>(mine, meeting, clock)};
         const auto attribute = [&](const char* name) { return recorder.attribute(name, otf2::Type::uint64); };
         const otf2::AttributeRef step_number = attribute("step");

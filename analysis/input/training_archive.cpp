@@ -243,12 +243,13 @@ void add_bucket_measures(Training& training, const std::vector<const RecordedRan
             const RecordedStep& recorded = ranks[r]->steps.at(numbers[i]);
             if (!recorded.ready_ns || !recorded.exchanged_ns) return;  // not every step has buckets: nothing to say
             const otf2::Location& location = archive.locations[ranks[r]->location];
-            const std::int64_t ready_ns = otf2::common_ns(location, *recorded.ready_ns);
+            const std::int64_t ready_ns = otf2::on_common_clock(*recorded.ready_ns, location.clock_offsets);
             step += ms(recorded.end_ns - recorded.begin_ns) / count;
-            begin += ms(otf2::common_ns(location, recorded.begin_ns) - zero) / count;
+            begin += ms(otf2::on_common_clock(recorded.begin_ns, location.clock_offsets) - zero) / count;
             ready += ms(ready_ns - zero) / count;
             last_ready = std::max(last_ready, ready_ns);
-            last_exchanged = std::max(last_exchanged, otf2::common_ns(location, *recorded.exchanged_ns));
+            last_exchanged =
+                std::max(last_exchanged, otf2::on_common_clock(*recorded.exchanged_ns, location.clock_offsets));
             extra(row, static_cast<Eigen::Index>(5 + r)) = ms(*recorded.ready_ns - recorded.begin_ns);
         }
         extra(row, 0) = ms(last_ready - zero) - begin;

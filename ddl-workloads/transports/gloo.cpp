@@ -312,7 +312,7 @@ class GlooTeam : public otf2::Team {
         return text;
     }
     void barrier() override { transport_.barrier(); }
-    otf2::ClockSample clock_sample(const std::string& clock_identity) override
+    otf2::ClockOffset clock_offset(const std::string& clock_identity) override
     {
         return otf2::compare_clocks(
             *this, clock_identity, [this](int to, std::span<const std::byte> message) { transport_.send(to, message); },

@@ -1,7 +1,7 @@
 #include "trace-tools/merge/local_definitions.hpp"
 
 #include "trace-tools/otf2/handles.hpp"
-#include "trace-tools/otf2/write/recorded.hpp"
+#include "trace-tools/otf2/clock_offset.hpp"
 
 namespace merge {
 
@@ -92,10 +92,10 @@ void write_local_definitions(OTF2_Archive* archive, OTF2_LocationRef location, c
 std::uint64_t common_time(std::uint64_t tick, const std::vector<RawClockOffset>& offsets)
 {
     if (offsets.empty()) return tick;
-    std::vector<otf2::ClockSample> samples;  // a tick for each of its nanoseconds
+    std::vector<otf2::ClockOffset> in_ticks;
     for (const RawClockOffset& offset : offsets)
-        samples.push_back({.at_ns = static_cast<std::int64_t>(offset.at), .offset_ns = offset.offset});
-    return static_cast<std::uint64_t>(otf2::on_common_clock(static_cast<std::int64_t>(tick), samples));
+        in_ticks.push_back({.at_ns = static_cast<std::int64_t>(offset.at), .offset_ns = offset.offset});
+    return static_cast<std::uint64_t>(otf2::on_common_clock(static_cast<std::int64_t>(tick), in_ticks));
 }
 
 }  // namespace merge

@@ -24,7 +24,7 @@ LocalDefinitions read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef lo
 
 void write_local_definitions(OTF2_Archive* archive, OTF2_LocationRef location, const LocalDefinitions& definitions);
 
-// Between two offsets on a straight line, outside of them the nearest.
+// See otf2::on_common_clock(), with ticks for nanoseconds.
 std::uint64_t common_time(std::uint64_t tick, const std::vector<RawClockOffset>& offsets);
 
 }  // namespace merge

@@ -86,7 +86,7 @@ void MpiTeam::barrier()
     check(PMPI_Barrier(communicator_), "wait for the other processes of the trace");
 }
 
-ClockSample MpiTeam::clock_sample(const std::string& clock_identity)
+ClockOffset MpiTeam::clock_offset(const std::string& clock_identity)
 {
     const auto send = [this](int to, std::span<const std::byte> message) {
         check(PMPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, to, tag, communicator_),

@@ -21,7 +21,7 @@ class MpiTeam : public Team {
     std::string broadcast(const std::string& of_rank_0) override;
     void barrier() override;
 
-    ClockSample clock_sample(const std::string& clock_identity) override;
+    ClockOffset clock_offset(const std::string& clock_identity) override;
 
  private:
     MPI_Comm communicator_ = MPI_COMM_NULL;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 
 namespace otf2 {
 
@@ -32,19 +31,6 @@ std::optional<std::uint32_t> find(const std::vector<Named>& rows, const std::str
 }
 
 }  // namespace
-
-std::int64_t common_ns(const Location& location, std::int64_t own_ns)
-{
-    const std::vector<ClockOffset>& offsets = location.clock_offsets;
-    if (offsets.empty()) return own_ns;
-    std::size_t next = 1;
-    while (next + 1 < offsets.size() && own_ns > offsets[next].at_ns) ++next;
-    const ClockOffset& from = offsets[next - 1];
-    if (next == offsets.size() || offsets[next].at_ns == from.at_ns) return own_ns + from.offset_ns;
-    const ClockOffset& to = offsets[next];
-    const double way = static_cast<double>(own_ns - from.at_ns) / static_cast<double>(to.at_ns - from.at_ns);
-    return own_ns + from.offset_ns + std::llround(way * static_cast<double>(to.offset_ns - from.offset_ns));
-}
 
 std::optional<std::string> Archive::property(const std::string& name) const
 {

@@ -2,6 +2,7 @@
 // definitions everywhere: an event's `region` is an index into Archive::regions.
 #pragma once
 
+#include "trace-tools/otf2/clock_offset.hpp"
 #include "trace-tools/otf2/definitions.hpp"
 
 #include <cstdint>
@@ -39,12 +40,6 @@ struct Process {
     Properties properties;
 };
 
-// Added to time stamps near at_ns to get the archive's time.
-struct ClockOffset {
-    std::int64_t at_ns = 0;
-    std::int64_t offset_ns = 0;
-};
-
 struct Location {
     std::uint64_t id = 0;  // OTF2's own
     std::string name;
@@ -53,10 +48,6 @@ struct Location {
     std::uint64_t events = 0;  // as defined, not counted
     std::vector<ClockOffset> clock_offsets;
 };
-
-// Own clock to the archive's common time: offsets lie on straight lines through those measured, as OTF2's reader takes
-// them.
-std::int64_t common_ns(const Location& location, std::int64_t own_ns);
 
 struct Region {
     std::string name;

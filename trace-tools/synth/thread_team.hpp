@@ -24,7 +24,7 @@ struct ThreadMeeting {
 class ThreadTeam : public otf2::Team {
  public:
     // The meeting must outlive it. `clock` gives the sample of this rank's clock at its time of now.
-    ThreadTeam(int rank, ThreadMeeting& meeting, std::function<otf2::ClockSample()> clock)
+    ThreadTeam(int rank, ThreadMeeting& meeting, std::function<otf2::ClockOffset()> clock)
         : rank_{rank}, meeting_{meeting}, clock_{std::move(clock)}
     {
     }
@@ -36,12 +36,12 @@ class ThreadTeam : public otf2::Team {
     std::string broadcast(const std::string& of_rank_0) override;
     std::string scatter(const std::vector<std::string>& parts_of_rank_0) override;
     void barrier() override;
-    otf2::ClockSample clock_sample(const std::string&) override { return clock_(); }
+    otf2::ClockOffset clock_offset(const std::string&) override { return clock_(); }
 
  private:
     int rank_;
     ThreadMeeting& meeting_;
-    std::function<otf2::ClockSample()> clock_;
+    std::function<otf2::ClockOffset()> clock_;
 };
 
 // Calls it once for each rank, all at the same time. Throws what the first of them threw; the others throw too as soon

@@ -74,7 +74,7 @@ void Timelines::begin(int rank, const std::filesystem::path& directory)
 {
     auto clock = [this, rank] {
         const std::int64_t own_ns = own_time(rank, true_ns_);
-        return otf2::ClockSample{.at_ns = own_ns, .offset_ns = true_ns_ - own_ns};
+        return otf2::ClockOffset{.at_ns = own_ns, .offset_ns = true_ns_ - own_ns};
     };
     at(rank).recorder =
         std::make_unique<otf2::Recorder>(directory, std::make_unique<ThreadTeam>(rank, meeting_, clock));

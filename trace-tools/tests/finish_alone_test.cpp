@@ -46,7 +46,7 @@ TEST_CASE("processes that end one by one leave one archive, which the last of th
     std::atomic<int> ended{0};
     std::atomic<int> made{0};
     synth::on_each_rank(meeting, [&](int rank) {
-        const auto clock = [] { return otf2::ClockSample{.at_ns = base::now_ns()}; };
+        const auto clock = [] { return otf2::ClockOffset{.at_ns = base::now_ns()}; };
         otf2::Recorder recorder{trace, std::make_unique<synth::ThreadTeam>(rank, meeting, clock)};
         otf2::LocationRecorder& main = recorder.location("main");
         recorder.speaks_mpi(main);
@@ -92,7 +92,7 @@ TEST_CASE("processes that end at the same time leave one archive")
         synth::ThreadMeeting meeting{4};
         std::atomic<int> made{0};
         synth::on_each_rank(meeting, [&](int rank) {
-            const auto clock = [] { return otf2::ClockSample{.at_ns = base::now_ns()}; };
+            const auto clock = [] { return otf2::ClockOffset{.at_ns = base::now_ns()}; };
             otf2::Recorder recorder{trace, std::make_unique<synth::ThreadTeam>(rank, meeting, clock)};
             recorder.location("main").enter(recorder.region("loop"));
             meeting.all.arrive_and_wait();

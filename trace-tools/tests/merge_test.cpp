@@ -197,7 +197,7 @@ TEST_CASE("noise beside a rank has the clock of that rank's node")
     synth::ThreadMeeting meeting{2};
     synth::on_each_rank(meeting, [&](int rank) {
         const auto clock = [rank, at = std::int64_t{0}]() mutable {
-            return otf2::ClockSample{.at_ns = at += 1000, .offset_ns = rank * 700};
+            return otf2::ClockOffset{.at_ns = at += 1000, .offset_ns = rank * 700};
         };
         otf2::Recorder recorder{scratch / "train", std::make_unique<synth::ThreadTeam>(rank, meeting, clock)};
         recorder.process_property("crosstalk::clock_identity", rank == 0 ? "boot a" : "boot b");

@@ -577,7 +577,7 @@ class TaskRank {
  public:
     TaskRank(const fs::path& directory, int rank, synth::ThreadMeeting& meeting)
         : recorder_{directory, std::make_unique<synth::ThreadTeam>(rank, meeting, [end = 0]() mutable {
-                        return otf2::ClockSample{.at_ns = 1000 * ms * end++};
+                        return otf2::ClockOffset{.at_ns = 1000 * ms * end++};
                     })}
     {
         recorder_.speaks_mpi(transport_);
@@ -783,7 +783,7 @@ TEST_CASE("of several operations that one call waits for each has what those bef
     constexpr std::int64_t ms = 1'000'000;
     synth::on_each_rank(meeting, [&](int rank) {
         otf2::Recorder recorder{run.made, std::make_unique<synth::ThreadTeam>(rank, meeting, [end = 0]() mutable {
-                                    return otf2::ClockSample{.at_ns = 100 * ms * end++};
+                                    return otf2::ClockOffset{.at_ns = 100 * ms * end++};
                                 })};
         otf2::LocationRecorder& main = recorder.location("main");
         otf2::LocationRecorder& helper = recorder.location("helper");
@@ -917,7 +917,7 @@ TEST_CASE("waiting that no delay explains is reported the rank that waited")
     constexpr std::int64_t ms = 1'000'000;
     synth::on_each_rank(meeting, [&](int rank) {
         otf2::Recorder recorder{run.made, std::make_unique<synth::ThreadTeam>(rank, meeting, [end = 0]() mutable {
-                                    return otf2::ClockSample{.at_ns = 100 * ms * end++};
+                                    return otf2::ClockOffset{.at_ns = 100 * ms * end++};
                                 })};
         otf2::LocationRecorder& main = recorder.location("main");
         recorder.speaks_mpi(main);

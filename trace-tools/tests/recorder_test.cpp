@@ -423,12 +423,12 @@ TEST_CASE("ranks that number their regions differently share one set of definiti
     CHECK(unified.numberings[1].texts == std::vector<std::uint32_t>{1, 0});
 }
 
-TEST_CASE("between two comparisons of clocks the offset lies on a line")
+TEST_CASE("the offset of a clock lies on the line through two comparisons, and before and after them on the nearest")
 {
-    const std::vector<otf2::ClockSample> samples{{.at_ns = 1000, .offset_ns = 100}, {.at_ns = 3000, .offset_ns = 300}};
-    CHECK(otf2::on_common_clock(500, samples) == 600);
-    CHECK(otf2::on_common_clock(1000, samples) == 1100);
-    CHECK(otf2::on_common_clock(2000, samples) == 2200);
-    CHECK(otf2::on_common_clock(4000, samples) == 4300);
+    const std::vector<otf2::ClockOffset> offsets{{.at_ns = 1000, .offset_ns = 100}, {.at_ns = 3000, .offset_ns = 300}};
+    CHECK(otf2::on_common_clock(500, offsets) == 550);
+    CHECK(otf2::on_common_clock(1000, offsets) == 1100);
+    CHECK(otf2::on_common_clock(2000, offsets) == 2200);
+    CHECK(otf2::on_common_clock(4000, offsets) == 4400);
     CHECK(otf2::on_common_clock(4000, {}) == 4000);
 }

@@ -54,7 +54,7 @@ fs::path record(const testing::Scratch& scratch, int ranks, const std::function<
     synth::on_each_rank(meeting, [&](int number) {
         otf2::Recorder recorder{scratch / "trace",
                                 std::make_unique<synth::ThreadTeam>(number, meeting, [at = std::int64_t{0}]() mutable {
-                                    return otf2::ClockSample{.at_ns = ++at};
+                                    return otf2::ClockOffset{.at_ns = ++at};
                                 })};
         Rank rank{recorder, number};
         program(rank);

@@ -372,7 +372,7 @@ TEST_CASE("a rank that gives up is waited for by none")
     CHECK_THROWS_WITH_AS(
         synth::on_each_rank(meeting,
                             [&](int rank) {
-                                synth::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
+                                synth::ThreadTeam team{rank, meeting, [] { return otf2::ClockOffset{}; }};
                                 team.barrier();
                                 if (rank == 2) base::fail("rank 2 has had enough");
                                 for (int i = 0; i < 100; ++i) team.broadcast("text");
@@ -387,7 +387,7 @@ TEST_CASE("each rank gets its part, whether a team scatters or broadcasts")
     std::vector<std::string> broadcast(3);
     synth::ThreadMeeting meeting{3};
     synth::on_each_rank(meeting, [&](int rank) {
-        synth::ThreadTeam team{rank, meeting, [] { return otf2::ClockSample{}; }};
+        synth::ThreadTeam team{rank, meeting, [] { return otf2::ClockOffset{}; }};
         const std::vector<std::string> given = rank == 0 ? parts : std::vector<std::string>{};
         scattered[static_cast<std::size_t>(rank)] = team.scatter(given);
         broadcast[static_cast<std::size_t>(rank)] = team.Team::scatter(given);

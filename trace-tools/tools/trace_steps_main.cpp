@@ -91,8 +91,8 @@ void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWor
     for (otf2::StepsOfRank& rank : table.ranks) {
         const otf2::Location& location = reader.archive().locations[rank.location];
         std::erase_if(rank.steps, [&](const otf2::Step& step) {
-            const std::int64_t begin_ns = otf2::common_ns(location, step.begin_ns);
-            const std::int64_t end_ns = otf2::common_ns(location, step.end_ns);
+            const std::int64_t begin_ns = otf2::on_common_clock(step.begin_ns, location.clock_offsets);
+            const std::int64_t end_ns = otf2::on_common_clock(step.end_ns, location.clock_offsets);
             return part.within(rank.location, begin_ns, end_ns) + rounding_ns < end_ns - begin_ns;
         });
     }

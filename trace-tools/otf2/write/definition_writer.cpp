@@ -29,12 +29,12 @@ class GlobalDefinitions {
         for (const ProcessRecord& record : records) {
             for (const LocationRow& location : record.locations) {
                 if (location.first_ns > location.last_ns) continue;
-                begin_ns = std::min(begin_ns, on_common_clock(location.first_ns, record.clock_samples));
-                end_ns = std::max(end_ns, on_common_clock(location.last_ns, record.clock_samples));
+                begin_ns = std::min(begin_ns, on_common_clock(location.first_ns, record.clock_offsets));
+                end_ns = std::max(end_ns, on_common_clock(location.last_ns, record.clock_offsets));
             }
         }
         const ProcessRecord& first = records.front();
-        if (begin_ns > end_ns) begin_ns = end_ns = first.clock_samples.front().at_ns;
+        if (begin_ns > end_ns) begin_ns = end_ns = first.clock_offsets.front().at_ns;
         check(OTF2_GlobalDefWriter_WriteClockProperties(
                   writer_, ticks_per_s, static_cast<std::uint64_t>(begin_ns),
                   static_cast<std::uint64_t>(end_ns - begin_ns),
@@ -244,7 +244,7 @@ void write_global_definitions(OTF2_Archive* archive, const std::vector<ProcessRe
 }
 
 void write_local_definitions(OTF2_Archive* archive, std::uint64_t location, const Numbering& numbering,
-                             const std::vector<ClockSample>& clock_samples)
+                             const std::vector<ClockOffset>& clock_offsets)
 {
     OTF2_DefWriter* writer = check(OTF2_Archive_GetDefWriter(archive, location), "write local definitions");
     write_mapping(writer, OTF2_MAPPING_STRING, numbering.texts);
@@ -252,9 +252,9 @@ void write_local_definitions(OTF2_Archive* archive, std::uint64_t location, cons
     write_mapping(writer, OTF2_MAPPING_ATTRIBUTE, numbering.attributes);
     write_mapping(writer, OTF2_MAPPING_METRIC, numbering.metrics);
     write_mapping(writer, OTF2_MAPPING_COMM, numbering.communicators);
-    for (const ClockSample& sample : clock_samples)
-        check(OTF2_DefWriter_WriteClockOffset(writer, static_cast<std::uint64_t>(sample.at_ns), sample.offset_ns,
-                                              static_cast<double>(sample.round_trip_ns) / 2.0),
+    for (const ClockOffset& offset : clock_offsets)
+        check(OTF2_DefWriter_WriteClockOffset(writer, static_cast<std::uint64_t>(offset.at_ns), offset.offset_ns,
+                                              static_cast<double>(offset.round_trip_ns) / 2.0),
               "write a clock offset");
     check(OTF2_Archive_CloseDefWriter(archive, writer), "close local definitions");
 }

@@ -17,6 +17,6 @@ void write_global_definitions(OTF2_Archive* archive, const std::vector<ProcessRe
 
 // For one location of this process.
 void write_local_definitions(OTF2_Archive* archive, std::uint64_t location, const Numbering& numbering,
-                             const std::vector<ClockSample>& clock_samples);
+                             const std::vector<ClockOffset>& clock_offsets);
 
 }  // namespace otf2

@@ -87,9 +87,9 @@ void Recorder::State::end_record(const std::string& why)
     const std::lock_guard lock{mutex};
     copy_tables();
     record.properties[base::property::cut_off] = why;
-    ClockSample now = record.clock_samples.front();
+    ClockOffset now = record.clock_offsets.front();
     now.at_ns = base::now_ns();
-    record.clock_samples.push_back(now);
+    record.clock_offsets.push_back(now);
 }
 
 bool Recorder::State::finish_alone(const std::string& why)

@@ -2,20 +2,19 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <map>
 #include <utility>
 
 namespace otf2 {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockSample, at_ns, offset_ns, round_trip_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockOffset, at_ns, offset_ns, round_trip_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RegionRow, name, role, paradigm)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AttributeRow, name, description, type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MetricRow, name, unit, description, type, mode)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CommunicatorRow, maker, number, members, name, given)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LocationRow, id, name, kind, events, first_ns, last_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessRecord, process, host, clock_identity, realtime_minus_monotonic_start_ns,
-                                   realtime_minus_monotonic_end_ns, clock_samples, texts, regions, attributes, metrics,
+                                   realtime_minus_monotonic_end_ns, clock_offsets, texts, regions, attributes, metrics,
                                    communicators, locations, mpi_locations, properties, process_properties)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Numbering, texts, regions, attributes, metrics, communicators)
 
@@ -106,20 +105,6 @@ Unified unify(const std::vector<ProcessRecord>& records)
         unified.numberings.push_back(std::move(numbering));
     }
     return unified;
-}
-
-std::int64_t on_common_clock(std::int64_t time_ns, const std::vector<ClockSample>& samples)
-{
-    if (samples.empty()) return time_ns;
-    if (time_ns <= samples.front().at_ns) return time_ns + samples.front().offset_ns;
-    for (std::size_t i = 1; i < samples.size(); ++i) {
-        const ClockSample& from = samples[i - 1];
-        const ClockSample& to = samples[i];
-        if (time_ns > to.at_ns || to.at_ns == from.at_ns) continue;
-        const double share = static_cast<double>(time_ns - from.at_ns) / static_cast<double>(to.at_ns - from.at_ns);
-        return time_ns + from.offset_ns + std::llround(share * static_cast<double>(to.offset_ns - from.offset_ns));
-    }
-    return time_ns + samples.back().offset_ns;
 }
 
 }  // namespace otf2

@@ -78,7 +78,7 @@ struct ProcessRecord {
     std::string clock_identity;
     std::int64_t realtime_minus_monotonic_start_ns = 0;
     std::int64_t realtime_minus_monotonic_end_ns = 0;
-    std::vector<ClockSample> clock_samples;  // in the order of their times
+    std::vector<ClockOffset> clock_offsets;  // in the order of their times
     std::vector<std::string> texts;
     std::vector<RegionRow> regions;
     std::vector<AttributeRow> attributes;
@@ -115,8 +115,5 @@ struct Unified {
 };
 
 Unified unify(const std::vector<ProcessRecord>& records);
-
-// The time on rank 0's clock: offsets between two samples lie on a straight line, outside of them on the nearest.
-std::int64_t on_common_clock(std::int64_t time_ns, const std::vector<ClockSample>& samples);
 
 }  // namespace otf2

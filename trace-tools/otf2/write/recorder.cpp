@@ -58,7 +58,7 @@ Recorder::Recorder(const fs::path& directory, std::unique_ptr<Team> team, std::s
         state.record.host = base::host_name();
         state.record.clock_identity = base::clock_identity().text();
         state.record.realtime_minus_monotonic_start_ns = base::realtime_offset_ns();
-        state.record.clock_samples.push_back(all.clock_sample(state.record.clock_identity));
+        state.record.clock_offsets.push_back(all.clock_offset(state.record.clock_identity));
 
         together(all, [&] { state.open_archive(memory_bytes); });
         together(all, [&] { use_team(state.archive.get(), all); });

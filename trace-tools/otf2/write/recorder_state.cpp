@@ -144,7 +144,7 @@ void Recorder::State::copy_tables()
 std::vector<ProcessRecord> Recorder::State::gather_records()
 {
     copy_tables();
-    record.clock_samples.push_back(team->clock_sample(record.clock_identity));
+    record.clock_offsets.push_back(team->clock_offset(record.clock_identity));
     std::vector<ProcessRecord> records;
     for (const std::string& bytes : team->gather(to_bytes(record))) records.push_back(record_from_bytes(bytes));
     return records;
@@ -153,7 +153,7 @@ std::vector<ProcessRecord> Recorder::State::gather_records()
 void Recorder::State::write_local(const Numbering& numbering)
 {
     for (const LocationRow& location : record.locations)
-        write_local_definitions(archive.get(), location.id, numbering, record.clock_samples);
+        write_local_definitions(archive.get(), location.id, numbering, record.clock_offsets);
 }
 
 void Recorder::State::write_global(const std::vector<ProcessRecord>& records, const Unified& unified)

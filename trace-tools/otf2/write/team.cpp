@@ -24,9 +24,9 @@ void answer(int rank, const Send& send, const Receive& receive)
     }
 }
 
-ClockSample ask(const Send& send, const Receive& receive)
+ClockOffset ask(const Send& send, const Receive& receive)
 {
-    ClockSample best{.round_trip_ns = INT64_MAX};
+    ClockOffset best{.round_trip_ns = INT64_MAX};
     for (int i = 0; i < ping_pongs; ++i) {
         constexpr std::byte question{};
         std::int64_t theirs_ns = 0;
@@ -61,12 +61,12 @@ std::string Team::scatter(const std::vector<std::string>& parts_of_rank_0)
     return all.substr(std::accumulate(sizes.begin(), mine, std::uint64_t{head}), *mine);
 }
 
-ClockSample compare_clocks(Team& team, const std::string& clock_identity, const Send& send, const Receive& receive)
+ClockOffset compare_clocks(Team& team, const std::string& clock_identity, const Send& send, const Receive& receive)
 {
     std::string same;  // a character a rank
     for (const std::string& identity : team.gather(clock_identity)) same += identity == clock_identity ? 'y' : 'n';
     same = team.broadcast(same);
-    ClockSample sample{.at_ns = base::now_ns(), .offset_ns = 0, .round_trip_ns = 0};
+    ClockOffset sample{.at_ns = base::now_ns(), .offset_ns = 0, .round_trip_ns = 0};
     for (int rank = 1; rank < team.size(); ++rank) {
         if (same[static_cast<std::size_t>(rank)] == 'y') continue;
         if (team.rank() == 0) answer(rank, send, receive);
@@ -82,7 +82,7 @@ std::string SoloTeam::process_name() const
     return code ? "process" : program.filename().string();
 }
 
-ClockSample SoloTeam::clock_sample(const std::string&)
+ClockOffset SoloTeam::clock_offset(const std::string&)
 {
     return {.at_ns = base::now_ns(), .offset_ns = 0, .round_trip_ns = 0};
 }

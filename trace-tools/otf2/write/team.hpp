@@ -1,6 +1,8 @@
 // The processes that write one archive together. The recorder needs no more of MPI than this.
 #pragma once
 
+#include "trace-tools/otf2/clock_offset.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,13 +11,6 @@
 #include <vector>
 
 namespace otf2 {
-
-// offset_ns added to a time stamp of this process, taken near at_ns, gives the time of rank 0's clock.
-struct ClockSample {
-    std::int64_t at_ns = 0;
-    std::int64_t offset_ns = 0;
-    std::int64_t round_trip_ns = 0;  // of the ping-pong the offset comes from; 0 where both clocks are the same
-};
 
 // All but rank(), size() and process_name() are collective: every process calls them in the same order.
 class Team {
@@ -29,7 +24,7 @@ class Team {
     // This rank's of the parts that rank 0 gave; unless a team knows better, each is sent all of them.
     virtual std::string scatter(const std::vector<std::string>& parts_of_rank_0);
     virtual void barrier() = 0;
-    virtual ClockSample clock_sample(const std::string& clock_identity) = 0;  // offset 0 where the identity is rank 0's
+    virtual ClockOffset clock_offset(const std::string& clock_identity) = 0;  // offset 0 where the identity is rank 0's
 };
 
 // The clock sample of a team whose ranks can send each other messages, which are blocking: from ping-pongs with rank 0,
@@ -37,7 +32,7 @@ class Team {
 // round trip.
 using Send = std::function<void(int to, std::span<const std::byte> message)>;
 using Receive = std::function<void(int from, std::span<std::byte> message)>;
-ClockSample compare_clocks(Team& team, const std::string& clock_identity, const Send& send, const Receive& receive);
+ClockOffset compare_clocks(Team& team, const std::string& clock_identity, const Send& send, const Receive& receive);
 
 // One process alone.
 class SoloTeam : public Team {
@@ -48,7 +43,7 @@ class SoloTeam : public Team {
     std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
     std::string broadcast(const std::string& of_rank_0) override { return of_rank_0; }
     void barrier() override {}
-    ClockSample clock_sample(const std::string& clock_identity) override;
+    ClockOffset clock_offset(const std::string& clock_identity) override;
 };
 
 }  // namespace otf2
