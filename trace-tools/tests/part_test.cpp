@@ -1,95 +1,27 @@
 // What trace-waits, trace-path and trace-steps say on the terminal, of all of a run and of a part of it; and what they
 // refuse.
 #include "base/csv.hpp"
-#include "base/files.hpp"
 #include "testing/raw_archive.hpp"
+#include "testing/slow_rank.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/replay/root_causes.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <array>
 #include <map>
 #include <sstream>
 
 namespace fs = std::filesystem;
+using testing::barrier_of;
+using testing::define;
+using testing::has;
+using testing::ms;
+using testing::slow_rank_1;
 
 namespace {
 
 const std::string bin = CROSSTALK_BIN;
-
-bool has(const std::string& text, const std::string& part)
-{
-    return text.find(part) != std::string::npos;
-}
-
-constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t second = 1'000 * ms;
-
-enum Region : OTF2_RegionRef { init, loop, barrier, finalise, step, start, wait_all, send, receive };
-
-void barrier_of(otf2::RawArchive& archive, OTF2_LocationRef rank, std::uint64_t from, std::uint64_t to)
-{
-    archive.enter(rank, from, barrier);
-    otf2::check(OTF2_EvtWriter_MpiCollectiveBegin(archive.events(rank), nullptr, from), "begin");
-    otf2::check(OTF2_EvtWriter_MpiCollectiveEnd(archive.events(rank), nullptr, to, OTF2_COLLECTIVE_OP_BARRIER, 0,
-                                                OTF2_UNDEFINED_UINT32, 0, 0),
-                "end");
-    archive.leave(rank, to, barrier);
-}
-
-void define(otf2::RawArchive& archive, std::uint64_t ranks, std::uint64_t end, bool self = false)
-{
-    archive.end_events();
-    archive.clock(0, end);
-    archive.node(0, "host");
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        archive.process(rank, "MPI Rank " + std::to_string(rank), 0);
-        archive.location(rank, "Master thread", rank);
-    }
-    archive.region(init, "MPI_Init", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
-    archive.region(loop, "loop");
-    archive.region(barrier, "MPI_Barrier", OTF2_REGION_ROLE_BARRIER, OTF2_PARADIGM_MPI);
-    archive.region(finalise, "MPI_Finalize", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
-    archive.region(step, "step");
-    archive.region(start, "MPI_Iallreduce", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
-    archive.region(wait_all, "MPI_Waitall", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
-    archive.region(send, "MPI_Send", OTF2_REGION_ROLE_POINT2POINT, OTF2_PARADIGM_MPI);
-    archive.region(receive, "MPI_Recv", OTF2_REGION_ROLE_POINT2POINT, OTF2_PARADIGM_MPI);
-    const OTF2_StringRef name = archive.text("world");
-    const std::array<std::uint64_t, 2> members{0, 1};
-    const auto group = [&](OTF2_GroupRef number, OTF2_GroupType type, std::uint64_t count) {
-        otf2::check(
-            OTF2_GlobalDefWriter_WriteGroup(archive.definitions(), number, name, type, OTF2_PARADIGM_MPI,
-                                            OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(count), members.data()),
-            "define");
-    };
-    group(0, OTF2_GROUP_TYPE_COMM_LOCATIONS, ranks);
-    group(1, self ? OTF2_GROUP_TYPE_COMM_SELF : OTF2_GROUP_TYPE_COMM_GROUP, self ? 0 : ranks);
-    otf2::check(
-        OTF2_GlobalDefWriter_WriteComm(archive.definitions(), 0, name, 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE),
-        "define");
-    archive.finish();
-}
-
-// Both ranks: MPI_Init 0 to 100 ms, loop 100 to 200 ms, MPI_Finalize 200 to 300 ms. In the loop a barrier that ends at
-// 181 ms, where rank 0 comes at 110 ms and rank 1 at 180 ms.
-fs::path slow_rank_1(const fs::path& directory)
-{
-    otf2::RawArchive archive{directory};
-    for (const OTF2_LocationRef rank : {0, 1}) {
-        archive.enter(rank, 0, init);
-        archive.leave(rank, 100 * ms, init);
-        archive.enter(rank, 100 * ms, loop);
-        barrier_of(archive, rank, (rank == 0 ? 110 : 180) * ms, 181 * ms);
-        archive.leave(rank, 200 * ms, loop);
-        archive.enter(rank, 200 * ms, finalise);
-        archive.leave(rank, 300 * ms, finalise);
-    }
-    define(archive, 2, 300 * ms);
-    return archive.anchor();
-}
 
 void start_of(otf2::RawArchive& archive, OTF2_LocationRef rank, std::uint64_t at, std::uint64_t request)
 {
@@ -137,21 +69,6 @@ double sum(const fs::path& file, const std::string& column = "seconds")
     double seconds = 0.0;
     for (std::size_t row = 0; row < table.rows(); ++row) seconds += table.get<double>(row, column);
     return seconds;
-}
-
-// An archive whose second event is earlier than its first.
-fs::path backwards(const fs::path& directory)
-{
-    otf2::RawArchive archive{directory};
-    archive.enter(0, 0x1155, loop);
-    archive.leave(0, 0x1200, loop);
-    archive.enter(0, 0x1300, loop);
-    archive.leave(0, 0x1400, loop);
-    define(archive, 1, 0x1400);
-    std::string bytes = base::read_whole(directory / "traces/0.evt");
-    bytes.replace(bytes.find(std::string{"\x00\x13", 2}), 2, std::string{"\x00\x10", 2});
-    base::write_whole(directory / "traces/0.evt", bytes);
-    return archive.anchor();
 }
 
 }  // namespace
@@ -365,61 +282,4 @@ TEST_CASE("trace-steps shows its table without -o, and steps of a part")
         testing::run({bin + "/trace-steps", archive.anchor(), "--from", "2s", "--to", "5.5s", "-o", scratch / "out"});
     CHECK(some.status == 0);
     CHECK(base::CsvTable{scratch / "out/steps.csv"}.rows() == 3);  // the one from 5 s to 5.9 s reaches beyond
-}
-
-TEST_CASE("steps are judged and cut on the common clock where a node's own drifts")
-{
-    const testing::Scratch scratch;
-    // Step i begins at about i x 100 ms; the clock of rank 1 is 10 ms off at 5 s, 16 ms at 8 s.
-    base::write_whole(
-        scratch / "spec",
-        "ranks 2\nclock 1 offset=5ms drift=-2000\nrepeat 100 step {\n  work 100ms\n  MPI_Barrier 1us\n}\n");
-    const fs::path anchor = scratch / "trace/traces.otf2";
-    REQUIRE(testing::run({bin + "/trace-synth", scratch / "spec", "-o", scratch / "trace"}).status == 0);
-    CHECK(testing::run({bin + "/trace-info", "--check", anchor}).status == 0);
-    const auto visits = [&](std::vector<std::string> part) {
-        part.insert(part.begin(), {bin + "/trace-steps", anchor});
-        return testing::run(part).out;
-    };
-    CHECK(has(visits({}), "step 'step': 100 visits on each of 2 ranks"));
-    CHECK(has(visits({"--from", "4.995s", "--to", "8.005s"}), "step 'step': 30 visits on each of 2 ranks"));
-}
-
-TEST_CASE("every trace program refuses what trace-info --check calls unsound, in one line, and leaves nothing")
-{
-    const testing::Scratch scratch;
-    const std::string anchor = backwards(scratch / "trace");
-    CHECK(testing::run({bin + "/trace-info", "--check", anchor}).status == 1);
-    for (const char* program : {"/trace-waits", "/trace-path", "/trace-steps"}) {
-        CAPTURE(program);
-        const testing::Outcome outcome = testing::run({bin + program, anchor, "-o", scratch / "out"});
-        CHECK(outcome.status == 1);
-        CHECK(has(outcome.err, "is not sound: Master thread (0): 1 time stamps smaller than the one before"));
-        CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-        CHECK_FALSE(fs::exists(scratch / "out"));
-    }
-    const std::string sound = slow_rank_1(scratch / "sound");
-    const testing::Outcome merged = testing::run({bin + "/trace-merge", sound, anchor, "-o", scratch / "merged"});
-    CHECK(merged.status == 1);
-    CHECK(has(merged.err, "is not sound"));
-    CHECK_FALSE(fs::exists(scratch / "merged"));
-}
-
-TEST_CASE("an archive whose writer counts its events wrong is read to its end")
-{
-    constexpr std::uint64_t visits = 600'000;
-    const testing::Scratch scratch;
-    otf2::RawArchive archive{scratch / "trace"};
-    for (std::uint64_t i = 0; i < visits; ++i) {
-        archive.enter(0, 2 * i, loop);
-        archive.leave(0, 2 * i + 1, loop);
-    }
-    archive.count_as(0, 3);
-    define(archive, 1, 2 * visits);
-    for (const char* program : {"/trace-info", "/trace-waits", "/trace-path"}) {
-        CAPTURE(program);
-        CHECK(testing::run({bin + program, archive.anchor()}).status == 0);
-    }
-    CHECK(has(testing::run({bin + "/trace-info", "--check", archive.anchor()}).out,
-              "odd: 1200000 events are there, 3 are defined\n"));
 }

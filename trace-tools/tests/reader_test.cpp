@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/listing.hpp"
+#include "testing/small_archives.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorded.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -18,15 +19,8 @@
 #include <fstream>
 #include <map>
 
-#include <sys/stat.h>
-
-// OTF2 asks for as much memory as a damaged archive says; it copes with a no.
-extern "C" const char* __asan_default_options()
-{
-    return "allocator_may_return_null=1:max_allocation_size_mb=1024";
-}
-
 namespace fs = std::filesystem;
+using testing::small_archive;
 
 namespace {
 
@@ -47,45 +41,18 @@ std::map<std::string, std::uint64_t> visits(const otf2::Archive& archive, const 
     return visits;
 }
 
-// A small archive of our own to be damaged; returns its directory.
-fs::path small_archive(const testing::Scratch& scratch)
+// In the order of time, by OTF2's own reader and out of the file to which events were put aside.
+void check_merged(const fs::path& anchor)
 {
-    otf2::Recorder recorder{scratch / "trace"};
-    const otf2::RegionRef region = recorder.region("work");
-    for (const char* name : {"one", "two"}) {
-        otf2::LocationRecorder& location = recorder.location(name);
-        for (int i = 0; i < 1000; ++i) {
-            location.enter(region);
-            location.leave(region);
-        }
-    }
-    recorder.finish();
-    return scratch / "trace";
-}
-
-void cut(const fs::path& file)
-{
-    fs::resize_file(file, fs::file_size(file) * 2 / 3);
-}
-
-// The one line a reader gives, or "fine".
-std::string complaint(const fs::path& anchor)
-{
-    try {
-        otf2::Reader reader{anchor};
-        otf2::Visitor nothing;
-        reader.read(nothing);
-        otf2::Visitor nothing_again;
-        reader.read_by_location(nothing_again);
-        return "fine";
-    } catch (const base::Error& error) {
-        return error.what();
-    }
-}
-
-bool one_line_about(const std::string& text, const fs::path& anchor)
-{
-    return text.find("cannot read trace " + anchor.string() + ": ") == 0 && text.find('\n') == std::string::npos;
+    otf2::Reader direct{anchor};
+    otf2::Reader merging{anchor, {.most_open_bytes = 0}};
+    otf2::Listing ordered{direct.archive(), true};
+    otf2::Listing merged{merging.archive(), true};
+    direct.read(ordered);
+    merging.read(merged);
+    CHECK(!ordered.lines.empty());
+    CHECK(ordered.lines == merged.lines);
+    CHECK(direct.problems() == merging.problems());
 }
 
 }  // namespace
@@ -281,24 +248,6 @@ TEST_CASE("both ways of reading give the same events")
     CHECK(ordered.lines == by_location.lines);
 }
 
-namespace {
-
-// In the order of time, by OTF2's own reader and out of the file to which events were put aside.
-void check_merged(const fs::path& anchor)
-{
-    otf2::Reader direct{anchor};
-    otf2::Reader merging{anchor, {.most_open_bytes = 0}};
-    otf2::Listing ordered{direct.archive(), true};
-    otf2::Listing merged{merging.archive(), true};
-    direct.read(ordered);
-    merging.read(merged);
-    CHECK(!ordered.lines.empty());
-    CHECK(ordered.lines == merged.lines);
-    CHECK(direct.problems() == merging.problems());
-}
-
-}  // namespace
-
 TEST_CASE("events put aside come back as OTF2's own reader gives them, in its order")
 {
     const testing::Scratch scratch;
@@ -345,117 +294,6 @@ TEST_CASE("events put aside of real archives come back as OTF2's own reader give
         if (anchor.empty()) return;
         check_merged(anchor);
     }
-}
-
-TEST_CASE("where events cannot be put aside one line says so")
-{
-    const testing::Scratch scratch;
-    const fs::path directory = small_archive(scratch);
-    const std::string before = [] {
-        const char* set = std::getenv("TMPDIR");
-        return std::string{set == nullptr ? "" : set};
-    }();
-    ::setenv("TMPDIR", (scratch / "nowhere").c_str(), 1);
-    otf2::Reader reader{directory / "traces.otf2", {.most_open_bytes = 0}};
-    otf2::Listing listing{reader.archive()};
-    CHECK_THROWS_WITH_AS(reader.read(listing),
-                         ("cannot read trace " + (directory / "traces.otf2").string() +
-                          ": no directory to put events aside in (TMPDIR): No such file or directory")
-                             .c_str(),
-                         base::Error);
-    before.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
-}
-
-TEST_CASE("what is no archive gives one clear line")
-{
-    const testing::Scratch scratch;
-    const fs::path anchor = scratch / "traces.otf2";
-    CHECK(complaint(anchor) == "cannot read trace " + anchor.string() + ": no such file");
-    CHECK(one_line_about(complaint(scratch.path()), scratch.path()));
-    base::write_whole(anchor, "");
-    CHECK(one_line_about(complaint(anchor), anchor));
-    base::write_whole(anchor, "not an archive at all\n");
-    CHECK(one_line_about(complaint(anchor), anchor));
-    base::write_whole(anchor, std::string(5000, '\xff'));
-    CHECK(one_line_about(complaint(anchor), anchor));
-}
-
-TEST_CASE("a pipe in the place of a file is refused, not waited for")
-{
-    for (const char* file : {"traces.otf2", "traces.def", "traces/0.evt", "traces/0.def"}) {
-        const testing::Scratch scratch;
-        const fs::path directory = small_archive(scratch);
-        fs::remove(directory / file);
-        REQUIRE(::mkfifo((directory / file).c_str(), 0600) == 0);
-        const std::string reported = complaint(directory / "traces.otf2");
-        CHECK(one_line_about(reported, directory / "traces.otf2"));
-        CHECK(reported.ends_with(" is no regular file"));
-    }
-}
-
-TEST_CASE("an archive that is cut off anywhere gives one clear line")
-{
-    for (const char* file : {"traces.otf2", "traces.def", "traces/0.evt", "traces/0.def"}) {
-        CAPTURE(file);
-        const testing::Scratch scratch;
-        const fs::path directory = small_archive(scratch);
-        CHECK(complaint(directory / "traces.otf2") == "fine");
-        cut(directory / file);
-        CHECK(one_line_about(complaint(directory / "traces.otf2"), directory / "traces.otf2"));
-    }
-}
-
-TEST_CASE("a long event file that is cut off ends and gives one clear line")
-{
-    const testing::Scratch scratch;
-    otf2::Recorder recorder{scratch / "trace"};
-    const otf2::RegionRef region = recorder.region("work");
-    otf2::LocationRecorder& location = recorder.location("one");
-    for (int i = 0; i < 50'000; ++i) {
-        location.enter(region);
-        location.leave(region);
-    }
-    recorder.finish();
-    const fs::path events = scratch / "trace/traces/0.evt";
-    const std::uintmax_t whole = fs::file_size(events);
-    for (std::uintmax_t percent = 95; percent >= 35; percent -= 15) {
-        CAPTURE(percent);
-        fs::resize_file(events, whole * percent / 100);
-        CHECK(one_line_about(complaint(scratch / "trace/traces.otf2"), scratch / "trace/traces.otf2"));
-    }
-}
-
-TEST_CASE("an archive without its definitions gives one clear line")
-{
-    const testing::Scratch scratch;
-    const fs::path directory = small_archive(scratch);
-    fs::remove(directory / "traces.def");
-    CHECK(one_line_about(complaint(directory / "traces.otf2"), directory / "traces.otf2"));
-}
-
-TEST_CASE("a location whose events are missing is a problem and the others are read")
-{
-    const testing::Scratch scratch;
-    const fs::path directory = small_archive(scratch);
-    fs::remove(directory / "traces/0.evt");
-    otf2::Reader reader{directory / "traces.otf2"};
-    otf2::Profile profile{reader.archive()};
-    reader.read(profile);
-    CHECK(profile.locations()[0].events == 0);
-    CHECK(profile.locations()[1].events == 2000);
-    CHECK(reader.problems() ==
-          std::vector<std::string>{"no events of trace-tests / one", "2000 events are there, 4000 are defined"});
-}
-
-TEST_CASE("definitions without any events give one clear line")
-{
-    const testing::Scratch scratch;
-    const fs::path directory = small_archive(scratch);
-    fs::remove(directory / "traces/0.evt");
-    fs::remove(directory / "traces/4294967296.evt");
-    const std::string reported = complaint(directory / "traces.otf2");
-    CHECK(one_line_about(reported, directory / "traces.otf2"));
-    CHECK(reported.ends_with("there are definitions of 4000 events, but no events"));
 }
 
 TEST_CASE("what a visitor throws comes out of the reading")

@@ -9,18 +9,13 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <csignal>
 #include <thread>
 
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 using otf2::Type;
-using Lines = std::vector<std::string>;
 
 namespace {
+
+using Lines = std::vector<std::string>;
 
 Lines events(const std::filesystem::path& directory, bool times = false)
 {
@@ -30,6 +25,33 @@ Lines events(const std::filesystem::path& directory, bool times = false)
     CHECK(reader.archive().problems == Lines{});
     CHECK(reader.problems() == Lines{});
     return listing.lines;
+}
+
+struct Flushed {
+    std::size_t events = 0;   // enters and leaves of work
+    std::size_t flushes = 0;  // OTF2's own records of them
+    Lines regions;            // "enter", "leave", in the order of their times
+};
+
+// Records so many visits of a region with so much memory.
+Flushed flushed(int visits, std::uint64_t memory_bytes)
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "process", memory_bytes};
+    otf2::LocationRecorder& main = recorder.location("main");
+    const otf2::RegionRef region = recorder.region("work");
+    for (int i = 0; i < visits; ++i) {
+        main.enter(region);
+        main.leave(region);
+    }
+    recorder.finish();
+    Flushed result;
+    for (const std::string& line : events(scratch / "trace")) {
+        if (line == "process/main: flush") ++result.flushes;
+        if (line.ends_with("work")) ++result.events;
+        if (line.ends_with("TRACE BUFFER FLUSH")) result.regions.push_back(line.substr(14, 5));
+    }
+    return result;
 }
 
 }  // namespace
@@ -130,37 +152,6 @@ TEST_CASE("threads define the same things at the same time and agree")
     CHECK(events(scratch / "trace").size() == threads * visits * 2);
     CHECK(otf2::Reader{scratch / "trace/traces.otf2"}.archive().regions.size() == 7);
 }
-
-namespace {
-
-struct Flushed {
-    std::size_t events = 0;   // enters and leaves of work
-    std::size_t flushes = 0;  // OTF2's own records of them
-    Lines regions;            // "enter", "leave", in the order of their times
-};
-
-// Records so many visits of a region with so much memory.
-Flushed flushed(int visits, std::uint64_t memory_bytes)
-{
-    const testing::Scratch scratch;
-    otf2::Recorder recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "process", memory_bytes};
-    otf2::LocationRecorder& main = recorder.location("main");
-    const otf2::RegionRef region = recorder.region("work");
-    for (int i = 0; i < visits; ++i) {
-        main.enter(region);
-        main.leave(region);
-    }
-    recorder.finish();
-    Flushed result;
-    for (const std::string& line : events(scratch / "trace")) {
-        if (line == "process/main: flush") ++result.flushes;
-        if (line.ends_with("work")) ++result.events;
-        if (line.ends_with("TRACE BUFFER FLUSH")) result.regions.push_back(line.substr(14, 5));
-    }
-    return result;
-}
-
-}  // namespace
 
 TEST_CASE("more events than fit into memory are flushed on the way and are all there, and each flush is a region")
 {
@@ -271,68 +262,6 @@ TEST_CASE("until it is finished there is no archive")
     CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp/traces.otf2"));
 }
 
-TEST_CASE("a killed writer leaves nothing that looks like an archive")
-{
-    const testing::Scratch scratch;
-    const pid_t child = ::fork();
-    if (child == 0) {
-        otf2::Recorder recorder{scratch / "trace"};
-        otf2::LocationRecorder& main = recorder.location("main");
-        const otf2::RegionRef region = recorder.region("work");
-        for (int i = 0; i < 200'000; ++i) {
-            main.enter(region);
-            main.leave(region);
-        }
-        ::raise(SIGKILL);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    CHECK(WIFSIGNALED(status));
-    CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
-    CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp/traces.otf2"));
-    CHECK_THROWS_AS(otf2::Reader{scratch / "trace.tmp/traces.otf2"}, base::Error);
-}
-
-TEST_CASE("a full disk never disturbs who records and is reported at the end")
-{
-    const testing::Scratch scratch;
-    const pid_t child = ::fork();
-    if (child == 0) {
-        std::signal(SIGXFSZ, SIG_IGN);
-        const rlimit small{.rlim_cur = 100'000, .rlim_max = 100'000};
-        ::setrlimit(RLIMIT_FSIZE, &small);
-        otf2::Recorder recorder{scratch / "trace"};
-        otf2::LocationRecorder& main = recorder.location("main");
-        const otf2::RegionRef region = recorder.region("work");
-        for (int i = 0; i < 100'000; ++i) {
-            main.enter(region);
-            main.leave(region);
-        }
-        try {
-            recorder.finish();
-        } catch (const base::Error& error) {
-            const bool reported = std::string{error.what()}.find("no trace " + (scratch / "trace").string()) == 0;
-            std::_Exit(reported ? 0 : 2);
-        }
-        std::_Exit(1);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
-    CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
-    CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));  // nothing could read it
-}
-
-TEST_CASE("an archive is never written over")
-{
-    const testing::Scratch scratch;
-    std::filesystem::create_directory(scratch / "trace");
-    CHECK_THROWS_WITH_AS(
-        otf2::Recorder{scratch / "trace"},
-        ((scratch / "trace").string() + " is already there; give another path, or move it away").c_str(), base::Error);
-}
-
 TEST_CASE("a directory with a slash at its end is the same directory to the recorder")
 {
     const testing::Scratch scratch;
@@ -345,53 +274,6 @@ TEST_CASE("a directory with a slash at its end is the same directory to the reco
     CHECK(events(scratch / "trace").size() == 2);
     CHECK_FALSE(std::filesystem::exists(scratch / "trace/.tmp"));
     CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));
-}
-
-TEST_CASE("what a killed run left is reported as such")
-{
-    const testing::Scratch scratch;
-    std::filesystem::create_directory(scratch / "trace.tmp");
-    CHECK_THROWS_WITH_AS(
-        otf2::Recorder{scratch / "trace"},
-        ("cannot record into " + (scratch / "trace").string() + ": a run that was killed, or is still running, left " +
-         (scratch / "trace.tmp").string() + "; if none is running it may be removed")
-            .c_str(),
-        base::Error);
-    CHECK(std::filesystem::exists(scratch / "trace.tmp"));
-}
-
-TEST_CASE("a directory that cannot be made is reported with the reason")
-{
-    CHECK_THROWS_WITH_AS(otf2::Recorder{"/proc/trace"}, "cannot create /proc/trace.tmp: No such file or directory",
-                         base::Error);
-    CHECK_THROWS_WITH_AS(otf2::Recorder{""}, "there is no directory to record into", base::Error);
-    for (const std::string name : {".", "./", "/", "no such/.."})
-        CHECK_THROWS_WITH_AS(
-            otf2::Recorder{name},
-            (name.substr(0, name.size() - (name == "./")) + " is already there; give another path, or move it away")
-                .c_str(),
-            base::Error);
-}
-
-TEST_CASE("a time stamp that goes back ends the recording and is reported at the end")
-{
-    const testing::Scratch scratch;
-    otf2::Recorder recorder{scratch / "trace"};
-    otf2::LocationRecorder& main = recorder.location("main");
-    const otf2::RegionRef region = recorder.region("work");
-    main.enter(region, 2000);
-    main.leave(region, 1000);
-    CHECK_FALSE(main.on());
-    main.enter(region);  // harmless
-    try {
-        recorder.finish();
-        FAIL("finished a broken trace");
-    } catch (const base::Error& error) {
-        const std::string why = error.what();
-        CHECK(why.find("no trace") == 0);
-        CHECK(why.find("cannot record on main") != std::string::npos);
-    }
-    CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
 }
 
 TEST_CASE("a recorder that is off records nothing anywhere")

@@ -1,0 +1,301 @@
+// What interference takes: options, archives, tables, steps of other programs; and what it refuses.
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "testing/interference_runs.hpp"
+#include "testing/synthetic_run.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+using analysis::testing::SyntheticRun;
+namespace fs = std::filesystem;
+using testing::analyse;
+using testing::one_line;
+using testing::program;
+using testing::verdict_in;
+
+namespace {
+
+// Steps of two ranks; returns the file's name.
+std::string table_of_steps(const fs::path& file, int step_ns)
+{
+    base::CsvWriter table{file, {"rank", "step", "begin_ns", "end_ns", "backward_ns"}};
+    for (int step = 0; step < 60; ++step)
+        for (int rank = 0; rank < 2; ++rank)
+            table.row(rank, step, step * 30'000'000, step * 30'000'000 + step_ns, 12'000'000);
+    return file.string();
+}
+
+// Of a synthetic run the steps, as a program that was never heard of here would write them.
+void write_own_table(const fs::path& run, const fs::path& file, bool hosts = false)
+{
+    fs::remove(file.parent_path() / "steps.csv");
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-steps", run / "train/trace/traces.otf2", "-o", file.parent_path()})
+                .status == 0);
+    const base::CsvTable steps{file.parent_path() / "steps.csv"};
+    std::ofstream out{file};
+    out << "rank,step,begin_ns,end_ns" << (hosts ? ",host" : "") << "\n";
+    for (std::size_t row = 0; row < steps.rows(); ++row) {
+        for (const char* column : {"rank", "step", "begin_ns"}) out << steps.text(row, column) << ",";
+        out << steps.text(row, "end_ns") << (hosts ? ",nowhere" : "") << "\n";
+    }
+}
+
+}  // namespace
+
+TEST_CASE("percentages are understood without their sign, a confidence also as a share, and analyse with a z")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    const testing::Outcome outcome =
+        testing::run({program, "analyze", scratch / "run", "--draws", "99", "--budget", "5", "--confidence", "0.9"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const nlohmann::json verdict = verdict_in(scratch / "run");
+    CHECK(verdict["budget_percent"] == 5.0);
+    CHECK(verdict["confidence_percent"].get<double>() == doctest::Approx(90.0));
+    fs::remove_all(scratch / "run/report");
+    CHECK(analyse(scratch / "run", {"--budget", "0.5", "--confidence", "90"}).status == 0);
+    CHECK(verdict_in(scratch / "run")["budget_percent"] == 0.5);
+    CHECK(verdict_in(scratch / "run")["confidence_percent"].get<double>() == doctest::Approx(90.0));
+}
+
+TEST_CASE("an existing report is left alone")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
+    fs::create_directory(scratch / "run/report");
+    const testing::Outcome outcome = analyse(scratch / "run");
+    CHECK(outcome.status == 2);
+    CHECK(one_line(outcome.err));
+    CHECK(fs::is_empty(scratch / "run/report"));
+}
+
+TEST_CASE("archives of two different clocks are refused unless the offset is stated")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.noise_clock = "another-boot/1/CLOCK_MONOTONIC"});
+    const testing::Outcome refused = analyse(scratch / "run");
+    CHECK(refused.status == 1);
+    CHECK(one_line(refused.err));
+    CHECK(refused.err.find("two different clocks") != std::string::npos);
+    CHECK_FALSE(fs::exists(scratch / "run/report"));
+    const testing::Outcome stated = analyse(scratch / "run", {"--clock-offset", "0s"});
+    CHECK(stated.status == 0);
+    CHECK(verdict_in(scratch / "run")["factors"]["mem"]["verdict"] == "unsafe");
+}
+
+TEST_CASE("an offset is not applied where the clocks are the same")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    CHECK(analyse(scratch / "run", {"--clock-offset", "100s"}).status == 0);
+    CHECK(verdict_in(scratch / "run")["factors"]["mem"]["verdict"] == "unsafe");
+}
+
+TEST_CASE("missing and cut-off archives are refused with one line")
+{
+    const testing::Scratch scratch;
+    const testing::Outcome nothing = analyse(scratch / "nowhere");
+    CHECK(nothing.status == 1);
+    CHECK(one_line(nothing.err));
+
+    analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
+    fs::path events;
+    for (const auto& file : fs::recursive_directory_iterator{scratch / "run/train/trace"})
+        if (file.path().extension() == ".evt" && (events.empty() || fs::file_size(file.path()) > fs::file_size(events)))
+            events = file.path();
+    REQUIRE_FALSE(events.empty());
+    fs::resize_file(events, fs::file_size(events) / 2);
+    const testing::Outcome cut = analyse(scratch / "run");
+    CHECK(cut.status == 1);
+    CHECK(one_line(cut.err));
+    CHECK_FALSE(fs::exists(scratch / "run/report"));
+
+    // All events of a rank are missing: that is no job of one rank less.
+    analysis::testing::write_run(scratch / "lost", {.run_s = 6.0});
+    fs::path lost = scratch / "lost" / fs::relative(events, scratch / "run");
+    REQUIRE(fs::remove(lost));
+    const testing::Outcome half = analyse(scratch / "lost");
+    CHECK(half.status == 1);
+    CHECK(one_line(half.err));
+    CHECK(half.err.find("not sound") != std::string::npos);
+
+    fs::remove(scratch / "run/noise/here.0/trace/traces.otf2");
+    CHECK(analyse(scratch / "run").status == 1);
+    fs::remove_all(scratch / "run/noise");
+    const testing::Outcome no_noise = analyse(scratch / "run");
+    CHECK(no_noise.status == 1);
+    CHECK(no_noise.err.find("no noise process") != std::string::npos);
+}
+
+TEST_CASE("archives in the place of each other are refused")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
+    const std::string train = scratch / "run/train/trace/traces.otf2";
+    const std::string noise = scratch / "run/noise/here.0/trace/traces.otf2";
+    const std::string out = scratch / "out";
+    const testing::Outcome no_steps =
+        testing::run({program, "exposure", "--train", noise, "--noise", noise, "--out", out});
+    CHECK(no_steps.status == 1);
+    CHECK(no_steps.err.find("no training steps") != std::string::npos);
+    const testing::Outcome no_slots =
+        testing::run({program, "exposure", "--train", train, "--noise", train, "--out", out});
+    CHECK(no_slots.status == 1);
+    CHECK(no_slots.err.find("no location 'schedule'") != std::string::npos);
+}
+
+TEST_CASE("wrong words are exit code 2 and help is 0")
+{
+    CHECK(testing::run({program, "analise"}).err.find("did you mean analyse") != std::string::npos);
+    CHECK(testing::run({program, "analise"}).status == 2);
+    CHECK(testing::run({program}).status == 2);
+    CHECK(testing::run({program, "exposure", "--train", "x"}).status == 2);
+    CHECK(testing::run({program, "analyse", "x", "--budget", "one"}).status == 2);
+    CHECK(testing::run({program, "analyse", "x", "--budget", "0"}).status == 2);
+    CHECK(testing::run({program, "analyse", "x", "--confidence", "0.3"}).status == 2);
+    CHECK(testing::run({program, "analyse", "x", "--confidence", "100%"}).status == 2);
+    for (const char* command : {"analyse", "exposure", "compare", "controls"}) {
+        const testing::Outcome help = testing::run({program, command, "--help"});
+        CHECK(help.status == 0);
+        CHECK(help.out.find("Examples:") != std::string::npos);
+    }
+    CHECK(testing::run({program, "--version"}).status == 0);
+}
+
+TEST_CASE("sets of runs are compared from directories and archives and tables")
+{
+    const testing::Scratch scratch;
+    std::vector<std::string> words{program, "compare", "--out", scratch / "comparison", "--quiet"};
+    for (std::uint64_t seed : {1, 2, 3}) {
+        const fs::path folder = scratch / ("quiet" + std::to_string(seed));
+        fs::create_directories(folder / "train");
+        analysis::testing::write_training(folder / "train/trace",
+                                          {.noise = {{"mem", "", "", 0.0, -1}}, .run_s = 4.0, .seed = seed});
+        words.push_back(seed == 1 ? folder.string() : (folder / "train/trace/traces.otf2").string());
+    }
+    words.emplace_back("--noisy");
+    for (int run = 0; run < 2; ++run)
+        words.push_back(table_of_steps(scratch / ("noisy" + std::to_string(run) + ".csv"), 22'000'000 + run * 10'000));
+    const testing::Outcome outcome = testing::run(words);
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    const nlohmann::json verdict = nlohmann::json::parse(base::read_whole(scratch / "comparison/verdict.json"));
+    CHECK(verdict["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.15));
+    CHECK(verdict["verdict"] == "unsafe");
+    CHECK(verdict["steps_aligned"] == 50);
+    CHECK(fs::exists(scratch / "comparison/index.html"));
+    CHECK(testing::run(words).status == 2);
+
+    const testing::Outcome twice =
+        testing::run({program, "compare", "--out", scratch / "twice", "--quiet", scratch / "quiet1",
+                      scratch / "./quiet1", "--noisy", words.back(), scratch / "noisy0.csv"});
+    CHECK(twice.status == 2);
+    CHECK(twice.err.find("are the same run") != std::string::npos);
+}
+
+TEST_CASE("a table of steps and the noise's archive give what the training's own archive gives")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const nlohmann::json own = verdict_in(scratch / "run");
+    write_own_table(scratch / "run", scratch / "own.csv");
+    const testing::Outcome outcome = analyse(scratch / "run", {"--steps", scratch / "own.csv", "--out", scratch / "r"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const auto table = nlohmann::json::parse(base::read_whole(scratch / "r/verdict.json"));
+    CHECK(table["quiet_step_ms"] == own["quiet_step_ms"]);
+    for (const char* number : {"effect_percent", "low_percent", "high_percent"})
+        CHECK(table["factors"]["mem"][number] == own["factors"]["mem"][number]);
+
+    write_own_table(scratch / "run", scratch / "elsewhere.csv", true);
+    const testing::Outcome elsewhere =
+        analyse(scratch / "run", {"--steps", scratch / "elsewhere.csv", "--out", scratch / "r2"});
+    CHECK(elsewhere.status == 1);
+    CHECK(one_line(elsewhere.err));
+}
+
+TEST_CASE("a table of another clock or beside an archive's choice of steps is refused in one line")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    std::ofstream{scratch / "early.csv"} << "rank,step,begin_ns,end_ns\n0,0,10,20\n0,1,20,30\n";
+    const testing::Outcome early = analyse(scratch / "run", {"--steps", scratch / "early.csv"});
+    CHECK(early.status == 1);
+    CHECK(early.err.find("is it CLOCK_MONOTONIC") != std::string::npos);
+    CHECK(one_line(early.err));
+    CHECK(analyse(scratch / "run", {"--steps", scratch / "early.csv", "--step-from", "MPI_Send"}).status == 2);
+    CHECK(analyse(scratch / "run", {"--step-region", "load", "--step-from", "load"}).status == 2);
+    const testing::Outcome inside = analyse(scratch / "run", {"--step-from", "load"});
+    CHECK(inside.status == 1);
+    CHECK(inside.err.find("no step ends: load to load") != std::string::npos);
+    CHECK(analyse(scratch / "run", {"--steps", scratch / "nothing.csv"}).status == 1);
+    CHECK(testing::run({program, "exposure", "--noise", "n.otf2", "--out", scratch / "r"}).status == 2);
+}
+
+TEST_CASE("steps can be the visits of a region, or last from one to the next")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    const auto analysed = [&](const char* option, const char* region, const char* out) {
+        const testing::Outcome outcome = analyse(scratch / "run", {option, region, "--out", scratch / out});
+        REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+        CHECK(outcome.out.find("mem ") != std::string::npos);
+    };
+    analysed("--step-region", "backward", "visits");
+    analysed("--step-from", "step", "between");
+    const auto step_ms = [&](const char* out) {
+        return nlohmann::json::parse(base::read_whole(scratch / out / "verdict.json"))["quiet_step_ms"].get<double>();
+    };
+    CHECK(step_ms("between") == doctest::Approx(20.0).epsilon(0.05));
+    CHECK(step_ms("visits") == doctest::Approx(10.0).epsilon(0.05));
+}
+
+TEST_CASE("a warm-up may be a time")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});  // steps of 20 ms
+    REQUIRE(analyse(scratch / "run", {"--warmup", "2s"}).status == 0);
+    const base::CsvTable exposure{scratch / "run/report/exposure.csv"};
+    std::size_t left_out = 0;
+    for (std::size_t row = 0; row < exposure.rows(); ++row)
+        if (exposure.text(row, "reason") == "warm-up" && exposure.get<int>(row, "rank") == 0) ++left_out;
+    CHECK(left_out > 80);
+    CHECK(left_out < 105);
+    CHECK(testing::run({program, "analyse", scratch / "run", "--warmup", "soon"}).status == 2);
+}
+
+TEST_CASE("an archive that OTF2's library would read for ever is refused in one line")
+{
+    for (const char* part : {"train/trace", "noise/here.0/trace"}) {
+        const testing::Scratch scratch;
+        SyntheticRun small;
+        small.run_s = 2.0;
+        analysis::testing::write_run(scratch / "run", small);
+        const fs::path anchor = scratch / "run" / part / "traces.otf2";
+        std::string bytes = base::read_whole(anchor);
+        const std::size_t description = bytes.find('\0', bytes.find("crosstalk ")) + 1;  // an empty string
+        bytes.at(description + 4) = 16;  // the highest byte of the number of properties: 2^28, in 4 GiB
+        base::write_whole(anchor, bytes);
+        const testing::Outcome outcome = analyse(scratch / "run");
+        CHECK(outcome.status == 1);
+        CHECK(one_line(outcome.err));
+        CHECK(outcome.err.find("interference: cannot read trace " + anchor.string() + ": ") == 0);
+        CHECK_FALSE(fs::exists(scratch / "run/report"));
+        if (anchor.string().find("train") == std::string::npos) continue;
+        std::vector<std::string> words{program, "compare", "--out", scratch / "comparison", "--quiet", anchor};
+        words.push_back(table_of_steps(scratch / "quiet.csv", 20'000'000));
+        words.emplace_back("--noisy");
+        for (const int ns : {21'000'000, 22'000'000})
+            words.push_back(table_of_steps(scratch / (std::to_string(ns) + ".csv"), ns));
+        const testing::Outcome compared = testing::run(words);
+        CHECK(compared.status == 1);
+        CHECK(one_line(compared.err));
+        CHECK(compared.err.find("interference: cannot read trace " + anchor.string() + ": ") == 0);
+        CHECK_FALSE(fs::exists(scratch / "comparison"));
+    }
+}

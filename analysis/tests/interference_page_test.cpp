@@ -1,0 +1,153 @@
+// The page of a report: what it shows, and that it stands by itself.
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+#include "testing/interference_runs.hpp"
+#include "testing/synthetic_run.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <regex>
+#include <set>
+
+using analysis::testing::SyntheticRun;
+namespace fs = std::filesystem;
+using testing::analyse;
+using testing::verdict_in;
+
+namespace {
+
+// What the pattern's group holds, wherever it is found.
+std::vector<std::string> all_matches(const std::string& text, const std::string& pattern)
+{
+    const std::regex regex{pattern};
+    std::vector<std::string> found;
+    for (std::sregex_iterator match{text.begin(), text.end(), regex}; match != std::sregex_iterator{}; ++match)
+        found.push_back((*match)[1]);
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the page stands by itself")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.noise[0].label = "mem<b>&'";
+    analysis::testing::write_run(scratch / "run", run);
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const std::string page = base::read_whole(scratch / "run/report/index.html");
+    CHECK(page.find("mem<b>") == std::string::npos);
+    CHECK(page.find("mem&lt;b&gt;&amp;&#39;") != std::string::npos);
+    CHECK(page.find("src=") == std::string::npos);
+    CHECK(page.find("<link") == std::string::npos);
+    CHECK(page.find("<script") == std::string::npos);
+    const std::vector<std::string> links = all_matches(page, R"x(href="([^"#]+)")x");
+    CHECK(links.size() >= 7);
+    for (const std::string& link : links) CHECK_MESSAGE(fs::exists(scratch / "run/report" / link), link);
+    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    for (const char* plot : {"timeline", "effects", "phases"}) {
+        CHECK(fs::exists(scratch / "run/report" / (std::string{plot} + ".svg")));
+        CHECK(fs::exists(scratch / "run/report" / (std::string{plot} + ".gp")));
+    }
+    CHECK(page.find("<svg") != std::string::npos);
+}
+
+TEST_CASE("every class that the page uses has a rule in its style sheet")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const std::string page = base::read_whole(scratch / "run/report/index.html");
+    const std::string style = page.substr(0, page.find("</style>"));
+    std::string body = page.substr(style.size());
+    for (std::size_t plot = body.find("<svg"); plot != std::string::npos; plot = body.find("<svg"))
+        body.erase(plot, body.find("</svg>", plot) - plot + 6);
+    std::set<std::string> classes;
+    for (const std::string& words : all_matches(body, R"x(class="([^"]+)")x"))
+        for (const std::string& word : base::split(words, ' ')) classes.insert(word);
+    CHECK(classes.size() >= 15);
+    for (const std::string& name : classes) {
+        const std::regex rule{"\\." + name + "[ ,{.:]"};
+        CHECK_MESSAGE(std::regex_search(style, rule), name);
+    }
+}
+
+TEST_CASE("levels in percent and labels with percent signs are drawn")
+{
+    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.run_s = 6.0;
+    run.noise[0].label = "mem%d%s";
+    run.noise[0].level = "duty=30%";
+    run.noise.push_back(run.noise[0]);
+    run.noise.back().level = "duty=60%";
+    analysis::testing::write_run(scratch / "run", run);
+    const testing::Outcome outcome = analyse(scratch / "run");
+    INFO(outcome.err);
+    CHECK(outcome.err.empty());
+    for (const char* plot : {"timeline.svg", "effects.svg", "phases.svg"})
+        CHECK(base::read_whole(scratch / "run/report" / plot).find("</svg>") != std::string::npos);
+    CHECK(base::read_whole(scratch / "run/report/effects.svg").find("duty=60%]<") != std::string::npos);
+}
+
+TEST_CASE("what the page shows is in tables and in verdict.json with who and where")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.noise[0].percent = 0.9;
+    run.deviation = 0.05;
+    run.run_s = 24.0;
+    analysis::testing::write_run(scratch / "run", run);
+    base::write_whole(scratch / "run/train/run.json",
+                      R"({"host": "node1", "started": "2026-11-21T05:44:58Z", "training": {"model": "mlp"}})");
+    base::write_whole(scratch / "run/noise/here.0/noise.json",
+                      R"({"host": "node1", "factor_levels": [{"factor": "mem", "bytes_per_s": 1000.0, "slots": 7}]})");
+    REQUIRE(analyse(scratch / "run", {"--again", "again {seconds}"}).status == 0);
+    const fs::path report = scratch / "run/report";
+    const nlohmann::json verdict = verdict_in(scratch / "run");
+    CHECK(verdict["identity"]["model"] == "mlp");
+    CHECK(verdict["identity"]["ranks"] == 2);
+    CHECK(verdict["identity"]["started"] == "2026-11-21T05:44:58Z");
+    const nlohmann::json& mem = verdict["factors"]["mem"];
+    REQUIRE(mem["verdict"] == "undecided");
+    CHECK(mem["forecast"]["minutes"] == mem["minutes_missing"]);
+    CHECK(mem["forecast"]["half_width_percent"].get<double>() < mem["half_width_percent"].get<double>());
+    CHECK(mem["forecast"]["command"].get<std::string>().starts_with("again "));
+    CHECK(mem["measures"].contains("critical_compute"));
+    CHECK(mem["phases"].contains("backward"));
+
+    const base::CsvTable verdicts{report / "verdicts.csv"};
+    CHECK(verdicts.rows() == 1);
+    CHECK(verdicts.text(0, "model") == "mlp");
+    CHECK(verdicts.text(0, "verdict") == "undecided");
+    const base::CsvTable measures{report / "measures.csv"};
+    std::set<std::string> names;
+    for (std::size_t row = 0; row < measures.rows(); ++row) names.insert(measures.text(row, "measure"));
+    for (const char* name : {"critical_compute", "exposed_transfer", "waiting", "ready rank 1", "median step"})
+        CHECK(names.contains(name));
+    CHECK(base::CsvTable{report / "outliers.csv"}.text(0, "factor") == "quiet");
+    CHECK(base::CsvTable{report / "factor_levels.csv"}.get<double>(0, "bytes_per_s") == 1000.0);
+    const std::string page = base::read_whole(report / "index.html");
+    CHECK(page.find("<title>Crosstalk: mlp, 2 ranks") != std::string::npos);
+    CHECK(page.find("a new run of ") != std::string::npos);
+    CHECK(nlohmann::json::parse(base::read_whole(report / "summary.json")) ==
+          nlohmann::json::parse(R"({"trustworthy": true, "covered": true, "verdicts": {"mem": "undecided"}})"));
+}
+
+TEST_CASE("a record of another run is not shown and that is said")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {.run_s = 6.0});
+    base::write_whole(scratch / "run/train/run.json", R"({"host": "another-node", "result": {"steps": 7}})");
+    base::write_whole(scratch / "run/noise/here.0/noise.json", R"({"host": "another-node", "schedule": "M2S2"})");
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const std::string page = base::read_whole(scratch / "run/report/index.html");
+    CHECK(page.find("another-node") == std::string::npos);
+    CHECK(page.find("is of another run") != std::string::npos);
+    CHECK(verdict_in(scratch / "run")["notes"].size() == 2);
+}

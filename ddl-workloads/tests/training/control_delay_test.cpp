@@ -1,0 +1,112 @@
+// Delays: what the control page asks for, and what is injected.
+#include "base/contract/control_file.hpp"
+#include "base/csv.hpp"
+#include "base/system/launcher.hpp"
+#include "ddl-workloads/instruments/phases.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+#include "testing/train_traces.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <map>
+
+using testing::ask;
+using testing::small;
+
+namespace {
+
+// Steps of each rank in DIR with some time in the phase.
+std::map<int, std::int64_t> steps_with(const std::filesystem::path& out, const std::string& phase)
+{
+    const base::CsvTable rows{out / "train/steps.csv"};
+    std::map<int, std::int64_t> steps{{0, 0}, {1, 0}};
+    for (std::size_t row = 0; row < rows.rows(); ++row)
+        if (rows.get<std::int64_t>(row, phase + "_ns") > 0) ++steps[rows.get<int>(row, "rank")];
+    return steps;
+}
+
+}  // namespace
+
+TEST_CASE("a delay is made by rank 0 in every step but those before the first news, between barriers of all")
+{
+    const testing::Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    ask(control.page(), base::ControlRequest::delay);
+    const testing::TrainRun run =
+        testing::train(2, scratch / "run", small({"--steps", "6", "--control-delay", "3ms", "--trace", "off"}));
+    REQUIRE(run.status == 0);
+    CHECK(control.page().acknowledged == 6);
+    CHECK(control.page().controlled == 4);  // step 0 has no time yet, step 1 asks, step 2 is the first that does it
+    CHECK(control.page().step == 5);
+    CHECK(steps_with(scratch / "run", "control_delay") == std::map<int, std::int64_t>{{0, 4}, {1, 0}});
+    CHECK(steps_with(scratch / "run", "control_settle") == std::map<int, std::int64_t>{{0, 4}, {1, 4}});
+    const base::CsvTable rows{scratch / "run/train/steps.csv"};
+    for (std::size_t row = 0; row < rows.rows(); ++row)
+        if (const auto delay = rows.get<std::int64_t>(row, "control_delay_ns"); delay > 0) CHECK(delay >= 3'000'000);
+}
+
+TEST_CASE("a sham has the barriers of a delay and no delay")
+{
+    const testing::Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    ask(control.page(), base::ControlRequest::sham);
+    REQUIRE(
+        testing::train(2, scratch / "run", small({"--steps", "6", "--control-delay", "1h", "--trace", "off"})).status ==
+        0);
+    CHECK(control.page().controlled == 4);
+    CHECK(steps_with(scratch / "run", "control_delay") == std::map<int, std::int64_t>{{0, 0}, {1, 0}});
+    CHECK(steps_with(scratch / "run", "control_settle") == std::map<int, std::int64_t>{{0, 4}, {1, 4}});
+}
+
+TEST_CASE("a step that is not asked to, or would end after the slot, has nothing of the control")
+{
+    for (const bool asked_too_late : {false, true}) {
+        const testing::Scratch scratch;
+        base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+        if (asked_too_late) ask(control.page(), base::ControlRequest::delay, 1);
+        const testing::TrainRun run =
+            testing::train_alone(scratch / "run", small({"--steps", "5", "--control-delay", "1ms", "--trace", "off"}));
+        REQUIRE(run.status == 0);
+        CHECK(control.page().acknowledged == 5);
+        CHECK(control.page().controlled == 0);
+        CHECK(steps_with(scratch / "run", "control_settle")[0] == 0);
+    }
+}
+
+TEST_CASE("a training's processes stand on the control page while it runs")
+{
+    const testing::Scratch scratch;
+    testing::RunningTraining training{2, scratch / "run", small({"--steps", "100000", "--trace", "off"})};
+    training.wait_for_steps();
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    const std::vector<pid_t> ranks = training.ranks();
+    CHECK(base::training_processes(control.page()) == std::set<pid_t>{ranks.begin(), ranks.end()});
+}
+
+TEST_CASE("a training without control does not acknowledge")
+{
+    const testing::Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    ask(control.page(), base::ControlRequest::delay);
+    REQUIRE(testing::train_alone(scratch / "run", small({"--steps", "3", "--trace", "off"})).status == 0);
+    CHECK(control.page().acknowledged == 0);
+    CHECK(control.page().step == 2);
+}
+
+TEST_CASE("a delay falls on every Nth step of its phase")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run",
+        small({"--steps", "9", "--delay", "0:update:5ms:every=4", "--delay", "0:load:3ms:busy", "--trace", "off"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const base::CsvTable rows{scratch / "run/train/steps.csv"};
+    for (std::size_t row = 0; row < rows.rows(); ++row) {
+        CHECK((rows.get<std::int64_t>(row, "update_ns") >= 5'000'000) == (row % 4 == 0));
+        CHECK(rows.get<std::int64_t>(row, "load_ns") >= 3'000'000);
+    }
+    CHECK(testing::train_alone(scratch / "none", small({"--delay", "2:load:1ms"})).status == 2);
+}

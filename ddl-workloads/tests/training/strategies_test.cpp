@@ -1,0 +1,248 @@
+// Strategies and models: the parameters that they end with, and how fast they learn.
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "ddl-workloads/instruments/phases.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+#include "testing/train_traces.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+using testing::small;
+using testing::StepsOfTrace;
+using testing::Words;
+
+namespace {
+
+// Trains on two ranks; the checksum of the parameters on which they end.
+class Pairs {
+ public:
+    std::string checksum(const Words& model, const std::string& strategy, const Words& more = {})
+    {
+        Words options{"--batch", "2", "--strategy", strategy, "--steps", "20", "--trace", "off"};
+        options.insert(options.end(), model.begin(), model.end());
+        options.insert(options.end(), more.begin(), more.end());
+        const testing::TrainRun run = testing::train(2, scratch_ / std::to_string(number_++), options);
+        INFO(model[1], " ", strategy, ": ", run.err);
+        REQUIRE(run.status == 0);
+        CHECK(run.result["steps"] == 20);
+        CHECK(run.result["ranks_agree"] == (strategy != "none"));
+        return run.result["checksum"].get<std::string>();
+    }
+
+ private:
+    testing::Scratch scratch_;
+    int number_ = 0;
+};
+
+// Small ones of all models there are; a new one is trained as it is by default.
+std::vector<Words> small_models(const testing::Scratch& scratch)
+{
+    const auto of_images = [](const std::string& model) {
+        return Words{"--model", model, "--data", "synthetic[samples=400]"};
+    };
+    Words gpt = testing::some_text(scratch / "text", 12);
+    gpt.insert(gpt.begin(), {"--model", "gpt[layers=2,width=16,heads=2]"});
+    return testing::every_model({{"emulated", of_images("emulated[compute=1ms,gradients=8kB,buckets=3]")},
+                                 {"synthetic", of_images("synthetic[layers=5,bytes=4kB,flops=1e5]")},
+                                 {"mlp", of_images("mlp[hidden=16]")},
+                                 {"resnet18", of_images("resnet18[width=4]")},
+                                 {"resnet34", of_images("resnet34[width=2]")},
+                                 {"resnet50", of_images("resnet50[width=2,stem=imagenet]")},
+                                 {"gpt", gpt},
+                                 {"dlrm",
+                                  {"--model", "dlrm[embedding=4,bottom=8,top=8]", "--data",
+                                   "clicks[samples=400,dense=4,categories=5,rows=50]"}}});
+}
+
+}  // namespace
+
+// All pairs of them, and larger ones, are a nightly test.
+TEST_CASE("every strategy but none and every model end with the parameters of naive bit for bit")
+{
+    const testing::Scratch scratch;
+    Pairs pairs;
+    const std::vector<Words> models = small_models(scratch);
+    const Words strategies = testing::every_strategy(
+        {{"ddp", {"ddp[first=1kB,cap=8kB]", "ddp[first=1kB,cap=8kB,static_graph=yes,view=yes]"}},
+         {"cycle", {"cycle[cache=2,cycle=0ms,fusion=0B]", "cycle[fusion=40kB]"}},
+         {"zero1", {"zero1[first=1kB,cap=8kB]", "zero1[cap=8kB,view=yes]"}}});
+    for (std::size_t i = 0; i < std::max(models.size(), strategies.size()); ++i) {
+        const Words& model = models[i % models.size()];
+        const std::string& strategy = strategies[i % strategies.size()];
+        CAPTURE(model[1]);
+        CAPTURE(strategy);
+        CHECK(pairs.checksum(model, strategy) == pairs.checksum(model, "naive"));
+    }
+    pairs.checksum(models.front(), "none");  // whose ranks do not agree
+}
+
+TEST_CASE("gradients that add up over passes are the same for every strategy")
+{
+    Pairs pairs;
+    const Words mlp{"--model", "mlp[hidden=16]", "--data", "synthetic[samples=400]"};
+    const Words passes{"--accumulate", "3", "--optimizer", "adamw"};
+    const std::string naive = pairs.checksum(mlp, "naive", passes);
+    for (const std::string& strategy : testing::every_strategy({{"ddp", {"ddp[cap=8kB,view=yes]"}}})) {
+        CAPTURE(strategy);
+        CHECK(pairs.checksum(mlp, strategy, passes) == naive);
+    }
+}
+
+TEST_CASE("each rank of zero1 updates its share of the parameters")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(2, scratch / "run",
+                                                 {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=100]",
+                                                  "--strategy", "zero1", "--steps", "2", "--trace", "off"});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    const auto& ranks = record["result"]["each_rank"];
+    const auto first = ranks[0]["computing"]["updated_parameters"].get<std::int64_t>();
+    const auto second = ranks[1]["computing"]["updated_parameters"].get<std::int64_t>();
+    CHECK(first + second == record["result"]["parameters"]);
+    CHECK(std::abs(first - second) < 100);  // they begin at multiples of 64 bytes
+}
+
+TEST_CASE("passes of a step are reported in phases and records")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run", small({"--batch", "8", "--accumulate", "2", "--epochs", "1", "--strategy", "ddp"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    CHECK(run.result["steps"] == 8);  // 128 samples of 160; the others are held out
+    CHECK(run.result["bytes_averaged"] == 8 * 64'000);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    CHECK(trace.all_closed());
+    CHECK(trace.regions.at("forward") == 16);
+    CHECK(trace.regions.at("backward") == 16);
+    CHECK(trace.regions.at("update") == 8);
+    CHECK(trace.regions.at("bucket_ready") == 16);
+}
+
+TEST_CASE("four ranks end with the same parameters whatever the strategy")
+{
+    // The emulated model's gradients are small whole numbers: exact in any order and in half precision.
+    const testing::Scratch scratch;
+    std::string naive;
+    Words strategies =
+        testing::every_strategy({{"ddp", {"ddp", "ddp[hook=fp16]"}}, {"zero1", {"zero1", "zero1[hook=fp16]"}}});
+    strategies.insert(strategies.begin(), "naive");
+    for (const std::string& strategy : strategies) {
+        const testing::TrainRun run =
+            testing::train(4, scratch / strategy,
+                           {"--model", "emulated[compute=1ms,gradients=8kB,buckets=3]", "--data",
+                            "synthetic[samples=400]", "--strategy", strategy, "--steps", "10", "--trace", "off"});
+        INFO(strategy, ": ", run.err);
+        REQUIRE(run.status == 0);
+        CHECK(run.result["ranks_agree"] == true);
+        if (naive.empty()) naive = run.result["checksum"];
+        CHECK(run.result["checksum"] == naive);
+        CHECK(run.result["bytes_averaged"] == 10 * (strategy.ends_with("fp16]") ? 4000 : 8000));
+    }
+}
+
+TEST_CASE("cycles warn of ranks that others wait for, whether responses are cached or not")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(
+        2, scratch / "run",
+        small({"--strategy", "cycle[stall=100ms]", "--steps", "2", "--delay", "1:backward:1500ms", "--trace", "off"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const std::string warning = "ddl-train: rank 1 is not ready for bucket 0";
+    const std::size_t first = run.err.find(warning);
+    REQUIRE(first != std::string::npos);
+    CHECK(run.err.find(warning, first + 1) != std::string::npos);
+    CHECK(run.err.find("rank 0 is not ready") == std::string::npos);
+}
+
+TEST_CASE("residual networks have the parameters that are known of them")
+{
+    const std::map<std::string, std::int64_t> parameters{
+        {"resnet18", 11'173'962}, {"resnet34", 21'282'122}, {"resnet50[stem=imagenet]", 23'528'522}};
+    const testing::Scratch scratch;
+    for (const auto& [model, expected] : parameters) {
+        const testing::TrainRun run = testing::train_alone(
+            scratch / model,
+            {"--model", model, "--data", "synthetic[samples=160]", "--batch", "2", "--steps", "1", "--trace", "off"});
+        INFO(model, ": ", run.err);
+        REQUIRE(run.status == 0);
+        CHECK(run.result["parameters"] == expected);
+    }
+}
+
+TEST_CASE("mlp reaches 95 percent accuracy on digits kept apart")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(2, scratch / "run",
+                                                 {"--model", "mlp[hidden=128]", "--batch", "16", "--epochs", "10",
+                                                  "--optimizer", "adamw", "--lr", "0.0005", "--trace", "off"});
+    REQUIRE(run.status == 0);
+    CHECK(run.result["accuracy"].get<double>() >= 0.95);
+    CHECK(run.err.find("accuracy on held-out samples") != std::string::npos);
+}
+
+TEST_CASE("resnet18 reaches 95 percent accuracy on digits kept apart")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run", {"--model", "resnet18[width=4]", "--batch", "16", "--epochs", "3", "--lr", "0.05"});
+    REQUIRE(run.status == 0);
+    CHECK(run.result["accuracy"].get<double>() >= 0.95);
+}
+
+TEST_CASE("libraries compute with as many threads as asked for")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run",
+        {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=100]", "--steps", "2", "--threads", "2"});
+    REQUIRE(run.status == 0);
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    const auto& computing = record["result"]["each_rank"][0]["computing"];
+    CHECK(computing["torch_threads"] == 2);
+    if (computing.contains("openblas_threads")) CHECK(computing["openblas_threads"] == 2);
+}
+
+TEST_CASE("phases take as long as PyTorch's own logger says")
+{
+    constexpr std::int64_t logged_steps = 10;
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(
+        2, scratch / "run",
+        {"--model", "resnet18[width=8]", "--data", "synthetic[samples=320]", "--batch", "8", "--strategy",
+         "ddp[first=64KiB,cap=256KiB]", "--steps", std::to_string(logged_steps + 1), "--trace", "off"});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    double forward = 0.0;
+    double backward = 0.0;
+    double with_exchange = 0.0;
+    const base::CsvTable rows{scratch / "run/train/steps.csv"};
+    for (std::size_t row = 0; row < rows.rows(); ++row) {
+        if (rows.get<int>(row, "rank") != 0 || rows.get<std::int64_t>(row, "step") >= logged_steps) continue;
+        const auto mean = [&](const char* phase) {
+            return static_cast<double>(rows.get<std::int64_t>(row, phase)) / static_cast<double>(logged_steps);
+        };
+        forward += mean("forward_ns");
+        backward += mean("backward_ns");
+        with_exchange += mean("backward_ns") + mean("wait_exchange_ns");
+    }
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    const auto& logger = record["result"]["each_rank"][0]["computing"]["ddp_logger"];
+    const auto logged = [&](const char* what) { return logger[what].get<double>(); };
+    CHECK(logged("avg_forward_compute_time") == doctest::Approx(forward).epsilon(0.05));
+    CHECK(logged("avg_backward_compute_time") == doctest::Approx(backward).epsilon(0.05));
+    CHECK(logged("avg_backward_compute_time") + logged("avg_backward_comm_time") -
+              logged("avg_backward_compute_comm_overlap_time") ==
+          doctest::Approx(with_exchange).epsilon(0.05));
+}

@@ -1,0 +1,112 @@
+// noisegen beside others: a training, avoided processes, other processes of its job.
+#include "base/contract/control_file.hpp"
+#include "base/csv.hpp"
+#include "base/system/cpus.hpp"
+#include "base/system/launcher.hpp"
+#include "noisegen/stressors/network/sockets.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
+
+#include <doctest/doctest.h>
+
+using testing::Child;
+using testing::eventually;
+using testing::has_rows;
+using testing::Outcome;
+using testing::Scratch;
+using namespace testing;
+
+TEST_CASE("two processes of a job change slots together")
+{
+    const Scratch scratch;
+    const auto words = [&](int rank) {
+        return std::vector<std::string>{"env",
+                                        "OMPI_COMM_WORLD_RANK=" + std::to_string(rank),
+                                        "OMPI_COMM_WORLD_SIZE=2",
+                                        program,
+                                        "--schedule",
+                                        "rotation(cpu.spin,placebo;slot=200ms)",
+                                        "--cpus",
+                                        cpu(),
+                                        "--duration",
+                                        "2s",
+                                        "--seed",
+                                        "4",
+                                        "--out",
+                                        scratch / "run"};
+    };
+    Child first{words(0)};
+    Child second{words(1)};
+    CHECK(first.wait() == 0);
+    CHECK(second.wait() == 0);
+    const auto a = record(part(scratch, 0));
+    const auto b = record(part(scratch, 1));
+    // Both turned the same real time into their own reading of the same clock.
+    const auto difference = a.at("begin_ns").get<std::int64_t>() - b.at("begin_ns").get<std::int64_t>();
+    CHECK(std::abs(difference) < 10'000'000);
+    const base::CsvTable csv_a{part(scratch, 0) / "noise.csv"};
+    const base::CsvTable csv_b{part(scratch, 1) / "noise.csv"};
+    REQUIRE(csv_a.rows() == 10);
+    REQUIRE(csv_b.rows() == 10);
+    for (std::size_t row = 0; row < 10; ++row) CHECK(csv_a.text(row, "factor") == csv_b.text(row, "factor"));
+}
+
+TEST_CASE("the control delay asks the training and lets go at the end of each slot")
+{
+    const Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    Child child{long_run(scratch, "control.delay 300ms; quiet 300ms")};
+    CHECK(eventually([&] { return control.page().on_until_ns.load() > 0; }));
+    CHECK(eventually([&] { return control.page().on_until_ns.load() == 0; }));
+    ++control.page().acknowledged;
+    CHECK(eventually([&] { return control.page().on_until_ns.load() > 0; }));
+    ++control.page().acknowledged;
+    child.signal(SIGTERM);
+    CHECK(child.wait() == 0);
+    CHECK(control.page().on_until_ns.load() == 0);
+}
+
+TEST_CASE("idle CPUs are those that no avoided process is bound to")
+{
+    if (base::allowed_cpus().size() < 2) {
+        testing::skip("needs a busy and an idle CPU");
+        return;
+    }
+    const auto cores = base::physical_cores(base::allowed_cpus());
+    if (cores.size() < 2) {
+        testing::skip("needs two physical cores");
+        return;
+    }
+    const Child busy{{"taskset", "-c", base::format_cpus(cores.front().cpus), "sleep", "60"}};
+    REQUIRE(eventually([&] { return base::affinity_of(busy.pid()) == cores.front().cpus; }));
+    const Scratch scratch;
+    const Outcome outcome =
+        run_noisegen({"--schedule", "cpu.spin 50ms", "--cpus", "idle", "--avoid", "pid:" + std::to_string(busy.pid()),
+                      "--duration", "100ms", "--out", scratch / "run"});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    base::CpuSet idle = base::allowed_cpus();
+    for (const int used : cores.front().cpus) idle.erase(used);
+    CHECK(base::parse_cpus(record(part(scratch)).at("cpus").get<std::string>()) == idle);
+}
+
+TEST_CASE("a process that comes to a noise CPU later is reported and on record")
+{
+    if (base::allowed_cpus().size() < 2) {
+        testing::skip("needs a CPU to come from");
+        return;
+    }
+    const std::string elsewhere = std::to_string(*base::allowed_cpus().begin());
+    const Child busy{{"taskset", "-c", elsewhere, "sleep", "60"}};
+    REQUIRE(eventually([&] { return base::affinity_of(busy.pid()).size() == 1; }));
+    const Scratch scratch;
+    std::vector<std::string> words = long_run(scratch, "quiet 100ms");
+    words.insert(words.end(), {"--avoid", "pid:" + std::to_string(busy.pid())});
+    Child child{words};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 1); }));
+    testing::run({"taskset", "-pc", cpu(), std::to_string(busy.pid())});
+    CHECK(eventually([&] { return child.output().find("may now run on noise CPUs " + cpu()) != std::string::npos; }));
+    child.signal(SIGTERM);
+    CHECK(child.wait() == 0);
+    CHECK(record(part(scratch)).at("overlaps").at(0).at("pid") == busy.pid());
+}
