@@ -47,4 +47,10 @@ inline std::vector<std::string> long_run(const testing::Scratch& scratch, const 
     return {program, "--schedule", schedule, "--cpus", cpu(), "--duration", "10min", "--out", scratch / "run"};
 }
 
+// No file in the directory; unnamed ones end with the process.
+inline bool leaves_nothing(const std::filesystem::path& directory)
+{
+    return std::filesystem::is_empty(directory);
+}
+
 }  // namespace testing

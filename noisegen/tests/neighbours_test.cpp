@@ -2,6 +2,7 @@
 #include "base/contract/control_file.hpp"
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
+#include "noisegen/resources/placement.hpp"
 #include "testing/child.hpp"
 #include "testing/environment.hpp"
 #include "testing/noise_runs.hpp"
@@ -13,8 +14,6 @@
 #include <iterator>
 #include <sstream>
 
-#include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 using testing::program;

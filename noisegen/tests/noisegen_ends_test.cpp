@@ -6,7 +6,6 @@
 #include "noisegen/stressors/registry.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
-#include "testing/small_noise.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "trace-tools/merge/local_definitions.hpp"
 
-#include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/clock_offset.hpp"
+#include "trace-tools/otf2/handles.hpp"
 
 namespace merge {
 

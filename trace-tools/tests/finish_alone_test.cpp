@@ -1,7 +1,7 @@
 // Archives of processes that end one by one, before their time.
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
-#include "testing/listing.hpp"
+#include "testing/archives/listing.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/synth/thread_team.hpp"

@@ -1,9 +1,9 @@
 // Events of all kinds go through trace-merge with what they refer to.
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "testing/listing.hpp"
-#include "testing/merged_archives.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/listing.hpp"
+#include "testing/archives/merged_archives.hpp"
+#include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/profile/profile.hpp"
@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <regex>
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the old events of OpenMP
 
 namespace fs = std::filesystem;
 using testing::differences;

@@ -1,9 +1,9 @@
 // A training and noise as one archive: what otf2-print and otf2-marker list of it, and what is refused.
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "testing/listing.hpp"
-#include "testing/merged_archives.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/listing.hpp"
+#include "testing/archives/merged_archives.hpp"
+#include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/profile/profile.hpp"

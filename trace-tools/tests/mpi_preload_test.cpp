@@ -2,8 +2,8 @@
 // recorded otf2-print says.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "testing/listing.hpp"
-#include "testing/preloaded.hpp"
+#include "testing/archives/listing.hpp"
+#include "testing/archives/preloaded.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/profile/profile.hpp"
 

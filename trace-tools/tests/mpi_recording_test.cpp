@@ -1,6 +1,6 @@
 // Two ranks of a real MPI job write one archive.
 #include "base/csv.hpp"
-#include "testing/listing.hpp"
+#include "testing/archives/listing.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/profile/profile.hpp"
 

@@ -2,7 +2,7 @@
 #include "trace-tools/replay/mpi_replay.hpp"
 
 #include "base/csv.hpp"
-#include "testing/analysed_archives.hpp"
+#include "testing/archives/analysed_archives.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"

@@ -1,7 +1,7 @@
 // Archives that are sound but unlike ours: other tools', older and newer OTF2, another byte order.
 #include "base/files.hpp"
-#include "testing/listing.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/listing.hpp"
+#include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/cut_off.hpp"
 #include "trace-tools/otf2/read/reader.hpp"

@@ -1,8 +1,8 @@
 // What trace-waits, trace-path and trace-steps say on the terminal, of all of a run and of a part of it; and what they
 // refuse.
 #include "base/csv.hpp"
-#include "testing/raw_archive.hpp"
-#include "testing/slow_rank.hpp"
+#include "testing/archives/raw_archive.hpp"
+#include "testing/archives/slow_rank.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/replay/root_causes.hpp"
 
@@ -12,6 +12,7 @@
 #include <sstream>
 
 namespace fs = std::filesystem;
+using enum testing::Region;
 using testing::barrier_of;
 using testing::define;
 using testing::has;

@@ -1,7 +1,7 @@
 // libcrosstalk-mpi.so in programs of all kinds, and what it does where it cannot record.
 #include "base/csv.hpp"
-#include "testing/listing.hpp"
-#include "testing/preloaded.hpp"
+#include "testing/archives/listing.hpp"
+#include "testing/archives/preloaded.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/profile/profile.hpp"
 
@@ -74,7 +74,7 @@ TEST_CASE("threads that memory has no room for are left out, and that is reporte
     const testing::Scratch scratch;
     const testing::Outcome outcome =
         run_leaking(two_ranks({programs / "mpi-threads"},
-                      {"CROSSTALK_TRACE=" + (scratch / "trace").string(), "CROSSTALK_TRACE_MEMORY=512KiB"}));
+                              {"CROSSTALK_TRACE=" + (scratch / "trace").string(), "CROSSTALK_TRACE_MEMORY=512KiB"}));
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     CHECK(said(outcome).size() == 3);
     CHECK(outcome.err.find("CROSSTALK_TRACE_MEMORY has no room for all threads") != std::string::npos);
@@ -87,7 +87,7 @@ TEST_CASE("full memory goes to the file, which the archive shows as a region")
     const testing::Scratch scratch;
     const testing::Outcome outcome =
         run_leaking(two_ranks({programs / "mpi-calls", "flood"},
-                      {"CROSSTALK_TRACE=" + (scratch / "trace").string(), "CROSSTALK_TRACE_MEMORY=2MiB"}));
+                              {"CROSSTALK_TRACE=" + (scratch / "trace").string(), "CROSSTALK_TRACE_MEMORY=2MiB"}));
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     Counts counts = entered(scratch / "trace", "0");
     // 9.6 MB, of which six of eight chunks of 256 KiB hold a part each time.

@@ -1,5 +1,5 @@
 // Waits and their causes in random MPI programs: a share of those that run at night.
-#include "testing/random_archives.hpp"
+#include "testing/archives/random_archives.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "testing/listing.hpp"
-#include "testing/small_archives.hpp"
+#include "testing/archives/listing.hpp"
+#include "testing/archives/small_archives.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorded.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"

@@ -1,7 +1,7 @@
 // What a recorder does where it cannot record.
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "testing/listing.hpp"
+#include "testing/archives/listing.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 

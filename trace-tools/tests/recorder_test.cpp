@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "testing/listing.hpp"
+#include "testing/archives/listing.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorded.hpp"
 

@@ -1,6 +1,6 @@
 // Who is to blame: delay costs, the critical path, efficiencies.
 #include "base/csv.hpp"
-#include "testing/analysed_archives.hpp"
+#include "testing/archives/analysed_archives.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"

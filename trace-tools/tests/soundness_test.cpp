@@ -2,7 +2,7 @@
 #include "trace-tools/otf2/read/soundness.hpp"
 
 #include "base/files.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/fan_out.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"

@@ -1,6 +1,6 @@
 // Threads that do tasks for others; steps and phases of a replay.
 #include "base/csv.hpp"
-#include "testing/analysed_archives.hpp"
+#include "testing/archives/analysed_archives.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"

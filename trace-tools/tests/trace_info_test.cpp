@@ -1,6 +1,6 @@
 // The program trace-info, run for real.
 #include "base/files.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 

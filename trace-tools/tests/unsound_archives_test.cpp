@@ -1,8 +1,8 @@
 // What the trace programs do with archives whose clocks drift or whose writers err.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "testing/raw_archive.hpp"
-#include "testing/slow_rank.hpp"
+#include "testing/archives/raw_archive.hpp"
+#include "testing/archives/slow_rank.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +10,7 @@
 #include <algorithm>
 
 namespace fs = std::filesystem;
+using enum testing::Region;
 using testing::define;
 using testing::has;
 using testing::ms;

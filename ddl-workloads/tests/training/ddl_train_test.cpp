@@ -66,6 +66,7 @@ TEST_CASE("a target that a model without a loss cannot reach is refused")
     }
 }
 
+#ifdef CROSSTALK_DDL_TORCH
 TEST_CASE("a training ends when its loss or its accuracy is reached, on all ranks after the same step")
 {
     const testing::Scratch scratch;
@@ -88,6 +89,7 @@ TEST_CASE("a training ends when its loss or its accuracy is reached, on all rank
     CHECK(accuracy.result["accuracy"] >= 0.6);
     CHECK(accuracy.result["ranks_agree"] == true);
 }
+#endif
 
 TEST_CASE("transport threads are bound to CPUs of their own")
 {

@@ -63,6 +63,7 @@ TEST_CASE("steps in the trace and in steps csv are the same and phases add up to
     }
 }
 
+#ifdef CROSSTALK_DDL_TORCH
 TEST_CASE("a trace that has little memory is flushed on the way and is whole")
 {
     const testing::Scratch scratch;
@@ -80,6 +81,7 @@ TEST_CASE("a trace that has little memory is flushed on the way and is whole")
     CHECK(trace.regions["TRACE BUFFER FLUSH"] > 0);
     CHECK(testing::train_alone(scratch / "less", small({"--trace-memory", "100KiB"})).status != 0);
 }
+#endif
 
 TEST_CASE("the trace holds buckets and reads and metrics where they belong")
 {

@@ -5,8 +5,8 @@
 #include "base/files.hpp"
 #include "base/random.hpp"
 #include "base/words.hpp"
+#include "testing/archives/pycubexr.hpp"
 #include "testing/testing.hpp"
-#include "trace-tools/cube/tests/pycubexr.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -1,11 +1,11 @@
 // The program trace-cube, run for real, on archives whose profile is known.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "testing/cube_profiles.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/cube_profiles.hpp"
+#include "testing/archives/pycubexr.hpp"
+#include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/cube/cubex.hpp"
-#include "trace-tools/cube/tests/pycubexr.hpp"
 
 #include <doctest/doctest.h>
 

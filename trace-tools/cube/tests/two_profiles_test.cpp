@@ -1,10 +1,10 @@
 // trace-cube with two archives or profiles, and what it refuses.
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "testing/cube_profiles.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/cube_profiles.hpp"
+#include "testing/archives/pycubexr.hpp"
+#include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
-#include "trace-tools/cube/tests/pycubexr.hpp"
 
 #include <doctest/doctest.h>
 

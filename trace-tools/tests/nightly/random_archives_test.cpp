@@ -1,5 +1,5 @@
 // Waits and their causes in random MPI programs.
-#include "testing/random_archives.hpp"
+#include "testing/archives/random_archives.hpp"
 
 #include <doctest/doctest.h>
 

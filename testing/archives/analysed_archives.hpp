@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/csv.hpp"
+#include "testing/testing.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"

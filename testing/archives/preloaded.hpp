@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/csv.hpp"
-#include "testing/listing.hpp"
+#include "testing/archives/listing.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>

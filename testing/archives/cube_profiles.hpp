@@ -3,10 +3,10 @@
 
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/pycubexr.hpp"
+#include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/cube/cubex.hpp"
-#include "trace-tools/cube/tests/pycubexr.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "testing/random_archives.hpp"
+#include "testing/archives/random_archives.hpp"
 
 #include "base/csv.hpp"
 #include "base/error.hpp"

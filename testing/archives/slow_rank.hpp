@@ -3,13 +3,15 @@
 
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/raw_archive.hpp"
 
 #include <array>
 #include <filesystem>
 #include <string>
 
 namespace testing {
+
+enum Region : OTF2_RegionRef { init, loop, barrier, finalise, step, start, wait_all, send, receive };
 
 inline bool has(const std::string& text, const std::string& part)
 {

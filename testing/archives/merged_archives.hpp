@@ -3,8 +3,8 @@
 
 #include "base/files.hpp"
 #include "base/words.hpp"
-#include "testing/listing.hpp"
-#include "testing/raw_archive.hpp"
+#include "testing/archives/listing.hpp"
+#include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/profile/profile.hpp"
