@@ -82,10 +82,12 @@ CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>&
         file += join(".", ::getpid(), ".tmp");
         unfinished_ = file;
     }
-    const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    shared_ = appear == Appear::more_rows;
+    const int creation = shared_ ? 0 : O_CREAT | O_EXCL;
+    const int opened = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | creation, 0644);
     if (opened < 0 && errno == EEXIST) fail_taken(path_);
-    file_ = check_errno(opened, "create ", path_.string());
-    write(columns);
+    file_ = check_errno(opened, shared_ ? "open " : "create ", path_.string());
+    if (!shared_) write(columns);
 }
 
 CsvWriter::~CsvWriter()
@@ -125,7 +127,7 @@ void CsvWriter::write_held()
     if (rows.empty()) return;
     const auto written = check_errno(::write(file_, rows.data(), rows.size()), "write ", path_.string());
     if (static_cast<std::size_t>(written) != rows.size()) {
-        static_cast<void>(!::ftruncate(file_, size_));
+        if (!shared_) static_cast<void>(!::ftruncate(file_, size_));
         fail("cannot write ", path_.string(), ": the disk is full");
     }
     size_ += written;

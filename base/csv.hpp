@@ -15,10 +15,11 @@ namespace base {
 class CsvWriter {
  public:
     // Rows appear one by one, which makes the file a record of a crash, or the table appears as a whole, which is
-    // faster and leaves no half of it.
-    enum class Appear { rows, whole };
+    // faster and leaves no half of it. Several processes may add rows to a table that one of them has made.
+    enum class Appear { rows, whole, more_rows };
 
-    // Creates the file (it must not exist yet, else std::system_error) and writes the header.
+    // Creates the file (it must not exist yet, else std::system_error) and writes the header; or opens it for more
+    // rows.
     CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Appear appear = Appear::rows);
     ~CsvWriter();  // a whole table that was not finished is taken away
     CsvWriter(const CsvWriter&) = delete;
@@ -51,6 +52,7 @@ class CsvWriter {
     std::filesystem::path unfinished_;  // what a whole table is called until it is finished, or empty
     std::string held_;                  // rows that are not in the file yet
     int file_ = -1;
+    bool shared_ = false;    // others add rows, too
     std::int64_t size_ = 0;  // of the rows in the file
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "trace-tools/otf2/write/recorder.hpp"
+#include "trace-tools/training/phase_clock.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -32,7 +33,7 @@ struct TraceSteps {
 // "100:200:10" or "100:200"; empty: all steps. Throws UsageError.
 TraceSteps parse_trace_steps(const std::string& text);
 
-class Details {
+class Details : public training::PhaseListener {
  public:
     enum class Kind { module, operation };
     static constexpr std::int64_t no_sequence = -1;
@@ -59,9 +60,9 @@ class Details {
     bool on() const { return on_; }
 
     // Of the main thread, reported by its PhaseClock. What is open when a phase ends ends with it.
-    void begin_step(std::uint64_t step);
-    void end_step();
-    void end_phase(std::int64_t at_ns);
+    void begin_step(std::uint64_t step) override;
+    void end_step() override;
+    void end_phase(std::int64_t at_ns) override;
 
  private:
     struct OfThread;

@@ -40,13 +40,13 @@ class DelayOptions {
 };
 
 // Waits them out at the begin of their phase, one region a delay. Used by the main thread.
-class DelayInjector {
+class DelayInjector : public training::PhaseListener {
  public:
     // All of them are of this rank.
     DelayInjector(otf2::Recorder& recorder, otf2::LocationRecorder& location, std::vector<InjectedDelay> delays);
 
     // The phase has just begun; one that begins several times in a step is delayed once.
-    void entered(Phase phase, std::uint64_t step);
+    void entered(Phase phase, std::uint64_t step) override;
 
     std::int64_t count() const { return count_; }
     std::int64_t total_ns() const { return total_ns_; }  // as long as they really were

@@ -34,7 +34,7 @@ Instruments::Instruments(const InstrumentPlan& plan, ExchangeThread& exchanges) 
     define(plan);
     clock_ = std::make_unique<PhaseClock>(*recorder_, *main_, plan.page);
     details_ = std::make_unique<Details>(*recorder_, *main_, plan.level, plan.detailed_steps);
-    clock_->show(details_.get());
+    clock_->listen(*details_);
     exchanges.post([this](Transport& transport) { transport.record(exchange_location_); }).get();
     exchanges.observe(this);
 }

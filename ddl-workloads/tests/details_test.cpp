@@ -48,7 +48,7 @@ std::vector<std::string> recorded(DetailLevel level, const ddl::TraceSteps& step
     otf2::LocationRecorder& main = recorder.location("main");
     Details details{recorder, main, level, steps};
     ddl::PhaseClock clock{recorder, main, nullptr};
-    clock.show(&details);
+    clock.listen(details);
     clock.begin_step(3);
     work(details, clock);
     clock.end_step();

@@ -17,9 +17,9 @@
 #include "ddl-workloads/train/resume.hpp"
 #include "ddl-workloads/train/skipped_records.hpp"
 #include "ddl-workloads/train/steps/step_exchange.hpp"
-#include "ddl-workloads/train/steps/step_rows.hpp"
 #include "ddl-workloads/train/watch/stall_watch.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
+#include "trace-tools/training/step_rows.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -101,7 +101,7 @@ class Training {
     std::optional<Ends> ends_;               // from run() on
     std::optional<StepExchange> exchange_;
     std::optional<Checkpointer> checkpointer_;
-    std::optional<StepRows> rows_;            // rank 0
+    std::optional<training::StepRows> rows_;  // rank 0
     std::optional<base::Progress> progress_;  // rank 0
 
     bool step_follows_at_once_ = true;  // no evaluation or checkpoint since the last step: what was asked still holds

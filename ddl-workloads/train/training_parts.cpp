@@ -148,7 +148,7 @@ void Training::inject_delays()
         if (delay.rank == exchanges_.rank()) mine.push_back(delay);
     }
     injector_.emplace(instruments_->recorder(), instruments_->main(), std::move(mine));
-    instruments_->clock().inject(&*injector_);
+    instruments_->clock().listen(*injector_);
 }
 
 }  // namespace ddl

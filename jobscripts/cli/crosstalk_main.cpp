@@ -75,7 +75,8 @@ class RunCommand : public base::Command {
                     "DELAY");
         options.add_switch("dry-run", dry_run_, "print the commands that would be started, and end");
         options.group(
-            "Where the steps of a job that is not ddl-train come from; without any of these from its MPI calls");
+            "Where the steps of a job come from that does not tell them itself, as ddl-train and crosstalk-python do; "
+            "without any of these from its MPI calls");
         options.add("step-from", request_.step_from, "they last from one call of this to the next: MPI_Allreduce",
                     "CALL");
         options.add("step-region", request_.step_region, "they are the visits of this region of its archive", "NAME");
@@ -93,6 +94,7 @@ class RunCommand : public base::Command {
         options.add("export-json", json_, "verdict.json of the report", "FILE");
         options.add("export-csv", csv_, "effects.csv of the report", "FILE");
         options.example("crosstalk run -- mpirun -n 8 ./program");
+        options.example("crosstalk run -- mpirun -n 2 crosstalk-python train.py");
         options.example("crosstalk run --step-line 'step ([0-9]+)' -- python3 train.py");
         options.example("crosstalk run --budget 0.5% -- mpirun -n 2 ddl-train --model 'emulated[compute=15ms]'");
         options.epilogue(

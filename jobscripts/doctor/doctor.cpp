@@ -161,7 +161,7 @@ Finding resctrl()
 
 Finding tool(const char* what, const char* name, bool needed, const std::string& advice)
 {
-    const bool there = on_path(name);
+    const bool there = found_on_path(name).has_value();
     return {.what = what,
             .state = there ? State::there : State::missing,
             .needed = needed,

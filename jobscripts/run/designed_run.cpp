@@ -29,7 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t look_again_ns = 100'000'000;
-constexpr std::int64_t steps_before_noise = 5;
+constexpr std::size_t steps_before_noise = 5;
+constexpr std::size_t steps_for_the_delay = 12;              // of which the known delay may be a share
 constexpr std::int64_t start_up_ns = 5'000'000'000;          // of a job whose steps show only in the end
 constexpr std::int64_t noise_start_ns = 3'000'000'000;       // until it is ready
 constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end
@@ -44,10 +45,9 @@ constexpr const char* blind_slot = "2s";
 std::string schedule_of(const Request& request, const Job& job, const base::CpuSet& noise)
 {
     if (request.schedule != "auto") return request.schedule;
-    const bool cooperates = job.source() == StepSource::ddl_train;
-    const std::string slot = request.slot != "auto" ? request.slot : cooperates ? "auto" : blind_slot;
+    const std::string slot = request.slot != "auto" ? request.slot : job.cooperates() ? "auto" : blind_slot;
     const bool factorial = base::physical_cores(noise).size() >= cores_of_a_factorial;
-    const bool delay = cooperates && request.control_delay != "0";
+    const bool delay = job.cooperates() && request.control_delay != "0";
     return base::join(factorial ? "factorial" : "rotation", "(memory.stream, network.exchange, io.write, placebo, ",
                       delay ? "control.delay, control.sham" : "control.pause", "; slot=", slot, ")");
 }
@@ -195,10 +195,11 @@ class Run {
     void wait_for_first_steps()
     {
         const std::int64_t begin_ns = base::now_ns();
+        const std::size_t first_steps = job_.source() == StepSource::marks ? steps_for_the_delay : steps_before_noise;
         while (true) {
             if (!job_.running()) throw ended_by_itself("before noise could begin");
             const std::optional<std::size_t> steps = job_.steps_so_far();
-            if (steps ? *steps >= steps_before_noise : base::now_ns() - begin_ns >= start_up_ns) return;
+            if (steps ? *steps >= first_steps : base::now_ns() - begin_ns >= start_up_ns) return;
             rest();
         }
     }
@@ -239,7 +240,7 @@ class Run {
         std::vector<std::string> words = noise_words(request_, job_, cores_);
         const std::string length = base::format(base::Nanoseconds{request_.duration.count() + beyond_ns});
         words.insert(words.end(), {"--duration", length, "--out", request_.out.string()});
-        if (job_.source() != StepSource::ddl_train)
+        if (!job_.cooperates())
             for (const pid_t pid : victims_of(job_.pid())) words.insert(words.end(), {"--victim", std::to_string(pid)});
         const fs::path log = noise_log();
         noise_ = start({.words = words, .folder = {}, .output = log, .errors = log}, cores_.noise);
@@ -292,7 +293,7 @@ class Run {
     // What is known of the effects by now; empty where steps can be read in the end only.
     std::string so_far() const
     {
-        if (job_.source() != StepSource::ddl_train) return {};
+        if (!job_.cooperates()) return {};
         const fs::path file = request_.out / "log" / "so_far.txt";
         const std::vector<std::string> words{"nice",   "-n",         "19",       program("interference"),
                                              "so-far", request_.out, "--budget", request_.budget};

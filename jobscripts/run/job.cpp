@@ -5,6 +5,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/environment.hpp"
 #include "base/words.hpp"
 #include "jobscripts/run/ended.hpp"
 #include "jobscripts/run/programs.hpp"
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <csignal>
 #include <fstream>
+#include <regex>
 
 namespace crosstalk {
 
@@ -31,6 +33,34 @@ bool is_ddl_train(const std::string& word)
     return fs::path{word}.filename() == "ddl-train";
 }
 
+// It need not be on PATH.
+bool is_ours(const std::string& word)
+{
+    return is_ddl_train(word) || word == "crosstalk-python";
+}
+
+// Does it tell its steps itself? A Python program says so, and a compiled one is linked with the library.
+bool has_marks(const std::string& word)
+{
+    constexpr std::uint64_t most_bytes = 64 << 20U;
+    if (fs::path{word}.filename() == "crosstalk-python") return true;
+    const std::optional<fs::path> file = found_on_path(word);
+    std::error_code unknown;
+    if (!file || !fs::is_regular_file(*file, unknown) || fs::file_size(*file, unknown) > most_bytes) return false;
+    const std::string text = base::read_whole(*file, most_bytes);
+    if (text.starts_with("\177ELF")) return text.find("libcrosstalk-mark.so") != std::string::npos;
+    static const std::regex imports{"(^|\n)[ \t]*(import|from)[ \t]+crosstalk\\b"};
+    return file->extension() == ".py" && std::regex_search(text, imports);
+}
+
+bool has_marks(const std::vector<std::string>& command)
+{
+    const auto module = std::find(command.begin(), command.end(), "-m");
+    for (auto word = module; word != command.end(); word = std::find(word + 1, command.end(), "-m"))
+        if (word + 1 != command.end() && *(word + 1) == "crosstalk") return true;
+    return std::any_of(command.begin(), command.end(), [](const std::string& word) { return has_marks(word); });
+}
+
 StepSource source_of(const Request& request)
 {
     const bool training = std::any_of(request.command.begin(), request.command.end(), is_ddl_train);
@@ -42,6 +72,7 @@ StepSource source_of(const Request& request)
     if (training) return StepSource::ddl_train;
     if (!request.steps.empty()) return StepSource::table;
     if (!request.step_line.empty()) return StepSource::lines;
+    if (chosen == 0 && has_marks(request.command)) return StepSource::marks;
     return StepSource::calls;
 }
 
@@ -89,7 +120,7 @@ std::size_t steps_in(const fs::path& table)
 Job::Job(const Request& request, const base::CpuSet& cpus)
     : request_{request}, cpus_{cpus}, source_{source_of(request)}, control_delay_{request.control_delay}
 {
-    if (!on_path(request.command.front()) && !is_ddl_train(request.command.front()))
+    if (!found_on_path(request.command.front()) && !is_ours(request.command.front()))
         base::fail_usage("no program '", request.command.front(), "' on PATH");
     if (source_ == StepSource::ddl_train && names("--out"))
         base::fail_usage("leave ddl-train's --out to crosstalk run, whose --out it is");
@@ -130,11 +161,31 @@ std::vector<std::string> Job::words() const
             words.insert(words.end(), request_.command.begin(), request_.command.end());
             return words;
         }
+        case StepSource::marks: {
+            std::vector<std::string> words = request_.command;
+            for (std::string& word : words)
+                if (word == "crosstalk-python") word = program(word);
+            return words;
+        }
         case StepSource::table:
         case StepSource::lines:
             break;
     }
     return request_.command;
+}
+
+// What libcrosstalk-mark.so, and Python, find in the environment.
+void Job::prepare() const
+{
+    if (source_ != StepSource::marks) return;
+    const fs::path prefix = path_of_program("").parent_path().parent_path();
+    const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
+    set("CROSSTALK_OUT", request_.out);
+    set("CROSSTALK_CONTROL_DELAY", control_delay_);
+    if (base::environment("CROSSTALK_MARK_LIBRARY")) return;
+    for (const char* folder : {CROSSTALK_LIBRARY_FOLDER, "lib"})
+        if (const fs::path library = prefix / folder / "libcrosstalk-mark.so"; fs::exists(library))
+            return set("CROSSTALK_MARK_LIBRARY", library);
 }
 
 std::string Job::command_line() const
@@ -176,7 +227,8 @@ void Job::measure_quiet_step()
 
 void Job::start()
 {
-    if (source_ != StepSource::ddl_train) {
+    prepare();
+    if (!cooperates()) {
         const fs::path part = request_.out / base::part::train;
         fs::create_directories(part);
         nlohmann::ordered_json record = base::run_record("crosstalk");
@@ -214,6 +266,7 @@ std::optional<std::size_t> Job::steps_so_far() const
 {
     switch (source_) {
         case StepSource::ddl_train:
+        case StepSource::marks:
             return steps_in(own_table());
         case StepSource::table:
             return steps_in(request_.steps);
@@ -229,6 +282,10 @@ std::vector<std::string> Job::finish()
 {
     switch (source_) {
         case StepSource::ddl_train:
+            return {};
+        case StepSource::marks:
+            if (!fs::exists(request_.out / base::part::train / base::file::anchor_in_part))
+                base::fail("the job recorded no steps of its own: see ", log().string());
             return {};
         case StepSource::table:
             if (!fs::exists(request_.steps)) base::fail("the job wrote no ", request_.steps);

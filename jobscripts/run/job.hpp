@@ -14,10 +14,11 @@
 namespace crosstalk {
 
 // ddl_train  records its own archive, and cooperates in control.delay
+// marks      the same by libcrosstalk-mark.so: crosstalk-python, or a program that has crosstalk_mark.h's calls
 // table      writes its own steps.csv
 // lines      prints a line a step
 // calls      its MPI calls are recorded, and steps last from one to the next; without MPI the lines that it prints
-enum class StepSource { ddl_train, table, lines, calls };
+enum class StepSource { ddl_train, marks, table, lines, calls };
 
 class Job {
  public:
@@ -25,6 +26,9 @@ class Job {
     Job(const Request& request, const base::CpuSet& cpus);
 
     StepSource source() const { return source_; }
+
+    // Records its steps as they end, and makes known delays where it is asked to.
+    bool cooperates() const { return source_ == StepSource::ddl_train || source_ == StepSource::marks; }
 
     // The command as it will be started, for people.
     std::string command_line() const;
@@ -56,6 +60,7 @@ class Job {
     std::vector<std::string> words() const;
     std::vector<std::string> training_words(const std::filesystem::path& out) const;
     bool names(const std::string& option) const;
+    void prepare() const;
     std::filesystem::path own_table() const;
 
     const Request& request_;

@@ -42,17 +42,18 @@ std::string program(const std::string& name)
     return path.string();
 }
 
-bool on_path(const std::string& name)
+std::optional<fs::path> found_on_path(const std::string& name)
 {
-    if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0;
+    const auto runs = [](const fs::path& path) { return ::access(path.c_str(), X_OK) == 0; };
+    if (name.find('/') != std::string::npos) return runs(name) ? std::optional<fs::path>{name} : std::nullopt;
     for (const std::string& folder : base::split(base::environment("PATH").value_or(""), ':'))
-        if (::access((fs::path{folder} / name).c_str(), X_OK) == 0) return true;
-    return false;
+        if (runs(fs::path{folder} / name)) return fs::path{folder} / name;
+    return {};
 }
 
 std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus)
 {
-    if (!on_path(launch.words.front())) base::fail_usage("no program '", launch.words.front(), "' on PATH");
+    if (!found_on_path(launch.words.front())) base::fail_usage("no program '", launch.words.front(), "' on PATH");
     launch.words.insert(launch.words.begin(), {"setpriv", "--pdeathsig", "TERM"});
     const base::CpuSet own = base::affinity_of(0);
     base::bind_this_thread(cpus);  // a child inherits them

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -18,8 +19,8 @@ std::filesystem::path path_of_program(const std::string& name);
 // The same. Throws Unavailable if it is not there.
 std::string program(const std::string& name);
 
-// Is it on PATH?
-bool on_path(const std::string& name);
+// The program that a shell would start under that name.
+std::optional<std::filesystem::path> found_on_path(const std::string& name);
 
 // A child on these CPUs that gets SIGTERM if this process is killed. Throws UsageError for a program that is not there.
 std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus);

@@ -12,6 +12,8 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
+#include "base/system/ending_signals.hpp"
+#include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
 #include "base/units.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
@@ -19,7 +21,6 @@
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/thread_locations.hpp"
 #include "trace-tools/otf2/write/fresh_directory.hpp"
-#include "trace-tools/preload/ending_signals.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -64,12 +65,6 @@ void say(const Parts&... parts)
     std::cerr << base::join("libcrosstalk-mpi: ", parts..., "\n");
 }
 
-std::string environment(const char* name)
-{
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-}
-
 std::string program()
 {
     return SoloTeam{}.process_name();
@@ -100,11 +95,12 @@ try {
 Recording* begin_recording()
 {
     auto team = std::make_unique<MpiTeam>(MPI_COMM_WORLD);
-    const std::string wanted = environment("CROSSTALK_TRACE");
+    const std::string wanted = base::environment("CROSSTALK_TRACE").value_or("");
     std::error_code nowhere;  // leaves an empty path, which the recorder refuses
     const fs::path mine = fs::absolute(wanted.empty() ? fresh_directory(program()) : fs::path{wanted}, nowhere);
     const fs::path directory = team->broadcast(mine.string());
-    const std::uint64_t memory_bytes = parse_memory(team->broadcast(environment("CROSSTALK_TRACE_MEMORY")));
+    const std::uint64_t memory_bytes =
+        parse_memory(team->broadcast(base::environment("CROSSTALK_TRACE_MEMORY").value_or("")));
     return new Recording{directory, std::move(team), memory_bytes};
 }
 
@@ -113,11 +109,6 @@ void wait_until_finished()
 {
     constexpr int patience_ms = 5000;
     for (int ms = 0; ms < patience_ms && !recording->finished; ++ms) ::usleep(1000);
-}
-
-const char* name_of(int signal)
-{
-    return signal == SIGTERM ? "SIGTERM" : signal == SIGINT ? "SIGINT" : "SIGHUP";
 }
 
 // For a process that ends before MPI_Finalize: its part of the archive, without the others. False if it was not the
@@ -141,17 +132,15 @@ bool finish_alone(const std::string& why)
 // into its place, if that is soon.
 void wait_for_the_others()
 {
-    constexpr int patience_ms = 2000;
-    const fs::path beside = unfinished(recording->directory);
-    std::error_code ignored;
-    for (int ms = 0; ms < patience_ms && fs::exists(beside, ignored); ++ms) ::usleep(1000);
+    constexpr std::chrono::seconds patience{2};
+    otf2::wait_until_finished(recording->directory, patience);
 }
 
 void finish_before(int signal)
 {
     if (recording->taken.exchange(true))
         wait_until_finished();
-    else if (!finish_alone(name_of(signal)))
+    else if (!finish_alone(base::name_of_ending(signal)))
         wait_for_the_others();
 }
 
@@ -170,7 +159,7 @@ try {
         if (rank == 0) say(error.what(), "; the program runs without a trace");
         return;
     }
-    before_ending_signals(finish_before);
+    base::before_ending_signals(finish_before);
     record_mpi_everywhere(recording->locations);
     LocationRecorder& location = recording->locations.first();
     const RegionRef region = function.region(recording->recorder);
@@ -215,8 +204,10 @@ void end_early(const std::string& why)
 // trace-record became this process: so it is the one that should have led to a trace.
 void report_no_trace()
 {
-    const std::string wanted = environment("CROSSTALK_TRACE");
-    if (environment("CROSSTALK_TRACE_PROCESS") != std::to_string(::getpid()) || wanted.empty() || started) return;
+    const std::string wanted = base::environment("CROSSTALK_TRACE").value_or("");
+    if (base::environment("CROSSTALK_TRACE_PROCESS").value_or("") != std::to_string(::getpid()) || wanted.empty() ||
+        started)
+        return;
     std::error_code ignored;
     if (fs::exists(wanted, ignored) || fs::exists(unfinished(wanted), ignored) || base::job_rank().rank != 0) return;
     say("no trace ", wanted, ": ", program(), " has ended, and nothing called MPI_Init");

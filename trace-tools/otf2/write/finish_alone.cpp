@@ -86,7 +86,7 @@ void Recorder::State::end_record(const std::string& why)
 {
     const std::lock_guard lock{mutex};
     copy_tables();
-    record.properties[base::property::cut_off] = why;
+    if (!why.empty()) record.properties[base::property::cut_off] = why;
     ClockOffset now = record.clock_offsets.front();
     now.at_ns = base::now_ns();
     record.clock_offsets.push_back(now);
@@ -143,6 +143,16 @@ void Recorder::State::write_definitions(const std::vector<ProcessRecord>& record
             check(OTF2_Archive_Close(archive.release()), "close the archive");
         },
         "write the trace");
+}
+
+void wait_until_finished(const fs::path& directory, base::Nanoseconds patience)
+{
+    constexpr std::int64_t look_again_ns = 1'000'000;
+    const fs::path beside = unfinished(directory);
+    const std::int64_t deadline_ns = base::now_ns() + patience.count();
+    std::error_code ignored;
+    while (fs::exists(beside, ignored) && base::now_ns() < deadline_ns)
+        base::sleep_until_ns(base::now_ns() + look_again_ns);
 }
 
 bool Recorder::finish_alone(const std::string& why)

@@ -97,6 +97,9 @@ struct Message {
 // directory + ".tmp", also for "directory/".
 std::filesystem::path unfinished(const std::filesystem::path& directory);
 
+// Until all processes that record into it have finished it alone, or for as long as that.
+void wait_until_finished(const std::filesystem::path& directory, base::Nanoseconds patience);
+
 class Recorder;
 
 // The events of one location. Used by one thread at a time; takes no lock. Without a time an event happens now; time
@@ -247,8 +250,8 @@ class Recorder {
 
     // In the place of finish(), for a process that is about to end, whatever the others do. Any thread may call it,
     // while others record: what they record from now on is lost, regions that they are in are left now. Waits for no
-    // other process. The last one of the team to call this puts the archive in its place, with `why` as its property
-    // `cut_off`, and returns true. Throws Error if the events of this process could not be written.
+    // other process. The last one of the team to call this puts the archive in its place, with `why` (unless empty) as
+    // its property `cut_off`, and returns true. Throws Error if the events of this process could not be written.
     bool finish_alone(const std::string& why);
 
  private:

@@ -19,23 +19,6 @@
 
 namespace otf2 {
 
-// What throws on one rank throws on every rank: no rank waits for one that has given up.
-template <class Work>
-void together(Team& team, const Work& work)
-{
-    std::string failure;
-    try {
-        work();
-    } catch (const std::exception& error) {
-        failure = error.what();
-    }
-    std::string first;
-    for (const std::string& one : team.gather(failure))
-        if (first.empty()) first = one;
-    first = team.broadcast(first);
-    if (!first.empty()) throw base::Error{first};
-}
-
 // Numbers that no other rank takes, without asking them.
 inline std::uint64_t location_number(int rank, std::size_t index)
 {

@@ -1,6 +1,7 @@
 // The processes that write one archive together. The recorder needs no more of MPI than this.
 #pragma once
 
+#include "base/error.hpp"
 #include "trace-tools/otf2/clock_offset.hpp"
 
 #include <cstddef>
@@ -27,7 +28,24 @@ class Team {
     virtual ClockOffset clock_offset(const std::string& clock_identity) = 0;  // offset 0 where the identity is rank 0's
 };
 
-// The clock sample of a team whose ranks can send each other messages, which are blocking: from ping-pongs with rank 0,
+// What throws on one rank throws on every rank: no rank waits for one that has given up.
+template <class Work>
+void together(Team& team, const Work& work)
+{
+    std::string failure;
+    try {
+        work();
+    } catch (const std::exception& error) {
+        failure = error.what();
+    }
+    std::string first;
+    for (const std::string& one : team.gather(failure))
+        if (first.empty()) first = one;
+    first = team.broadcast(first);
+    if (!first.empty()) throw base::Error{first};
+}
+
+// The clock offset of a team whose ranks can send each other messages, which are blocking: from ping-pongs with rank 0,
 // the one of the smallest round trip; offset = rank 0's time - middle of the round trip. Its error is at most half the
 // round trip.
 using Send = std::function<void(int to, std::span<const std::byte> message)>;

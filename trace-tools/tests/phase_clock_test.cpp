@@ -1,15 +1,15 @@
-#include "ddl-workloads/instruments/phases.hpp"
+#include "trace-tools/training/phase_clock.hpp"
 
 #include <doctest/doctest.h>
 
 #include <memory>
 #include <numeric>
 
-using ddl::Phase;
+using training::Phase;
 
 namespace {
 
-std::int64_t sum(const ddl::StepTimes& times)
+std::int64_t sum(const training::StepTimes& times)
 {
     return std::accumulate(times.phase_ns.begin(), times.phase_ns.end(), std::int64_t{0});
 }
@@ -18,7 +18,7 @@ struct Clock {
     otf2::Recorder recorder = otf2::Recorder::off();
     otf2::LocationRecorder& location = recorder.location("main");
     base::ControlPage page{};
-    ddl::PhaseClock clock{recorder, location, &page};
+    training::PhaseClock clock{recorder, location, &page};
 };
 
 }  // namespace
@@ -31,7 +31,7 @@ TEST_CASE("phases of a step add up to the step and time in no phase is other")
     c.clock.enter(Phase::forward, 1025);
     c.clock.leave(1100);
     c.clock.enter(Phase::update, 1130);
-    const ddl::StepTimes times = c.clock.end_step(1200);
+    const training::StepTimes times = c.clock.end_step(1200);
     CHECK(times.step == 7);
     CHECK(times.begin_ns == 1000);
     CHECK(times.end_ns == 1200);
@@ -49,7 +49,7 @@ TEST_CASE("a phase that is entered twice counts twice")
     c.clock.enter(Phase::backward, 5);
     c.clock.enter(Phase::wait_exchange, 10);
     c.clock.enter(Phase::backward, 20);
-    const ddl::StepTimes times = c.clock.end_step(50);
+    const training::StepTimes times = c.clock.end_step(50);
     CHECK(times.of(Phase::backward) == 35);
     CHECK(times.of(Phase::wait_exchange) == 10);
     CHECK(sum(times) == 50);

@@ -1,9 +1,9 @@
-#include "ddl-workloads/train/steps/step_rows.hpp"
+#include "trace-tools/training/step_rows.hpp"
 
 #include <string>
 #include <vector>
 
-namespace ddl {
+namespace training {
 
 namespace {
 
@@ -16,7 +16,9 @@ std::vector<std::string> columns()
 
 }  // namespace
 
-StepRows::StepRows(const std::filesystem::path& file) : file_{file, columns()} {}
+StepRows::StepRows(const std::filesystem::path& file, base::CsvWriter::Appear appear) : file_{file, columns(), appear}
+{
+}
 
 void StepRows::add(int rank, const StepTimes& times)
 {
@@ -26,4 +28,4 @@ void StepRows::add(int rank, const StepTimes& times)
     file_.write(cells);
 }
 
-}  // namespace ddl
+}  // namespace training

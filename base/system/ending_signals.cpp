@@ -1,4 +1,4 @@
-#include "trace-tools/preload/ending_signals.hpp"
+#include "base/system/ending_signals.hpp"
 
 #include <array>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-namespace otf2 {
+namespace base {
 
 namespace {
 
@@ -73,6 +73,11 @@ bool start_thread()
 
 }  // namespace
 
+const char* name_of_ending(int signal)
+{
+    return signal == SIGTERM ? "SIGTERM" : signal == SIGINT ? "SIGINT" : "SIGHUP";
+}
+
 void before_ending_signals(void (*finish)(int signal))
 {
     finish_first = finish;
@@ -90,4 +95,4 @@ void before_ending_signals(void (*finish)(int signal))
     }
 }
 
-}  // namespace otf2
+}  // namespace base

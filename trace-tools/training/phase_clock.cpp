@@ -1,13 +1,11 @@
-#include "ddl-workloads/instruments/phases.hpp"
+#include "trace-tools/training/phase_clock.hpp"
 
 #include "base/contract/trace_names.hpp"
-#include "ddl-workloads/instruments/details.hpp"
-#include "ddl-workloads/instruments/injected_delay.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
-namespace ddl {
+namespace training {
 
 namespace {
 
@@ -54,7 +52,7 @@ void PhaseClock::begin_step(std::uint64_t step, std::int64_t at_ns)
     location_.enter(step_region_, at_ns, {{step_attribute_, step}});
     if (page_ != nullptr) page_->step.store(step, std::memory_order_relaxed);
     cut(Phase::other, at_ns);
-    if (details_ != nullptr) details_->begin_step(step);
+    for (PhaseListener* listener : listeners_) listener->begin_step(step);
 }
 
 void PhaseClock::enter(Phase phase, std::int64_t at_ns)
@@ -62,12 +60,12 @@ void PhaseClock::enter(Phase phase, std::int64_t at_ns)
     leave(at_ns);
     cut(phase, at_ns);
     location_.enter(regions_[column(phase)], at_ns);
-    if (injector_ != nullptr) injector_->entered(phase, times_.step);
+    for (PhaseListener* listener : listeners_) listener->entered(phase, times_.step);
 }
 
 void PhaseClock::leave(std::int64_t at_ns)
 {
-    if (details_ != nullptr) details_->end_phase(at_ns);
+    for (PhaseListener* listener : listeners_) listener->end_phase(at_ns);
     if (phase_ == Phase::other) return;
     location_.leave(regions_[column(phase_)], at_ns);
     cut(Phase::other, at_ns);
@@ -79,7 +77,7 @@ StepTimes PhaseClock::end_step(std::int64_t at_ns)
     cut(Phase::none, at_ns);
     times_.end_ns = at_ns;
     location_.leave(step_region_, at_ns);
-    if (details_ != nullptr) details_->end_step();
+    for (PhaseListener* listener : listeners_) listener->end_step();
     return times_;
 }
 
@@ -101,4 +99,4 @@ void PhaseClock::cut(Phase next, std::int64_t at_ns)
     if (page_ != nullptr) base::publish_phase(*page_, next, at_ns);
 }
 
-}  // namespace ddl
+}  // namespace training

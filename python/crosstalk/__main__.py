@@ -1,0 +1,46 @@
+"""Runs a Python program whose PyTorch training records its steps: python -m crosstalk [-m] PROGRAM [ARGUMENT..]."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+USAGE = """crosstalk-python PROGRAM.py [ARGUMENT..]
+crosstalk-python -m MODULE [ARGUMENT..]
+
+Runs a program with the steps of its PyTorch training recorded, under `crosstalk run`:
+
+  crosstalk run -- mpirun -n 2 crosstalk-python train.py
+  crosstalk run -- torchrun --nproc_per_node 2 -m crosstalk train.py
+
+A step ends with the step() of the optimizer that first makes one. Its phases: load (DataLoader), forward, backward,
+wait_exchange (DistributedDataParallel, after its last bucket), update (optimizer), checkpoint (torch.save)."""
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    if not words or words[0] in ("-h", "--help"):
+        print(USAGE, file=sys.stdout if words else sys.stderr)
+        sys.exit(0 if words else 2)
+    from crosstalk import _torch
+
+    module = words[0] == "-m"
+    if module:
+        words = words[1:]
+    if not words:
+        sys.exit("crosstalk-python: -m needs the name of a module")
+    if not module and not Path(words[0]).exists():
+        sys.exit(f"crosstalk-python: there is no {words[0]}")
+    _torch.watch()
+    sys.argv = words
+    if module:
+        sys.path[0] = ""
+        runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = str(Path(words[0]).resolve().parent)
+        runpy.run_path(words[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""libcrosstalk-mark.so, found where Crosstalk was built or installed."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import sys
+from pathlib import Path
+from typing import Optional
+
+LIBRARY = "libcrosstalk-mark.so"
+
+
+def _candidates() -> list[str]:
+    here = Path(__file__).resolve().parent
+    named = os.environ.get("CROSSTALK_MARK_LIBRARY")
+    near = [str(here / LIBRARY), str(here.parents[1] / "build" / "release" / "lib" / LIBRARY)]
+    installed = ctypes.util.find_library("crosstalk-mark")
+    return [named] if named else [*(path for path in near if os.path.exists(path)), *([installed] if installed else [])]
+
+
+def _library() -> Optional[ctypes.CDLL]:
+    """None outside of a run, or with a line on stderr where the library is missing."""
+    if not os.environ.get("CROSSTALK_OUT"):
+        return None
+    reason = f"there is no {LIBRARY}"
+    for candidate in _candidates():
+        try:
+            found = ctypes.CDLL(candidate)
+            found.crosstalk_phase.argtypes = [ctypes.c_char_p]
+            found.crosstalk_step_at.argtypes = [ctypes.c_int64]
+            found.crosstalk_phase_at.argtypes = [ctypes.c_char_p, ctypes.c_int64]
+            return found
+        except (OSError, AttributeError) as error:
+            reason = str(error)
+    print(f"crosstalk: {reason}; CROSSTALK_MARK_LIBRARY=FILE names it; no steps are recorded", file=sys.stderr)
+    return None
+
+
+class Marks:
+    """What the library offers; nothing happens without it."""
+
+    def __init__(self) -> None:
+        self._loaded = False
+        self._library: Optional[ctypes.CDLL] = None
+        self.explicit = False  # the program tells its steps itself
+
+    @property
+    def library(self) -> Optional[ctypes.CDLL]:
+        if not self._loaded:
+            self._loaded = True
+            self._library = _library()
+        return self._library
+
+    def records(self) -> bool:
+        return self.library is not None and bool(self.library.crosstalk_records())
+
+    def step(self) -> None:
+        if self.library is not None:
+            self.library.crosstalk_step()
+
+    def step_at(self, at_ns: int) -> None:
+        """A step that began earlier, of which that is known only now; without the control's delay."""
+        if self.library is not None:
+            self.library.crosstalk_step_at(at_ns)
+
+    def control(self) -> None:
+        """The place in such a step where the control's delay belongs."""
+        if self.library is not None:
+            self.library.crosstalk_control()
+
+    def step_end(self) -> None:
+        if self.library is not None:
+            self.library.crosstalk_step_end()
+
+    def phase(self, name: Optional[str]) -> None:
+        if self.library is not None:
+            self.library.crosstalk_phase(name.encode() if name is not None else None)
+
+    def phase_at(self, name: Optional[str], at_ns: int) -> None:
+        if self.library is not None:
+            self.library.crosstalk_phase_at(name.encode() if name is not None else None, at_ns)
+
+
+marks = Marks()

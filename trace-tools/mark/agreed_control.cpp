@@ -1,0 +1,135 @@
+#include "trace-tools/mark/agreed_control.hpp"
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "base/system/clock.hpp"
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace mark {
+
+namespace {
+
+constexpr std::int64_t settle_ns = 2'000'000;        // as ddl-train rests before its delay
+constexpr std::int64_t patience_ns = 2'000'000'000;  // until all ranks have come to a barrier
+constexpr std::int64_t look_again_ns = 20'000;
+constexpr std::size_t first_quiet_step = 3;  // those before warm up
+constexpr std::size_t quiet_steps = 7;
+constexpr std::uint64_t request_bits = 2;
+
+void sleep_for_ns(std::int64_t ns)
+{
+    const std::int64_t until_ns = base::now_ns() + ns;
+    while (base::now_ns() < until_ns) base::sleep_until_ns(until_ns);
+}
+
+}  // namespace
+
+void AgreedControl::make(const std::filesystem::path& file)
+{
+    const base::Descriptor made = base::check_errno(
+        ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600), "create ", file.string());
+    const int why = ::posix_fallocate(made, 0, sizeof(RankPage));
+    if (why != 0) throw std::system_error{why, std::generic_category(), "create " + file.string()};
+}
+
+AgreedControl::AgreedControl(const std::filesystem::path& file, int rank, int size, const std::string& delay,
+                             base::ControlPage& page)
+    : page_{page}, rank_{rank}, size_{static_cast<std::uint64_t>(size)}
+{
+    if (delay.ends_with('%'))
+        share_ = base::parse<base::Percent>(delay).fraction();
+    else
+        delay_ns_ = base::parse<base::Nanoseconds>(delay).count();
+    const base::Descriptor opened =
+        base::check_errno(::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC), "open ", file.string());
+    void* const memory = ::mmap(nullptr, sizeof(RankPage), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+    if (memory == MAP_FAILED) throw std::system_error{errno, std::generic_category(), "map " + file.string()};
+    shared_ = static_cast<RankPage*>(memory);
+}
+
+AgreedControl::~AgreedControl()
+{
+    ::munmap(shared_, sizeof(RankPage));
+}
+
+void AgreedControl::at_begin(std::uint64_t step, training::PhaseClock& clock)
+{
+    if (shared_->given_up.load() != 0) return;
+    const auto wish_for = [this](std::uint64_t number) -> std::atomic<std::uint64_t>& {
+        return shared_->wishes[number % shared_->wishes.size()];
+    };
+    const std::uint64_t wished = wish_for(step).load(std::memory_order_acquire);
+    const bool for_this_step = wished >> request_bits == step + 1;
+    const auto request = static_cast<base::ControlRequest>(wished & ((1U << request_bits) - 1));
+    if (rank_ == 0) {
+        page_.acknowledged.fetch_add(1, std::memory_order_relaxed);
+        const auto next = static_cast<std::uint64_t>(wish(base::now_ns()));
+        wish_for(step + 1).store((step + 2) << request_bits | next, std::memory_order_release);
+    }
+    if (for_this_step) obey(request, clock);
+}
+
+// As ddl-train has it: a step that would not end before its slot does is left alone.
+base::ControlRequest AgreedControl::wish(std::int64_t now_ns) const
+{
+    if (delay_ns_ == 0 || last_step_ns_ == 0) return base::ControlRequest::none;
+    const std::int64_t next_ends_ns = now_ns + 2 * last_step_ns_ + settle_ns + delay_ns_;
+    if (next_ends_ns > page_.slot_end_ns.load(std::memory_order_relaxed)) return base::ControlRequest::none;
+    return base::request(page_, now_ns);
+}
+
+bool AgreedControl::barrier()
+{
+    const std::uint64_t all = ++barriers_ * size_;
+    shared_->arrived.fetch_add(1, std::memory_order_acq_rel);
+    const std::int64_t deadline_ns = base::now_ns() + patience_ns;
+    while (shared_->arrived.load(std::memory_order_acquire) < all) {
+        if (shared_->given_up.load() != 0) return false;
+        if (base::now_ns() > deadline_ns) {
+            if (shared_->given_up.exchange(1) == 0)
+                base::warn("not all ranks came to the control's barrier: they seem to exchange nothing in a step; ",
+                           "from now on no step is delayed");
+            return false;
+        }
+        base::sleep_until_ns(base::now_ns() + look_again_ns);
+    }
+    return true;
+}
+
+void AgreedControl::obey(base::ControlRequest wished, training::PhaseClock& clock)
+{
+    using training::Phase;
+    if (wished == base::ControlRequest::none) return;
+    clock.enter(Phase::control_settle);
+    bool together = barrier();
+    if (together && rank_ == 0) {
+        sleep_for_ns(settle_ns);
+        if (wished == base::ControlRequest::delay) {
+            clock.enter(Phase::control_delay);
+            sleep_for_ns(delay_ns_);
+            clock.enter(Phase::control_settle);
+        }
+    }
+    together = together && barrier();
+    clock.leave();
+    if (together && rank_ == 0) page_.controlled.fetch_add(1, std::memory_order_relaxed);
+}
+
+void AgreedControl::at_end(const training::StepTimes& times)
+{
+    last_step_ns_ = times.end_ns - times.begin_ns;
+    if (share_ == 0.0 || delay_ns_ != 0 || times.step < first_quiet_step) return;
+    quiet_ns_.push_back(last_step_ns_);
+    if (quiet_ns_.size() < quiet_steps) return;
+    std::sort(quiet_ns_.begin(), quiet_ns_.end());
+    delay_ns_ = std::llround(share_ * static_cast<double>(quiet_ns_[quiet_ns_.size() / 2]));
+}
+
+}  // namespace mark

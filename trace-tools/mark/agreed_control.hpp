@@ -1,0 +1,59 @@
+// The positive control of a program whose ranks exchange something in every step, but nothing with us: rank 0 says in a
+// page that all ranks of the host share what the next step is to do, before it goes into the exchange that the others
+// need to get there.
+#pragma once
+
+#include "base/contract/control_file.hpp"
+#include "trace-tools/training/phase_clock.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+
+namespace mark {
+
+struct RankPage {
+    std::array<std::atomic<std::uint64_t>, 16> wishes;  // by step modulo 16: (step + 1) * 4 + the ControlRequest
+    std::atomic<std::uint64_t> arrived;                 // at all barriers so far, by all ranks
+    std::atomic<std::uint32_t> given_up;                // a rank did not come: no step is controlled any more
+};
+
+class AgreedControl {
+ public:
+    // Maps `file`, which rank 0 has made (see make()). All ranks are on this host. delay: "5%" of a quiet step, "4ms";
+    // rank 0's counts. Throws UsageError for another text.
+    AgreedControl(const std::filesystem::path& file, int rank, int size, const std::string& delay,
+                  base::ControlPage& page);
+    ~AgreedControl();
+    AgreedControl(const AgreedControl&) = delete;
+    AgreedControl& operator=(const AgreedControl&) = delete;
+
+    static void make(const std::filesystem::path& file);
+
+    // Right after the step has begun on this rank: does what rank 0 wished for it, as ddl-train does. Rank 0 then
+    // wishes for the next one.
+    void at_begin(std::uint64_t step, training::PhaseClock& clock);
+
+    // What the step was; from the first ones rank 0 learns how long a quiet step takes.
+    void at_end(const training::StepTimes& times);
+
+    std::int64_t delay_ns() const { return delay_ns_; }  // 0: not known yet
+
+ private:
+    base::ControlRequest wish(std::int64_t now_ns) const;
+    bool barrier();
+    void obey(base::ControlRequest wished, training::PhaseClock& clock);
+
+    RankPage* shared_;
+    base::ControlPage& page_;
+    int rank_;
+    std::uint64_t size_;
+    std::uint64_t barriers_ = 0;
+    double share_ = 0.0;  // of a quiet step; 0: the delay is a time
+    std::int64_t delay_ns_ = 0;
+    std::int64_t last_step_ns_ = 0;
+    std::vector<std::int64_t> quiet_ns_;
+};
+
+}  // namespace mark

@@ -1,0 +1,136 @@
+#include "trace-tools/mark/file_team.hpp"
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/system/clock.hpp"
+
+#include <random>
+#include <utility>
+
+namespace mark {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t patience_ns = 60'000'000'000;
+constexpr std::int64_t look_again_ns = 1'000'000;
+
+std::string fresh_token()
+{
+    std::random_device device;
+    return std::to_string(device()) + std::to_string(device());
+}
+
+fs::path of_rank(const fs::path& directory, const std::string& what, int rank)
+{
+    return directory / (what + "." + std::to_string(rank));
+}
+
+template <class Done>
+void wait_until(const Done& done, const std::string& whom)
+{
+    const std::int64_t deadline_ns = base::now_ns() + patience_ns;
+    while (!done()) {
+        if (base::now_ns() > deadline_ns) base::fail(whom, " did not come within ", patience_ns / 1'000'000'000, " s");
+        base::sleep_until_ns(base::now_ns() + look_again_ns);
+    }
+}
+
+}  // namespace
+
+FileTeam::FileTeam(fs::path directory, int rank, int size) : directory_{std::move(directory)}, rank_{rank}, size_{size}
+{
+    if (size_ > 1) meet();
+}
+
+// Each rank leaves a token of its own; rank 0 answers each token with its own, which names the files of this job. So
+// what a killed job left is answered by nobody.
+void FileTeam::meet()
+{
+    const std::string token = fresh_token();
+    if (rank_ == 0) {
+        std::error_code busy;  // another rank greets in what a killed job left
+        wait_until([&] { return fs::remove_all(directory_, busy) != static_cast<std::uintmax_t>(-1); }, "the last job");
+        session_ = directory_ / token;
+        fs::create_directories(session_);
+        for (int other = 1; other < size_; ++other) {
+            const fs::path hello = of_rank(directory_, "hello", other);
+            wait_until([&] { return fs::exists(hello); }, "rank " + std::to_string(other));
+            base::write_whole(of_rank(directory_, "answer", other), base::read_whole(hello) + " " + token);
+        }
+        return;
+    }
+    const fs::path hello = of_rank(directory_, "hello", rank_);
+    const fs::path answer = of_rank(directory_, "answer", rank_);
+    const auto answered = [&] {
+        std::error_code unknown;
+        if (!fs::exists(hello, unknown) && fs::is_directory(directory_, unknown)) {
+            try {
+                base::write_whole(hello, token);
+            } catch (const std::exception&) {  // rank 0 takes away what was left: once more
+            }
+        }
+        if (!fs::exists(answer, unknown)) return false;
+        const std::string text = base::read_whole(answer);
+        if (!text.starts_with(token + " ")) return false;
+        session_ = directory_ / text.substr(token.size() + 1);
+        return true;
+    };
+    wait_until(answered, "rank 0");
+}
+
+std::string FileTeam::process_name() const
+{
+    return "rank " + std::to_string(rank_);
+}
+
+std::string FileTeam::take(const fs::path& file) const
+{
+    wait_until([&] { return fs::exists(file); }, file.filename().string());
+    return base::read_whole(file);
+}
+
+std::vector<std::string> FileTeam::gather(const std::string& mine)
+{
+    const std::string what = "gather" + std::to_string(gathered_++);
+    if (rank_ != 0) {
+        base::write_whole(of_rank(session_, what, rank_), mine);
+        return {};
+    }
+    std::vector<std::string> all{mine};
+    for (int other = 1; other < size_; ++other) all.push_back(take(of_rank(session_, what, other)));
+    return all;
+}
+
+std::string FileTeam::broadcast(const std::string& of_rank_0)
+{
+    const fs::path file = session_ / ("broadcast" + std::to_string(broadcast_++));
+    if (rank_ != 0) return take(file);
+    if (size_ > 1) base::write_whole(file, of_rank_0);
+    return of_rank_0;
+}
+
+void FileTeam::barrier()
+{
+    gather("");
+    broadcast("");
+}
+
+otf2::ClockOffset FileTeam::clock_offset(const std::string& clock_identity)
+{
+    const std::int64_t own_ns = base::realtime_offset_ns();
+    const std::string identity_of_0 = broadcast(clock_identity);
+    const std::int64_t offset_of_0 = std::stoll(broadcast(std::to_string(own_ns)));
+    const bool same = identity_of_0 == clock_identity;
+    return {.at_ns = base::now_ns(), .offset_ns = same ? 0 : own_ns - offset_of_0, .round_trip_ns = 0};
+}
+
+void FileTeam::close()
+{
+    gather("");
+    std::error_code ignored;
+    if (rank_ == 0) fs::remove_all(directory_, ignored);
+}
+
+}  // namespace mark

@@ -1,0 +1,284 @@
+// libcrosstalk-mark.so: see crosstalk_mark.h.
+#include "base/contract/control_file.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
+#include "base/contract/trace_names.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/system/ending_signals.hpp"
+#include "base/system/environment.hpp"
+#include "base/system/launcher.hpp"
+#include "base/system/local_rank.hpp"
+#include "base/words.hpp"
+#include "trace-tools/mark/agreed_control.hpp"
+#include "trace-tools/mark/crosstalk_mark.h"
+#include "trace-tools/mark/file_team.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+#include "trace-tools/training/phase_clock.hpp"
+#include "trace-tools/training/step_rows.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include <unistd.h>
+
+namespace mark {
+
+namespace {
+
+namespace fs = std::filesystem;
+using training::Phase;
+
+constexpr std::size_t longest_command = 100;
+
+// None for a name that is no phase of a training.
+std::optional<Phase> phase_of(const std::string& name)
+{
+    for (const Phase phase : base::recorded_phases)
+        if (base::text(phase) == name) return phase;
+    return {};
+}
+
+// All that one process records. Never destroyed: threads may be in it as long as the process lives.
+class Marks {
+ public:
+    explicit Marks(const fs::path& run) : Marks{run, base::job_rank()} {}
+
+    void step(std::int64_t at_ns)
+    {
+        const std::lock_guard lock{mutex_};
+        end_step(at_ns);
+        clock_->begin_step(next_++, not_before_the_last(at_ns));
+        in_step_ = true;
+    }
+
+    void control()
+    {
+        const std::lock_guard lock{mutex_};
+        if (in_step_ && control_) control_->at_begin(clock_->step(), *clock_);
+    }
+
+    void step_end()
+    {
+        const std::lock_guard lock{mutex_};
+        end_step(base::now_ns());
+    }
+
+    void phase(const char* name, std::int64_t at_ns)
+    {
+        const std::lock_guard lock{mutex_};
+        if (!in_step_) return;
+        at_ns = not_before_the_last(at_ns);
+        leave(at_ns);
+        if (name == nullptr) return;
+        if (const std::optional<Phase> known = phase_of(name)) return clock_->enter(*known, at_ns);
+        const auto found = others_.try_emplace(name, recorder_->region(name)).first;
+        main_->enter(found->second, at_ns);
+        other_ = found->second;
+    }
+
+    // Returns false if other processes are still recording into the archive.
+    bool finish(const std::string& why)
+    {
+        if (taken_.exchange(true)) return true;
+        if (why.empty()) step_end();
+        if (control_ && control_->delay_ns() > 0)
+            recorder_->property("crosstalk::control_delay_ns", std::to_string(control_->delay_ns()));
+        return recorder_->finish_alone(why);
+    }
+
+    bool of_this_process() const { return process_ == ::getpid(); }
+    const fs::path& trace() const { return trace_; }
+
+ private:
+    Marks(const fs::path& run, base::JobRank job)
+        : part_{run / base::part::train}, trace_{part_ / base::file::trace}, rank_{job.rank}
+    {
+        auto team = std::make_unique<FileTeam>(run / "log" / "ranks", job.rank, job.size);
+        FileTeam& all = *team;
+        otf2::together(all, [&] {
+            if (job.rank == 0) claim(run);
+        });
+        recorder_.emplace(trace_, std::move(team), base::join("rank ", job.rank));
+        main_ = &recorder_->location(base::location::main);
+        rows_.emplace(part_ / base::file::steps, base::CsvWriter::Appear::more_rows);
+        control_file_.emplace(base::ControlFile::open(run, base::host_name()));
+        named_.emplace(control_file_->page());
+        clock_.emplace(*recorder_, *main_, base::local_rank().rank == 0 ? &control_file_->page() : nullptr);
+        connect_control(run, all);
+        all.close();
+    }
+
+    // Rank 0.
+    void claim(const fs::path& run)
+    {
+        base::ClaimedPart claimed{run, base::part::train};
+        nlohmann::ordered_json record = base::run_record("crosstalk-mark");
+        const auto command = record.at("command_line").get<std::vector<std::string>>();
+        record["training"]["model"] = base::shortened(base::shell_words(command), longest_command);
+        base::write_whole(part_ / base::file::run_record, record.dump(2) + "\n");
+        rows_.emplace(part_ / base::file::steps);
+        claimed.keep();
+    }
+
+    // The known delay needs a page that all ranks see.
+    void connect_control(const fs::path& run, FileTeam& all)
+    {
+        const std::string delay = all.broadcast(base::environment("CROSSTALK_CONTROL_DELAY").value_or(""));
+        const std::vector<std::string> hosts = all.gather(base::host_name());
+        const bool one =
+            std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return host == hosts.front(); });
+        const bool wanted = all.broadcast(one ? "one host" : "several") == "one host" && !delay.empty() && delay != "0";
+        if (!wanted) return;
+        const fs::path file = run / base::part::control / (base::host_name() + ".ranks");
+        otf2::together(all, [&] {
+            if (rank_ == 0) AgreedControl::make(file);
+        });
+        control_.emplace(file, rank_, all.size(), delay, control_file_->page());
+    }
+
+    std::int64_t not_before_the_last(std::int64_t at_ns) const { return std::max(at_ns, main_->last_ns()); }
+
+    void leave(std::int64_t now_ns)
+    {
+        if (other_) main_->leave(*other_, now_ns);
+        other_.reset();
+        clock_->leave(now_ns);
+    }
+
+    void end_step(std::int64_t now_ns)
+    {
+        if (!in_step_) return;
+        now_ns = not_before_the_last(now_ns);
+        leave(now_ns);
+        const training::StepTimes times = clock_->end_step(now_ns);
+        in_step_ = false;
+        rows_->add(rank_, times);
+        if (control_) control_->at_end(times);
+    }
+
+    fs::path part_;
+    fs::path trace_;
+    int rank_;
+    ::pid_t process_ = ::getpid();
+    std::mutex mutex_;
+    std::optional<otf2::Recorder> recorder_;
+    otf2::LocationRecorder* main_ = nullptr;
+    std::optional<training::StepRows> rows_;
+    std::optional<base::ControlFile> control_file_;
+    std::optional<base::TrainingProcess> named_;
+    std::optional<training::PhaseClock> clock_;
+    std::optional<AgreedControl> control_;
+    std::map<std::string, otf2::RegionRef> others_;  // what a step holds beside the phases of a training
+    std::optional<otf2::RegionRef> other_;           // .. and is in now
+    std::uint64_t next_ = 0;
+    bool in_step_ = false;
+    std::atomic<bool> taken_{false};
+};
+
+constexpr std::chrono::seconds patience_for_others{2};  // mpirun kills all as soon as one has gone
+
+std::mutex beginning;
+Marks* marks = nullptr;
+bool begun = false;
+
+template <class... Parts>
+void say(const Parts&... parts)
+{
+    base::warn("crosstalk-mark: ", parts...);
+}
+
+void finish(const std::string& why)
+{
+    if (marks == nullptr || !marks->of_this_process()) return;
+    try {
+        if (!marks->finish(why) && !why.empty()) otf2::wait_until_finished(marks->trace(), patience_for_others);
+    } catch (const std::exception& error) {
+        say(error.what());
+    }
+}
+
+// Null where nothing is recorded: outside of a run, after a failure, in a process that a recorded one has forked.
+Marks* recording()
+{
+    const std::lock_guard lock{beginning};
+    if (!std::exchange(begun, true)) {
+        const std::optional<std::string> run = base::environment("CROSSTALK_OUT");
+        if (!run) return nullptr;
+        try {
+            marks = new Marks{*run};
+            base::before_ending_signals([](int signal) { finish(base::name_of_ending(signal)); });
+            static_cast<void>(std::atexit([] { finish(""); }));
+        } catch (const std::exception& error) {
+            say(error.what(), "; the program runs without a record of its steps");
+        }
+    }
+    return marks != nullptr && marks->of_this_process() ? marks : nullptr;
+}
+
+// Runs what belongs to a recording; the program never sees a failure.
+template <class Work>
+void safely(const Work& work)
+{
+    try {
+        if (Marks* const mine = recording()) work(*mine);
+    } catch (const std::exception& error) {
+        say(error.what());
+    }
+}
+
+}  // namespace
+
+}  // namespace mark
+
+extern "C" {
+
+void crosstalk_step(void)
+{
+    mark::safely([](mark::Marks& mine) {
+        mine.step(base::now_ns());
+        mine.control();
+    });
+}
+
+void crosstalk_step_end(void)
+{
+    mark::safely([](mark::Marks& mine) { mine.step_end(); });
+}
+
+void crosstalk_phase(const char* name)
+{
+    mark::safely([name](mark::Marks& mine) { mine.phase(name, base::now_ns()); });
+}
+
+void crosstalk_step_at(int64_t at_ns)
+{
+    mark::safely([at_ns](mark::Marks& mine) { mine.step(at_ns); });
+}
+
+void crosstalk_phase_at(const char* name, int64_t at_ns)
+{
+    mark::safely([name, at_ns](mark::Marks& mine) { mine.phase(name, at_ns); });
+}
+
+void crosstalk_control(void)
+{
+    mark::safely([](mark::Marks& mine) { mine.control(); });
+}
+
+void crosstalk_end(void)
+{
+    mark::finish("");
+}
+
+int crosstalk_records(void)
+{
+    return mark::recording() != nullptr ? 1 : 0;
+}
+
+}  // extern "C"

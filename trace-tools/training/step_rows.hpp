@@ -1,0 +1,22 @@
+// train/steps.csv: a row for each rank and step, flushed one by one; after a kill it is the record.
+#pragma once
+
+#include "base/csv.hpp"
+#include "trace-tools/training/phase_clock.hpp"
+
+#include <filesystem>
+
+namespace training {
+
+class StepRows {
+ public:
+    // The file must not exist yet; with `more_rows` it must, and several processes may add to it.
+    explicit StepRows(const std::filesystem::path& file,
+                      base::CsvWriter::Appear appear = base::CsvWriter::Appear::rows);
+    void add(int rank, const StepTimes& times);
+
+ private:
+    base::CsvWriter file_;
+};
+
+}  // namespace training
