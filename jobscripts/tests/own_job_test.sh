@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# own_job_test.sh calls|lines|table: a job that was never made for Crosstalk is measured by one command, whether its MPI
-# calls, the lines that it prints or a table that it writes tell of its steps.
+# own_job_test.sh calls|lines|table|marks|pytorch: a job that was never made for Crosstalk is measured by one command,
+# whether its MPI calls, the lines that it prints, a table that it writes, its marks or PyTorch tell of its steps.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
 needs setpriv crosstalk noisegen interference trace-record
 how=$1
+control=control.pause
+duration=12s
 run=$scratch/run
 mkdir "$scratch/io"
 
@@ -42,22 +44,45 @@ case $how in
         job=(python3 "$scratch/job.py" "$scratch/own.csv")
         options=(--steps "$scratch/own.csv")
         ;;
+    marks)
+        job=("$CROSSTALK_BIN/../tests/mark-program" 1000000)
+        [[ -x ${job[0]} ]] || skip "there is no mark-program"
+        options=()
+        control=control.delay,control.sham
+        ;;
+    pytorch)
+        needs mpirun crosstalk-python
+        export PYTHON=/usr/bin/python3
+        "$PYTHON" -c "import torch" 2>/dev/null || skip "there is no PyTorch"
+        source=$(cd "$jobscripts/.." && pwd)
+        job=(mpirun -n 2 crosstalk-python "$source/python/tests/train_digits.py"
+            "$source/ddl-workloads/data/digits/digits.csv.gz" 3600)
+        options=()
+        control=control.delay,control.sham
+        duration=25s
+        [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
+        ;;
 esac
 
 # 3: noise did not cover the job, as where the machine stands still for seconds.
 for _ in 1 2 3; do
     rm -rf "$run" "$scratch/own.csv"
-    run crosstalk run --out "$run" --duration 12s --seed 7 "${options[@]}" --schedule \
-        "rotation(memory.stream[bytes=16MiB], io.write[directory=$scratch/io,block=64KiB], placebo, control.pause; slot=300ms)" \
+    run crosstalk run --out "$run" --duration $duration --seed 7 "${options[@]}" --schedule \
+        "rotation(memory.stream[bytes=16MiB], io.write[directory=$scratch/io,block=64KiB], placebo, $control; slot=300ms)" \
         -- "${job[@]}"
     ((status == 3)) || break
 done
 [[ $status == 0 ]] || broken "the run ends well" "it ended with $status: $(cat "$scratch/err"; tail -n 20 "$run"/log/*.log)"
 check "it names the report" grep -q "report: $run/report/index.html" "$scratch/out"
 check "each noise has a verdict" grep -Eq '^(memory.stream|io.write) .*(safe|unsafe|undecided)' "$scratch/out"
-check "the job was stopped for known times" grep -Eq 'control pause .*true value [1-9]' "$scratch/out"
+if [[ $control == control.pause ]]; then
+    check "the job was stopped for known times" grep -Eq 'control pause .*true value [1-9]' "$scratch/out"
+else
+    check "the job made the known delay" grep -Eq 'control delay .*true value [1-9]' "$scratch/out"
+    check "its sham had the barriers" grep -q 'control sham' "$scratch/out"
+fi
 check "the status file tells a campaign" grep -q '"exit_code":0.*"covered":true' "$run/status.json"
-check "the report names the job" grep -q "${job[0]}" "$run/report/index.html"
+check "the report names the job" grep -q "${job[0]##*/}" "$run/report/index.html"
 check "no scratch file of the noise is left" test -z "$(ls -A "$scratch/io")"
 if [[ $how == calls ]]; then
     check "what its steps are is told" grep -q 'MPI_Allreduce to MPI_Allreduce' "$run/report/index.html"

@@ -7,7 +7,6 @@ import ctypes.util
 import os
 import sys
 from pathlib import Path
-from typing import Optional
 
 LIBRARY = "libcrosstalk-mark.so"
 
@@ -20,7 +19,7 @@ def _candidates() -> list[str]:
     return [named] if named else [*(path for path in near if os.path.exists(path)), *([installed] if installed else [])]
 
 
-def _library() -> Optional[ctypes.CDLL]:
+def _library() -> ctypes.CDLL | None:
     """None outside of a run, or with a line on stderr where the library is missing."""
     if not os.environ.get("CROSSTALK_OUT"):
         return None
@@ -43,11 +42,11 @@ class Marks:
 
     def __init__(self) -> None:
         self._loaded = False
-        self._library: Optional[ctypes.CDLL] = None
+        self._library: ctypes.CDLL | None = None
         self.explicit = False  # the program tells its steps itself
 
     @property
-    def library(self) -> Optional[ctypes.CDLL]:
+    def library(self) -> ctypes.CDLL | None:
         if not self._loaded:
             self._loaded = True
             self._library = _library()
@@ -74,11 +73,11 @@ class Marks:
         if self.library is not None:
             self.library.crosstalk_step_end()
 
-    def phase(self, name: Optional[str]) -> None:
+    def phase(self, name: str | None) -> None:
         if self.library is not None:
             self.library.crosstalk_phase(name.encode() if name is not None else None)
 
-    def phase_at(self, name: Optional[str], at_ns: int) -> None:
+    def phase_at(self, name: str | None, at_ns: int) -> None:
         if self.library is not None:
             self.library.crosstalk_phase_at(name.encode() if name is not None else None, at_ns)
 

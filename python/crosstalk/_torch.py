@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, Optional
+from typing import Any
 
 from crosstalk._marks import marks
 
@@ -24,9 +24,9 @@ class Steps:
     """
 
     def __init__(self) -> None:
-        self.optimizer: Optional[int] = None  # the one that ends steps
+        self.optimizer: int | None = None  # the one that ends steps
         self.inside = False
-        self.since_ns: Optional[int] = None  # the end of the step before
+        self.since_ns: int | None = None  # the end of the step before
         self.before: list[tuple[str, int, int]] = []  # phases since then: name, begin, end
 
     def begin(self) -> None:
@@ -155,7 +155,11 @@ def _watch_exchange(torch: Any) -> None:
                 pass  # one that is built in, or a group that takes none: backward has the wait in it
         return forward(self, *arguments, **named)
 
-    parallel.register_comm_hook, parallel.__init__, parallel.forward = register_watched, initialise_unhooked, forward_hooked
+    parallel.register_comm_hook, parallel.__init__, parallel.forward = (
+        register_watched,
+        initialise_unhooked,
+        forward_hooked,
+    )
 
 
 def _before_update(optimizer: Any) -> None:
@@ -203,8 +207,8 @@ def _watched_step(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _watch_all(torch: Any) -> None:
-    import torch.optim  # noqa: F401
-    import torch.utils.data  # noqa: F401
+    import torch.optim
+    import torch.utils.data
 
     for watch_one in (_watch_loading, _watch_forward, _watch_backward, _watch_exchange, _watch_optimizer):
         try:
@@ -217,8 +221,8 @@ class _WatchesTorch(importlib.abc.MetaPathFinder):
     """Watches PyTorch once the program has imported it; not before, for its import takes a second."""
 
     def find_spec(
-        self, name: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
-    ) -> Optional[importlib.machinery.ModuleSpec]:
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
         if name != "torch":
             return None
         sys.meta_path.remove(self)

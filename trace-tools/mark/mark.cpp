@@ -5,7 +5,6 @@
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/system/ending_signals.hpp"
 #include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
 #include "base/system/local_rank.hpp"
@@ -13,6 +12,7 @@
 #include "trace-tools/mark/agreed_control.hpp"
 #include "trace-tools/mark/crosstalk_mark.h"
 #include "trace-tools/mark/file_team.hpp"
+#include "trace-tools/otf2/write/ending_signals.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/training/phase_clock.hpp"
 #include "trace-tools/training/step_rows.hpp"
@@ -85,7 +85,11 @@ class Marks {
     // Returns false if other processes are still recording into the archive.
     bool finish(const std::string& why)
     {
-        if (taken_.exchange(true)) return true;
+        if (taken_.exchange(true)) {
+            wait_until_finished();
+            return true;
+        }
+        const Finished finished{finished_};
         if (why.empty()) step_end();
         if (control_ && control_->delay_ns() > 0)
             recorder_->property("crosstalk::control_delay_ns", std::to_string(control_->delay_ns()));
@@ -142,6 +146,18 @@ class Marks {
         control_.emplace(file, rank_, all.size(), delay, control_file_->page());
     }
 
+    struct Finished {
+        std::atomic<bool>& finished;
+        ~Finished() { finished = true; }
+    };
+
+    // While another thread does it, after a signal: this one would end the process.
+    void wait_until_finished() const
+    {
+        const std::int64_t deadline_ns = base::now_ns() + 5'000'000'000;
+        while (!finished_ && base::now_ns() < deadline_ns) base::sleep_until_ns(base::now_ns() + 1'000'000);
+    }
+
     std::int64_t not_before_the_last(std::int64_t at_ns) const { return std::max(at_ns, main_->last_ns()); }
 
     void leave(std::int64_t now_ns)
@@ -178,7 +194,8 @@ class Marks {
     std::optional<otf2::RegionRef> other_;           // .. and is in now
     std::uint64_t next_ = 0;
     bool in_step_ = false;
-    std::atomic<bool> taken_{false};
+    std::atomic<bool> taken_{false};     // by who finishes the record: the program, its end, a signal
+    std::atomic<bool> finished_{false};  // or has failed to be
 };
 
 constexpr std::chrono::seconds patience_for_others{2};  // mpirun kills all as soon as one has gone
@@ -212,7 +229,7 @@ Marks* recording()
         if (!run) return nullptr;
         try {
             marks = new Marks{*run};
-            base::before_ending_signals([](int signal) { finish(base::name_of_ending(signal)); });
+            otf2::before_ending_signals([](int signal) { finish(otf2::name_of_ending(signal)); });
             static_cast<void>(std::atexit([] { finish(""); }));
         } catch (const std::exception& error) {
             say(error.what(), "; the program runs without a record of its steps");

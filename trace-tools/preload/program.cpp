@@ -12,7 +12,6 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
-#include "base/system/ending_signals.hpp"
 #include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
 #include "base/units.hpp"
@@ -20,6 +19,7 @@
 #include "trace-tools/mpi/record_mpi.hpp"
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/thread_locations.hpp"
+#include "trace-tools/otf2/write/ending_signals.hpp"
 #include "trace-tools/otf2/write/fresh_directory.hpp"
 
 #include <atomic>
@@ -140,7 +140,7 @@ void finish_before(int signal)
 {
     if (recording->taken.exchange(true))
         wait_until_finished();
-    else if (!finish_alone(base::name_of_ending(signal)))
+    else if (!finish_alone(name_of_ending(signal)))
         wait_for_the_others();
 }
 
@@ -159,7 +159,7 @@ try {
         if (rank == 0) say(error.what(), "; the program runs without a trace");
         return;
     }
-    base::before_ending_signals(finish_before);
+    before_ending_signals(finish_before);
     record_mpi_everywhere(recording->locations);
     LocationRecorder& location = recording->locations.first();
     const RegionRef region = function.region(recording->recorder);

@@ -1,7 +1,7 @@
 // Signals that would end the program, so that what it leaves is in good order first.
 #pragma once
 
-namespace base {
+namespace otf2 {
 
 // Before SIGTERM, SIGINT or SIGHUP ends this process, `finish` is called with the signal, on a thread of its own, while
 // the program goes on; then the signal does what it does. A signal that the program ignores or handles is left to it,
@@ -11,4 +11,4 @@ void before_ending_signals(void (*finish)(int signal));
 // "SIGTERM".
 const char* name_of_ending(int signal);
 
-}  // namespace base
+}  // namespace otf2

@@ -1,4 +1,4 @@
-#include "base/system/ending_signals.hpp"
+#include "trace-tools/otf2/write/ending_signals.hpp"
 
 #include <array>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-namespace base {
+namespace otf2 {
 
 namespace {
 
@@ -95,4 +95,4 @@ void before_ending_signals(void (*finish)(int signal))
     }
 }
 
-}  // namespace base
+}  // namespace otf2

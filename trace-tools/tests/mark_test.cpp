@@ -1,0 +1,213 @@
+// Programs that tell their steps by crosstalk_mark.h: what is recorded is what they did.
+#include "base/contract/control_file.hpp"
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "base/system/launcher.hpp"
+#include "testing/archives/listing.hpp"
+#include "testing/child.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <sys/wait.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path bin = CROSSTALK_BIN;
+const std::string program = bin / "../tests/mark-program";
+
+// All ranks at once, each with its output in DIR/out.<rank>.
+std::string ranks(int size, const fs::path& run, const std::string& arguments, const std::string& variables = "")
+{
+    std::string script;
+    for (int rank = 0; rank < size; ++rank)
+        script += "RANK=" + std::to_string(rank) + " WORLD_SIZE=" + std::to_string(size) +
+                  " CROSSTALK_OUT=" + run.string() + " " + variables + " " + program + " " + arguments + " > " +
+                  run.string() + ".out." + std::to_string(rank) + " & ";
+    return script + "wait";
+}
+
+struct Row {
+    std::int64_t begin_ns;
+    std::int64_t end_ns;
+    std::map<std::string, std::int64_t> phase_ns;
+};
+
+std::vector<Row> rows_of(const fs::path& run, int rank)
+{
+    const base::CsvTable table{run / "train/steps.csv"};
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < table.rows(); ++i) {
+        if (table.get<int>(i, "rank") != rank) continue;
+        CHECK(table.get<std::int64_t>(i, "step") == static_cast<std::int64_t>(rows.size()));
+        Row row{table.get<std::int64_t>(i, "begin_ns"), table.get<std::int64_t>(i, "end_ns"), {}};
+        for (const char* phase : {"load", "to_device", "forward", "backward", "wait_exchange", "update", "checkpoint",
+                                  "control_delay", "control_settle", "other"})
+            row.phase_ns[phase] = table.get<std::int64_t>(i, std::string{phase} + "_ns");
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+void check_sound(const fs::path& run)
+{
+    const testing::Outcome checked = testing::run({bin / "trace-info", run / "train/trace/traces.otf2", "--check"});
+    CHECK_MESSAGE(checked.status == 0, checked.out, checked.err);
+}
+
+void ask(base::ControlPage& page, base::ControlRequest request)
+{
+    page.request = static_cast<std::uint32_t>(request);
+    page.slot_end_ns = INT64_MAX;
+    page.on_until_ns = INT64_MAX;
+}
+
+}  // namespace
+
+TEST_CASE("outside of a run markers do nothing")
+{
+    const testing::Scratch scratch;
+    const testing::Outcome outcome =
+        testing::run({"sh", "-c", "cd " + scratch.path().string() + " && " + program + " 3"});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err == "");
+    CHECK(fs::is_empty(scratch.path()));
+}
+
+TEST_CASE("the steps of a C program are recorded when it says, on all ranks")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    const testing::Outcome outcome = testing::run({"sh", "-c", ranks(2, run, "8")});
+    CHECK(outcome.err == "");
+    for (const int rank : {0, 1}) {
+        std::istringstream said{base::read_whole(run.string() + ".out." + std::to_string(rank))};
+        const std::vector<Row> rows = rows_of(run, rank);
+        REQUIRE(rows.size() == 8);
+        for (const Row& row : rows) {
+            std::int64_t before = 0;
+            std::int64_t after = 0;
+            said >> before >> after;
+            CHECK(row.begin_ns >= before);
+            CHECK(row.begin_ns <= after);
+            std::int64_t sum = 0;
+            for (const auto& [phase, ns] : row.phase_ns) sum += ns;
+            CHECK(sum == row.end_ns - row.begin_ns);
+            CHECK(row.phase_ns.at("load") >= 1'000'000);
+            CHECK(row.phase_ns.at("forward") >= 2'000'000);
+            CHECK(row.phase_ns.at("other") >= 500'000);  // the halo, which is no phase of a training
+            CHECK(row.phase_ns.at("backward") == 0);
+        }
+    }
+    check_sound(run);
+    otf2::Reader reader{run / "train/trace/traces.otf2"};
+    CHECK(reader.archive().processes.size() == 2);
+    otf2::Listing listing{reader.archive()};
+    reader.read_by_location(listing);
+    const auto halos = std::count_if(listing.lines.begin(), listing.lines.end(),
+                                     [](const std::string& line) { return line.find("halo") != std::string::npos; });
+    CHECK(halos == 2 * 2 * 8);  // entered and left
+    CHECK(fs::is_empty(run / "log"));
+}
+
+TEST_CASE("a program that SIGTERM ends has its archive up to there")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    testing::Child child{{"sh", "-c",
+                          "CROSSTALK_OUT=" + run.string() + " exec " + program + " 5 wait " +
+                              (scratch / "ready").string() + " > /dev/null"}};
+    REQUIRE(testing::eventually([&] { return fs::exists(scratch / "ready"); }));
+    ::kill(child.pid(), SIGTERM);
+    CHECK(child.wait() == 128 + SIGTERM);
+    CHECK(rows_of(run, 0).size() == 4);  // the fifth step was not over
+    check_sound(run);
+}
+
+TEST_CASE("a child that a program forks records nothing")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    const std::string variables = "ASAN_OPTIONS=detect_leaks=0";  // which looks for threads that a fork leaves behind
+    const testing::Outcome outcome = testing::run({"sh", "-c", ranks(1, run, "4 fork", variables)});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err == "");
+    CHECK(rows_of(run, 0).size() == 4);
+    check_sound(run);
+}
+
+TEST_CASE("a run that another program has recorded into is left alone, and the program runs")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    fs::create_directories(run / "train");
+    const testing::Outcome outcome = testing::run({"sh", "-c", ranks(2, run, "3")});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err.find("already there") != std::string::npos);
+    CHECK(fs::is_empty(run / "train"));
+}
+
+TEST_CASE("all ranks make the delay that is asked for, which rank 0 takes, between barriers")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    base::ControlFile control = base::ControlFile::open(run, base::host_name());
+    const std::string exchange = "20 exchange " + (scratch / "arrived").string();
+    ask(control.page(), base::ControlRequest::delay);
+    const testing::Outcome outcome = testing::run({"sh", "-c", ranks(2, run, exchange, "CROSSTALK_CONTROL_DELAY=5ms")});
+    CHECK(outcome.err == "");
+    CHECK(control.page().acknowledged == 20);
+    CHECK(control.page().controlled == 18);  // of the first step nothing was known in the first, and before the second
+    const std::vector<Row> zero = rows_of(run, 0);
+    const std::vector<Row> one = rows_of(run, 1);
+    REQUIRE(zero.size() == 20);
+    REQUIRE(one.size() == 20);
+    for (std::size_t step = 0; step < 20; ++step) {
+        CHECK((zero[step].phase_ns.at("control_delay") >= 5'000'000) == (step >= 2));
+        CHECK(one[step].phase_ns.at("control_delay") == 0);
+        CHECK((one[step].phase_ns.at("control_settle") >= 7'000'000) == (step >= 2));  // rest and delay of rank 0
+    }
+}
+
+TEST_CASE("a delay may be a share of a quiet step, and a sham has none")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    base::ControlFile control = base::ControlFile::open(run, base::host_name());
+    ask(control.page(), base::ControlRequest::sham);
+    CHECK(testing::run({"sh", "-c", ranks(1, run, "16", "CROSSTALK_CONTROL_DELAY=50%")}).err == "");
+    const std::vector<Row> rows = rows_of(run, 0);
+    REQUIRE(rows.size() == 16);
+    for (std::size_t step = 0; step < 16; ++step) {
+        CHECK(rows[step].phase_ns.at("control_delay") == 0);
+        CHECK((rows[step].phase_ns.at("control_settle") >= 2'000'000) == (step >= 11));  // steps 3 to 9 are quiet
+    }
+    otf2::Reader reader{run / "train/trace/traces.otf2"};
+    const std::int64_t delay_ns = std::stoll(reader.archive().property("crosstalk::control_delay_ns").value_or("0"));
+    CHECK(delay_ns >= 1'700'000);  // half of a step of 3.5 ms or, where the machine is slow, more
+}
+
+TEST_CASE("where a rank does not come to the barrier no step is delayed any more, and the program goes on")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    base::ControlFile control = base::ControlFile::open(run, base::host_name());
+    ask(control.page(), base::ControlRequest::delay);
+    const testing::Outcome outcome =
+        testing::run({"sh", "-c", ranks(2, run, "12 short", "CROSSTALK_CONTROL_DELAY=1ms")});
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err.find("not all ranks came to the control's barrier") != std::string::npos);
+    CHECK(rows_of(run, 0).size() == 12);
+    CHECK(rows_of(run, 1).size() == 3);
+    check_sound(run);
+}
