@@ -62,6 +62,8 @@ elsewhere = {
     "cmake --workflow": "is what check.sh does",
     "sbatch": "co_schedule_test.sh, in a Slurm of its own",
     "srun": "co_schedule_test.sh, in a Slurm of its own",
+    "crosstalk-python train.py": "own_job_test.sh pytorch, with the training of python/tests",
+    "-m crosstalk train.py": "python/tests/test_marks.py: Debian's torchrun does not start",
     "interference controls": "controls_test.sh: its runs take ten minutes",
     "trace-cube scorep/": "needs an archive of Score-P: against_scalasca_test",
     "noisegen calibrate": "its whole table takes minutes: calibrate_test",
