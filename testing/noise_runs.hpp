@@ -14,6 +14,9 @@
 
 namespace testing {
 
+// Small enough for any machine.
+inline const std::string tiny_memory = "memory.stream[bytes=2MiB]";
+
 inline const std::string program = CROSSTALK_BIN "/noisegen";
 
 // MPI unloads its plug-ins at the end, so that LeakSanitizer cannot tell their leaks from ours: for runs with MPI.

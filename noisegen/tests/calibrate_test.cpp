@@ -22,8 +22,7 @@ using testing::eventually;
 using testing::Outcome;
 using testing::program;
 using testing::Scratch;
-
-const std::string tiny_memory = "memory.stream[bytes=2MiB]";
+using testing::tiny_memory;
 
 std::vector<std::string> calibration(const std::string& stressor, const fs::path& file)
 {

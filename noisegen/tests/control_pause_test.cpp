@@ -14,11 +14,6 @@
 #include <unistd.h>
 
 using namespace testing;
-using testing::Child;
-using testing::eventually;
-using testing::has_rows;
-using testing::Outcome;
-using testing::Scratch;
 
 namespace {
 

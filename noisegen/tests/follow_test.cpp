@@ -16,8 +16,6 @@
 
 using namespace testing;
 using base::TrainingPhase;
-using testing::Outcome;
-using testing::Scratch;
 
 namespace {
 

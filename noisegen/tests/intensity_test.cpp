@@ -12,11 +12,6 @@
 #include <numeric>
 
 using namespace testing;
-using testing::Child;
-using testing::eventually;
-using testing::has_rows;
-using testing::Outcome;
-using testing::Scratch;
 
 namespace {
 

@@ -9,11 +9,6 @@
 
 #include <doctest/doctest.h>
 
-using testing::Child;
-using testing::eventually;
-using testing::has_rows;
-using testing::Outcome;
-using testing::Scratch;
 using namespace testing;
 
 TEST_CASE("two processes of a job change slots together")

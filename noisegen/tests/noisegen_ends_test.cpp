@@ -13,18 +13,9 @@
 #include <optional>
 
 namespace fs = std::filesystem;
-using testing::Child;
-using testing::eventually;
-using testing::has_rows;
-using testing::Outcome;
-using testing::Scratch;
 using namespace testing;
-using testing::leaves_nothing;
 
 namespace {
-
-// All stressors that stress, small enough for any machine.
-const std::string tiny_memory = "memory.stream[bytes=2MiB]";
 
 // Ranks that share CPUs must yield.
 const std::vector<std::string> on_two_ranks{"env",   without_leak_check,    "mpirun",    "-n",

@@ -14,15 +14,9 @@
 #include <set>
 
 namespace fs = std::filesystem;
-using testing::Outcome;
-using testing::Scratch;
 using namespace testing;
-using testing::leaves_nothing;
 
 namespace {
-
-// All stressors that stress, small enough for any machine.
-const std::string tiny_memory = "memory.stream[bytes=2MiB]";
 
 const std::set<std::string> only_with_mpi{"network.alltoall", "network.allreduce", "network.incast"};
 

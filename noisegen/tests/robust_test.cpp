@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace testing;
-using testing::Child;
-using testing::eventually;
-using testing::has_rows;
-using testing::Outcome;
-using testing::Scratch;
 
 std::vector<pid_t> children_of(pid_t pid)
 {

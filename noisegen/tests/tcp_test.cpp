@@ -30,8 +30,6 @@ using noisegen::JobToken;
 using noisegen::listen_on;
 using noisegen::port_of;
 using noisegen::Socket;
-using testing::Made;
-using testing::Scratch;
 
 Socket connected(const Socket& listener)
 {

@@ -28,6 +28,7 @@ class Steps:
         self.inside = False
         self.since_ns: int | None = None  # the end of the step before
         self.before: list[tuple[str, int, int]] = []  # phases since then: name, begin, end
+        self.after_first: list[Callable[[], None]] = []  # to be done when the first step is over
 
     def begin(self) -> None:
         if self.inside or marks.explicit:
@@ -46,6 +47,8 @@ class Steps:
             return
         marks.step_end()
         self.inside = False
+        while self.after_first:
+            self.after_first.pop()()
         self.start_anew()
 
     def start_anew(self) -> None:
@@ -116,50 +119,46 @@ def _watch_backward(torch: Any) -> None:
     torch.autograd.backward = steps.during("backward", torch.autograd.backward)
 
 
+class _LastGradient:
+    """Marks where backward has nothing left but to wait for the exchange: when the gradient that comes last is there.
+
+    Which one that is the first step tells; from then on it alone is watched, which costs one call a step.
+    """
+
+    def __init__(self, parameters: Sequence[Any]) -> None:
+        self.parameters = parameters
+        self.latest = 0
+        self.handles = [
+            parameter.register_hook(functools.partial(self.came, number)) for number, parameter in enumerate(parameters)
+        ]
+
+    def came(self, number: int, _: Any) -> None:
+        self.latest = number
+
+    def is_known(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+        self.handles = [self.parameters[self.latest].register_hook(self.last_came)]
+
+    @staticmethod
+    def last_came(_: Any) -> None:
+        if steps.inside:
+            steps.enter("wait_exchange")
+
+
 def _watch_exchange(torch: Any) -> None:
-    """Backward waits for the exchange from the moment in which the last bucket is full."""
-    distributed = torch.distributed
-    if not distributed.is_available():
+    if not torch.distributed.is_available():
         return
-    from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
-
     parallel = torch.nn.parallel.DistributedDataParallel
-    register, initialise, forward = parallel.register_comm_hook, parallel.__init__, parallel.forward
-
-    def watched(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        def exchange(state: Any, bucket: Any) -> Any:
-            if bucket.is_last() and steps.inside:
-                steps.enter("wait_exchange")
-            return hook(state, bucket)
-
-        exchange.__annotations__ = {"bucket": distributed.GradBucket}
-        return exchange
-
-    @functools.wraps(register)
-    def register_watched(self: Any, state: Any, hook: Any) -> None:
-        self._crosstalk_hooked = True
-        register(self, state, watched(hook))
+    initialise = parallel.__init__
 
     @functools.wraps(initialise)
-    def initialise_unhooked(self: Any, *arguments: Any, **named: Any) -> None:
+    def watch_gradients(self: Any, *arguments: Any, **named: Any) -> None:
         initialise(self, *arguments, **named)
-        object.__setattr__(self, "_crosstalk_hooked", False)
+        with_gradient = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        steps.after_first.append(_LastGradient(with_gradient).is_known)
 
-    @functools.wraps(forward)
-    def forward_hooked(self: Any, *arguments: Any, **named: Any) -> Any:
-        if not self._crosstalk_hooked:
-            object.__setattr__(self, "_crosstalk_hooked", True)
-            try:
-                register(self, self.process_group, watched(allreduce_hook))
-            except (RuntimeError, TypeError, ValueError):
-                pass  # one that is built in, or a group that takes none: backward has the wait in it
-        return forward(self, *arguments, **named)
-
-    parallel.register_comm_hook, parallel.__init__, parallel.forward = (
-        register_watched,
-        initialise_unhooked,
-        forward_hooked,
-    )
+    parallel.__init__ = watch_gradients
 
 
 def _before_update(optimizer: Any) -> None:

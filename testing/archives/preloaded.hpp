@@ -25,6 +25,7 @@ inline const std::string library = CROSSTALK_PRELOAD;
 inline const std::string library;
 #endif
 inline const std::filesystem::path bin = CROSSTALK_BIN;
+inline const std::filesystem::path programs = bin / "../tests";
 
 // What MPI and Python themselves leak does not matter here.
 inline Outcome run_leaking(const Lines& words)

@@ -20,6 +20,7 @@ using testing::Counts;
 using testing::entered;
 using testing::Lines;
 using testing::lines_of;
+using testing::programs;
 using testing::record;
 using testing::Recorded;
 using testing::reported;
@@ -27,8 +28,6 @@ using testing::run_leaking;
 using testing::said;
 
 namespace {
-
-const fs::path programs = bin / "../tests";
 
 // Rank 0's.
 double waited(const fs::path& trace, const std::string& pattern)

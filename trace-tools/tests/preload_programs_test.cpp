@@ -19,6 +19,7 @@ using testing::Counts;
 using testing::entered;
 using testing::has;
 using testing::Lines;
+using testing::programs;
 using testing::record;
 using testing::Recorded;
 using testing::reported;
@@ -27,8 +28,6 @@ using testing::said;
 using testing::two_ranks;
 
 namespace {
-
-const fs::path programs = bin / "../tests";
 
 }  // namespace
 
