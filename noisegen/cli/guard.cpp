@@ -3,6 +3,7 @@
 #include "noisegen/stressors/control/pause_guardian.hpp"
 #include "noisegen/stressors/io/remove_tree.hpp"
 #include "noisegen/stressors/io/scratch_directory.hpp"
+#include "noisegen/stressors/job/job_keeper.hpp"
 
 #include <cerrno>
 
@@ -13,12 +14,18 @@ namespace noisegen {
 
 int guard(Guardian::Duty duty, const char* word)
 {
-    const bool pauses = duty == Guardian::Duty::pause;
-    ::syscall(SYS_close_range, pauses ? guarded_first : first_foreign, ~0U, 0U);
-    if (pauses) {
+    const auto close_from = [](unsigned first) { ::syscall(SYS_close_range, first, ~0U, 0U); };
+    if (duty == Guardian::Duty::pause) {
+        close_from(guarded_first);
         end_pauses(guarded_pipe);
         return 0;
     }
+    if (duty == Guardian::Duty::job) {
+        close_from(guarded_second);
+        keep_job(job_start(word), guarded_pipe, guarded_first);
+        return 0;
+    }
+    close_from(first_foreign);
     char nothing = 0;
     while (::read(guarded_pipe, &nothing, 1) < 0 && errno == EINTR) {
     }

@@ -20,7 +20,13 @@ namespace {
 
 constexpr std::string_view scratch_mode = "--guard-scratch";
 constexpr std::string_view pause_mode = "--guard-pause";
+constexpr std::string_view job_mode = "--guard-job";
 bool can_guard = false;
+
+std::string_view mode_of(Guardian::Duty duty)
+{
+    return duty == Guardian::Duty::scratch ? scratch_mode : duty == Guardian::Duty::pause ? pause_mode : job_mode;
+}
 
 // A copy with a number that none of the guardian's descriptors has.
 int copy_out_of_the_way(int file)
@@ -77,7 +83,7 @@ Guardian::Guardian(Duty duty, const std::string& word, const std::vector<int>& f
         for (const int file : {0, 1, 2})
             posix_spawn_file_actions_addopen(&settings.files, file, "/dev/null", O_RDWR, 0);
         std::string program = "noisegen";
-        std::string mode{duty == Duty::scratch ? scratch_mode : pause_mode};
+        std::string mode{mode_of(duty)};
         std::string last = word;
         std::array<char*, 4> words{program.data(), mode.data(), last.data(), nullptr};
         code = posix_spawn(&process_, "/proc/self/exe", &settings.files, &settings.attributes, words.data(), environ);
@@ -97,8 +103,8 @@ Guardian::~Guardian()
 std::optional<Guardian::Duty> asked_to_guard(int argc, char** argv)
 {
     can_guard = true;
-    if (argc == 3 && argv[1] == scratch_mode) return Guardian::Duty::scratch;
-    if (argc == 3 && argv[1] == pause_mode) return Guardian::Duty::pause;
+    for (const Guardian::Duty duty : {Guardian::Duty::scratch, Guardian::Duty::pause, Guardian::Duty::job})
+        if (argc == 3 && argv[1] == mode_of(duty)) return duty;
     return {};
 }
 

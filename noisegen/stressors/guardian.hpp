@@ -1,5 +1,5 @@
 // A second process that sets right what noisegen leaves undone when it is killed: removes its scratch directory, lets
-// processes go on that it had stopped.
+// processes go on that it had stopped, ends a neighbour's job.
 //
 // It is this program again, in a hidden mode, started with posix_spawn: unlike a plain fork that is safe while MPI has
 // threads and memory that a network card writes to, and it copies nothing. It sits in a session of its own, blocks the
@@ -19,7 +19,7 @@ namespace noisegen {
 
 class Guardian {
  public:
-    enum class Duty { scratch, pause };
+    enum class Duty { scratch, pause, job };
 
     // Hands over `word` as an argument and `files` (two at most) as open descriptors. Starts no process if this program
     // has not called asked_to_guard(). Throws std::system_error.

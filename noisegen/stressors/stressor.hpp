@@ -66,6 +66,7 @@ struct Place {
     int cpu = 0;
     std::size_t index = 0;              // this CPU's place among those that run the stressor in this process
     std::size_t count = 1;              // how many do
+    std::vector<int> cpus = {};         // all of them
     std::filesystem::path control_run;  // the run whose control file asks the training; empty if none was given
     std::set<pid_t> victims = {};       // processes to stop instead of those in the control file
     std::filesystem::path noise;        // the run's directory of noise; empty outside of a run

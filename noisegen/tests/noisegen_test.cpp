@@ -59,6 +59,7 @@ TEST_CASE("each stressor on the registry runs and is on record")
         if (name == "io.smallfiles") options = "[files=20,size=4KiB," + there + "]";
         if (name.starts_with("metadata.")) options = "[files=20," + there + "]";
         if (name == "network.allreduce") options = "[bytes=1MiB,bucket=64KiB]";
+        if (name == "job.run") options = "[file=/bin/true]";
         schedule += name + options + " 150ms; ";
         ++slots;
     }

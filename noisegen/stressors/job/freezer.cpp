@@ -1,0 +1,140 @@
+#include "noisegen/stressors/job/freezer.hpp"
+
+#include "base/files.hpp"
+#include "base/system/cgroups.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/processes.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+namespace noisegen {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t patience_ns = 100'000'000;
+constexpr std::int64_t look_again_ns = 100'000;
+
+template <class Done>
+void wait_until(const Done& done)
+{
+    const std::int64_t deadline_ns = base::now_ns() + patience_ns;
+    while (!done() && base::now_ns() < deadline_ns) base::sleep_until_ns(base::now_ns() + look_again_ns);
+}
+
+bool put(const fs::path& file, const std::string& text)
+{
+    std::ofstream out{file};
+    return static_cast<bool>(out << text << std::flush);
+}
+
+bool holds(const fs::path& file, const std::string& text)
+{
+    std::ifstream in{file};
+    for (std::string line; std::getline(in, line);)
+        if (line == text) return true;
+    return false;
+}
+
+// A group below this process's own; taken away in the end, when nobody is in it.
+class Group : public Freezer {
+ public:
+    struct Kind {
+        int version;
+        const char* name;
+        const char* controller;  // its mount's name in version 1
+        const char* file;        // says whether the group is frozen ..
+        const char* on;
+        const char* off;
+        const char* state;  // .. and where that is said to be done
+        const char* frozen;
+    };
+
+    Group(const Kind& kind, fs::path path) : kind_{kind}, path_{std::move(path)} {}
+    ~Group() override
+    {
+        std::error_code busy;
+        fs::remove(path_, busy);
+    }
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+
+    void take(pid_t pid) override { put(path_ / "cgroup.procs", std::to_string(pid)); }
+    void freeze() override
+    {
+        put(path_ / kind_.file, kind_.on);
+        wait_until([this] { return holds(path_ / kind_.state, kind_.frozen); });
+    }
+    void thaw() override { put(path_ / kind_.file, kind_.off); }
+    const char* name() const override { return kind_.name; }
+
+ private:
+    const Kind& kind_;
+    fs::path path_;
+};
+
+constexpr Group::Kind version_2{2, "cgroup v2", "", "cgroup.freeze", "1", "0", "cgroup.events", "frozen 1"};
+constexpr Group::Kind version_1{1,        "cgroup v1", "freezer",       "freezer.state",
+                                "FROZEN", "THAWED",    "freezer.state", "FROZEN"};
+
+// Null where this user may make none.
+std::unique_ptr<Freezer> group_of(const Group::Kind& kind)
+{
+    for (const base::CgroupDirectory& own : base::cgroup_directories("freezer")) {
+        if (own.version != kind.version) continue;
+        const fs::path path = own.path / ("crosstalk-" + std::to_string(::getpid()));
+        std::error_code refused;
+        if (!fs::create_directory(path, refused)) continue;
+        auto group = std::make_unique<Group>(kind, path);
+        if (fs::exists(path / kind.file) && ::access((path / "cgroup.procs").c_str(), W_OK) == 0) return group;
+    }
+    return nullptr;
+}
+
+class Signals : public Freezer {
+ public:
+    void take(pid_t) override {}
+    void freeze() override
+    {
+        wait_until([] {
+            bool all = true;
+            for (const auto& [pid, process] : base::processes(descendants())) {
+                if (process.state == 'T' || process.state == 't') continue;
+                ::kill(pid, SIGSTOP);
+                all = false;
+            }
+            return all;
+        });
+    }
+    void thaw() override
+    {
+        for (const pid_t pid : descendants()) ::kill(pid, SIGCONT);
+    }
+    const char* name() const override { return "signals"; }
+};
+
+}  // namespace
+
+std::set<pid_t> descendants()
+{
+    std::set<pid_t> all = base::with_descendants({::getpid()}, base::processes());
+    all.erase(::getpid());
+    return all;
+}
+
+std::unique_ptr<Freezer> make_freezer()
+{
+    for (const Group::Kind* kind : {&version_2, &version_1})
+        if (std::unique_ptr<Freezer> group = group_of(*kind)) return group;
+    return std::make_unique<Signals>();
+}
+
+}  // namespace noisegen

@@ -1,0 +1,169 @@
+#include "noisegen/stressors/job/job_keeper.hpp"
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
+#include "base/words.hpp"
+#include "noisegen/stressors/job/freezer.hpp"
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace noisegen {
+
+namespace {
+
+// A character that no file name and no list of CPUs has.
+constexpr char between = '\n';
+
+std::int64_t resident_bytes(const std::set<pid_t>& processes)
+{
+    std::int64_t pages = 0;
+    for (const pid_t pid : processes) {
+        std::ifstream statm{base::join("/proc/", pid, "/statm")};
+        std::int64_t size = 0;
+        std::int64_t resident = 0;
+        if (statm >> size >> resident) pages += resident;
+    }
+    return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+void reap()
+{
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+}
+
+// In the new process. Returns errno if the program could not be started.
+int become(const JobStart& start, int go)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    base::bind_this_thread(base::parse_cpus(start.cpus));
+    ::setenv("CROSSTALK_HARVEST", start.harvest.c_str(), 1);
+    const int log = ::open(start.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    for (const int file : {STDOUT_FILENO, STDERR_FILENO})
+        if (log >= 0) ::dup2(log, file);
+    char nothing = 0;
+    while (::read(go, &nothing, 1) < 0 && errno == EINTR) {
+    }
+    ::execl(start.file.c_str(), start.file.c_str(), nullptr);
+    return errno;
+}
+
+class Keeper {
+ public:
+    Keeper(const JobStart& start, int pipe, int answers) : pipe_{pipe}, answers_{answers}, freezer_{make_freezer()}
+    {
+        base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become the reaper of orphans");
+        refused_ = begin(start);
+    }
+
+    // Nothing of the job is left.
+    ~Keeper()
+    {
+        for (std::set<pid_t> left = descendants(); !left.empty(); left = descendants()) {
+            for (const pid_t pid : left) ::kill(pid, SIGKILL);
+            freezer_->thaw();
+            ::poll(nullptr, 0, 1);
+            reap();
+        }
+        reap();
+    }
+    Keeper(const Keeper&) = delete;
+    Keeper& operator=(const Keeper&) = delete;
+
+    void keep()
+    {
+        constexpr int look_after_children_ms = 200;
+        if (!answer() || refused_ != 0) return;
+        while (true) {
+            pollfd waiting{pipe_, POLLIN, 0};
+            const int came = ::poll(&waiting, 1, look_after_children_ms);
+            reap();
+            if (came == 0 || (came < 0 && errno == EINTR)) continue;
+            char what = 0;
+            const ssize_t got = ::read(pipe_, &what, 1);
+            if (got < 0 && errno == EINTR) continue;
+            if (got != 1) return;
+            if (what == thaw_job) freezer_->thaw();
+            if (what == freeze_job) freezer_->freeze();
+            if (!answer()) return;
+        }
+    }
+
+ private:
+    // Frozen as soon as it has begun. Returns errno if the program could not be started.
+    int begin(const JobStart& start)
+    {
+        std::array<int, 2> go{};
+        std::array<int, 2> why{};
+        base::check_errno(::pipe2(go.data(), O_CLOEXEC), "make a pipe");
+        base::check_errno(::pipe2(why.data(), O_CLOEXEC), "make a pipe");
+        const pid_t job = base::check_errno(::fork(), "start a job");
+        if (job == 0) {
+            ::close(go[1]);
+            const int code = become(start, go[0]);
+            static_cast<void>(!::write(why[1], &code, sizeof code));
+            ::_exit(127);
+        }
+        freezer_->take(job);
+        ::close(go[0]);
+        ::close(why[1]);
+        ::close(go[1]);
+        int code = 0;
+        const ssize_t got = ::read(why[0], &code, sizeof code);  // 0 bytes once the program runs
+        freezer_->freeze();
+        ::close(why[0]);
+        return got == sizeof code ? code : 0;
+    }
+
+    bool answer() const
+    {
+        JobNews news{.done_ns = base::now_ns(), .refused = refused_};
+        const std::set<pid_t> mine = descendants();
+        news.resident_bytes = resident_bytes(mine);
+        news.processes = static_cast<std::int32_t>(mine.size());
+        std::strncpy(news.freezer, freezer_->name(), sizeof news.freezer - 1);
+        return ::write(answers_, &news, sizeof news) == sizeof news;
+    }
+
+    int pipe_;
+    int answers_;
+    int refused_ = 0;
+    std::unique_ptr<Freezer> freezer_;
+};
+
+}  // namespace
+
+std::string to_word(const JobStart& start)
+{
+    return start.cpus + between + start.file + between + start.harvest + between + start.log;
+}
+
+JobStart job_start(const std::string& word)
+{
+    const std::vector<std::string> parts = base::split(word, between);
+    if (parts.size() != 4) base::fail("no job to keep");
+    return {.cpus = parts[0], .file = parts[1], .harvest = parts[2], .log = parts[3]};
+}
+
+void keep_job(const JobStart& start, int pipe, int answers)
+{
+    Keeper{start, pipe, answers}.keep();
+}
+
+}  // namespace noisegen

@@ -1,0 +1,39 @@
+// The process that a neighbour job belongs to: it starts the job frozen, lets it go on and freezes it when noisegen
+// says so, and ends all of it when noisegen has ended, however that was. Daemons of the job stay its children.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <sys/types.h>
+
+namespace noisegen {
+
+// What noisegen writes, a byte each.
+constexpr char thaw_job = 'T';
+constexpr char freeze_job = 'F';
+
+// What the keeper answers, once at its start and to each byte.
+struct JobNews {
+    std::int64_t done_ns = 0;         // CLOCK_MONOTONIC
+    std::int64_t resident_bytes = 0;  // of all its processes
+    std::int32_t processes = 0;       // that live
+    std::int32_t refused = 0;         // errno: it could not be started
+    char freezer[16] = {};            // how it is frozen: "cgroup v2"
+};
+
+struct JobStart {
+    std::string cpus;     // that all of it is bound to, "1-3"
+    std::string file;     // the program
+    std::string harvest;  // CROSSTALK_HARVEST of the job
+    std::string log;      // what it prints
+};
+
+// As one word of a command line, and back.
+std::string to_word(const JobStart& start);
+JobStart job_start(const std::string& word);
+
+// Until the pipe closes. To be called by a process that has nothing else to do.
+void keep_job(const JobStart& start, int pipe, int answers);
+
+}  // namespace noisegen

@@ -1,0 +1,192 @@
+// A real program on the noise CPUs, which goes on while its slot lasts and is frozen otherwise: the neighbour as the
+// treatment.
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
+#include "base/units.hpp"
+#include "noisegen/stressors/guardian.hpp"
+#include "noisegen/stressors/job/job_keeper.hpp"
+#include "noisegen/stressors/stressor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace noisegen {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path file_of(const base::Settings& settings)
+{
+    const fs::path file = settings.text("file");
+    if (file.empty()) base::fail_usage("job.run[file=PROGRAM]: which program?");
+    std::error_code unknown;
+    if (!fs::is_regular_file(file, unknown) || ::access(file.c_str(), X_OK) != 0)
+        base::fail_usage("job.run[file=", file.string(), "] is no program that can be run");
+    return fs::absolute(file);
+}
+
+// In the run's log where there is a run; else what the job prints and harvests goes nowhere.
+fs::path log_folder(const Place& place)
+{
+    if (place.noise.empty()) return {};
+    const fs::path folder = place.noise.parent_path() / "log";
+    fs::create_directories(folder);
+    return folder;
+}
+
+// The job, from its start to the end of noise; used by one thread at a time.
+class NeighbourJob : public Shared {
+ public:
+    NeighbourJob(const fs::path& file, const Place& place)
+    {
+        const fs::path folder = log_folder(place);
+        const std::string name =
+            base::join("job.run.", base::host_name(), ".", place.job.rank, ".", file.stem().string());
+        const fs::path harvest = folder.empty() ? fs::path{"/dev/null"} : folder / (name + ".harvest");
+        const fs::path log = folder.empty() ? fs::path{"/dev/null"} : folder / (name + ".log");
+        if (!folder.empty())
+            harvest_ = base::check_errno(::open(harvest.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644), "create ",
+                                         harvest.string());
+        std::array<int, 2> answers{};
+        base::check_errno(::pipe2(answers.data(), O_CLOEXEC), "make a pipe");
+        answers_ = answers[0];
+        base::Descriptor theirs = answers[1];
+        const JobStart start{
+            .cpus = base::format_cpus(place.cpus.empty() ? base::CpuSet{place.cpu}
+                                                         : base::CpuSet{place.cpus.begin(), place.cpus.end()}),
+            .file = file.string(),
+            .harvest = harvest.string(),
+            .log = log.string()};
+        keeper_ = std::make_unique<Guardian>(Guardian::Duty::job, to_word(start), std::vector<int>{theirs});
+        if (keeper_->pipe() < 0) base::fail("job.run works in noisegen only");
+        theirs.close();  // from here on the keeper alone can answer
+        const JobNews news = answer();
+        freezer_ = news.freezer;
+        if (news.refused != 0)
+            base::fail("job.run[file=", file.string(), "] cannot be started: ", std::strerror(news.refused));
+    }
+
+    void thaw() { tell(thaw_job); }
+
+    void freeze()
+    {
+        const std::int64_t asked_ns = base::now_ns();
+        const JobNews news = tell(freeze_job);
+        late_ns_.push_back(news.done_ns - asked_ns);
+        resident_bytes_ = std::max(resident_bytes_, news.resident_bytes);
+        ended_ = news.processes == 0;
+    }
+
+    bool ended() const { return ended_; }
+
+    // Lines that it has appended to its harvest since the last look.
+    std::uint64_t harvest()
+    {
+        std::array<char, 65536> text{};
+        std::uint64_t lines = 0;
+        while (harvest_ >= 0) {
+            const ssize_t got = ::read(harvest_, text.data(), text.size());
+            if (got <= 0) break;
+            lines += static_cast<std::uint64_t>(std::count(text.begin(), text.begin() + got, '\n'));
+        }
+        return lines;
+    }
+
+    std::string note() const
+    {
+        std::vector<std::int64_t> late = late_ns_;
+        std::sort(late.begin(), late.end());
+        const auto ms = [](std::int64_t ns) { return base::format(static_cast<double>(ns / 10'000) / 100.0); };
+        return base::join("frozen by ", freezer_,
+                          late.empty() ? std::string{}
+                                       : base::join(" within ", ms(late[late.size() * 99 / 100]),
+                                                    " ms (99th percentile of ", late.size(), ")"),
+                          "; ", base::format(base::Bytes{resident_bytes_ >> 20U << 20U}), " of memory stayed",
+                          ended_ ? "; the job has ended by itself" : "");
+    }
+
+ private:
+    JobNews tell(char what)
+    {
+        if (::write(keeper_->pipe(), &what, 1) != 1) base::fail("the keeper of job.run is gone");
+        return answer();
+    }
+
+    JobNews answer() const
+    {
+        JobNews news;
+        ssize_t got = 0;
+        do {
+            got = ::read(answers_, &news, sizeof news);
+        } while (got < 0 && errno == EINTR);
+        if (got != sizeof news) base::fail("the keeper of job.run is gone");
+        return news;
+    }
+
+    base::Descriptor answers_;
+    base::Descriptor harvest_;
+    std::unique_ptr<Guardian> keeper_;
+    std::string freezer_;
+    std::vector<std::int64_t> late_ns_;
+    std::int64_t resident_bytes_ = 0;
+    bool ended_ = false;
+};
+
+class JobRun final : public Stressor {
+ public:
+    explicit JobRun(const Place& place) : job_{place.index == 0 ? static_cast<NeighbourJob*>(place.shared) : nullptr} {}
+
+    void begin(const Turn& turn) override
+    {
+        deadline_ns_ = turn.deadline_ns;
+        if (job_ != nullptr) job_->thaw();
+    }
+
+    Work step() override
+    {
+        constexpr std::int64_t look_again_ns = 5'000'000;
+        if (job_ == nullptr) return {.rest_until_ns = deadline_ns_};
+        return {.operations = job_->harvest(), .rest_until_ns = std::min(deadline_ns_, base::now_ns() + look_again_ns)};
+    }
+
+    void end() override
+    {
+        if (job_ != nullptr) job_->freeze();
+    }
+
+    std::string note() const override { return job_ != nullptr ? job_->note() : ""; }
+
+ private:
+    NeighbourJob* job_;  // null on all CPUs but the first
+    std::int64_t deadline_ns_ = 0;
+};
+
+}  // namespace
+
+extern const StressorCard job_run{
+    .name = "job.run",
+    .summary =
+        "a program of your own on all noise CPUs, frozen while others have their slots: your neighbour as the "
+        "treatment; an operation is a line that it appends to $CROSSTALK_HARVEST",
+    .options = {{"file", "", "the program, without arguments; a script begins with #!"}},
+    .needs = [](const base::Settings& settings) -> Needs {
+        file_of(settings);
+        return {};
+    },
+    .share = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Shared> {
+        return std::make_unique<NeighbourJob>(file_of(settings), place);
+    },
+    .make = [](const base::Settings&, const Place& place) -> std::unique_ptr<Stressor> {
+        return std::make_unique<JobRun>(place);
+    },
+};
+
+}  // namespace noisegen

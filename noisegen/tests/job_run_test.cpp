@@ -1,0 +1,154 @@
+// job.run: a program of one's own runs in its slots only, and nothing of it outlives the noise.
+#include "base/contract/run_directory.hpp"
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "base/system/processes.hpp"
+#include "testing/child.hpp"
+#include "testing/noise_runs.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace testing;
+
+// A script that appends a line to its harvest again and again: when that was, by CLOCK_MONOTONIC.
+fs::path neighbour(const Scratch& scratch, const std::string& before = "")
+{
+    const fs::path file = scratch / "neighbour.sh";
+    base::write_whole(file, "#!/bin/sh\n" + before + R"(exec /usr/bin/python3 -c '
+import os, time
+with open(os.environ["CROSSTALK_HARVEST"], "a", buffering=1) as harvest:
+    while True:
+        harvest.write(str(time.monotonic_ns()) + "\n")
+        time.sleep(0.001)
+'
+)");
+    ::chmod(file.c_str(), 0700);
+    return file;
+}
+
+Outcome noise(const Scratch& scratch, const std::string& schedule, const std::string& duration)
+{
+    return testing::run({"env", without_leak_check, program, "--schedule", schedule, "--cpus", cpu(), "--duration",
+                         duration, "--out", scratch / "run"});
+}
+
+// A file of the job in the run's log.
+fs::path of_job(const Scratch& scratch, const std::string& ending)
+{
+    for (const fs::directory_entry& entry : fs::directory_iterator{scratch / "run/log"})
+        if (entry.path().extension() == ending) return entry.path();
+    return {};
+}
+
+// Processes with that directory in their command line.
+std::size_t left_of(const Scratch& scratch)
+{
+    std::size_t left = 0;
+    for (const auto& [pid, process] : base::processes()) {
+        try {
+            const std::string words = base::read_whole("/proc/" + std::to_string(pid) + "/environ");
+            if (pid != ::getpid() && words.find(scratch.path().string() + "/run/log") != std::string::npos) ++left;
+        } catch (const std::exception&) {  // it has ended, or is another user's
+        }
+    }
+    return left;
+}
+
+}  // namespace
+
+TEST_CASE("a neighbour's job runs in its slots and rests outside of them, and its harvest is counted by slot")
+{
+    const Scratch scratch;
+    const std::string job = "job.run[file=" + neighbour(scratch).string() + "]";
+    const Outcome outcome = noise(scratch, job + " 200ms; quiet 200ms", "2s");
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const base::CsvTable rows{part(scratch) / "noise.csv"};
+    std::istringstream harvest{base::read_whole(of_job(scratch, ".harvest"))};
+    std::size_t outside = 0;
+    std::size_t all = 0;
+    for (std::int64_t at_ns = 0; harvest >> at_ns; ++all) {
+        constexpr std::int64_t late_ns = 20'000'000;
+        bool inside = false;
+        for (std::size_t row = 0; row < rows.rows(); ++row)
+            inside |= rows.text(row, "stressor") == "job.run" && at_ns >= rows.get<std::int64_t>(row, "begin_ns") &&
+                      at_ns <= rows.get<std::int64_t>(row, "end_ns") + late_ns;
+        outside += inside ? 0 : 1;
+    }
+    CHECK(all > 20);
+    CHECK(outside <= 2);  // the first instructions, before it is frozen
+    std::int64_t counted = 0;
+    for (std::size_t row = 0; row < rows.rows(); ++row) {
+        if (rows.text(row, "stressor") != "job.run") CHECK(rows.get<std::int64_t>(row, "operations") == 0);
+        counted += rows.get<std::int64_t>(row, "operations");
+    }
+    CHECK(counted <= static_cast<std::int64_t>(all));
+    CHECK(counted >= static_cast<std::int64_t>(all) * 3 / 4);  // all but the ends of slots
+    CHECK(base::read_whole(part(scratch) / "noise.json").find("frozen by ") != std::string::npos);
+    CHECK(left_of(scratch) == 0);
+}
+
+TEST_CASE("a job that leaves its terminal ends with the noise, too")
+{
+    const Scratch scratch;
+    const std::string before = "[ -n \"$DAEMON\" ] || { DAEMON=1 setsid \"$0\" & exit 0; }\n";
+    const std::string job = "job.run[file=" + neighbour(scratch, before).string() + "]";
+    const Outcome outcome = noise(scratch, job + " 300ms; quiet 100ms", "1200ms");
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(base::read_whole(of_job(scratch, ".harvest")).size() > 100);
+    CHECK(left_of(scratch) == 0);
+}
+
+TEST_CASE("nothing is left of a neighbour's job after kill -9 of noisegen")
+{
+    const Scratch scratch;
+    const std::string job = "job.run[file=" + neighbour(scratch).string() + "]";
+    Child child{{program, "--schedule", job + " 50ms; quiet 50ms", "--cpus", cpu(), "--duration", "60s", "--out",
+                 scratch / "run"}};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 5); }));
+    CHECK(left_of(scratch) > 0);
+    child.signal(SIGKILL);
+    child.wait();
+    CHECK(eventually([&] { return left_of(scratch) == 0; }));
+}
+
+TEST_CASE("a job that ends by itself is on record, and the noise goes on")
+{
+    const Scratch scratch;
+    base::write_whole(scratch / "short.sh", "#!/bin/sh\necho said\n");
+    ::chmod((scratch / "short.sh").c_str(), 0700);
+    const Outcome outcome =
+        noise(scratch, "job.run[file=" + (scratch / "short.sh").string() + "] 100ms; quiet 100ms", "600ms");
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(base::read_whole(of_job(scratch, ".log")) == "said\n");
+    CHECK(base::read_whole(part(scratch) / "noise.json").find("the job has ended by itself") != std::string::npos);
+}
+
+TEST_CASE("a job that is no program is refused in one line")
+{
+    const Scratch scratch;
+    base::write_whole(scratch / "text", "no program\n");
+    ::chmod((scratch / "text").c_str(), 0700);
+    for (const std::string file : {"/nowhere", "/tmp", ""})
+        CHECK(noise(scratch, "job.run[file=" + file + "] 1s", "1s").status == 2);
+    const Outcome format = noise(scratch, "job.run[file=" + (scratch / "text").string() + "] 1s", "1s");
+    CHECK(format.status == 1);
+    CHECK(format.err.find("cannot be started: Exec format error") != std::string::npos);
+    CHECK(std::count(format.err.begin(), format.err.end(), '\n') == 1);
+}
