@@ -63,7 +63,7 @@ class RunCommand : public base::Command {
                     "rotation, or as a factorial where each stressor can have a core of its own",
                     "SCHEDULE");
         options.add("slot", request_.slot,
-                    "length of a slot of that; auto: ten steps of ddl-train, 2 s beside another job", "TIME");
+                    "length of a slot of that; auto: ten steps of a job that tells them, else 1 s", "TIME");
         options.add("seed", request_.seed, "of the random order", "NUMBER");
         options.add("cpus", job_cpus_, "CPUs of the job; without it the cores not in --noise-cpus, or every other core",
                     "LIST");

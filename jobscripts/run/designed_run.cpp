@@ -40,7 +40,7 @@ constexpr std::int64_t line_every_ns = 10'000'000'000;
 constexpr std::size_t cores_of_a_factorial = 3;
 
 // Without steps to be seen, a slot is long enough for most steps.
-constexpr const char* blind_slot = "2s";
+constexpr const char* blind_slot = "1s";
 
 std::string schedule_of(const Request& request, const Job& job, const base::CpuSet& noise)
 {

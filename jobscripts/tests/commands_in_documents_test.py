@@ -62,6 +62,7 @@ elsewhere = {
     "cmake --workflow": "is what check.sh does",
     "sbatch": "co_schedule_test.sh, in a Slurm of its own",
     "srun": "co_schedule_test.sh, in a Slurm of its own",
+    "file=neighbour.sh": "job_run_test; the whole takes minutes",
     "crosstalk-python train.py": "own_job_test.sh pytorch, with the training of python/tests",
     "-m crosstalk train.py": "python/tests/test_marks.py: Debian's torchrun does not start",
     "interference controls": "controls_test.sh: its runs take ten minutes",
