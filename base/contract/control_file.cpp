@@ -51,6 +51,14 @@ ControlRequest request(const ControlPage& page, std::int64_t now_ns)
     return static_cast<ControlRequest>(page.request.load(std::memory_order_relaxed));
 }
 
+ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_step_ns,
+                                     std::int64_t delay_ns)
+{
+    const std::int64_t ends_ns = now_ns + 2 * last_step_ns + control_settle_ns + delay_ns;
+    const bool fits = last_step_ns != 0 && ends_ns <= page.slot_end_ns.load(std::memory_order_relaxed);
+    return fits ? request(page, now_ns) : ControlRequest::none;
+}
+
 void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns)
 {
     page.updated_ns.store(at_ns, std::memory_order_release);

@@ -5,12 +5,12 @@
 
 #include <cstdint>
 
-namespace ddl {
+namespace base {
 
 // Sleeps until CLOCK_MONOTONIC has reached the deadline; the CPU is free meanwhile.
 inline void sleep_through(std::int64_t deadline_ns)
 {
-    while (base::now_ns() < deadline_ns) base::sleep_until_ns(deadline_ns);
+    while (now_ns() < deadline_ns) sleep_until_ns(deadline_ns);
 }
 
-}  // namespace ddl
+}  // namespace base

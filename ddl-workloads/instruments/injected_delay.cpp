@@ -69,7 +69,7 @@ void DelayInjector::entered(Phase phase, std::uint64_t step)
         const std::int64_t begin = base::now_ns();
         location_.enter(region_, begin);
         const std::int64_t deadline = begin + delay.time.count();
-        if (!delay.busy) sleep_through(deadline);
+        if (!delay.busy) base::sleep_through(deadline);
         while (base::now_ns() < deadline) {
         }
         const std::int64_t end = base::now_ns();

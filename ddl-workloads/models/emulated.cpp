@@ -38,7 +38,7 @@ class Computer {
 
 class Sleeper : public Computer {
  public:
-    void compute(const Part& part) override { sleep_through(part.deadline_ns()); }
+    void compute(const Part& part) override { base::sleep_through(part.deadline_ns()); }
 };
 
 class Spinner : public Computer {

@@ -18,6 +18,8 @@
 #include <fstream>
 #include <regex>
 
+#include <unistd.h>
+
 namespace crosstalk {
 
 namespace {
@@ -44,13 +46,15 @@ bool has_marks(const std::string& word)
 {
     constexpr std::uint64_t most_bytes = 64 << 20U;
     if (fs::path{word}.filename() == "crosstalk-python") return true;
-    const std::optional<fs::path> file = found_on_path(word);
+    const bool script = fs::path{word}.extension() == ".py";
+    const std::optional<fs::path> file = script ? fs::path{word} : found_on_path(word);
     std::error_code unknown;
     if (!file || !fs::is_regular_file(*file, unknown) || fs::file_size(*file, unknown) > most_bytes) return false;
+    if (::access(file->c_str(), R_OK) != 0) return false;
     const std::string text = base::read_whole(*file, most_bytes);
     if (text.starts_with("\177ELF")) return text.find("libcrosstalk-mark.so") != std::string::npos;
     static const std::regex imports{"(^|\n)[ \t]*(import|from)[ \t]+crosstalk\\b"};
-    return file->extension() == ".py" && std::regex_search(text, imports);
+    return script && std::regex_search(text, imports);
 }
 
 bool has_marks(const std::vector<std::string>& command)
@@ -182,6 +186,12 @@ void Job::prepare() const
     const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
     set("CROSSTALK_OUT", request_.out);
     set("CROSSTALK_CONTROL_DELAY", control_delay_);
+    const std::string others = base::environment("PYTHONPATH").value_or("");
+    for (const fs::path& module : {prefix / CROSSTALK_PYTHON_FOLDER, fs::path{CROSSTALK_PYTHON_SOURCE}})
+        if (fs::exists(module / "crosstalk")) {
+            set("PYTHONPATH", module.string() + (others.empty() ? "" : ":" + others));
+            break;
+        }
     if (base::environment("CROSSTALK_MARK_LIBRARY")) return;
     for (const char* folder : {CROSSTALK_LIBRARY_FOLDER, "lib"})
         if (const fs::path library = prefix / folder / "libcrosstalk-mark.so"; fs::exists(library))

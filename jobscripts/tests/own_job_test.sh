@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# own_job_test.sh calls|lines|table|marks|pytorch: a job that was never made for Crosstalk is measured by one command,
-# whether its MPI calls, the lines that it prints, a table that it writes, its marks or PyTorch tell of its steps.
+# own_job_test.sh calls|lines|table|marks|python|pytorch: a job that was never made for Crosstalk is measured by one
+# command, whether its MPI calls, the lines that it prints, a table that it writes, its marks or PyTorch tell of its steps.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -49,6 +49,20 @@ case $how in
         [[ -x ${job[0]} ]] || skip "there is no mark-program"
         options=()
         control=control.delay,control.sham
+        ;;
+    python)
+        needs python3
+        cat >"$scratch/marked.py" <<'PYTHON'
+import time
+import crosstalk
+for step in crosstalk.steps(range(1000000)):
+    with crosstalk.phase("forward"):
+        sum(x * x for x in range(40000))
+PYTHON
+        job=(/usr/bin/python3 "$scratch/marked.py")
+        options=()
+        control=control.delay,control.sham
+        [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
         ;;
     pytorch)
         needs mpirun crosstalk-python

@@ -3,6 +3,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
+#include "base/system/waiting.hpp"
 #include "base/units.hpp"
 
 #include <algorithm>
@@ -16,18 +17,11 @@ namespace mark {
 
 namespace {
 
-constexpr std::int64_t settle_ns = 2'000'000;        // as ddl-train rests before its delay
 constexpr std::int64_t patience_ns = 2'000'000'000;  // until all ranks have come to a barrier
 constexpr std::int64_t look_again_ns = 20'000;
 constexpr std::size_t first_quiet_step = 3;  // those before warm up
 constexpr std::size_t quiet_steps = 7;
 constexpr std::uint64_t request_bits = 2;
-
-void sleep_for_ns(std::int64_t ns)
-{
-    const std::int64_t until_ns = base::now_ns() + ns;
-    while (base::now_ns() < until_ns) base::sleep_until_ns(until_ns);
-}
 
 }  // namespace
 
@@ -76,13 +70,10 @@ void AgreedControl::at_begin(std::uint64_t step, training::PhaseClock& clock)
     if (for_this_step) obey(request, clock);
 }
 
-// As ddl-train has it: a step that would not end before its slot does is left alone.
 base::ControlRequest AgreedControl::wish(std::int64_t now_ns) const
 {
-    if (delay_ns_ == 0 || last_step_ns_ == 0) return base::ControlRequest::none;
-    const std::int64_t next_ends_ns = now_ns + 2 * last_step_ns_ + settle_ns + delay_ns_;
-    if (next_ends_ns > page_.slot_end_ns.load(std::memory_order_relaxed)) return base::ControlRequest::none;
-    return base::request(page_, now_ns);
+    if (delay_ns_ == 0) return base::ControlRequest::none;
+    return base::request_for_next_step(page_, now_ns, last_step_ns_, delay_ns_);
 }
 
 bool AgreedControl::barrier()
@@ -110,10 +101,10 @@ void AgreedControl::obey(base::ControlRequest wished, training::PhaseClock& cloc
     clock.enter(Phase::control_settle);
     bool together = barrier();
     if (together && rank_ == 0) {
-        sleep_for_ns(settle_ns);
+        base::sleep_through(base::now_ns() + base::control_settle_ns);
         if (wished == base::ControlRequest::delay) {
             clock.enter(Phase::control_delay);
-            sleep_for_ns(delay_ns_);
+            base::sleep_through(base::now_ns() + delay_ns_);
             clock.enter(Phase::control_settle);
         }
     }
