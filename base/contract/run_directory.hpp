@@ -1,6 +1,7 @@
 // What is called how in the directory of a run, DIR. Each program makes its own part and reads those of others:
 //
 //     DIR/control/<host>                             the control file
+//     DIR/control/<host>.ranks                       what ranks agree on that tell their steps by markers
 //     DIR/train/{run.json, steps.csv, trace/traces.otf2}
 //     DIR/noise/<host>.<rank>/{noise.json, noise.csv, trace/traces.otf2}
 //     DIR/report/{run.json, verdict.json, summary.json, ...}
@@ -13,6 +14,7 @@ inline constexpr const char* control = "control";
 inline constexpr const char* train = "train";
 inline constexpr const char* noise = "noise";  // one folder in it for each process
 inline constexpr const char* report = "report";
+inline constexpr const char* log = "log";
 
 }  // namespace base::part
 
@@ -20,7 +22,8 @@ namespace base::file {
 
 inline constexpr const char* run_record = "run.json";  // of train/ and report/
 inline constexpr const char* steps = "steps.csv";
-inline constexpr const char* trace = "trace";  // the folder of an archive
+inline constexpr const char* of_ranks = ".ranks";  // behind the host's name in control/
+inline constexpr const char* trace = "trace";      // the folder of an archive
 inline constexpr const char* archive = "traces";
 inline constexpr const char* anchor = "traces.otf2";
 inline constexpr const char* anchor_in_part = "trace/traces.otf2";

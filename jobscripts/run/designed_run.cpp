@@ -132,7 +132,7 @@ class Run {
  public:
     explicit Run(const Request& request) : request_{request}, cores_{cores_for(request)}, job_{request_, cores_.job} {}
 
-    void check() { check_schedule(request_, job_, cores_, request_.out / "log" / "slots.txt"); }
+    void check() { check_schedule(request_, job_, cores_, request_.out / base::part::log / "slots.txt"); }
 
     void run()
     {
@@ -246,7 +246,7 @@ class Run {
         noise_ = start({.words = words, .folder = {}, .output = log, .errors = log}, cores_.noise);
     }
 
-    fs::path noise_log() const { return request_.out / "log" / "noise.log"; }
+    fs::path noise_log() const { return request_.out / base::part::log / "noise.log"; }
 
     bool noise_runs()
     {
@@ -294,7 +294,7 @@ class Run {
     std::string so_far() const
     {
         if (!job_.cooperates()) return {};
-        const fs::path file = request_.out / "log" / "so_far.txt";
+        const fs::path file = request_.out / base::part::log / "so_far.txt";
         const std::vector<std::string> words{"nice",   "-n",         "19",       program("interference"),
                                              "so-far", request_.out, "--budget", request_.budget};
         const auto child = start({.words = words, .folder = {}, .output = file, .errors = file}, cores_.noise);
@@ -331,7 +331,7 @@ void make_directories(const Request& request)
         base::fail_usage(request.out.string(), " belongs to another user: give another --out");
     for (const char* part : {base::part::train, base::part::noise, base::part::report})
         if (const fs::path path = request.out / part; fs::exists(fs::symlink_status(path))) base::fail_taken(path);
-    fs::create_directories(request.out / "log");
+    fs::create_directories(request.out / base::part::log);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
+#include "base/contract/variables.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -184,18 +185,18 @@ void Job::prepare() const
     if (source_ != StepSource::marks) return;
     const fs::path prefix = path_of_program("").parent_path().parent_path();
     const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
-    set("CROSSTALK_OUT", request_.out);
-    set("CROSSTALK_CONTROL_DELAY", control_delay_);
+    set(base::variable::run, request_.out);
+    set(base::variable::control_delay, control_delay_);
     const std::string others = base::environment("PYTHONPATH").value_or("");
     for (const fs::path& module : {prefix / CROSSTALK_PYTHON_FOLDER, fs::path{CROSSTALK_PYTHON_SOURCE}})
         if (fs::exists(module / "crosstalk")) {
             set("PYTHONPATH", module.string() + (others.empty() ? "" : ":" + others));
             break;
         }
-    if (base::environment("CROSSTALK_MARK_LIBRARY")) return;
+    if (base::environment(base::variable::mark_library)) return;
     for (const char* folder : {CROSSTALK_LIBRARY_FOLDER, "lib"})
         if (const fs::path library = prefix / folder / "libcrosstalk-mark.so"; fs::exists(library))
-            return set("CROSSTALK_MARK_LIBRARY", library);
+            return set(base::variable::mark_library, library);
 }
 
 std::string Job::command_line() const
@@ -205,7 +206,7 @@ std::string Job::command_line() const
 
 fs::path Job::log() const
 {
-    return request_.out / "log" / "job.log";
+    return request_.out / base::part::log / "job.log";
 }
 
 fs::path Job::own_table() const
@@ -217,8 +218,8 @@ void Job::measure_quiet_step()
 {
     if (source_ != StepSource::ddl_train || !control_delay_.ends_with('%') || names("--control-delay")) return;
     const auto share = base::parse<base::Percent>(control_delay_);
-    const fs::path scratch = request_.out / "log" / "quiet_step";
-    const fs::path log = request_.out / "log" / "quiet_step.log";
+    const fs::path scratch = request_.out / base::part::log / "quiet_step";
+    const fs::path log = request_.out / base::part::log / "quiet_step.log";
     fs::remove_all(scratch);  // of a run that was killed
     std::vector<std::string> words = training_words(scratch);
     words.insert(words.end(), {"--steps", std::to_string(quiet_steps)});

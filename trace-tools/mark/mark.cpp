@@ -3,6 +3,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/contract/trace_names.hpp"
+#include "base/contract/variables.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/environment.hpp"
@@ -92,7 +93,8 @@ class Marks {
         const Finished finished{finished_};
         if (why.empty()) step_end();
         if (control_ && control_->delay_ns() > 0)
-            recorder_->property("crosstalk::control_delay_ns", std::to_string(control_->delay_ns()));
+            recorder_->property(base::join(base::property::prefix, "control_delay_ns"),
+                                std::to_string(control_->delay_ns()));
         return recorder_->finish_alone(why);
     }
 
@@ -103,7 +105,7 @@ class Marks {
     Marks(const fs::path& run, base::JobRank job)
         : part_{run / base::part::train}, trace_{part_ / base::file::trace}, rank_{job.rank}
     {
-        auto team = std::make_unique<FileTeam>(run / "log" / "ranks", job.rank, job.size);
+        auto team = std::make_unique<FileTeam>(run / base::part::log / "ranks", job.rank, job.size);
         FileTeam& all = *team;
         otf2::together(all, [&] {
             if (job.rank == 0) claim(run);
@@ -133,13 +135,13 @@ class Marks {
     // The known delay needs a page that all ranks see.
     void connect_control(const fs::path& run, FileTeam& all)
     {
-        const std::string delay = all.broadcast(base::environment("CROSSTALK_CONTROL_DELAY").value_or(""));
+        const std::string delay = all.broadcast(base::environment(base::variable::control_delay).value_or(""));
         const std::vector<std::string> hosts = all.gather(base::host_name());
         const bool one =
             std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return host == hosts.front(); });
         const bool wanted = all.broadcast(one ? "one host" : "several") == "one host" && !delay.empty() && delay != "0";
         if (!wanted) return;
-        const fs::path file = run / base::part::control / (base::host_name() + ".ranks");
+        const fs::path file = run / base::part::control / (base::host_name() + base::file::of_ranks);
         otf2::together(all, [&] {
             if (rank_ == 0) AgreedControl::make(file);
         });
@@ -225,7 +227,7 @@ Marks* recording()
 {
     const std::lock_guard lock{beginning};
     if (!std::exchange(begun, true)) {
-        const std::optional<std::string> run = base::environment("CROSSTALK_OUT");
+        const std::optional<std::string> run = base::environment(base::variable::run);
         if (!run) return nullptr;
         try {
             marks = new Marks{*run};

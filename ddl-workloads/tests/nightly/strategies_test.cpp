@@ -1,4 +1,4 @@
-// All strategies with all models, at sizes that take a while.
+// Strategies and models at sizes that take a while.
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
 
@@ -107,3 +107,14 @@ TEST_CASE("half precision begins with about the same losses")
             CHECK(half["loss"].get<double>() == doctest::Approx(full["loss"].get<double>()).epsilon(0.05));
     }
 }
+
+#ifdef CROSSTALK_DDL_TORCH
+TEST_CASE("resnet18 reaches 95 percent accuracy on digits kept apart")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(
+        scratch / "run", {"--model", "resnet18[width=4]", "--batch", "16", "--epochs", "3", "--lr", "0.05"});
+    REQUIRE(run.status == 0);
+    CHECK(run.result["accuracy"].get<double>() >= 0.95);
+}
+#endif

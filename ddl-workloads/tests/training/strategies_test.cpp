@@ -195,15 +195,6 @@ TEST_CASE("mlp reaches 95 percent accuracy on digits kept apart")
     CHECK(run.err.find("accuracy on held-out samples") != std::string::npos);
 }
 
-TEST_CASE("resnet18 reaches 95 percent accuracy on digits kept apart")
-{
-    const testing::Scratch scratch;
-    const testing::TrainRun run = testing::train_alone(
-        scratch / "run", {"--model", "resnet18[width=4]", "--batch", "16", "--epochs", "3", "--lr", "0.05"});
-    REQUIRE(run.status == 0);
-    CHECK(run.result["accuracy"].get<double>() >= 0.95);
-}
-
 TEST_CASE("libraries compute with as many threads as asked for")
 {
     const testing::Scratch scratch;

@@ -1,5 +1,6 @@
 #include "noisegen/stressors/job/job_keeper.hpp"
 
+#include "base/contract/variables.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -53,7 +54,7 @@ int become(const JobStart& start, int go)
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     base::bind_this_thread(base::parse_cpus(start.cpus));
-    ::setenv("CROSSTALK_HARVEST", start.harvest.c_str(), 1);
+    ::setenv(base::variable::harvest, start.harvest.c_str(), 1);
     const int log = ::open(start.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     for (const int file : {STDOUT_FILENO, STDERR_FILENO})
         if (log >= 0) ::dup2(log, file);

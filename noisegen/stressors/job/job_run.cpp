@@ -1,5 +1,6 @@
 // A real program on the noise CPUs, which goes on while its slot lasts and is frozen otherwise: the neighbour as the
 // treatment.
+#include "base/contract/run_directory.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -37,7 +38,7 @@ fs::path file_of(const base::Settings& settings)
 fs::path log_folder(const Place& place)
 {
     if (place.noise.empty()) return {};
-    const fs::path folder = place.noise.parent_path() / "log";
+    const fs::path folder = place.noise.parent_path() / base::part::log;
     fs::create_directories(folder);
     return folder;
 }
