@@ -186,6 +186,7 @@ void Job::prepare() const
     const fs::path prefix = path_of_program("").parent_path().parent_path();
     const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
     set(base::variable::run, request_.out);
+    set(base::variable::command, base::shell_words(request_.command));
     set(base::variable::control_delay, control_delay_);
     const std::string others = base::environment("PYTHONPATH").value_or("");
     for (const fs::path& module : {prefix / CROSSTALK_PYTHON_FOLDER, fs::path{CROSSTALK_PYTHON_SOURCE}})

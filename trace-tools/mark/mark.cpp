@@ -6,6 +6,8 @@
 #include "base/contract/variables.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
 #include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
 #include "base/system/local_rank.hpp"
@@ -36,6 +38,9 @@ namespace fs = std::filesystem;
 using training::Phase;
 
 constexpr std::size_t longest_command = 100;
+
+// A step may have begun before anybody knew of it, but not before that.
+const std::int64_t loaded_ns = base::now_ns();
 
 // None for a name that is no phase of a training.
 std::optional<Phase> phase_of(const std::string& name)
@@ -107,8 +112,10 @@ class Marks {
     {
         auto team = std::make_unique<FileTeam>(run / base::part::log / "ranks", job.rank, job.size);
         FileTeam& all = *team;
+        const nlohmann::json mine{{"host", base::host_name()}, {"cpus", base::format_cpus(base::allowed_cpus())}};
+        const std::vector<std::string> ranks = all.gather(mine.dump());
         otf2::together(all, [&] {
-            if (job.rank == 0) claim(run);
+            if (job.rank == 0) claim(run, ranks);
         });
         recorder_.emplace(trace_, std::move(team), base::join("rank ", job.rank));
         main_ = &recorder_->location(base::location::main);
@@ -120,13 +127,17 @@ class Marks {
         all.close();
     }
 
-    // Rank 0.
-    void claim(const fs::path& run)
+    // Rank 0. `ranks`: JSON of each one.
+    void claim(const fs::path& run, const std::vector<std::string>& ranks)
     {
         base::ClaimedPart claimed{run, base::part::train};
         nlohmann::ordered_json record = base::run_record("crosstalk-mark");
-        const auto command = record.at("command_line").get<std::vector<std::string>>();
-        record["training"]["model"] = base::shortened(base::shell_words(command), longest_command);
+        const std::string command = base::shell_words(record.at("command_line").get<std::vector<std::string>>());
+        record["started_monotonic_ns"] = loaded_ns;
+        record["training"]["model"] =
+            base::shortened(base::environment(base::variable::command).value_or(command), longest_command);
+        for (const std::string& rank : ranks)
+            record["result"]["each_rank"].push_back(nlohmann::ordered_json::parse(rank));
         base::write_whole(part_ / base::file::run_record, record.dump(2) + "\n");
         rows_.emplace(part_ / base::file::steps);
         claimed.keep();
