@@ -234,7 +234,7 @@ class _WatchesTorch(importlib.abc.MetaPathFinder):
             load(module)
             _watch_all(module)
 
-        spec.loader.exec_module = load_and_watch  # type: ignore[method-assign]
+        setattr(spec.loader, "exec_module", load_and_watch)  # noqa: B010
         return spec
 
 
