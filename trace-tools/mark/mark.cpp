@@ -216,6 +216,7 @@ constexpr std::chrono::seconds patience_for_others{2};  // mpirun kills all as s
 std::mutex beginning;
 Marks* marks = nullptr;
 bool begun = false;
+std::atomic<bool> given_up{false};  // a step could not be recorded: there are no further ones
 
 template <class... Parts>
 void say(const Parts&... parts)
@@ -248,7 +249,7 @@ Marks* recording()
             say(error.what(), "; the program runs without a record of its steps");
         }
     }
-    return marks != nullptr && marks->of_this_process() ? marks : nullptr;
+    return marks != nullptr && marks->of_this_process() && !given_up ? marks : nullptr;
 }
 
 // Runs what belongs to a recording; the program never sees a failure.
@@ -258,7 +259,7 @@ void safely(const Work& work)
     try {
         if (Marks* const mine = recording()) work(*mine);
     } catch (const std::exception& error) {
-        say(error.what());
+        if (!given_up.exchange(true)) say(error.what(), "; no further steps are recorded");
     }
 }
 

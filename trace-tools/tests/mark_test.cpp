@@ -157,6 +157,27 @@ TEST_CASE("a run that another program has recorded into is left alone, and the p
     CHECK(fs::is_empty(run / "train"));
 }
 
+TEST_CASE("a full disk ends the record in a line, and not the program")
+{
+    if (testing::run({"unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"}).status != 0)
+        return testing::skip("cannot mount a small disk");
+    const testing::Scratch scratch;
+    const fs::path small = scratch / "small";
+    fs::create_directory(small);
+    const std::string script = "mount -t tmpfs -o size=32k none " + small.string() +
+                               " && CROSSTALK_OUT=" + (small / "run").string() + " " + program +
+                               " 500 > /dev/null && wc -l < " + (small / "run/train/steps.csv").string();
+    const testing::Outcome outcome = testing::run({"unshare", "--mount", "sh", "-c", script});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(std::stoi(outcome.out) > 50);
+    CHECK(std::stoi(outcome.out) < 500);
+    const std::size_t line = outcome.err.find("the disk is full; no further steps are recorded");
+    REQUIRE(line != std::string::npos);
+    CHECK(outcome.err.find("no further steps", line + 40) == std::string::npos);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 2);  // the other one is of the archive
+}
+
 TEST_CASE("all ranks make the delay that is asked for, which rank 0 takes, between barriers")
 {
     const testing::Scratch scratch;
