@@ -318,7 +318,15 @@ def scenarios(runs):
     yield "trace-record", 1, lambda: call("trace-record", "-o", runs.new(), "--", "false", env=preloaded())
     yield "trace-record", 2, lambda: call("trace-record", "-o", runs.new(), "--", "no-such-program")
     yield "trace-record", 3, lambda: call("trace-record", "-o", runs.new(), "--", "sh", "-c", "exit 3", env=preloaded())
+    for code in (0, 1, 3):
+        exits = python_that_exits(runs, code)
+        yield "crosstalk-python", code, lambda exits=exits: call("crosstalk-python", exits)
+    yield "crosstalk-python", 2, lambda: call("crosstalk-python", "no_such.py")
     yield "trace-record", 77, lambda: alone(runs, "trace-record", "--", "true")
+
+
+def python_that_exits(runs, code):
+    return runs.made(f"exit_{code}.py", lambda path: path.write_text(f"import sys\nsys.exit({code})\n"))
 
 
 def calibrated(runs):
@@ -408,7 +416,7 @@ def main():
             said = "" if isinstance(outcome, int) else outcome.stderr.strip()
             if status != code:
                 wrong.append(f"{program} ended with {status}, not {code}: {said}")
-            elif code not in (0, 3) and not isinstance(outcome, int) and program != "trace-record" and not said:
+            elif code not in (0, 3) and not isinstance(outcome, int) and program not in ("trace-record", "crosstalk-python") and not said:
                 if (program, code) != ("ddl-data info", 1):  # what it found is on stdout
                     wrong.append(f"{program} ended with {code} without a word")
         for program in sorted(here):

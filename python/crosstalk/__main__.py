@@ -28,10 +28,10 @@ def main() -> None:
     module = words[0] == "-m"
     if module:
         words = words[1:]
-    if not words:
-        sys.exit("crosstalk-python: -m needs the name of a module")
-    if not module and not Path(words[0]).exists():
-        sys.exit(f"crosstalk-python: there is no {words[0]}")
+    if not words or (not module and not Path(words[0]).exists()):
+        complaint = f"there is no {words[0]}" if words else "-m needs the name of a module"
+        print(f"crosstalk-python: {complaint}", file=sys.stderr)
+        sys.exit(2)
     _torch.watch()
     sys.argv = words
     if module:
