@@ -3,6 +3,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
+#include "base/system/mapped_page.hpp"
 #include "base/system/waiting.hpp"
 #include "base/units.hpp"
 
@@ -45,11 +46,13 @@ AgreedControl::AgreedControl(const std::filesystem::path& file, int rank, int si
         base::check_errno(::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC), "open ", file.string());
     void* const memory = ::mmap(nullptr, sizeof(RankPage), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
     if (memory == MAP_FAILED) throw std::system_error{errno, std::generic_category(), "map " + file.string()};
+    base::keep_without_file(memory);  // where somebody cuts it off, the ranks lose the control, and no more
     shared_ = static_cast<RankPage*>(memory);
 }
 
 AgreedControl::~AgreedControl()
 {
+    base::forget_page(shared_);
     ::munmap(shared_, sizeof(RankPage));
 }
 

@@ -18,6 +18,7 @@ struct RankPage {
     std::atomic<std::uint64_t> arrived;                 // at all barriers so far, by all ranks
     std::atomic<std::uint32_t> given_up;                // a rank did not come: no step is controlled any more
 };
+static_assert(sizeof(RankPage) <= 4096);  // a page
 
 class AgreedControl {
  public:

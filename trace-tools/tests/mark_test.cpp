@@ -218,6 +218,22 @@ TEST_CASE("a delay may be a share of a quiet step, and a sham has none")
     CHECK(delay_ns >= 1'700'000);  // half of a step of 3.5 ms or, where the machine is slow, more
 }
 
+TEST_CASE("ranks whose page is cut off lose the control, and go on")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    base::ControlFile control = base::ControlFile::open(run, base::host_name());
+    ask(control.page(), base::ControlRequest::delay);
+    const std::string exchange = "400 exchange " + (scratch / "arrived").string();
+    testing::Child child{{"sh", "-c", ranks(2, run, exchange, "CROSSTALK_CONTROL_DELAY=1ms")}};
+    const fs::path page = run / "control" / (base::host_name() + ".ranks");
+    REQUIRE(testing::eventually([&] { return control.page().controlled.load() > 5; }));
+    fs::resize_file(page, 0);
+    CHECK(child.wait() == 0);
+    for (const int rank : {0, 1}) CHECK(rows_of(run, rank).size() == 400);
+    CHECK(control.page().controlled.load() < 390);
+}
+
 TEST_CASE("where a rank does not come to the barrier no step is delayed any more, and the program goes on")
 {
     const testing::Scratch scratch;
