@@ -4,24 +4,16 @@ the members that the table names.
 
 Rows of programs that were not built are skipped. Exit code 77 if none was built.
 """
-import ctypes
 import json
-import os
-import pathlib
 import re
-import shutil
-import signal
-import struct
-import subprocess
 import sys
 import tempfile
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
+from tried_runs import (
+    BIN, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, other_profile,
+    own_job, preloaded, probe, stopped, without_io_uring)
+
 PAGE = ROOT / "docs/exit-codes-and-json.md"
-TRAINING = ["--model", "emulated[compute=2ms,gradients=64KiB]", "--data", "synthetic[samples=64]", "--transport", "self"]
-SCHEDULE = "rotation(cpu.spin, placebo, control.delay, control.sham; slot=100ms)"
 wrong = []
 
 
@@ -53,170 +45,6 @@ def json_of(text):
                 yield quoted, None, names
             else:
                 yield None, quoted, names
-
-
-class Runs:
-    """What programs are tried on, in a directory of its own; each is made when it is first asked for."""
-
-    def __init__(self, directory):
-        self.directory = pathlib.Path(directory)
-        self.number = 0
-
-    def new(self, name="out"):
-        self.number += 1
-        return self.directory / f"{name}.{self.number}"
-
-    def call(self, program, *words, **options):
-        command = [str(BIN / program), *map(str, words)]
-        options = {"capture_output": True, "text": True, "timeout": 240, "cwd": self.directory, **options}
-        return subprocess.run(command, **options)
-
-    def made(self, name, make):
-        path = self.directory / name
-        if not path.exists():
-            make(path)
-        return path
-
-    def archive(self, name="late", text="ranks 2\nrepeat 20 step {\n work 1ms, 3ms on 1\n MPI_Barrier 1us\n}\n"):
-        def make(path):
-            spec = self.directory / f"{name}.spec"
-            spec.write_text(text)
-            self.call("trace-synth", spec, "-o", path)
-
-        return self.made(name, make) / "traces.otf2"
-
-    def cut_off(self):
-        def make(path):
-            shutil.copytree(self.archive().parent, path)
-            events = sorted(path.rglob("*.evt"))[0]
-            events.write_bytes(events.read_bytes()[: events.stat().st_size // 2])
-
-        return self.made("cut_off", make) / "traces.otf2"
-
-    def wordless(self):
-        return self.archive("once", "ranks 2\nwork 1ms\nMPI_Barrier 1us\n")
-
-    def run(self, name="run", noise="60s"):
-        """A training of five seconds with noise beside it."""
-
-        def make(path):
-            with open(self.directory / "run.log", "a") as log:
-                training = subprocess.Popen(
-                    [BIN / "ddl-train", *TRAINING, "--control-delay", "200us", "--duration", "6s", "--out", path], stdout=log, stderr=log)
-                while not (path / "train/steps.csv").exists() and training.poll() is None:
-                    time.sleep(0.05)
-                beside = subprocess.Popen(
-                    [BIN / "noisegen", "--schedule", SCHEDULE, "--cpus", "all", "--share",
-                     "--duration", noise, "--out", path], stdout=log, stderr=log)
-                training.wait()
-                if beside.poll() is None:
-                    beside.send_signal(signal.SIGTERM)
-                beside.wait()
-
-        return self.made(name, make)
-
-    def uncovered(self):
-        return self.run("uncovered", "2s")
-
-    def of(self, run):
-        """Options of interference exposure."""
-        noise = sorted((run / "noise").glob("*/trace/traces.otf2"))
-        return ["--train", run / "train/trace/traces.otf2", "--noise", *noise, "--out"]
-
-    def steps(self, name, step_ns):
-        def make(path):
-            ends = [1000 + i * step_ns + i % 7 * 1000 for i in range(101)]
-            pairs = zip(ends, ends[1:])
-            path.write_text("rank,step,begin_ns,end_ns\n" + "".join(f"0,{i},{a},{b}\n" for i, (a, b) in enumerate(pairs)))
-
-        return self.made(name, make)
-
-
-def without_io_uring():
-    """In the child: io_uring_setup is not there (a seccomp filter), as in many containers."""
-    program = b"".join(struct.pack("HBBI", *line) for line in (
-        (0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000)))
-    code = ctypes.create_string_buffer(program)
-    libc = ctypes.CDLL(None)
-    filter_ = struct.pack("HxxxxxxP", 4, ctypes.addressof(code))
-    libc.prctl(38, 1, 0, 0, 0)
-    if libc.prctl(22, 2, filter_, 0, 0) != 0:
-        os._exit(99)
-
-
-def stopped(runs, *words, after=2.0, **options):
-    """The exit code of a program that is stopped by SIGTERM."""
-    command = [str(BIN / words[0]), *map(str, words[1:])]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options) as program:
-        time.sleep(after)
-        program.send_signal(signal.SIGTERM)
-        return program.wait(timeout=60)
-
-
-def lost_checkpoint(runs):
-    """A file stands where checkpoints are to go."""
-    out = runs.new()
-    command = [BIN / "ddl-train", *TRAINING, "--steps", "2000", "--checkpoint-every", "1000", "--out", out]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
-        while not (out / "train/steps.csv").exists():
-            if program.poll() is not None:
-                return program.returncode
-            time.sleep(0.02)
-        (out / "train/checkpoints").write_text("no folder")
-        return program.wait(timeout=120)
-
-
-def alone(runs, program, *words):
-    """The exit code of a program where no other of ours is."""
-    copy = runs.new("alone") / program
-    copy.parent.mkdir()
-    shutil.copy(BIN / program, copy)
-    elsewhere = {name: value for name, value in os.environ.items() if name != "CROSSTALK_BIN"}
-    return subprocess.run([copy, *words], capture_output=True, env=elsewhere).returncode
-
-
-def own_job(runs, out, end_noise=False):
-    """A job that nobody made for this: it prints a line a step, and may end the noise beside it when that has begun."""
-    job = "while sleep 0.01; do echo step $((++step)); done"
-    if end_noise:
-        job = ("{ sleep 6; for child in $(cat /proc/$PPID/task/$PPID/children); do"
-               " [[ $(cat /proc/$child/comm) != noisegen ]] || kill $child; done; } & " + job)
-    return runs.call("crosstalk", "run", "--out", out, "--duration", "8s", "--step-line", "step", "--schedule",
-                     "rotation(cpu.spin, placebo, control.pause; slot=200ms)", "--", "bash", "-c", job)
-
-
-def corrupt_set(runs):
-    out = runs.new("shards")
-    runs.call("ddl-data", "generate", "synthetic", "--samples", 100, "--out", out)
-    records = out / "train-00000.bin"
-    data = bytearray(records.read_bytes())
-    data[1000] ^= 1
-    records.write_bytes(data)
-    return out
-
-
-def fake_file(runs, name="file"):
-    return runs.made(name, lambda path: path.write_text("nothing that any program reads\n"))
-
-
-def no_digits():
-    return {**os.environ, "CROSSTALK_DIGITS": "/nowhere"}
-
-
-def preloaded():
-    """A sanitizer's library wants to be the first of those that are preloaded."""
-    return {**os.environ, "LD_PRELOAD": os.environ.get("CROSSTALK_PRELOAD_FIRST", "")}
-
-
-def probe(runs, *words):
-    return ("noisegen", "probe", "placebo", "--array", "16MiB", *words)
-
-
-def other_profile(runs):
-    def make(path):
-        runs.call("trace-cube", runs.archive("other", "ranks 2\nrepeat 9 step {\n work 1ms\n MPI_Barrier 1us\n}\n"), "-o", path)
-
-    return runs.made("other.cubex", make)
 
 
 def scenarios(runs):
