@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 
@@ -38,7 +39,7 @@ fs::path file_of(const base::Settings& settings)
 fs::path log_folder(const Place& place)
 {
     if (place.noise.empty()) return {};
-    const fs::path folder = place.noise.parent_path() / base::part::log;
+    fs::path folder = place.noise.parent_path() / base::part::log;
     fs::create_directories(folder);
     return folder;
 }
@@ -105,7 +106,7 @@ class NeighbourJob : public Shared {
     {
         std::vector<std::int64_t> late = late_ns_;
         std::sort(late.begin(), late.end());
-        const auto ms = [](std::int64_t ns) { return base::format(static_cast<double>(ns / 10'000) / 100.0); };
+        const auto ms = [](std::int64_t ns) { return base::format(std::round(static_cast<double>(ns) / 1e4) / 100.0); };
         return base::join("frozen by ", freezer_,
                           late.empty() ? std::string{}
                                        : base::join(" within ", ms(late[late.size() * 99 / 100]),
