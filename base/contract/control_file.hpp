@@ -54,6 +54,10 @@ ControlRequest request(const ControlPage& page, std::int64_t now_ns);
 // core: 3.7 % instead of 4.9 %).
 constexpr std::int64_t control_settle_ns = 2'000'000;
 
+// A known delay may be a share of a quiet step: of the median of these steps of rank 0, which noise has to leave alone.
+constexpr std::size_t control_first_quiet_step = 3;  // those before warm up
+constexpr std::size_t control_quiet_steps = 7;
+
 // What is asked of the step after the one that begins now. Nothing of one that would not end before its slot does,
 // judged by the last step's time (0: not known yet).
 ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_step_ns,

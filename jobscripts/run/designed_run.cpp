@@ -1,5 +1,6 @@
 #include "jobscripts/run/designed_run.hpp"
 
+#include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t look_again_ns = 100'000'000;
 constexpr std::size_t steps_before_noise = 5;
-constexpr std::size_t steps_for_the_delay = 12;              // of which the known delay may be a share
+constexpr std::size_t steps_for_the_delay = base::control_first_quiet_step + base::control_quiet_steps + 2;
 constexpr std::int64_t start_up_ns = 5'000'000'000;          // of a job whose steps show only in the end
 constexpr std::int64_t noise_start_ns = 3'000'000'000;       // until it is ready
 constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end

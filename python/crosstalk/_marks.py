@@ -42,44 +42,44 @@ class Marks:
 
     def __init__(self) -> None:
         self._loaded = False
-        self._library: ctypes.CDLL | None = None
+        self._recorder: ctypes.CDLL | None = None
         self.explicit = False  # the program tells its steps itself
 
     @property
-    def library(self) -> ctypes.CDLL | None:
+    def recorder(self) -> ctypes.CDLL | None:
         if not self._loaded:
             self._loaded = True
-            self._library = _library()
-        return self._library
+            self._recorder = _library()
+        return self._recorder
 
     def records(self) -> bool:
-        return self.library is not None and bool(self.library.crosstalk_records())
+        return self.recorder is not None and bool(self.recorder.crosstalk_records())
 
     def step(self) -> None:
-        if self.library is not None:
-            self.library.crosstalk_step()
+        if self.recorder is not None:
+            self.recorder.crosstalk_step()
 
     def step_at(self, at_ns: int) -> None:
         """A step that began earlier, of which that is known only now; without the control's delay."""
-        if self.library is not None:
-            self.library.crosstalk_step_at(at_ns)
+        if self.recorder is not None:
+            self.recorder.crosstalk_step_at(at_ns)
 
     def control(self) -> None:
         """The place in such a step where the control's delay belongs."""
-        if self.library is not None:
-            self.library.crosstalk_control()
+        if self.recorder is not None:
+            self.recorder.crosstalk_control()
 
     def step_end(self) -> None:
-        if self.library is not None:
-            self.library.crosstalk_step_end()
+        if self.recorder is not None:
+            self.recorder.crosstalk_step_end()
 
     def phase(self, name: str | None) -> None:
-        if self.library is not None:
-            self.library.crosstalk_phase(name.encode() if name is not None else None)
+        if self.recorder is not None:
+            self.recorder.crosstalk_phase(name.encode() if name is not None else None)
 
     def phase_at(self, name: str | None, at_ns: int) -> None:
-        if self.library is not None:
-            self.library.crosstalk_phase_at(name.encode() if name is not None else None, at_ns)
+        if self.recorder is not None:
+            self.recorder.crosstalk_phase_at(name.encode() if name is not None else None, at_ns)
 
 
 marks = Marks()

@@ -240,7 +240,7 @@ class _WatchesTorch(importlib.abc.MetaPathFinder):
 
 def watch() -> None:
     """From here on, whenever the program imports PyTorch. Nothing is watched outside of a run."""
-    if marks.library is None:
+    if marks.recorder is None:
         return
     if "torch" in sys.modules:
         _watch_all(sys.modules["torch"])

@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::int64_t patience_ns = 2'000'000'000;  // until all ranks have come to a barrier
 constexpr std::int64_t look_again_ns = 20'000;
-constexpr std::size_t first_quiet_step = 3;  // those before warm up
-constexpr std::size_t quiet_steps = 7;
 constexpr std::uint64_t request_bits = 2;
 
 }  // namespace
@@ -119,9 +117,9 @@ void AgreedControl::obey(base::ControlRequest wished, training::PhaseClock& cloc
 void AgreedControl::at_end(const training::StepTimes& times)
 {
     last_step_ns_ = times.end_ns - times.begin_ns;
-    if (share_ == 0.0 || delay_ns_ != 0 || times.step < first_quiet_step) return;
+    if (share_ == 0.0 || delay_ns_ != 0 || times.step < base::control_first_quiet_step) return;
     quiet_ns_.push_back(last_step_ns_);
-    if (quiet_ns_.size() < quiet_steps) return;
+    if (quiet_ns_.size() < base::control_quiet_steps) return;
     std::sort(quiet_ns_.begin(), quiet_ns_.end());
     delay_ns_ = std::llround(share_ * static_cast<double>(quiet_ns_[quiet_ns_.size() / 2]));
 }

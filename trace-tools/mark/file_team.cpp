@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/clock.hpp"
+#include "base/system/waiting.hpp"
 
 #include <random>
 #include <utility>
@@ -14,7 +15,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t patience_ns = 60'000'000'000;
-constexpr std::int64_t look_again_ns = 1'000'000;
 
 std::string fresh_token()
 {
@@ -27,14 +27,11 @@ fs::path of_rank(const fs::path& directory, const std::string& what, int rank)
     return directory / (what + "." + std::to_string(rank));
 }
 
-template <class Done>
-void wait_until(const Done& done, const std::string& whom)
+template <class Holds>
+void wait_for(const std::string& whom, const Holds& holds)
 {
-    const std::int64_t deadline_ns = base::now_ns() + patience_ns;
-    while (!done()) {
-        if (base::now_ns() > deadline_ns) base::fail(whom, " did not come within ", patience_ns / 1'000'000'000, " s");
-        base::sleep_until_ns(base::now_ns() + look_again_ns);
-    }
+    if (!base::wait_until(holds, patience_ns))
+        base::fail(whom, " did not come within ", patience_ns / 1'000'000'000, " s");
 }
 
 }  // namespace
@@ -51,12 +48,13 @@ void FileTeam::meet()
     const std::string token = fresh_token();
     if (rank_ == 0) {
         std::error_code busy;  // another rank greets in what a killed job left
-        wait_until([&] { return fs::remove_all(directory_, busy) != static_cast<std::uintmax_t>(-1); }, "the last job");
+        wait_for("the end of the last job",
+                 [&] { return fs::remove_all(directory_, busy) != static_cast<std::uintmax_t>(-1); });
         session_ = directory_ / token;
         fs::create_directories(session_);
         for (int other = 1; other < size_; ++other) {
             const fs::path hello = of_rank(directory_, "hello", other);
-            wait_until([&] { return fs::exists(hello); }, "rank " + std::to_string(other));
+            wait_for("rank " + std::to_string(other), [&] { return fs::exists(hello); });
             base::write_whole(of_rank(directory_, "answer", other), base::read_whole(hello) + " " + token);
         }
         return;
@@ -77,7 +75,7 @@ void FileTeam::meet()
         session_ = directory_ / text.substr(token.size() + 1);
         return true;
     };
-    wait_until(answered, "rank 0");
+    wait_for("rank 0", answered);
 }
 
 std::string FileTeam::process_name() const
@@ -87,7 +85,7 @@ std::string FileTeam::process_name() const
 
 std::string FileTeam::take(const fs::path& file) const
 {
-    wait_until([&] { return fs::exists(file); }, file.filename().string());
+    wait_for(file.filename().string(), [&] { return fs::exists(file); });
     return base::read_whole(file);
 }
 

@@ -11,6 +11,7 @@
 #include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
 #include "base/system/local_rank.hpp"
+#include "base/system/waiting.hpp"
 #include "base/words.hpp"
 #include "trace-tools/mark/agreed_control.hpp"
 #include "trace-tools/mark/crosstalk_mark.h"
@@ -167,8 +168,8 @@ class Marks {
     // While another thread does it, after a signal: this one would end the process.
     void wait_until_finished() const
     {
-        const std::int64_t deadline_ns = base::now_ns() + 5'000'000'000;
-        while (!finished_ && base::now_ns() < deadline_ns) base::sleep_until_ns(base::now_ns() + 1'000'000);
+        constexpr std::int64_t patience_ns = 5'000'000'000;
+        base::wait_until([this] { return finished_.load(); }, patience_ns);
     }
 
     std::int64_t not_before_the_last(std::int64_t at_ns) const { return std::max(at_ns, main_->last_ns()); }

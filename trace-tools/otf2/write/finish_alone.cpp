@@ -7,6 +7,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/files.hpp"
+#include "base/system/waiting.hpp"
 #include "trace-tools/otf2/write/collectives.hpp"
 #include "trace-tools/otf2/write/recorder_state.hpp"
 
@@ -147,12 +148,9 @@ void Recorder::State::write_definitions(const std::vector<ProcessRecord>& record
 
 void wait_until_finished(const fs::path& directory, base::Nanoseconds patience)
 {
-    constexpr std::int64_t look_again_ns = 1'000'000;
     const fs::path beside = unfinished(directory);
-    const std::int64_t deadline_ns = base::now_ns() + patience.count();
     std::error_code ignored;
-    while (fs::exists(beside, ignored) && base::now_ns() < deadline_ns)
-        base::sleep_until_ns(base::now_ns() + look_again_ns);
+    base::wait_until([&] { return !fs::exists(beside, ignored); }, patience.count());
 }
 
 bool Recorder::finish_alone(const std::string& why)
