@@ -54,6 +54,27 @@ fs::path of_job(const Scratch& scratch, const std::string& ending)
     return {};
 }
 
+struct Harvested {
+    std::size_t inside = 0;  // lines written in slots of the job
+    std::size_t outside = 0;
+};
+
+Harvested harvested(const Scratch& scratch)
+{
+    constexpr std::int64_t late_ns = 20'000'000;
+    const base::CsvTable rows{part(scratch) / "noise.csv"};
+    std::istringstream harvest{base::read_whole(of_job(scratch, ".harvest"))};
+    Harvested lines;
+    for (std::int64_t at_ns = 0; harvest >> at_ns;) {
+        bool inside = false;
+        for (std::size_t row = 0; row < rows.rows(); ++row)
+            inside |= rows.text(row, "stressor") == "job.run" && at_ns >= rows.get<std::int64_t>(row, "begin_ns") &&
+                      at_ns <= rows.get<std::int64_t>(row, "end_ns") + late_ns;
+        ++(inside ? lines.inside : lines.outside);
+    }
+    return lines;
+}
+
 // Processes with that directory in their command line.
 std::size_t left_of(const Scratch& scratch)
 {
@@ -78,17 +99,8 @@ TEST_CASE("a neighbour's job runs in its slots and rests outside of them, and it
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     const base::CsvTable rows{part(scratch) / "noise.csv"};
-    std::istringstream harvest{base::read_whole(of_job(scratch, ".harvest"))};
-    std::size_t outside = 0;
-    std::size_t all = 0;
-    for (std::int64_t at_ns = 0; harvest >> at_ns; ++all) {
-        constexpr std::int64_t late_ns = 20'000'000;
-        bool inside = false;
-        for (std::size_t row = 0; row < rows.rows(); ++row)
-            inside |= rows.text(row, "stressor") == "job.run" && at_ns >= rows.get<std::int64_t>(row, "begin_ns") &&
-                      at_ns <= rows.get<std::int64_t>(row, "end_ns") + late_ns;
-        outside += inside ? 0 : 1;
-    }
+    const auto [inside, outside] = harvested(scratch);
+    const std::size_t all = inside + outside;
     CHECK(all > 20);
     CHECK(outside <= 2);  // the first instructions, before it is frozen
     std::int64_t counted = 0;
@@ -125,6 +137,24 @@ TEST_CASE("nothing is left of a neighbour's job after kill -9 of noisegen")
     child.signal(SIGKILL);
     child.wait();
     CHECK(eventually([&] { return left_of(scratch) == 0; }));
+}
+
+TEST_CASE("who may make no control group freezes the job by signals")
+{
+    if (::geteuid() != 0) return testing::skip("needs root, to be another user");
+    const Scratch scratch;
+    const std::string job = "job.run[file=" + neighbour(scratch).string() + "]";
+    for (const fs::path& path : {scratch.path(), scratch / "neighbour.sh"}) ::chmod(path.c_str(), 0777);
+    const Outcome outcome = testing::run({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "env",
+                                          without_leak_check, program, "--schedule", job + " 200ms; quiet 200ms",
+                                          "--cpus", cpu(), "--duration", "1600ms", "--out", scratch / "run"});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(base::read_whole(part(scratch) / "noise.json").find("frozen by signals") != std::string::npos);
+    const auto [inside, outside] = harvested(scratch);
+    CHECK(inside > 20);
+    CHECK(outside <= 2);  // the first instructions, before it is frozen
+    CHECK(left_of(scratch) == 0);
 }
 
 TEST_CASE("a job that ends by itself is on record, and the noise goes on")

@@ -1,11 +1,9 @@
 #include "noisegen/stressors/job/freezer.hpp"
 
-#include "base/files.hpp"
 #include "base/system/cgroups.hpp"
-#include "base/system/clock.hpp"
 #include "base/system/processes.hpp"
+#include "base/system/waiting.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -22,13 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t patience_ns = 100'000'000;
 constexpr std::int64_t look_again_ns = 100'000;
-
-template <class Done>
-void wait_until(const Done& done)
-{
-    const std::int64_t deadline_ns = base::now_ns() + patience_ns;
-    while (!done() && base::now_ns() < deadline_ns) base::sleep_until_ns(base::now_ns() + look_again_ns);
-}
 
 bool put(const fs::path& file, const std::string& text)
 {
@@ -50,8 +41,7 @@ class Group : public Freezer {
     struct Kind {
         int version;
         const char* name;
-        const char* controller;  // its mount's name in version 1
-        const char* file;        // says whether the group is frozen ..
+        const char* file;  // says whether the group is frozen ..
         const char* on;
         const char* off;
         const char* state;  // .. and where that is said to be done
@@ -67,11 +57,15 @@ class Group : public Freezer {
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
 
-    void take(pid_t pid) override { put(path_ / "cgroup.procs", std::to_string(pid)); }
+    bool takes(pid_t pid)
+    {
+        const std::string number = std::to_string(pid);
+        return put(path_ / "cgroup.procs", number) && holds(path_ / "cgroup.procs", number);
+    }
     void freeze() override
     {
         put(path_ / kind_.file, kind_.on);
-        wait_until([this] { return holds(path_ / kind_.state, kind_.frozen); });
+        base::wait_until([this] { return holds(path_ / kind_.state, kind_.frozen); }, patience_ns, look_again_ns);
     }
     void thaw() override { put(path_ / kind_.file, kind_.off); }
     const char* name() const override { return kind_.name; }
@@ -81,12 +75,11 @@ class Group : public Freezer {
     fs::path path_;
 };
 
-constexpr Group::Kind version_2{2, "cgroup v2", "", "cgroup.freeze", "1", "0", "cgroup.events", "frozen 1"};
-constexpr Group::Kind version_1{1,        "cgroup v1", "freezer",       "freezer.state",
-                                "FROZEN", "THAWED",    "freezer.state", "FROZEN"};
+constexpr Group::Kind version_2{2, "cgroup v2", "cgroup.freeze", "1", "0", "cgroup.events", "frozen 1"};
+constexpr Group::Kind version_1{1, "cgroup v1", "freezer.state", "FROZEN", "THAWED", "freezer.state", "FROZEN"};
 
-// Null where this user may make none.
-std::unique_ptr<Freezer> group_of(const Group::Kind& kind)
+// Null where this user may make none, or may not move the process: an empty group, too, is soon frozen.
+std::unique_ptr<Freezer> group_of(pid_t pid, const Group::Kind& kind)
 {
     for (const base::CgroupDirectory& own : base::cgroup_directories("freezer")) {
         if (own.version != kind.version) continue;
@@ -94,17 +87,16 @@ std::unique_ptr<Freezer> group_of(const Group::Kind& kind)
         std::error_code refused;
         if (!fs::create_directory(path, refused)) continue;
         auto group = std::make_unique<Group>(kind, path);
-        if (fs::exists(path / kind.file) && ::access((path / "cgroup.procs").c_str(), W_OK) == 0) return group;
+        if (fs::exists(path / kind.file) && group->takes(pid)) return group;
     }
     return nullptr;
 }
 
 class Signals : public Freezer {
  public:
-    void take(pid_t) override {}
     void freeze() override
     {
-        wait_until([] {
+        const auto all_rest = [] {
             bool all = true;
             for (const auto& [pid, process] : base::processes(descendants())) {
                 if (process.state == 'T' || process.state == 't') continue;
@@ -112,7 +104,8 @@ class Signals : public Freezer {
                 all = false;
             }
             return all;
-        });
+        };
+        base::wait_until(all_rest, patience_ns, look_again_ns);
     }
     void thaw() override
     {
@@ -130,10 +123,10 @@ std::set<pid_t> descendants()
     return all;
 }
 
-std::unique_ptr<Freezer> make_freezer()
+std::unique_ptr<Freezer> freezer_of(pid_t pid)
 {
     for (const Group::Kind* kind : {&version_2, &version_1})
-        if (std::unique_ptr<Freezer> group = group_of(*kind)) return group;
+        if (std::unique_ptr<Freezer> group = group_of(pid, *kind)) return group;
     return std::make_unique<Signals>();
 }
 

@@ -12,14 +12,14 @@ namespace noisegen {
 class Freezer {
  public:
     virtual ~Freezer() = default;
-    virtual void take(pid_t pid) = 0;  // it, and all that it starts from now on
-    virtual void freeze() = 0;         // all of them rest when it returns, or after a tenth of a second
+    virtual void freeze() = 0;  // all of them rest when it returns, or after a tenth of a second
     virtual void thaw() = 0;
     virtual const char* name() const = 0;  // "cgroup v2"
 };
 
-// For descendants of this process, which is their reaper. Version 2 of control groups before version 1.
-std::unique_ptr<Freezer> make_freezer();
+// Of a child of this process, which starts nothing yet, and of all that it will start; this process is the reaper of
+// these. Version 2 of control groups before version 1.
+std::unique_ptr<Freezer> freezer_of(pid_t pid);
 
 // All that this process has started, and what those have.
 std::set<pid_t> descendants();

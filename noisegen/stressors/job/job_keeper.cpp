@@ -5,9 +5,11 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
+#include "base/system/waiting.hpp"
 #include "base/words.hpp"
 #include "noisegen/stressors/job/freezer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -25,7 +27,6 @@ namespace noisegen {
 
 namespace {
 
-// A character that no file name and no list of CPUs has.
 constexpr char between = '\n';
 
 std::int64_t resident_bytes(const std::set<pid_t>& processes)
@@ -67,22 +68,24 @@ int become(const JobStart& start, int go)
 
 class Keeper {
  public:
-    Keeper(const JobStart& start, int pipe, int answers) : pipe_{pipe}, answers_{answers}, freezer_{make_freezer()}
+    Keeper(const JobStart& start, int pipe, int answers) : pipe_{pipe}, answers_{answers}
     {
         base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become the reaper of orphans");
         refused_ = begin(start);
     }
 
-    // Nothing of the job is left.
+    // Nothing of the job is left, but what the kernel does not let end, on a disk that does not answer.
     ~Keeper()
     {
-        for (std::set<pid_t> left = descendants(); !left.empty(); left = descendants()) {
+        constexpr std::int64_t patience_ns = 5'000'000'000;
+        const auto all_ended = [this] {
+            reap();
+            const std::set<pid_t> left = descendants();
             for (const pid_t pid : left) ::kill(pid, SIGKILL);
             freezer_->thaw();
-            ::poll(nullptr, 0, 1);
-            reap();
-        }
-        reap();
+            return left.empty();
+        };
+        base::wait_until(all_ended, patience_ns);
     }
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
@@ -121,7 +124,7 @@ class Keeper {
             static_cast<void>(!::write(why[1], &code, sizeof code));
             ::_exit(127);
         }
-        freezer_->take(job);
+        freezer_ = freezer_of(job);
         ::close(go[0]);
         ::close(why[1]);
         ::close(go[1]);
@@ -152,7 +155,10 @@ class Keeper {
 
 std::string to_word(const JobStart& start)
 {
-    return start.cpus + between + start.file + between + start.harvest + between + start.log;
+    std::string word = start.cpus + between + start.file + between + start.harvest + between + start.log;
+    if (std::count(word.begin(), word.end(), between) != 3)
+        base::fail_usage("job.run: a name with a line break in it: ", base::shell_word(start.file), ", or the run's");
+    return word;
 }
 
 JobStart job_start(const std::string& word)

@@ -14,7 +14,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -86,8 +85,6 @@ class NeighbourJob : public Shared {
         resident_bytes_ = std::max(resident_bytes_, news.resident_bytes);
         ended_ = news.processes == 0;
     }
-
-    bool ended() const { return ended_; }
 
     // Lines that it has appended to its harvest since the last look.
     std::uint64_t harvest()
