@@ -146,6 +146,20 @@ TEST_CASE("a child that a program forks records nothing")
     check_sound(run);
 }
 
+TEST_CASE("what a killed job left where ranks meet is in nobody's way")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    const fs::path meeting = run / "log/ranks";
+    fs::create_directories(meeting / "42");
+    base::write_whole(meeting / "hello.1", "17");
+    base::write_whole(meeting / "answer.1", "17 42");
+    base::write_whole(meeting / "42/broadcast0", "old");
+    CHECK(testing::run({"sh", "-c", ranks(2, run, "4")}).err == "");
+    for (const int rank : {0, 1}) CHECK(rows_of(run, rank).size() == 4);
+    CHECK(fs::is_empty(run / "log"));
+}
+
 TEST_CASE("a run that another program has recorded into is left alone, and the program runs")
 {
     const testing::Scratch scratch;
