@@ -55,9 +55,9 @@ class Analyse : public base::Command {
     // ddl-train leaves a table of its steps even where its archive was cut off, which then proves less.
     static fs::path training_in(const fs::path& part)
     {
-        const fs::path archive = part / base::file::anchor_in_part;
+        fs::path archive = part / base::file::anchor_in_part;
         if (fs::exists(archive)) return archive;
-        const fs::path table = part / base::file::steps;
+        fs::path table = part / base::file::steps;
         const bool of_ddl_train = fs::exists(part / base::file::run_record);
         if (fs::exists(table) && !of_ddl_train) return table;
         base::fail("there is no ", archive.string(), ": no training, or one that was cut off");

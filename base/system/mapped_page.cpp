@@ -50,7 +50,7 @@ extern "C" void take_bus_error(int signal, siginfo_t* info, void* context)
 {
     const int code = errno;
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-    void* const page = reinterpret_cast<void*>(address & ~(std::uintptr_t{mapped_page_bytes} - 1));
+    void* const page = static_cast<std::byte*>(info->si_addr) - address % mapped_page_bytes;
     Kept* const kept = info->si_code == BUS_ADRERR ? entry_of(page) : nullptr;
     if (kept != nullptr && ::mmap(page, mapped_page_bytes, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page) {

@@ -97,7 +97,7 @@ H5FD_class_t driver_class()
     driver.name = "crosstalk";
     driver.maxaddr = INT64_MAX;
     driver.fc_degree = H5F_CLOSE_STRONG;
-    driver.fapl_size = sizeof(Output*);
+    driver.fapl_size = sizeof(void*);  // an Output*
     driver.open = open;
     driver.close = close;
     driver.query = query;

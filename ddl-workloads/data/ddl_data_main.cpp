@@ -62,7 +62,7 @@ std::string with_option(const std::string& text, const std::string& option, cons
     base::PlugInText named = base::parse_plug_in(text);
     if (!named.options.emplace(option, value).second) base::fail_usage("--", option, ": ", text, " already says it");
     std::vector<std::string> options;
-    for (const auto& [key, given] : named.options) options.push_back(key + "=" + given);
+    for (const auto& [key, given] : named.options) options.push_back(base::join(key, "=", given));
     return named.name + "[" + base::join_words(options, ",") + "]";
 }
 

@@ -70,7 +70,7 @@ class Synthetic : public BucketModel {
 
 std::vector<std::string> each_layer(const base::Settings& settings, const std::string& name, std::size_t layers)
 {
-    const std::vector<std::string> values = base::split(settings.text(name), '/');
+    std::vector<std::string> values = base::split(settings.text(name), '/');
     if (values.size() == 1) return std::vector<std::string>(layers, values.front());
     if (values.size() != layers)
         base::fail_usage("synthetic[", name, "=", settings.text(name), "] has ", values.size(), " values for ", layers,

@@ -34,7 +34,7 @@ std::string drawn_number()
 std::string name_of(const std::string& numbers)
 {
     std::uint64_t hash = 14695981039346656037U;
-    for (const unsigned char letter : numbers) hash = (hash ^ letter) * 1099511628211U;
+    for (const char letter : numbers) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
     return hexadecimal(hash);
 }
 

@@ -62,7 +62,7 @@ int judge(const Schedule& schedule, const std::vector<LevelTotal>& totals)
 std::string asked_text(const base::Rate& rate)
 {
     constexpr std::size_t short_enough = 9;  // "512.5MB/s"; a share of a limit may be any number
-    const std::string given = base::format(rate);
+    std::string given = base::format(rate);
     if (rate.of != base::Rate::Of::bytes) return given;
     if (given.find("iB") != std::string::npos) return given + " = " + speed_text(rate.per_second);
     return given.size() > short_enough ? speed_text(rate.per_second) : given;

@@ -213,7 +213,7 @@ std::set<int> parse_memory(const std::string& text)
 {
     if (text == "local") return {};
     const std::set<int> there = base::memory_nodes();
-    const std::set<int> nodes = parse_nodes("--memory", text);
+    std::set<int> nodes = parse_nodes("--memory", text);
     for (const int node : nodes)
         if (!there.contains(node))
             base::fail_usage("--memory: NUMA node ", node, " has no memory for this process; there are ",

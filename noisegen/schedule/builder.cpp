@@ -12,7 +12,7 @@ using Options = std::map<std::string, std::string>;
 
 std::string label_of(const base::PlugInText& plug_in)
 {
-    const std::string label = plug_in.label.empty() ? plug_in.name : plug_in.label;
+    std::string label = plug_in.label.empty() ? plug_in.name : plug_in.label;
     if (label == "quiet") base::fail_usage("the label quiet is taken: it means that nothing is on");
     return label;
 }
@@ -45,10 +45,11 @@ std::vector<std::pair<std::string, Options>> levels_of(const base::PlugInText& p
     std::set<std::string> seen;
     for (const std::string& value : base::split(plug_in.options.at(with_levels), '|')) {
         if (value.empty()) base::fail_usage(plug_in.name, "[", with_levels, "] has an empty level");
-        check_once(seen, plug_in.name, with_levels + "=" + value);
+        std::string level = base::join(with_levels, "=", value);
+        check_once(seen, plug_in.name, level);
         Options options = plug_in.options;
         options[with_levels] = value;
-        levels.emplace_back(with_levels + "=" + value, std::move(options));
+        levels.emplace_back(std::move(level), std::move(options));
     }
     return levels;
 }

@@ -61,7 +61,7 @@ JobPlan agree(const fs::path& noise, const JobPlan& proposal)
     if (first) return proposal;
     if (why != EEXIST) throw std::system_error{why, std::generic_category(), "cannot create " + path.string()};
 
-    const JobPlan plan = from_json(path);
+    JobPlan plan = from_json(path);
     const auto differs = [&path](const char* what, const auto& there, const auto& here) {
         base::fail_usage(path.string(), " is for the ", what, " ", there, ", not ", here, "; give another --out");
     };

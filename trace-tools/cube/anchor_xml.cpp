@@ -210,7 +210,7 @@ void read_program(xml_node parent, CubeProfile& profile)
 {
     std::unordered_map<std::string, std::size_t> regions;  // by id
     for (xml_node node : parent.children("region")) {
-        const auto or_unknown = [](std::string text) { return text.empty() ? "unknown" : text; };
+        const auto or_unknown = [](const std::string& text) { return text.empty() ? "unknown" : text; };
         if (!regions.emplace(node.attribute("id").value(), profile.regions.size()).second)
             base::fail("two regions have the id '", node.attribute("id").value(), "'");
         profile.regions.push_back({.name = text_of(node, "name"),

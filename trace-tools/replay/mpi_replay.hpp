@@ -65,7 +65,7 @@ class MpiReplay : public otf2::Visitor {
     using Sink = WaitSums::Sink;
 
     // Reads the archive once if it has non-blocking collectives or receives: see started_requests.hpp.
-    MpiReplay(otf2::Reader& reader, Options options, Sink sink);
+    MpiReplay(otf2::Reader& reader, const Options& options, Sink sink);
     ~MpiReplay() override;
 
     // After the last event.

@@ -196,7 +196,7 @@ class Parser {
     // At most: not every rank may have something to wait for. Not a whole number, as it can be anything.
     double events(const Statement& statement) const
     {
-        return std::visit([this](const auto& what) { return events(what); }, statement.what);
+        return std::visit([this](const auto& what) { return this->events(what); }, statement.what);
     }
     double events(const Block& block) const
     {

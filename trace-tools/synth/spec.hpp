@@ -34,7 +34,7 @@ namespace synth {
 
 struct Statement;
 
-constexpr std::int64_t day_ns = 24 * 3600 * std::int64_t{1'000'000'000};
+constexpr std::int64_t day_ns = std::int64_t{24} * 3600 * 1'000'000'000;
 constexpr std::int64_t longest_ns = 100 * day_ns;  // of a program, and so of each time in it
 
 struct TimeRange {

@@ -73,7 +73,7 @@ fs::path find_digits()
     if (const auto given = base::environment("CROSSTALK_DIGITS")) return *given;
     const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
     for (const char* folder : {"../share/crosstalk/data", CROSSTALK_DATA_FOLDER}) {
-        const fs::path file = (programs / folder / "digits.csv.gz").lexically_normal();
+        fs::path file = (programs / folder / "digits.csv.gz").lexically_normal();
         if (fs::exists(file)) return file;
     }
     base::unavailable("there is no digits.csv.gz beside the programs in ", programs.string(), ": ", how_to_get);

@@ -32,7 +32,7 @@ IdxHeader read_header(const InputFile& file)
         magic[3] < 1 || magic[3] > 4)
         base::fail(name, " is no IDX file of bytes: it does not begin with 0 0 8 and a number of dimensions 1 to 4",
                    magic[0] == 0x1f && magic[1] == 0x8b ? " (it is packed: gunzip it)" : "");
-    std::vector<std::uint8_t> numbers(4U * magic[3]);
+    std::vector<std::uint8_t> numbers(std::size_t{4} * magic[3]);
     file.read_whole(4, numbers, "the header");
     IdxHeader header;
     for (std::size_t at = 0; at < numbers.size(); at += 4) {

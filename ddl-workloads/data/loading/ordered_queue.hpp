@@ -59,7 +59,7 @@ class OrderedQueue {
     }
 
     // Wakes all who wait. The first failure stays.
-    void close(std::exception_ptr failure = nullptr)
+    void close(const std::exception_ptr& failure = nullptr)
     {
         {
             const std::lock_guard lock{mutex_};

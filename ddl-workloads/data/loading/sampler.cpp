@@ -25,7 +25,7 @@ class EpochOrders {
         std::iota(order.begin(), order.end(), 0U);
         base::Random random = base::random_stream(seed_, static_cast<std::uint64_t>(epoch));
         base::shuffle(random, std::span{order});
-        const auto made = std::make_shared<const std::vector<std::uint32_t>>(std::move(order));
+        auto made = std::make_shared<const std::vector<std::uint32_t>>(std::move(order));
         if (epoch >= epoch_) {
             newest_ = made;
             epoch_ = epoch;

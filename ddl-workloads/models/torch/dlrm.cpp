@@ -313,7 +313,7 @@ std::vector<std::int64_t> numbers(const base::Settings& settings, const std::str
 std::vector<std::int64_t> rows_of_tables(const base::Settings& settings, const SampleShape& shape)
 {
     const auto tables = static_cast<std::size_t>(shape.categories);
-    const std::vector<std::int64_t> rows = numbers(settings, "rows");
+    std::vector<std::int64_t> rows = numbers(settings, "rows");
     if (rows.empty()) return std::vector<std::int64_t>(tables, shape.rows);
     if (rows.size() == 1) return std::vector<std::int64_t>(tables, rows.front());
     if (rows.size() != tables)

@@ -72,13 +72,13 @@ class StartHook : public c10d::CommHookInterface {
 
     FuturePointer runHook(c10d::GradBucket& bucket) override
     {
-        const at::Tensor gradients = bucket.getBuffer();
+        const at::Tensor& gradients = bucket.getBuffer();
         auto averaged = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
         Bucket ours{.index = bucket.getIndex(),
                     .gradients = {gradients.data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
                     .last = bucket.isLast()};
         if (shards_ != nullptr) ours.parts = shards_->parts_of(bucket.getParameters());
-        start_(ours, [averaged, gradients](std::exception_ptr failure) {
+        start_(ours, [averaged, gradients](const std::exception_ptr& failure) {
             if (failure)
                 averaged->setError(failure);
             else

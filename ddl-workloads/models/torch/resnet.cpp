@@ -28,7 +28,7 @@ class Block : public nn::Module {
         register_module("shortcut", shortcut_);
     }
 
-    torch::Tensor forward(torch::Tensor x)
+    torch::Tensor forward(const torch::Tensor& x)
     {
         return torch::relu(residual_->forward(x) + (shortcut_ ? shortcut_->forward(x) : x));
     }

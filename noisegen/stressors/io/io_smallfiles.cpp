@@ -28,10 +28,10 @@ struct SmallFilesOptions {
 
 SmallFilesOptions small_files_options(const base::Settings& settings)
 {
-    const SmallFilesOptions options{.directory = settings.text("directory"),
-                                    .files = read_files("io.smallfiles", settings),
-                                    .size = settings.get<base::Bytes>("size").count,
-                                    .cached = settings.get<bool>("cached")};
+    SmallFilesOptions options{.directory = settings.text("directory"),
+                              .files = read_files("io.smallfiles", settings),
+                              .size = settings.get<base::Bytes>("size").count,
+                              .cached = settings.get<bool>("cached")};
     if (options.size < 1 || options.size > (64 << 20))
         base::fail_usage("io.smallfiles[size]: 1B to 64MiB, not ", settings.text("size"));
     return options;

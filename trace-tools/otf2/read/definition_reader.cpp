@@ -163,7 +163,7 @@ GlobalDefCallbacks global_callbacks()
 // OTF2 hands out strings that are ours to free.
 std::string owned(char* text)
 {
-    const std::string copy = text != nullptr ? text : "";
+    std::string copy = text != nullptr ? text : "";
     std::free(text);
     return copy;
 }

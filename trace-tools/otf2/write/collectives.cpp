@@ -176,7 +176,7 @@ void use_team(OTF2_Archive* archive, Team& team)
     auto context = std::make_unique<OTF2_CollectiveContext>(OTF2_CollectiveContext{team});
     check(OTF2_Archive_SetCollectiveCallbacks(archive, &callbacks, nullptr, context.get(), nullptr),
           "write an archive together");
-    context.release();  // the archive releases it now
+    static_cast<void>(context.release());  // the archive releases it now
 }
 
 }  // namespace otf2

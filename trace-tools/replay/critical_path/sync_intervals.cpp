@@ -115,7 +115,7 @@ DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals&
     for (const auto& [where, ns] : work.all()) waiting_work_.add(where, ns);
     const SyncInterval* theirs = &late;
     const SyncInterval* own = intervals.last().get();
-    const DelayShares unknown{.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
+    DelayShares unknown{.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
     while (theirs != own) {
         if (theirs != nullptr && own != nullptr && theirs->end_ns == own->end_ns && theirs->location == own->location &&
             own->location != otf2::nowhere)
