@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clang-tidy finds nothing in a few folders; in all sources with CROSSTALK_TIDY=all, which takes half an hour.
+# clang-tidy finds nothing in a few folders; with `all` in all sources, which takes half an hour.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 needs clang-tidy python3
@@ -7,7 +7,7 @@ cd "$jobscripts/.."
 build=$(dirname "$CROSSTALK_BIN")
 [[ -e $build/compile_commands.json ]] || skip "no compile_commands.json in $build"
 folders=(base/contract analysis/conclude)
-[[ ${CROSSTALK_TIDY:-} != all ]] || folders=(base trace-tools noisegen ddl-workloads analysis)
+[[ ${1:-} != all ]] || folders=(base trace-tools noisegen ddl-workloads analysis jobscripts)
 mapfile -t files < <(find "${folders[@]}" -name '*.cpp' ! -path '*/tests/*' ! -path '*/bench/*')
 check "clang-tidy finds nothing (testing/tidy.py BUILD FILE)" \
     xargs -P "$(nproc)" -n 2 testing/tidy.py "$build" < <(printf '%s\n' "${files[@]}")

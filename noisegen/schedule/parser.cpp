@@ -51,8 +51,8 @@ void refuse_several(const std::string& phase)
         if (std::find(names.begin(), names.end(), name) != names.end()) found.push_back(name);
     }
     if (found.size() > 1)
-        base::fail_usage("'", phase, "' is several stressors: in turn, ", found[0], " 2s; ", found[1],
-                         " 2s, or, is a comma missing?, rotation(", found[0], ", ", found[1], ")");
+        base::fail_usage("'", phase, "' is several stressors: is a comma missing, as in rotation(", found[0], ", ",
+                         found[1], "), or are they in turn: ", found[0], " 2s; ", found[1], " 2s?");
 }
 
 // "memory.stream[...] 2s; quiet 2s"
