@@ -8,6 +8,7 @@ build=$(dirname "$CROSSTALK_BIN")
 [[ -e $build/compile_commands.json ]] || skip "no compile_commands.json in $build"
 folders=(base/contract analysis/conclude)
 [[ ${1:-} != all ]] || folders=(base trace-tools noisegen ddl-workloads analysis jobscripts)
-mapfile -t files < <(find "${folders[@]}" -name '*.cpp' ! -path '*/tests/*' ! -path '*/bench/*')
+# clang 14 cannot read the headers of LibTorch 1.13 as C++20.
+mapfile -t files < <(find "${folders[@]}" -name '*.cpp' ! -path '*/tests/*' ! -path '*/bench/*' ! -path '*/models/torch/*')
 check "clang-tidy finds nothing (testing/tidy.py BUILD FILE)" \
     xargs -P "$(nproc)" -n 2 testing/tidy.py "$build" < <(printf '%s\n' "${files[@]}")
