@@ -182,3 +182,14 @@ TEST_CASE("a job that is no program is refused in one line")
     CHECK(format.err.find("cannot be started: Exec format error") != std::string::npos);
     CHECK(std::count(format.err.begin(), format.err.end(), '\n') == 1);
 }
+
+TEST_CASE("a run whose directory has a line break in its name is refused in one line beside a neighbour's job")
+{
+    const Scratch scratch;
+    const std::string job = "job.run[file=" + neighbour(scratch).string() + "] 1s";
+    const Outcome outcome = testing::run({"env", without_leak_check, program, "--schedule", job, "--cpus", cpu(),
+                                          "--duration", "1s", "--out", scratch / "a\nrun"});
+    CHECK(outcome.status == 2);
+    CHECK(outcome.err.find("may have a line break") != std::string::npos);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+}

@@ -157,7 +157,8 @@ std::string to_word(const JobStart& start)
 {
     std::string word = start.cpus + between + start.file + between + start.harvest + between + start.log;
     if (std::count(word.begin(), word.end(), between) != 3)
-        base::fail_usage("job.run: a name with a line break in it: ", base::shell_word(start.file), ", or the run's");
+        base::fail_usage("job.run[file=", base::shell_word(start.file),
+                         "]: neither its name nor that of --out may have a line break");
     return word;
 }
 
