@@ -27,8 +27,12 @@ endif()
 
 # What every target of ours is compiled with; dependencies are included as SYSTEM and spared the warnings.
 add_library(house_rules INTERFACE)
+set(shadow -Wshadow)
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(shadow -Wshadow=local -Wno-subobject-linkage)  # sources that are compiled as one see each other's private names
+endif()
 target_compile_options(house_rules INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion ${shadow}>
   $<$<AND:$<BOOL:${CROSSTALK_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(house_rules INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # false alarms (GCC bug 105329)
@@ -90,6 +94,7 @@ endfunction()
 
 # house_library(NAME [FOLDERS FOLDER...] [USES TARGET...]): a static library of every .cpp in these folders (default:
 # this one), except programs (*_main.cpp) and benchmarks (*_bench.cpp). Each PATH/X.gp there is in it as text.
+# CMAKE_UNITY_BUILD compiles the sources of a folder as one, so private names in a folder differ.
 function(house_library name)
   cmake_parse_arguments(lib "" "" "FOLDERS;USES" ${ARGN})
   if(NOT lib_FOLDERS)
@@ -107,7 +112,12 @@ function(house_library name)
   target_sources(${name} PUBLIC
     FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${headers}
     FILE_SET lone_headers TYPE HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${lone_headers})
-  set_target_properties(${name} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
+  set_target_properties(${name} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers UNITY_BUILD_MODE GROUP)
+  foreach(source ${sources})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
   target_link_libraries(${name} PUBLIC house_rules ${lib_USES})
   list(TRANSFORM lib_FOLDERS APPEND /*.gp OUTPUT_VARIABLE script_patterns)
   file(GLOB scripts CONFIGURE_DEPENDS ${script_patterns})
@@ -225,7 +235,7 @@ function(house_tests library)
   endif()
   target_compile_definitions(${target} PRIVATE
     CROSSTALK_BIN="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" CROSSTALK_SOURCE="${CMAKE_SOURCE_DIR}")
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD OFF)
   foreach(program ${test_RUNS})
     if(TARGET ${program})
       add_dependencies(${target} ${program})

@@ -10,12 +10,26 @@ import subprocess
 import sys
 import tempfile
 
-NOT_FOR_CLANG = (r" -(fpch-preprocess|Wno-restrict|Wno-maybe-uninitialized|Winvalid-pch|fsanitize=\S+|fno-sanitize=\S+"
+NOT_FOR_CLANG = (r" -(fpch-preprocess|Wno-restrict|Wno-subobject-linkage|Wshadow=local|Wno-maybe-uninitialized|Winvalid-pch|fsanitize=\S+|fno-sanitize=\S+"
                  r"|include \S*cmake_pch\S*)(?= )")
+
+
+def members(unity):
+    """The sources that a unity build compiles as this one."""
+    return re.findall(r'^#include "(/.*\.cpp)"', pathlib.Path(unity).read_text(), re.M)
+
+
+def each_by_itself(command):
+    """The command, or for a unity build's source one for each of its members."""
+    if "/Unity/unity_" not in command["file"]:
+        return [command]
+    return [{**command, "file": member, "command": command["command"].replace(command["file"], member)}
+            for member in members(command["file"])]
 
 
 def main(build, *sources):
     commands = json.loads(pathlib.Path(build, "compile_commands.json").read_text())
+    commands = [each for command in commands for each in each_by_itself(command)]
     for command in commands:
         command["command"] = re.sub(NOT_FOR_CLANG, "", command["command"])
     with tempfile.TemporaryDirectory() as folder:

@@ -115,6 +115,16 @@ std::string format_cpus(const CpuSet& cpus)
     return text;
 }
 
+bool are_within(const CpuSet& some, const CpuSet& all)
+{
+    return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
+bool have_common(const CpuSet& some, const CpuSet& others)
+{
+    return std::any_of(some.begin(), some.end(), [&](int cpu) { return others.contains(cpu); });
+}
+
 CpuSet allowed_cpus()
 {
     CpuSet cpus = affinity_of(0);

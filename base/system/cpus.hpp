@@ -19,6 +19,8 @@ using CpuSet = std::set<int>;
 // "0-3,8" -> {0, 1, 2, 3, 8}. Throws UsageError for anything else, and for numbers over 65535.
 CpuSet parse_cpus(std::string_view text);
 std::string format_cpus(const CpuSet& cpus);
+bool are_within(const CpuSet& some, const CpuSet& all);
+bool have_common(const CpuSet& some, const CpuSet& others);
 
 // CPUs this process may run on (its affinity mask, which the cgroup has already cut).
 CpuSet allowed_cpus();

@@ -35,7 +35,7 @@ Kept* entry_of(const void* page)
     return nullptr;
 }
 
-void tell()
+void report_cut()
 {
     if (reported.exchange(true)) return;
     const auto print = [](std::string_view text) {
@@ -55,7 +55,7 @@ extern "C" void take_bus_error(int signal, siginfo_t* info, void* context)
     if (kept != nullptr && ::mmap(page, mapped_page_bytes, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page) {
         kept->lost = true;
-        tell();
+        report_cut();
         errno = code;
         return;
     }

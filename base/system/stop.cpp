@@ -22,7 +22,7 @@ constexpr int asked_by_program = -1;
 std::atomic<time_t> asked_at{0};  // seconds
 std::atomic<int> event{-1};
 
-void tell()
+void signal_event()
 {
     const eventfd_t one = 1;
     if (event >= 0) static_cast<void>(!::write(event, &one, sizeof one));
@@ -34,7 +34,7 @@ extern "C" void take_signal(int signal)
     if (asked.compare_exchange_strong(none, signal)) {
         asked_at = time(nullptr);
         const int code = errno;
-        tell();
+        signal_event();
         errno = code;
         return;
     }
@@ -88,7 +88,7 @@ void request_stop()
 {
     int none = 0;
     asked.compare_exchange_strong(none, asked_by_program);
-    tell();
+    signal_event();
 }
 
 }  // namespace base

@@ -10,7 +10,7 @@
 
 namespace {
 
-struct Fixture {
+struct Cake {
     std::string shape = "round";
     std::string out;
     std::string model;
@@ -18,7 +18,7 @@ struct Fixture {
     bool quick = false;
     base::Options options{"bake-cake", "cakes of any shape"};
 
-    Fixture()
+    Cake()
     {
         options.group("What");
         options.add_choice("shape", shape, {"round", "square"}, "of the cake");
@@ -47,7 +47,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "help groups the options and wraps the sections")
+TEST_CASE_FIXTURE(Cake, "help groups the options and wraps the sections")
 {
     const std::string help = options.help();
     CHECK(help.find("\nWhat:\n") < help.find("--shape"));
@@ -58,7 +58,7 @@ TEST_CASE_FIXTURE(Fixture, "help groups the options and wraps the sections")
     CHECK(help.find("Files") == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the man page has every option and nothing in it is taken for a request")
+TEST_CASE_FIXTURE(Cake, "the man page has every option and nothing in it is taken for a request")
 {
     const std::string page = base::man_page(options.manual());
     for (const char* word :
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(Fixture, "the man page has every option and nothing in it is t
     CHECK(page.find("\n\\&\\(aq.burnt\\e\n") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "completion knows options, choices and where a value has ended")
+TEST_CASE_FIXTURE(Cake, "completion knows options, choices and where a value has ended")
 {
     CHECK(offered("bake-cake --sh") == "--shape\n");
     CHECK(offered("bake-cake --shape ''") == "round square\n");
@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(Fixture, "completion knows options, choices and where a value 
     CHECK(offered("bake-cake --shape round ''").find("--title") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "completion knows directories")
+TEST_CASE_FIXTURE(Cake, "completion knows directories")
 {
     const testing::Scratch scratch;
     std::filesystem::create_directory(scratch / "kitchen");
@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(Fixture, "completion knows directories")
     CHECK(offered("bake-cake --out '" + (scratch / "ki").string() + "'") == (scratch / "kitchen").string() + "\n");
 }
 
-TEST_CASE_FIXTURE(Fixture, "completion knows plug-ins and inside brackets their options")
+TEST_CASE_FIXTURE(Cake, "completion knows plug-ins and inside brackets their options")
 {
     CHECK(offered("bake-cake --model ''") == "tower tree both(\n");
     CHECK(offered("bake-cake --model t") == "tower tree\n");
@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(Fixture, "completion knows plug-ins and inside brackets their 
     CHECK(offered("bake-cake --model label = tow") == "tower\n");
 }
 
-TEST_CASE_FIXTURE(Fixture, "completion, help and man page know commands and plug-ins among words")
+TEST_CASE_FIXTURE(Cake, "completion, help and man page know commands and plug-ins among words")
 {
     base::Options eat{"bake-cake eat", "what is left"};
     std::vector<std::string> cakes;
@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(Fixture, "completion, help and man page know commands and plug
     CHECK(page.find(".SH \"COMMANDS\"\n.TP\n\\fBeat\\fR\nwhat is left\n") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a shell without completion is refused")
+TEST_CASE_FIXTURE(Cake, "a shell without completion is refused")
 {
     std::string program = "bake-cake";
     std::string option = "--completion";

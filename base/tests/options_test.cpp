@@ -14,14 +14,14 @@ using namespace std::chrono_literals;
 namespace {
 
 // A small program's options, parsed from words.
-struct Fixture {
+struct OptionsFixture {
     Nanoseconds duration = 60s;
     std::int64_t seed = 1;
     bool dry_run = false;
     std::string strategy = "ddp";
     Options options{"noisegen", "reproducible stress"};
 
-    Fixture()
+    OptionsFixture()
     {
         options.add("duration", duration, "how long");
         options.add("seed", seed, "of the order of slots");
@@ -50,7 +50,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "values are typed and defaults stay")
+TEST_CASE_FIXTURE(OptionsFixture, "values are typed and defaults stay")
 {
     CHECK(parse({"--duration", "1.5s", "--dry-run"}));
     CHECK(duration == 1500ms);
@@ -60,19 +60,19 @@ TEST_CASE_FIXTURE(Fixture, "values are typed and defaults stay")
     CHECK_FALSE(options.given("seed"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a wrong option gets the right one back")
+TEST_CASE_FIXTURE(OptionsFixture, "a wrong option gets the right one back")
 {
     CHECK(complaint({"--duraton", "1s"}) ==
           "no option '--duraton'; did you mean --duration? (noisegen --help shows all)");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a wrong value names its option")
+TEST_CASE_FIXTURE(OptionsFixture, "a wrong value names its option")
 {
     CHECK(complaint({"--duration", "fast"}) == "--duration: 'fast' is not a number with a unit, such as 1.5s");
     CHECK(complaint({"--strategy", "dpp"}) == "--strategy: 'dpp' is none of none|naive|ddp; did you mean ddp?");
 }
 
-TEST_CASE_FIXTURE(Fixture, "of parts those that are named are left, and a wrong name gets the right ones back")
+TEST_CASE_FIXTURE(OptionsFixture, "of parts those that are named are left, and a wrong name gets the right ones back")
 {
     const std::vector<std::pair<std::string, int>> all{{"write", 1}, {"read", 2}, {"random", 3}};
     std::vector<std::pair<std::string, int>> parts = all;
@@ -84,12 +84,12 @@ TEST_CASE_FIXTURE(Fixture, "of parts those that are named are left, and a wrong 
     CHECK(parts == std::vector<std::pair<std::string, int>>{{"write", 1}, {"random", 3}});
 }
 
-TEST_CASE_FIXTURE(Fixture, "stray words are refused")
+TEST_CASE_FIXTURE(OptionsFixture, "stray words are refused")
 {
     CHECK(complaint({"60s"}) == "takes options only, no other words (noisegen --help shows all)");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a config file supplies what the command line does not")
+TEST_CASE_FIXTURE(OptionsFixture, "a config file supplies what the command line does not")
 {
     const testing::Scratch scratch;
     std::ofstream{scratch / "run.ini"} << "duration = 5s\nseed = 7\n";
@@ -98,7 +98,7 @@ TEST_CASE_FIXTURE(Fixture, "a config file supplies what the command line does no
     CHECK(seed == 9);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a missing config file and unknown words in it are usage errors")
+TEST_CASE_FIXTURE(OptionsFixture, "a missing config file and unknown words in it are usage errors")
 {
     const testing::Scratch scratch;
     CHECK(complaint({"--config", "nowhere.ini"}) == "cannot read the config file nowhere.ini");
@@ -108,7 +108,7 @@ TEST_CASE_FIXTURE(Fixture, "a missing config file and unknown words in it are us
           "no option '--sed'; did you mean --seed? (noisegen --help shows all)");
 }
 
-TEST_CASE_FIXTURE(Fixture, "placeholders of the library that parses are words like others")
+TEST_CASE_FIXTURE(OptionsFixture, "placeholders of the library that parses are words like others")
 {
     CHECK(complaint({"--%canonical_option%="}).starts_with("no option '--%canonical_option%'"));
     CHECK(complaint({"--%prefix%%option%=3"}).starts_with("no option '--%prefix%%option%'"));
@@ -122,14 +122,14 @@ TEST_CASE_FIXTURE(Fixture, "placeholders of the library that parses are words li
     CHECK(complaint({"--config", file}).starts_with("no option '--section.duration'"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "help names every option with its default")
+TEST_CASE_FIXTURE(OptionsFixture, "help names every option with its default")
 {
     const std::string help = options.help();
     CHECK(help.find("--duration") != std::string::npos);
     CHECK(help.find("(default 60s)") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the end of help is wrapped as the rest is")
+TEST_CASE_FIXTURE(OptionsFixture, "the end of help is wrapped as the rest is")
 {
     options.epilogue("Noise is " + std::string(85, 'n') + " and ends " + std::string(80, 'e') + ".");
     CHECK(

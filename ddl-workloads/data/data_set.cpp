@@ -19,8 +19,6 @@ extern const DataSetCard hdf5_data;
 
 namespace {
 
-constexpr int held_out_every = 5;
-
 struct Choice {
     const DataSetCard& card;
     base::Settings settings;

@@ -17,6 +17,9 @@ namespace ddl {
 
 enum class Part { train, held_out };
 
+// Where a data set has no parts of its own, every fifth sample is held out.
+constexpr int held_out_every = 5;
+
 // What a plug-in supplies that makes samples: records by number. The same settings give the same ones everywhere.
 class SampleSource {
  public:

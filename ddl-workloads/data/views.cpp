@@ -8,8 +8,6 @@ namespace ddl {
 
 namespace {
 
-constexpr std::int64_t held_out_every = 5;
-
 class Joined : public Records {
  public:
     explicit Joined(std::vector<std::unique_ptr<Records>> files)

@@ -9,7 +9,7 @@ namespace noisegen {
 namespace {
 
 constexpr std::int64_t lead_ns = 10'000'000;
-constexpr std::int64_t tick_ns = 50'000'000;
+constexpr std::int64_t look_again_ns = 50'000'000;
 
 // Until the table is over (true) or the run cannot go on.
 bool wait_for(const Team& team, const MeasuredRun& measured, std::int64_t start_ns)
@@ -20,7 +20,7 @@ bool wait_for(const Team& team, const MeasuredRun& measured, std::int64_t start_
         if (team.failed()) return true;  // stop() throws why
         const std::int64_t now = base::now_ns();
         measured.progress(static_cast<double>(now - start_ns) / static_cast<double>(length_ns));
-        team.wait_for_news(now + tick_ns, base::stop_descriptor());
+        team.wait_for_news(now + look_again_ns, base::stop_descriptor());
     }
     return !base::stop_requested();
 }

@@ -34,7 +34,7 @@ struct Speed {
 };
 
 // Above this a round shows other processes rather than the machine.
-constexpr double waited_too_long = 0.05;
+constexpr double disturbed_share = 0.05;
 
 // A stressor on the first so many cores.
 struct Item {
@@ -196,7 +196,7 @@ std::optional<Coupling> coupling_of(const std::vector<Item>& items, const Item& 
     std::vector<double> of_one;
     std::vector<double> of_two;
     for (std::size_t round = 0; round < two.bytes.size(); ++round) {
-        if (std::max(one->waited[round], two.waited[round]) > waited_too_long) continue;
+        if (std::max(one->waited[round], two.waited[round]) > disturbed_share) continue;
         of_one.push_back(one->bytes[round]);
         of_two.push_back(two.bytes[round]);
     }
@@ -212,7 +212,7 @@ void tell_waiting(const std::vector<Item>& items)
     for (const Item& item : items)
         for (const double waited : item.waited) {
             ++all;
-            if (waited > waited_too_long) ++disturbed;
+            if (waited > disturbed_share) ++disturbed;
         }
     if (disturbed > 0)
         base::warn("others ran on these CPUs in ", disturbed, " of ", all,

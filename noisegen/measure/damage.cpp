@@ -15,7 +15,7 @@ namespace noisegen {
 namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-constexpr double waited_too_long = 0.1;
+constexpr double weakened_share = 0.1;
 constexpr double felt = 0.05;  // less cannot be separated from the machine's own noise
 
 // From this share of memory's latency on: others fill the cache, or a virtual machine shows one that it does not have.
@@ -160,7 +160,7 @@ std::vector<std::string> remarks(const DamageReport& report)
     const auto count = [&all](const auto& holds) { return std::count_if(all.begin(), all.end(), holds); };
     if (count([](const Damage& d) { return std::isnan(d.bandwidth_kept.low + d.latency_factor.low); }) > 0)
         words.push_back("too few of the victim's slices lie wholly in a slot: give a longer --slot");
-    else if (report.noise_waited > waited_too_long)
+    else if (report.noise_waited > weakened_share)
         words.push_back("others had the noise's CPUs for " + percent(report.noise_waited) +
                         " of its time: with all of it the damage would be greater");
     else if (count(aims_at_memory) > 0 &&

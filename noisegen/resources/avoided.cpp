@@ -28,11 +28,6 @@ fs::path proc_of(pid_t pid)
     return proc / std::to_string(pid);
 }
 
-bool within(const base::CpuSet& a, const base::CpuSet& b)
-{
-    return std::includes(b.begin(), b.end(), a.begin(), a.end());
-}
-
 // Of all threads together: a library may have bound them one by one.
 base::CpuSet cpus_of_process(pid_t pid)
 {
@@ -115,7 +110,7 @@ std::vector<AvoidedProcess> avoided_processes(const Avoid& avoid, const base::Cp
             training.contains(pid) || (job != nullptr && environment_of(pid, "SLURM_JOB_ID") == job);
         if ((!explicitly && !of_the_job) || program_of(pid) == me) continue;
         base::CpuSet cpus = cpus_of_process(pid);
-        const bool bound = !within(allowed, cpus);
+        const bool bound = !base::are_within(allowed, cpus);
         const bool launcher = !bound && parents.contains(pid);
         if (cpus.empty() || launcher || (!bound && !explicitly)) continue;
         found.push_back({pid, process.name, std::move(cpus)});
@@ -126,7 +121,7 @@ std::vector<AvoidedProcess> avoided_processes(const Avoid& avoid, const base::Cp
 std::set<pid_t> unbound_training(const Avoid& avoid, const base::CpuSet& allowed)
 {
     std::set<pid_t> unbound = processes_of_training(avoid.training);
-    std::erase_if(unbound, [&](pid_t pid) { return !within(allowed, cpus_of_process(pid)); });
+    std::erase_if(unbound, [&](pid_t pid) { return !base::are_within(allowed, cpus_of_process(pid)); });
     return unbound;
 }
 

@@ -21,9 +21,8 @@ std::vector<pid_t> other_noise(const base::CpuSet& cpus, const base::CpuSet& all
         if (pid == ::getpid() || found.name != own->second.name) continue;  // a guardian has another name
         if (in_a_job && found.parent == own->second.parent) continue;
         const base::CpuSet bound = base::affinity_of(pid);
-        const bool has_chosen =
-            allowed.size() == 1 || !std::includes(bound.begin(), bound.end(), allowed.begin(), allowed.end());
-        const bool meets = std::any_of(bound.begin(), bound.end(), [&](int cpu) { return cpus.contains(cpu); });
+        const bool has_chosen = allowed.size() == 1 || !base::are_within(allowed, bound);
+        const bool meets = base::have_common(bound, cpus);
         if (has_chosen && meets) others.push_back(pid);
     }
     return others;

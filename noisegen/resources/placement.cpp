@@ -8,20 +8,6 @@
 
 namespace noisegen {
 
-namespace {
-
-bool overlap(const base::CpuSet& a, const base::CpuSet& b)
-{
-    return std::any_of(a.begin(), a.end(), [&b](int cpu) { return b.contains(cpu); });
-}
-
-bool within(const base::CpuSet& a, const base::CpuSet& b)
-{
-    return std::includes(b.begin(), b.end(), a.begin(), a.end());
-}
-
-}  // namespace
-
 void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<std::string>& avoid)
 {
     options.add("cpus", cpu_request.cpus,
@@ -71,7 +57,7 @@ std::vector<base::Core> suitable(const CpuRequest& cpu_request, const Machine& m
     std::set<int> sockets;
     for (const base::Core& core : machine.cores) {
         nodes.insert(core.numa_node);
-        if (overlap(core.cpus, machine.avoided)) sockets.insert(core.package);
+        if (base::have_common(core.cpus, machine.avoided)) sockets.insert(core.package);
     }
     if (cpu_request.socket != "any" && sockets.empty())
         base::fail_usage("--socket ", cpu_request.socket, ": than which? Say what is to be avoided with --avoid");
@@ -91,7 +77,9 @@ std::vector<base::Core> suitable(const CpuRequest& cpu_request, const Machine& m
 base::CpuSet idle_of(const CpuRequest& cpu_request, const Machine& machine, const base::Core& core)
 {
     if (cpu_request.smt == "no")
-        return within(core.cpus, machine.allowed) && !overlap(core.cpus, machine.avoided) ? core.cpus : base::CpuSet{};
+        return base::are_within(core.cpus, machine.allowed) && !base::have_common(core.cpus, machine.avoided)
+                   ? core.cpus
+                   : base::CpuSet{};
     base::CpuSet idle;
     for (const int cpu : core.cpus)
         if (machine.allowed.contains(cpu) && !machine.avoided.contains(cpu)) idle.insert(cpu);

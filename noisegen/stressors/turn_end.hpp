@@ -1,4 +1,4 @@
-// How long what is under way when a turn ends may take to come to an end, waiting for other processes.
+// Times of a stressor that waits for other processes: of its steps, and of what is under way when a turn ends.
 #pragma once
 
 #include "base/system/clock.hpp"
@@ -7,6 +7,10 @@
 #include <algorithm>
 
 namespace noisegen {
+
+// Of a stressor that waits for other processes: how long a step works, and how long it sleeps where nothing came.
+constexpr std::int64_t exchange_step_ns = 1'000'000;
+constexpr std::int64_t exchange_nap_ns = 50'000;
 
 // A tenth of the turn that begins now, so that the next one is hardly late; 1 to 50 ms.
 inline std::int64_t patience_ns(const Turn& turn)

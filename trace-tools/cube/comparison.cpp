@@ -17,7 +17,7 @@ using Row = std::vector<double>;
 using Rows = std::map<std::size_t, Row>;
 
 // Where a profile's call paths and locations are in the union.
-struct Places {
+struct PlacesInUnion {
     std::vector<std::optional<std::size_t>> call_paths;  // none: an artificial root that is left out
     std::vector<std::size_t> locations;
 };
@@ -30,15 +30,15 @@ class Union {
         : root_{root}, places_{place(first), place(second)}
     {
         const std::vector<std::size_t> order = put_in_order(shape_);
-        for (Places& places : places_)
+        for (PlacesInUnion& places : places_)
             for (std::size_t& location : places.locations) location = order[location];
     }
 
     const CubeProfile& shape() const { return shape_; }
-    const Places& first() const { return places_[0]; }
-    const Places& second() const { return places_[1]; }
+    const PlacesInUnion& first() const { return places_[0]; }
+    const PlacesInUnion& second() const { return places_[1]; }
 
-    Rows moved(const Rows& rows, const Places& places) const
+    Rows moved(const Rows& rows, const PlacesInUnion& places) const
     {
         Rows moved;
         for (const auto& [path, row] : rows) {
@@ -51,10 +51,10 @@ class Union {
     }
 
  private:
-    Places place(const CubeProfile& profile)
+    PlacesInUnion place(const CubeProfile& profile)
     {
         if (shape_.machine.empty()) shape_.machine = profile.machine;
-        Places places;
+        PlacesInUnion places;
         for (std::size_t i = 0; i < profile.call_paths.size(); ++i)
             places.call_paths.push_back(call_path(profile, i, places));
         std::map<std::tuple<std::size_t, std::string>, std::size_t> namesakes;
@@ -69,7 +69,7 @@ class Union {
         return places;
     }
 
-    std::optional<std::size_t> call_path(const CubeProfile& profile, std::size_t path, const Places& places)
+    std::optional<std::size_t> call_path(const CubeProfile& profile, std::size_t path, const PlacesInUnion& places)
     {
         if (root_ == ArtificialRoot::left_out && is_artificial_root(profile, path)) return std::nullopt;
         const CubeRegion& region = profile.regions[profile.call_paths[path].region];
@@ -95,7 +95,7 @@ class Union {
     std::map<std::pair<std::optional<std::size_t>, std::size_t>, std::size_t> call_paths_;
     std::map<std::pair<std::string, std::int64_t>, std::size_t> processes_;
     std::map<std::tuple<std::size_t, std::string, std::size_t>, std::size_t> locations_;
-    std::array<Places, 2> places_;
+    std::array<PlacesInUnion, 2> places_;
 };
 
 // later - earlier
@@ -166,7 +166,7 @@ bool has_artificial_root(const CubeProfile& profile)
 InBoth call_paths_in_both(const CubeProfile& first, const CubeProfile& second)
 {
     const Union both{first, second, Union::ArtificialRoot::left_out};
-    const auto all = [](const Places& places) {
+    const auto all = [](const PlacesInUnion& places) {
         std::set<std::size_t> paths;
         for (const std::optional<std::size_t>& path : places.call_paths)
             if (path) paths.insert(*path);
@@ -186,7 +186,7 @@ CubeProfile compared(CubeProfile quiet, CubeProfile noisy, bool derived)
     Prefixed noisy_metrics{profile, "noisy", "noisy run"};
     Prefixed differences{profile, "difference", "noisy - quiet"};
     const auto add = [&](const CubeMetric& metric, const CubeProfile& from) {
-        const auto rows_of = [&](const CubeProfile& run, const Places& places) {
+        const auto rows_of = [&](const CubeProfile& run, const PlacesInUnion& places) {
             const CubeMetric* const found = run.find_metric(metric.unique_name);
             return found == nullptr ? Rows{} : both.moved(found->rows, places);
         };

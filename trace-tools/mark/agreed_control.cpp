@@ -18,7 +18,7 @@ namespace mark {
 
 namespace {
 
-constexpr std::int64_t patience_ns = 2'000'000'000;  // until all ranks have come to a barrier
+constexpr std::int64_t barrier_within_ns = 2'000'000'000;  // until all ranks have come to a barrier
 constexpr std::int64_t look_again_ns = 20'000;
 constexpr std::uint64_t request_bits = 2;
 
@@ -81,7 +81,7 @@ bool AgreedControl::barrier()
 {
     const std::uint64_t all = ++barriers_ * size_;
     shared_->arrived.fetch_add(1, std::memory_order_acq_rel);
-    const std::int64_t deadline_ns = base::now_ns() + patience_ns;
+    const std::int64_t deadline_ns = base::now_ns() + barrier_within_ns;
     while (shared_->arrived.load(std::memory_order_acquire) < all) {
         if (shared_->given_up.load() != 0) return false;
         if (base::now_ns() > deadline_ns) {

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t patience_ns = 60'000'000'000;
+constexpr std::int64_t meet_within_ns = 60'000'000'000;
 
 std::string fresh_token()
 {
@@ -30,8 +30,8 @@ fs::path of_rank(const fs::path& directory, const std::string& what, int rank)
 template <class Holds>
 void wait_for(const std::string& whom, const Holds& holds)
 {
-    if (!base::wait_until(holds, patience_ns))
-        base::fail(whom, " did not come within ", patience_ns / 1'000'000'000, " s");
+    if (!base::wait_until(holds, meet_within_ns))
+        base::fail(whom, " did not come within ", meet_within_ns / 1'000'000'000, " s");
 }
 
 }  // namespace

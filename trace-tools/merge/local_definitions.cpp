@@ -7,20 +7,8 @@ namespace merge {
 
 namespace {
 
-using DefinitionCallbacks = otf2::Handle<OTF2_DefReaderCallbacks, OTF2_DefReaderCallbacks_Delete>;
+using LocalDefinitionCallbacks = otf2::Handle<OTF2_DefReaderCallbacks, OTF2_DefReaderCallbacks_Delete>;
 using Numbers = std::map<std::uint64_t, std::uint64_t>;
-
-// No exception may pass through OTF2's C code; the only one to be expected is the lack of memory.
-template <class Work>
-OTF2_CallbackCode safely(void* user, const Work& work)
-{
-    try {
-        work(*static_cast<LocalDefinitions*>(user));
-        return OTF2_CALLBACK_SUCCESS;
-    } catch (...) {
-        return OTF2_CALLBACK_ERROR;
-    }
-}
 
 struct Collected {
     Numbers& numbers;
@@ -47,7 +35,9 @@ OTF2_CallbackCode mapping(void* user, OTF2_MappingType type, const OTF2_IdMap* m
 
 OTF2_CallbackCode clock_offset(void* user, OTF2_TimeStamp at, std::int64_t offset, double deviation)
 {
-    return safely(user, [&](LocalDefinitions& local) { local.clock_offsets.push_back({at, offset, deviation}); });
+    return otf2::with_state<LocalDefinitions>(user, [&](LocalDefinitions& local) {
+        local.clock_offsets.push_back({at, offset, deviation});
+    });
 }
 
 void write_numbers(OTF2_DefWriter* writer, OTF2_MappingType type, const Numbers& numbers)
@@ -66,7 +56,7 @@ LocalDefinitions read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef lo
     LocalDefinitions local;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (definitions == nullptr) return local;
-    const DefinitionCallbacks callbacks{otf2::check(OTF2_DefReaderCallbacks_New(), "read local definitions")};
+    const LocalDefinitionCallbacks callbacks{otf2::check(OTF2_DefReaderCallbacks_New(), "read local definitions")};
     OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks.get(), mapping);
     OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), clock_offset);
     otf2::check(OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks.get(), &local),

@@ -12,23 +12,11 @@ namespace merge {
 
 namespace {
 
-using DefinitionCallbacks = otf2::Handle<OTF2_GlobalDefReaderCallbacks, OTF2_GlobalDefReaderCallbacks_Delete>;
-
-// No exception may pass through OTF2's C code; the only one to be expected is the lack of memory.
-template <class Work>
-OTF2_CallbackCode safely(void* user, const Work& work)
-{
-    try {
-        work(*static_cast<RawDefinitions*>(user));
-        return OTF2_CALLBACK_SUCCESS;
-    } catch (...) {
-        return OTF2_CALLBACK_ERROR;
-    }
-}
+using GlobalDefinitionCallbacks = otf2::Handle<OTF2_GlobalDefReaderCallbacks, OTF2_GlobalDefReaderCallbacks_Delete>;
 
 OTF2_CallbackCode add(void* user, Row row)
 {
-    return safely(user, [&](RawDefinitions& raw) {
+    return otf2::with_state<RawDefinitions>(user, [&](RawDefinitions& raw) {
         const Form& made = form(row.kind);
         if (made.numbered) {
             auto& table = raw.rows_of[static_cast<std::size_t>(made.cells.front())];
@@ -163,12 +151,14 @@ OTF2_ErrorCode write_io_paradigm(OTF2_GlobalDefWriter* writer, const Row& row)
 OTF2_CallbackCode read_clock(void* user, std::uint64_t ticks_per_s, std::uint64_t begin, std::uint64_t length,
                              std::uint64_t realtime)
 {
-    return safely(user, [&](RawDefinitions& raw) { raw.clock = {ticks_per_s, begin, length, realtime}; });
+    return otf2::with_state<RawDefinitions>(user, [&](RawDefinitions& raw) {
+        raw.clock = {ticks_per_s, begin, length, realtime};
+    });
 }
 
 OTF2_CallbackCode count_unknown(void* user)
 {
-    return safely(user, [](RawDefinitions& raw) { ++raw.unknown; });
+    return otf2::with_state<RawDefinitions>(user, [](RawDefinitions& raw) { ++raw.unknown; });
 }
 
 #define LISTEN(Name, callback) \
@@ -266,7 +256,7 @@ const Row* RawDefinitions::find(Space space, std::uint64_t number) const
 RawDefinitions read_raw_definitions(OTF2_Reader* reader)
 {
     OTF2_GlobalDefReader* definitions = otf2::check(OTF2_Reader_GetGlobalDefReader(reader), "read its definitions");
-    const DefinitionCallbacks callbacks{otf2::check(OTF2_GlobalDefReaderCallbacks_New(), "read definitions")};
+    const GlobalDefinitionCallbacks callbacks{otf2::check(OTF2_GlobalDefReaderCallbacks_New(), "read definitions")};
     for (std::size_t kind = 0; kind < kinds; ++kind) form(static_cast<Kind>(kind)).listen(callbacks.get());
     LISTEN(ClockProperties, read_clock)(callbacks.get());
     LISTEN(Unknown, count_unknown)(callbacks.get());

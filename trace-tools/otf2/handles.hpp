@@ -59,4 +59,17 @@ void check_written(const Work& work, const Parts&... parts)
     check(last_error(), parts...);
 }
 
+// In a callback of OTF2's: work(state of the reader). No exception may pass through OTF2's C code; the only one to be
+// expected is the lack of memory.
+template <class State, class Work>
+OTF2_CallbackCode with_state(void* user, const Work& work)
+{
+    try {
+        work(*static_cast<State*>(user));
+        return OTF2_CALLBACK_SUCCESS;
+    } catch (...) {
+        return OTF2_CALLBACK_ERROR;
+    }
+}
+
 }  // namespace otf2

@@ -81,7 +81,7 @@ void print_nodes(std::ostream& out, const Archive& archive)
     }
 }
 
-std::string clock_offsets(const Location& location)
+std::string text_of_offsets(const Location& location)
 {
     if (location.clock_offsets.empty()) return "-";
     const auto [least, most] =
@@ -105,7 +105,7 @@ void print_locations(std::ostream& out, const Archive& archive, const Profile& p
         rows.push_back({shown(process + " / " + location.name), text(location.kind), std::to_string(found.events),
                         some ? in_ms(base::saturated_difference(found.first_ns, archive.clock.begin_ns)) : "-",
                         some ? in_ms(base::saturated_difference(found.last_ns, archive.clock.begin_ns)) : "-",
-                        clock_offsets(location)});
+                        text_of_offsets(location)});
     }
     print_table(out, rows);
 }

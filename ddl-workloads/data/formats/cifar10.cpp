@@ -26,7 +26,7 @@ std::vector<fs::path> train_files(const fs::path& folder)
     return files;
 }
 
-SampleShape shape_of(const base::Settings& settings)
+SampleShape cifar10_shape(const base::Settings& settings)
 {
     if (settings.text("path").empty()) base::fail_usage("cifar10: path=DIR or path=FILE is needed");
     const auto number = [&](const char* name) { return settings.get<std::int64_t>(name); };
@@ -46,9 +46,9 @@ extern const DataSetCard cifar10_data{
                 {"height", "32", "pixels"},
                 {"width", "32", "pixels"},
                 {"classes", "10", "1 to 256"}},
-    .shape = shape_of,
+    .shape = cifar10_shape,
     .open = [](const base::Settings& settings, Part part, const Reading& reading) -> std::unique_ptr<Records> {
-        const SampleShape shape = shape_of(settings);
+        const SampleShape shape = cifar10_shape(settings);
         const fs::path path = settings.text("path");
         if (!fs::is_directory(path)) return fifths(std::make_unique<RecordFile>(path, shape, reading), part);
         if (part == Part::held_out) return std::make_unique<RecordFile>(path / held_out_file, shape, reading);

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path needed_path(const base::Settings& settings)
+fs::path hdf5_path(const base::Settings& settings)
 {
     if (settings.text("path").empty()) base::fail_usage("hdf5: path=FILE is needed");
     return settings.text("path");
@@ -29,9 +29,9 @@ SampleShape shape_in(const hdf5::File& file, const fs::path& path, std::int64_t 
                     .classes = classes});
 }
 
-SampleShape shape_of(const base::Settings& settings)
+SampleShape hdf5_shape(const base::Settings& settings)
 {
-    const fs::path path = needed_path(settings);
+    const fs::path path = hdf5_path(settings);
     const hdf5::Lock lock;
     return shape_in(hdf5::open_file(path), path, settings.get<std::int64_t>("classes"));
 }
@@ -48,10 +48,10 @@ extern const DataSetCard hdf5_data{
     .name = "hdf5",
     .summary = "any samples in an HDF5 file: images (bytes) and labels of anyone's, or what ddl-data wrote",
     .options = {{"path", "", "the file"}, {"classes", "10", "1 to 256, where the file does not say"}},
-    .shape = shape_of,
+    .shape = hdf5_shape,
     .open = [](const base::Settings& settings, Part part, const Reading& reading) -> std::unique_ptr<Records> {
-        const fs::path path = needed_path(settings);
-        std::unique_ptr<Records> records = hdf5_records(path, shape_of(settings), part, reading);
+        const fs::path path = hdf5_path(settings);
+        std::unique_ptr<Records> records = hdf5_records(path, hdf5_shape(settings), part, reading);
         if (is_parted(path)) return records;
         return fifths(std::move(records), part);
     },

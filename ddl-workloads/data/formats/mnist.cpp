@@ -168,15 +168,15 @@ Pair find_pair(const fs::path& path, Part part)
                fs::exists(path / (prefix + "-images-idx3-ubyte.gz")) ? " (only a packed one: gunzip it)" : "");
 }
 
-fs::path needed_path(const base::Settings& settings)
+fs::path mnist_path(const base::Settings& settings)
 {
     if (settings.text("path").empty()) base::fail_usage("mnist: path=DIR or path=FILE is needed");
     return settings.text("path");
 }
 
-SampleShape shape_of(const base::Settings& settings)
+SampleShape mnist_shape(const base::Settings& settings)
 {
-    const Pair pair = find_pair(needed_path(settings), Part::train);
+    const Pair pair = find_pair(mnist_path(settings), Part::train);
     return shape_in(read_header(InputFile{pair.images}), settings.get<std::int64_t>("classes"), pair.images);
 }
 
@@ -225,11 +225,11 @@ extern const DataSetCard mnist_data{
     .summary = "images in MNIST's form, IDX: its folder, or one images file of which every fifth image is held out",
     .options = {{"path", "", "the folder (train-images-idx3-ubyte and so on, unpacked), or an images file"},
                 {"classes", "10", "1 to 256"}},
-    .shape = shape_of,
+    .shape = mnist_shape,
     .open = [](const base::Settings& settings, Part part, const Reading& reading) -> std::unique_ptr<Records> {
-        const fs::path path = needed_path(settings);
+        const fs::path path = mnist_path(settings);
         const Pair pair = find_pair(path, part);
-        auto records = std::make_unique<IdxRecords>(pair.images, pair.labels, shape_of(settings), reading);
+        auto records = std::make_unique<IdxRecords>(pair.images, pair.labels, mnist_shape(settings), reading);
         if (fs::is_directory(path)) return records;
         return fifths(std::move(records), part);
     },

@@ -99,7 +99,7 @@ SampleShape shape_in(const nlohmann::ordered_json& index, const fs::path& file)
     }
 }
 
-SampleShape shape_of(const base::Settings& settings)
+SampleShape shards_shape(const base::Settings& settings)
 {
     const fs::path file = index_of(settings);
     return from_index(file, [&](const auto& index) { return shape_in(index, file); });
@@ -194,7 +194,7 @@ extern const DataSetCard shards_data{
     .name = "shards",
     .summary = "any samples in files of records with checksums, and an index",
     .options = {{"path", "", "the folder, or its index.json"}},
-    .shape = shape_of,
+    .shape = shards_shape,
     .open = open,
     .create = [](const fs::path& path, const SampleShape& shape) -> std::unique_ptr<DataSetWriter> {
         fs::create_directories(path);

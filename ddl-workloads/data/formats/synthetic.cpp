@@ -12,9 +12,9 @@ namespace ddl {
 
 namespace {
 
-constexpr std::size_t side = 8;  // of a pattern, before it is enlarged to the image
+constexpr std::size_t pattern_side = 8;  // of a pattern, before it is enlarged to the image
 
-using Pattern = std::array<float, side * side>;  // 0 to 1
+using Pattern = std::array<float, pattern_side * pattern_side>;  // 0 to 1
 
 class Synthetic : public SampleSource {
  public:
@@ -37,7 +37,7 @@ class Synthetic : public SampleSource {
         auto pixel = record.begin() + 1;
         for (std::int64_t channel = 0; channel < shape_.channels; ++channel) {
             const Pattern& pattern = patterns_[static_cast<std::size_t>(label * shape_.channels + channel)];
-            for (const float value : upscale(pattern, side, side, shape_.height, shape_.width)) {
+            for (const float value : upscale(pattern, pattern_side, pattern_side, shape_.height, shape_.width)) {
                 const float noise = noise_ * (2.0F * static_cast<float>(base::draw_unit(random)) - 1.0F);
                 *pixel++ = static_cast<std::uint8_t>(std::lround(255.0F * std::clamp(value + noise, 0.0F, 1.0F)));
             }

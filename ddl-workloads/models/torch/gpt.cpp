@@ -79,10 +79,10 @@ class Attention : public nn::Module {
     torch::Tensor future_;
 };
 
-class Block : public nn::Module {
+class DecoderBlock : public nn::Module {
  public:
-    Block(const Size& size, std::int64_t context)
-        : Block{size, context, deviation / std::sqrt(2.0 * static_cast<double>(size.layers))}
+    DecoderBlock(const Size& size, std::int64_t context)
+        : DecoderBlock{size, context, deviation / std::sqrt(2.0 * static_cast<double>(size.layers))}
     {
     }
 
@@ -95,7 +95,7 @@ class Block : public nn::Module {
 
  private:
     // What is added to the residual is smaller, the more blocks add to it.
-    Block(const Size& size, std::int64_t context, double output_deviation)
+    DecoderBlock(const Size& size, std::int64_t context, double output_deviation)
         : attention_norm_{norm(size.width)},
           attention_{std::make_shared<Attention>(size.width, size.heads, context, output_deviation)},
           forward_norm_{norm(size.width)},
@@ -124,7 +124,7 @@ class Gpt : public Network {
         register_module("words", words_);
         register_module("positions", positions_);
         for (std::int64_t layer = 0; layer < size.layers; ++layer)
-            blocks_->add(base::join("block ", layer), nn::Sequential{Block{size, context}});
+            blocks_->add(base::join("block ", layer), nn::Sequential{DecoderBlock{size, context}});
         register_module("blocks", blocks_);
         register_module("norm", norm_);
     }

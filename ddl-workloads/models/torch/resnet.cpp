@@ -17,9 +17,9 @@ nn::Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t size, std
 }
 
 // What is learned beside a shortcut, which is a 1x1 convolution where the shape changes.
-class Block : public nn::Module {
+class ResidualBlock : public nn::Module {
  public:
-    Block(nn::Sequential residual, std::int64_t in, std::int64_t out, std::int64_t stride)
+    ResidualBlock(nn::Sequential residual, std::int64_t in, std::int64_t out, std::int64_t stride)
         : residual_{std::move(residual)}
     {
         register_module("residual", residual_);
@@ -38,7 +38,7 @@ class Block : public nn::Module {
     nn::Sequential shortcut_{nullptr};
 };
 
-Block plain(std::int64_t in, std::int64_t width, std::int64_t stride)
+ResidualBlock plain(std::int64_t in, std::int64_t width, std::int64_t stride)
 {
     return {nn::Sequential{convolution(in, width, 3, stride), nn::BatchNorm2d{width}, nn::ReLU{},
                            convolution(width, width, 3, 1), nn::BatchNorm2d{width}},
@@ -47,7 +47,7 @@ Block plain(std::int64_t in, std::int64_t width, std::int64_t stride)
 
 constexpr std::int64_t bottleneck_expansion = 4;
 
-Block bottleneck(std::int64_t in, std::int64_t width, std::int64_t stride)
+ResidualBlock bottleneck(std::int64_t in, std::int64_t width, std::int64_t stride)
 {
     const std::int64_t out = bottleneck_expansion * width;
     return {nn::Sequential{convolution(in, width, 1, 1), nn::BatchNorm2d{width}, nn::ReLU{},

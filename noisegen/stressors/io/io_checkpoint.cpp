@@ -106,7 +106,7 @@ class IoCheckpoint final : public Stressor {
     std::size_t bursts_ = 0;
 };
 
-std::vector<base::OptionCard> options()
+std::vector<base::OptionCard> checkpoint_options()
 {
     auto options = block_options({.size_help = "of a checkpoint, per CPU", .direct = "no"});
     options.insert(options.begin(),
@@ -120,7 +120,7 @@ std::vector<base::OptionCard> options()
 extern const StressorCard io_checkpoint{
     .name = "io.checkpoint",
     .summary = "a burst of writes now and then, the same moment on all nodes; an operation is one write",
-    .options = options(),
+    .options = checkpoint_options(),
     .counts_bytes = true,
     .counts_operations = true,
     .needs = [](const base::Settings& settings) { return checkpoint_options(settings).blocks.needs(); },

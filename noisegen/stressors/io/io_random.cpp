@@ -16,7 +16,7 @@ double share_of_reads(const base::Settings& settings)
     return share.fraction();
 }
 
-std::vector<base::OptionCard> options()
+std::vector<base::OptionCard> random_options()
 {
     auto options = block_options({.block = "4KiB", .depth = "64"});
     options.insert(options.begin(), {"read", "50%", "share of the transfers that read; the others write"});
@@ -28,7 +28,7 @@ std::vector<base::OptionCard> options()
 extern const StressorCard io_random{
     .name = "io.random",
     .summary = "reads and writes at random places of a scratch file written beforehand; an operation is either",
-    .options = options(),
+    .options = random_options(),
     .counts_bytes = true,
     .counts_operations = true,
     .needs =

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t patience_ns = 100'000'000;
+constexpr std::int64_t freeze_within_ns = 100'000'000;
 constexpr std::int64_t look_again_ns = 100'000;
 
 bool put(const fs::path& file, const std::string& text)
@@ -65,7 +65,7 @@ class Group : public Freezer {
     void freeze() override
     {
         put(path_ / kind_.file, kind_.on);
-        base::wait_until([this] { return holds(path_ / kind_.state, kind_.frozen); }, patience_ns, look_again_ns);
+        base::wait_until([this] { return holds(path_ / kind_.state, kind_.frozen); }, freeze_within_ns, look_again_ns);
     }
     void thaw() override { put(path_ / kind_.file, kind_.off); }
     const char* name() const override { return kind_.name; }
@@ -105,7 +105,7 @@ class Signals : public Freezer {
             }
             return all;
         };
-        base::wait_until(all_rest, patience_ns, look_again_ns);
+        base::wait_until(all_rest, freeze_within_ns, look_again_ns);
     }
     void thaw() override
     {

@@ -16,8 +16,8 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t largest_step = 65'536;  // lines: some tenths of a millisecond
-constexpr std::size_t smallest_step = 64;
+constexpr std::size_t most_lines_a_step = 65'536;  // lines: some tenths of a millisecond
+constexpr std::size_t least_lines_a_step = 64;
 
 base::Percent share_of_cache(const base::Settings& settings)
 {
@@ -78,7 +78,7 @@ class CacheLlc final : public Stressor {
         lines_ = std::max<std::size_t>(1, bytes_ / (sharers * processes_at(cache_)) / line_bytes);
         touch(lines_ * line_bytes);
         if (at_ >= lines_) at_ = 0;  // there are fewer now: others came to share the cache
-        step_lines_ = std::min(step_size(turn.operations_per_s, smallest_step, largest_step), lines_);
+        step_lines_ = std::min(step_size(turn.operations_per_s, least_lines_a_step, most_lines_a_step), lines_);
     }
 
     Work step() override

@@ -10,8 +10,8 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t largest_step = 4096;  // loads of about 100 ns
-constexpr std::size_t smallest_step = 16;
+constexpr std::size_t most_loads_a_step = 4096;  // loads of about 100 ns
+constexpr std::size_t least_loads_a_step = 16;
 
 class MemoryChase final : public Stressor {
  public:
@@ -20,7 +20,7 @@ class MemoryChase final : public Stressor {
     void begin(const Turn& turn) override
     {
         const double loads_per_s = turn.operations_per_s > 0.0 ? turn.operations_per_s : turn.bytes_per_s / line_bytes;
-        step_loads_ = step_size(loads_per_s, smallest_step, largest_step);
+        step_loads_ = step_size(loads_per_s, least_loads_a_step, most_loads_a_step);
     }
 
     Work step() override
@@ -34,22 +34,22 @@ class MemoryChase final : public Stressor {
  private:
     LineCycle cycle_;
     const LineCycle::Line* at_;
-    std::size_t step_loads_ = smallest_step;
+    std::size_t step_loads_ = least_loads_a_step;
 };
 
-const std::string name = "memory.chase";
+const std::string chase_name = "memory.chase";
 
 }  // namespace
 
 extern const StressorCard memory_chase{
-    .name = name,
+    .name = chase_name,
     .summary = "dependent loads through a large cycle of cache lines; an operation is a load, of 64 bytes",
     .options = with_intensity("2000000/s", {footprint_option()}),
     .counts_bytes = true,
     .counts_operations = true,
-    .needs = [](const base::Settings& settings) { return footprint_needs(settings, name); },
+    .needs = [](const base::Settings& settings) { return footprint_needs(settings, chase_name); },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
-        return std::make_unique<MemoryChase>(footprint(settings, place.cpu, name));
+        return std::make_unique<MemoryChase>(footprint(settings, place.cpu, chase_name));
     },
 };
 

@@ -10,8 +10,8 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t largest_step = 32'768;  // updates: some tenths of a millisecond
-constexpr std::size_t smallest_step = 64;
+constexpr std::size_t most_updates_a_step = 32'768;  // updates: some tenths of a millisecond
+constexpr std::size_t least_updates_a_step = 64;
 constexpr std::size_t update_bytes = 128;  // its line comes in and goes out
 
 class MemoryRandom final : public Stressor {
@@ -23,7 +23,7 @@ class MemoryRandom final : public Stressor {
         const double updates_per_s =
             turn.operations_per_s > 0.0 ? turn.operations_per_s : turn.bytes_per_s / update_bytes;
         constexpr std::size_t streams = RandomUpdates::streams;
-        step_updates_ = step_size(updates_per_s, smallest_step, largest_step) / streams * streams;
+        step_updates_ = step_size(updates_per_s, least_updates_a_step, most_updates_a_step) / streams * streams;
     }
 
     Work step() override
@@ -40,23 +40,23 @@ class MemoryRandom final : public Stressor {
 
  private:
     RandomUpdates updates_;
-    std::size_t step_updates_ = smallest_step;
+    std::size_t step_updates_ = least_updates_a_step;
 };
 
-const std::string name = "memory.random";
+const std::string random_name = "memory.random";
 
 }  // namespace
 
 extern const StressorCard memory_random{
-    .name = name,
+    .name = random_name,
     .summary =
         "updates at random places of a large table (GUPS); an operation is an update, its bytes a line in and out",
     .options = with_intensity("20000000/s", {footprint_option()}),
     .counts_bytes = true,
     .counts_operations = true,
-    .needs = [](const base::Settings& settings) { return footprint_needs(settings, name); },
+    .needs = [](const base::Settings& settings) { return footprint_needs(settings, random_name); },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
-        return std::make_unique<MemoryRandom>(footprint(settings, place.cpu, name), place.cpu);
+        return std::make_unique<MemoryRandom>(footprint(settings, place.cpu, random_name), place.cpu);
     },
 };
 

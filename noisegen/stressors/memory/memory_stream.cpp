@@ -15,8 +15,8 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t largest_step = std::size_t{4} << 20U;  // bytes of traffic: some tenths of a millisecond
-constexpr std::size_t smallest_step = std::size_t{4} << 10U;
+constexpr std::size_t most_bytes_a_step = std::size_t{4} << 20U;  // bytes of traffic: some tenths of a millisecond
+constexpr std::size_t least_bytes_a_step = std::size_t{4} << 10U;
 
 class MemoryStream final : public Stressor {
  public:
@@ -35,7 +35,7 @@ class MemoryStream final : public Stressor {
 
     void begin(const Turn& turn) override
     {
-        const std::size_t bytes = step_size(turn.bytes_per_s, smallest_step, largest_step / shape_.weight);
+        const std::size_t bytes = step_size(turn.bytes_per_s, least_bytes_a_step, most_bytes_a_step / shape_.weight);
         const std::size_t items = bytes / shape_.bytes_per_item / page_items * page_items;
         step_items_ = std::clamp(items, page_items, arrays_.items);
     }
@@ -78,12 +78,12 @@ class MemoryStream final : public Stressor {
     std::size_t touched_ = 0;
 };
 
-const std::string name = "memory.stream";
+const std::string stream_name = "memory.stream";
 
 }  // namespace
 
 extern const StressorCard memory_stream{
-    .name = name,
+    .name = stream_name,
     .summary = "STREAM loops over arrays larger than the last-level cache",
     .options = with_intensity(
         "4GiB/s", {footprint_option(),
@@ -94,11 +94,11 @@ extern const StressorCard memory_stream{
     .needs =
         [](const base::Settings& settings) {
             stream_shape(settings.text("shape"));
-            return footprint_needs(settings, name);
+            return footprint_needs(settings, stream_name);
         },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         return std::make_unique<MemoryStream>(stream_shape(settings.text("shape")),
-                                              footprint(settings, place.cpu, name), place.at_once);
+                                              footprint(settings, place.cpu, stream_name), place.at_once);
     },
 };
 

@@ -21,10 +21,8 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::int64_t step_ns = 1'000'000;
 constexpr std::int64_t last_patience_ns = 300'000'000;  // so long ranks may take to come to rest at the very end
 constexpr int fruitless_steps = 100;                    // after so many a rank no longer waits awake
-constexpr std::int64_t nap_ns = 50'000;
 
 // MPI from the first stressor that needs it to the process's end: it cannot be started twice.
 class Session {
@@ -135,7 +133,7 @@ class Patience {
         if (now - begin_ns_ < awake_ns)
             ::sched_yield();
         else
-            base::sleep_until_ns(now + nap_ns);
+            base::sleep_until_ns(now + exchange_nap_ns);
         return now < deadline_ns_;
     }
 
@@ -169,8 +167,8 @@ class MpiRounds final : public Stressor {
     Work step() override
     {
         if (under_way_ && fruitless_ >= fruitless_steps && !round_done())
-            return {.bytes = 0, .operations = 0, .rest_until_ns = base::now_ns() + nap_ns};
-        const std::int64_t end = base::now_ns() + step_ns;
+            return {.bytes = 0, .operations = 0, .rest_until_ns = base::now_ns() + exchange_nap_ns};
+        const std::int64_t end = base::now_ns() + exchange_step_ns;
         do {
             if (!under_way_) begin_round();
             if (!round_done()) continue;

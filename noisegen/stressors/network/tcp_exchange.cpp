@@ -20,10 +20,8 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::int64_t step_ns = 1'000'000;
 constexpr std::int64_t first_patience_ns = 10'000'000'000;
 constexpr std::int64_t second_patience_ns = 1'000'000'000;
-constexpr std::int64_t nap_ns = 50'000;
 constexpr std::int64_t answer_patience_ns = 10'000'000'000;  // of turns: others answer in theirs, which are the same
 constexpr int most_refusals = 5;                             // one that has many guests may turn away the wrong one
 
@@ -134,7 +132,7 @@ class TcpExchange final : public Stressor {
     Work step() override
     {
         const std::int64_t now = base::now_ns();
-        const std::int64_t end = now + step_ns;
+        const std::int64_t end = now + exchange_step_ns;
         on_ns_ += now - std::exchange(looked_ns_, now);
         Work work;
         std::size_t idle = 0;
@@ -144,7 +142,7 @@ class TcpExchange final : public Stressor {
             const bool came = receive();
             idle = sent || came ? 0 : idle + 1;
             if (idle > std::max(outlets_.size(), inlets_.size())) {
-                work.rest_until_ns = base::now_ns() + (lost() == outlets_.size() ? step_ns : nap_ns);
+                work.rest_until_ns = base::now_ns() + (lost() == outlets_.size() ? exchange_step_ns : exchange_nap_ns);
                 break;
             }
         } while (work.bytes < step_bytes_ && base::now_ns() < end);
@@ -161,7 +159,7 @@ class TcpExchange final : public Stressor {
             if (came) continue;
             if (std::none_of(outlets_.begin(), outlets_.end(), [](const Outlet& outlet) { return waits(outlet); }))
                 return;
-            base::sleep_until_ns(base::now_ns() + nap_ns);
+            base::sleep_until_ns(base::now_ns() + exchange_nap_ns);
         }
     }
 
@@ -202,7 +200,7 @@ class TcpExchange final : public Stressor {
         while (base::now_ns() < deadline) {
             auto accepted = accept_from(listener);
             if (accepted && accepted->port == port) return std::move(accepted->socket);
-            if (!accepted) base::sleep_until_ns(base::now_ns() + nap_ns);
+            if (!accepted) base::sleep_until_ns(base::now_ns() + exchange_nap_ns);
         }
         base::fail("cannot connect over loopback");
     }

@@ -44,23 +44,23 @@ struct Reading {
     bool over = false;
     std::array<char, 4096> path{};  // empty: of nothing yet
 };
-Reading* reading = nullptr;
+Reading* shared_reading = nullptr;
 
 void share_what_is_read()
 {
-    if (reading == nullptr) {
+    if (shared_reading == nullptr) {
         void* page = ::mmap(nullptr, sizeof(Reading), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (page == MAP_FAILED) base::check_errno(-1, "share memory with the reading process");
-        reading = static_cast<Reading*>(page);
+        shared_reading = static_cast<Reading*>(page);
     }
-    *reading = {};
+    *shared_reading = {};
 }
 
 template <class... Parts>
 [[noreturn]] void fail_reading(const Parts&... parts)
 {
-    if (reading->path.front() == '\0') base::fail(parts...);
-    base::fail("cannot read trace ", reading->path.data(), ": ", parts...);
+    if (shared_reading->path.front() == '\0') base::fail(parts...);
+    base::fail("cannot read trace ", shared_reading->path.data(), ": ", parts...);
 }
 
 rlimit memory_found{RLIM_INFINITY, RLIM_INFINITY};  // the user's own limit, which reading_is_over() restores
@@ -139,14 +139,14 @@ int confined(const char* program, const Limits& limits, const std::function<int(
         case SIGPROF:
             fail_reading("reading made no headway for ", limits.stuck_s, " s of CPU time: damaged");
         case SIGKILL:
-            if (reading->over) base::fail("the analysis was killed after reading, perhaps for its memory");
+            if (shared_reading->over) base::fail("the analysis was killed after reading, perhaps for its memory");
             fail_reading("the reading process was killed, perhaps for its memory");
         case SIGABRT:
         case SIGBUS:
         case SIGFPE:
         case SIGILL:
         case SIGSEGV:
-            if (reading->over) base::fail("the analysis crashed after reading (", ::strsignal(signal), ")");
+            if (shared_reading->over) base::fail("the analysis crashed after reading (", ::strsignal(signal), ")");
             fail_reading("OTF2's library crashed while it read (", ::strsignal(signal), "): damaged");
         default:
             throw base::Interrupted{signal};  // the signal was meant for the program: Ctrl-C, a closed pipe
@@ -163,15 +163,15 @@ void getting_on()
 
 void now_reading(const std::filesystem::path& anchor)
 {
-    if (reading == nullptr) return;
-    reading->over = false;
-    std::snprintf(reading->path.data(), reading->path.size(), "%s", anchor.c_str());
+    if (shared_reading == nullptr) return;
+    shared_reading->over = false;
+    std::snprintf(shared_reading->path.data(), shared_reading->path.size(), "%s", anchor.c_str());
 }
 
 void reading_is_over()
 {
-    if (reading == nullptr) return;
-    reading->over = true;
+    if (shared_reading == nullptr) return;
+    shared_reading->over = true;
     until_stuck = {};
     base::check_errno(::setitimer(ITIMER_PROF, &until_stuck, nullptr), "stop the reading process's timer");
     base::check_errno(::setrlimit(RLIMIT_DATA, &memory_found), "restore the limits of the reading process");

@@ -14,22 +14,10 @@ namespace {
 using GlobalDefCallbacks = Handle<OTF2_GlobalDefReaderCallbacks, OTF2_GlobalDefReaderCallbacks_Delete>;
 using DefCallbacks = Handle<OTF2_DefReaderCallbacks, OTF2_DefReaderCallbacks_Delete>;
 
-// No exception may pass through OTF2's C code; the only one to be expected is the lack of memory.
-template <class Work>
-OTF2_CallbackCode safely(void* user, const Work& work)
-{
-    try {
-        work(*static_cast<StoredDefinitions*>(user));
-        return OTF2_CALLBACK_SUCCESS;
-    } catch (...) {
-        return OTF2_CALLBACK_ERROR;
-    }
-}
-
 OTF2_CallbackCode clock(void* user, std::uint64_t resolution, std::uint64_t offset, std::uint64_t length,
                         std::uint64_t realtime)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.has_clock = true;
         stored.ticks_per_s = resolution;
         stored.first_tick = offset;
@@ -40,7 +28,7 @@ OTF2_CallbackCode clock(void* user, std::uint64_t resolution, std::uint64_t offs
 
 OTF2_CallbackCode string(void* user, OTF2_StringRef self, const char* text)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add<std::string>(stored.references.strings, self, stored.references.texts, text != nullptr ? text : "");
     });
 }
@@ -48,7 +36,7 @@ OTF2_CallbackCode string(void* user, OTF2_StringRef self, const char* text)
 OTF2_CallbackCode node(void* user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef class_name,
                        OTF2_SystemTreeNodeRef parent)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add(stored.node_table, self, stored.nodes, {name, class_name, parent});
     });
 }
@@ -56,13 +44,15 @@ OTF2_CallbackCode node(void* user, OTF2_SystemTreeNodeRef self, OTF2_StringRef n
 OTF2_CallbackCode node_property(void* user, OTF2_SystemTreeNodeRef of, OTF2_StringRef name, OTF2_Type type,
                                 OTF2_AttributeValue value)
 {
-    return safely(user, [&](StoredDefinitions& stored) { stored.node_properties.push_back({of, name, type, value}); });
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
+        stored.node_properties.push_back({of, name, type, value});
+    });
 }
 
 OTF2_CallbackCode process(void* user, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_LocationGroupType type,
                           OTF2_SystemTreeNodeRef node_of, OTF2_LocationGroupRef)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add(stored.process_table, self, stored.processes, {name, type, node_of});
     });
 }
@@ -70,7 +60,7 @@ OTF2_CallbackCode process(void* user, OTF2_LocationGroupRef self, OTF2_StringRef
 OTF2_CallbackCode process_property(void* user, OTF2_LocationGroupRef of, OTF2_StringRef name, OTF2_Type type,
                                    OTF2_AttributeValue value)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.process_properties.push_back({of, name, type, value});
     });
 }
@@ -78,7 +68,7 @@ OTF2_CallbackCode process_property(void* user, OTF2_LocationGroupRef of, OTF2_St
 OTF2_CallbackCode location(void* user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
                            std::uint64_t events, OTF2_LocationGroupRef process_of)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add(stored.references.locations, self, stored.locations, {self, name, type, events, process_of});
     });
 }
@@ -87,7 +77,7 @@ OTF2_CallbackCode region(void* user, OTF2_RegionRef self, OTF2_StringRef name, O
                          OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag, OTF2_StringRef file,
                          std::uint32_t, std::uint32_t)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add(stored.references.regions, self, stored.regions, {name, file, role, paradigm});
     });
 }
@@ -95,7 +85,7 @@ OTF2_CallbackCode region(void* user, OTF2_RegionRef self, OTF2_StringRef name, O
 OTF2_CallbackCode attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_StringRef description,
                             OTF2_Type type)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add(stored.references.attributes, self, stored.attributes, {self, name, description, type});
     });
 }
@@ -104,7 +94,7 @@ OTF2_CallbackCode metric(void* user, OTF2_MetricMemberRef self, OTF2_StringRef n
                          OTF2_MetricType, OTF2_MetricMode mode, OTF2_Type type, OTF2_Base base, std::int64_t exponent,
                          OTF2_StringRef unit)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add(stored.metric_table, self, stored.metrics, {name, description, unit, mode, type, base, exponent});
     });
 }
@@ -112,7 +102,7 @@ OTF2_CallbackCode metric(void* user, OTF2_MetricMemberRef self, OTF2_StringRef n
 OTF2_CallbackCode metric_class(void* user, OTF2_MetricRef self, std::uint8_t count, const OTF2_MetricMemberRef* members,
                                OTF2_MetricOccurrence, OTF2_RecorderKind)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.metric_classes.push_back({self, {members, members + count}});
     });
 }
@@ -120,13 +110,15 @@ OTF2_CallbackCode metric_class(void* user, OTF2_MetricRef self, std::uint8_t cou
 OTF2_CallbackCode metric_instance(void* user, OTF2_MetricRef self, OTF2_MetricRef of, OTF2_LocationRef,
                                   OTF2_MetricScope, std::uint64_t)
 {
-    return safely(user, [&](StoredDefinitions& stored) { stored.metric_instances.push_back({self, of}); });
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
+        stored.metric_instances.push_back({self, of});
+    });
 }
 
 OTF2_CallbackCode group(void* user, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type, OTF2_Paradigm paradigm,
                         OTF2_GroupFlag flags, std::uint32_t count, const std::uint64_t* members)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add(stored.group_table, self, stored.groups, {type, paradigm, flags, {members, members + count}});
     });
 }
@@ -134,7 +126,7 @@ OTF2_CallbackCode group(void* user, OTF2_GroupRef self, OTF2_StringRef, OTF2_Gro
 OTF2_CallbackCode communicator(void* user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef of, OTF2_CommRef,
                                OTF2_CommFlag)
 {
-    return safely(user, [&](StoredDefinitions& stored) {
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add(stored.references.communicators, self, stored.communicators, {name, of});
     });
 }
