@@ -1,0 +1,36 @@
+#!/bin/bash
+# find_package_test.sh BUILD [SANITIZERS]: installs the component `mark` to a scratch prefix, builds a foreign C project
+# against it with find_package(crosstalk), and runs it.
+set -euo pipefail
+build=$1 sanitizers=${2:-}
+[[ -e $build/lib/libcrosstalk-mark.so ]] || { echo "libcrosstalk-mark.so is not built"; exit 77; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cmake --install "$build" --component mark --prefix "$scratch/prefix"
+
+mkdir "$scratch/project"
+cat > "$scratch/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(mine C)
+find_package(crosstalk 0.1 REQUIRED)
+add_executable(mine mine.c)
+target_link_libraries(mine PRIVATE crosstalk::mark)
+END
+cat > "$scratch/project/mine.c" <<'END'
+#include <crosstalk_mark.h>
+
+int main(void)
+{
+    for (int step = 0; step < 3; ++step) {
+        crosstalk_step();
+        crosstalk_phase("forward");
+    }
+    crosstalk_end();
+    return 0;
+}
+END
+cmake -S "$scratch/project" -B "$scratch/mine" -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+  ${sanitizers:+-DCMAKE_C_FLAGS=-fsanitize=$sanitizers}
+cmake --build "$scratch/mine"
+CROSSTALK_OUT=$scratch/run "$scratch/mine/mine"
+[[ $(wc -l < "$scratch/run/train/steps.csv") -gt 1 ]] || { echo "no steps were written"; exit 1; }
