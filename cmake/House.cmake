@@ -50,6 +50,10 @@ if(CROSSTALK_SANITIZE)
   target_compile_options(house_rules INTERFACE
     $<$<AND:$<NOT:${only_checked}>,$<COMPILE_LANGUAGE:CXX>>:-fsanitize=${CROSSTALK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize=vptr,${checks_of_each_access}>)
   target_link_options(house_rules INTERFACE -fsanitize=${CROSSTALK_SANITIZE})
+  # Most of a test's compile time would go into optimising and instrumenting code that runs once. What is tested is
+  # instrumented in its library.
+  target_compile_options(house_rules INTERFACE
+    $<$<AND:$<BOOL:$<TARGET_PROPERTY:HOUSE_TESTS>>,$<COMPILE_LANGUAGE:CXX>>:-O0 -fno-sanitize=undefined>)
 endif()
 if(CROSSTALK_FUZZ)
   target_compile_options(house_rules INTERFACE -fsanitize=fuzzer-no-link)
@@ -228,14 +232,9 @@ function(house_tests library)
       <algorithm> <filesystem> <fstream> <map> <optional> <sstream> <string> <thread> <vector>
       <doctest/doctest.h> <nlohmann/json.hpp>)
   endif()
-  # Most of a test's compile time would go into optimising and instrumenting code that runs once. What is tested is
-  # instrumented in its library.
-  if(CROSSTALK_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
-  endif()
   target_compile_definitions(${target} PRIVATE
     CROSSTALK_BIN="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" CROSSTALK_SOURCE="${CMAKE_SOURCE_DIR}")
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD OFF)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests HOUSE_TESTS ON)
   foreach(program ${test_RUNS})
     if(TARGET ${program})
       add_dependencies(${target} ${program})

@@ -27,14 +27,14 @@ inline std::filesystem::path part(const std::filesystem::path& run, int rank = 0
     return run / "noise" / (base::host_name() + "." + std::to_string(rank));
 }
 
-inline nlohmann::json record(const std::filesystem::path& run, int rank = 0)
+inline nlohmann::json record_of(const std::filesystem::path& run, int rank = 0)
 {
     return nlohmann::json::parse(base::read_whole(part(run, rank) / "noise.json"));
 }
 
 inline std::string how(const std::filesystem::path& run, int rank = 0)
 {
-    return record(run, rank).at("stressors").at(0).at("how").get<std::string>();
+    return record_of(run, rank).at("stressors").at(0).at("how").get<std::string>();
 }
 
 inline std::uint64_t sum(const std::filesystem::path& run, int rank, const std::string& column)

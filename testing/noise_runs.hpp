@@ -4,6 +4,7 @@
 #include "base/files.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/launcher.hpp"
+#include "noisegen/stressors/network/mpi_exchange.hpp"
 #include "testing/testing.hpp"
 
 #include <nlohmann/json.hpp>
@@ -38,6 +39,14 @@ inline testing::Outcome run_noisegen(std::vector<std::string> words)
 inline std::filesystem::path part(const testing::Scratch& scratch, int rank = 0)
 {
     return scratch / "run" / "noise" / (base::host_name() + "." + std::to_string(rank));
+}
+
+// False, and a skip, where there is no MPI.
+inline bool mpi_can_run()
+{
+    const bool can = testing::run({"sh", "-c", "command -v mpirun"}).status == 0 && noisegen::mpi_available();
+    if (!can) testing::skip("no mpirun, or built without MPI");
+    return can;
 }
 
 inline nlohmann::json record(const std::filesystem::path& part)

@@ -17,6 +17,12 @@ namespace testing {
 
 using Words = std::vector<std::string>;
 
+inline Words operator+(Words words, const Words& more)
+{
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
 struct TrainRun {
     int status = -1;        // exit code, or 128 + signal
     nlohmann::json result;  // the line on stdout; null if there is none

@@ -1,6 +1,7 @@
 // The program on runs that are damaged, made up or named twice: refused in one line, or distrusted with a reason.
 #include "base/csv.hpp"
 #include "base/files.hpp"
+#include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"
 #include "testing/testing.hpp"
 
@@ -19,11 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string program = std::string{CROSSTALK_BIN} + "/interference";
-
-testing::Outcome analyse(const fs::path& run)
+testing::Outcome analyse_quickly(const fs::path& run)
 {
-    return testing::run({program, "analyse", run.string(), "--draws", "99"});
+    return testing::run({testing::program, "analyse", run.string(), "--draws", "99"});
 }
 
 bool refused_in_one_line(const testing::Outcome& outcome, const std::string& because)
@@ -93,7 +92,7 @@ TEST_CASE("archives in which time runs backwards are refused")
         const testing::Scratch scratch;
         write_short_run(scratch / "run");
         move_time(events_of(scratch / "run" / part / "trace"), in_the_middle, -1'000'000'000);
-        CHECK(refused_in_one_line(analyse(scratch / "run"), (scratch / "run" / part / "trace").string()));
+        CHECK(refused_in_one_line(analyse_quickly(scratch / "run"), (scratch / "run" / part / "trace").string()));
         CHECK_FALSE(fs::exists(scratch / "run/report"));
     }
 }
@@ -103,7 +102,7 @@ TEST_CASE("a schedule that ends long after its last slot was designed to end is 
     const testing::Scratch scratch;
     write_short_run(scratch / "run", {.noise_until_s = 3.0});
     move_time(events_of(scratch / "run/noise/here.0/trace"), last, 8'000'000'000);
-    CHECK(refused_in_one_line(analyse(scratch / "run"), "noise/here.0/trace/traces.otf2"));
+    CHECK(refused_in_one_line(analyse_quickly(scratch / "run"), "noise/here.0/trace/traces.otf2"));
 }
 
 TEST_CASE("a slot of another length than the others of its design is refused")
@@ -112,7 +111,7 @@ TEST_CASE("a slot of another length than the others of its design is refused")
         const testing::Scratch scratch;
         write_short_run(scratch / "run", {.design = design});
         move_time(events_of(scratch / "run/noise/here.0/trace"), in_the_middle, 50'000'000);
-        CHECK(refused_in_one_line(analyse(scratch / "run"), "designed to be of one length"));
+        CHECK(refused_in_one_line(analyse_quickly(scratch / "run"), "designed to be of one length"));
     }
 }
 
@@ -121,7 +120,7 @@ TEST_CASE("noise that runs on while none is assigned is said and not trusted")
     const testing::Scratch scratch;
     // For 0.8 slots after its own, of the five slots in six that are of quiet and controls: 16 %.
     write_short_run(scratch / "run", {.achieved = 1.8});
-    const testing::Outcome outcome = analyse(scratch / "run");
+    const testing::Outcome outcome = analyse_quickly(scratch / "run");
     CHECK(outcome.status == 3);
     CHECK(outcome.out.find("of the time in which none was assigned") != std::string::npos);
 }
@@ -134,19 +133,19 @@ TEST_CASE("a record beside an archive that is too deep, too large or a pipe is l
     const fs::path report = scratch / "run/report";
 
     base::write_whole(record, "{\"host\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}");
-    const testing::Outcome deep = analyse(scratch / "run");
+    const testing::Outcome deep = analyse_quickly(scratch / "run");
     CHECK(deep.status == 0);
     CHECK(base::read_whole(report / "index.html").find("nested deeper than 64 levels") != std::string::npos);
     fs::remove_all(report);
 
     fs::resize_file(record, std::uintmax_t{3} << 30U);
-    CHECK(analyse(scratch / "run").status == 0);
+    CHECK(analyse_quickly(scratch / "run").status == 0);
     CHECK(base::read_whole(report / "index.html").find("is longer than 16MiB") != std::string::npos);
     fs::remove_all(report);
 
     fs::remove(record);
     REQUIRE(::mkfifo(record.c_str(), 0600) == 0);
-    CHECK(analyse(scratch / "run").status == 0);
+    CHECK(analyse_quickly(scratch / "run").status == 0);
 }
 
 TEST_CASE("what a killed analysis left behind does not stop the next one")
@@ -155,7 +154,7 @@ TEST_CASE("what a killed analysis left behind does not stop the next one")
     write_short_run(scratch / "run");
     fs::create_directories(scratch / "run/report.tmp1");
     base::write_whole(scratch / "run/report.tmp1/effects.csv", "half");
-    CHECK(analyse(scratch / "run").status == 0);
+    CHECK(analyse_quickly(scratch / "run").status == 0);
     CHECK(fs::exists(scratch / "run/report/verdict.json"));
 }
 
@@ -173,8 +172,9 @@ TEST_CASE("one run counts once however it is named or copied")
         names.push_back(scratch / "steps/steps.csv");
     }
     for (const fs::path& name : names) {
-        const testing::Outcome twice = testing::run({program, "compare", "--quiet", scratch / "run", name, "--noisy",
-                                                     scratch / "other", scratch / "third", "--out", scratch / "out"});
+        const testing::Outcome twice =
+            testing::run({testing::program, "compare", "--quiet", scratch / "run", name, "--noisy", scratch / "other",
+                          scratch / "third", "--out", scratch / "out"});
         INFO(twice.err);
         CHECK(twice.status == 2);
         CHECK(twice.err.find(name.string()) != std::string::npos);
@@ -200,8 +200,8 @@ TEST_CASE("tables of steps that cannot have been are refused with line and colum
         const testing::Scratch scratch;
         const fs::path file = scratch / "steps.csv";
         base::write_whole(file, std::string{"rank,step,begin_ns,end_ns,load_ns\n0,0,0,100,5\n"} + one.row + "\n");
-        const testing::Outcome outcome =
-            testing::run({program, "compare", "--quiet", file, file, "--noisy", file, file, "--out", scratch / "out"});
+        const testing::Outcome outcome = testing::run(
+            {testing::program, "compare", "--quiet", file, file, "--noisy", file, file, "--out", scratch / "out"});
         CHECK(refused_in_one_line(outcome, file.string() + " " + one.where));
     }
 }

@@ -15,7 +15,7 @@ namespace {
 using Record = std::vector<std::uint8_t>;
 
 // 1 label, 4 pixels.
-constexpr ddl::SampleShape tiny{.channels = 1, .height = 2, .width = 2, .classes = 10};
+constexpr ddl::SampleShape four_pixels{.channels = 1, .height = 2, .width = 2, .classes = 10};
 
 std::string message_of(const auto& action)
 {
@@ -56,9 +56,9 @@ double cached_share(const std::filesystem::path& path)
 TEST_CASE("records come back as they were written")
 {
     const testing::Scratch scratch;
-    write(scratch / "a.bin", tiny, {{3, 1, 2, 3, 4}, {9, 255, 0, 255, 0}});
+    write(scratch / "a.bin", four_pixels, {{3, 1, 2, 3, 4}, {9, 255, 0, 255, 0}});
 
-    const ddl::RecordFile file{scratch / "a.bin", tiny};
+    const ddl::RecordFile file{scratch / "a.bin", four_pixels};
     CHECK(file.records() == 2);
     Record record(5);
     file.read(1, record);
@@ -88,7 +88,7 @@ TEST_CASE("a label that is no class is refused with file and byte")
     const testing::Scratch scratch;
     base::write_whole(scratch / "bad.bin", std::string{"\x01....\x0a....", 10});
 
-    const ddl::RecordFile file{scratch / "bad.bin", tiny};
+    const ddl::RecordFile file{scratch / "bad.bin", four_pixels};
     Record record(5);
     file.read(0, record);
     CHECK(message_of([&] { file.read(1, record); }) ==
@@ -99,17 +99,17 @@ TEST_CASE("a file that was cut off is refused when it is opened")
 {
     const testing::Scratch scratch;
     base::write_whole(scratch / "cut.bin", "1234567");
-    CHECK(message_of([&] { ddl::RecordFile(scratch / "cut.bin", tiny); }) ==
+    CHECK(message_of([&] { ddl::RecordFile(scratch / "cut.bin", four_pixels); }) ==
           (scratch / "cut.bin").string() + " is cut off or no record file: 7 bytes are not one or more records of 5");
     base::write_whole(scratch / "empty.bin", "");
-    CHECK_THROWS_AS(ddl::RecordFile(scratch / "empty.bin", tiny), base::Error);
+    CHECK_THROWS_AS(ddl::RecordFile(scratch / "empty.bin", four_pixels), base::Error);
 }
 
 TEST_CASE("a file that becomes shorter while it is read gives an error with file and byte")
 {
     const testing::Scratch scratch;
-    write(scratch / "a.bin", tiny, {{1, 1, 1, 1, 1}, {2, 2, 2, 2, 2}});
-    const ddl::RecordFile file{scratch / "a.bin", tiny};
+    write(scratch / "a.bin", four_pixels, {{1, 1, 1, 1, 1}, {2, 2, 2, 2, 2}});
+    const ddl::RecordFile file{scratch / "a.bin", four_pixels};
     std::filesystem::resize_file(scratch / "a.bin", 7);
 
     Record record(5);
@@ -120,8 +120,8 @@ TEST_CASE("a file that becomes shorter while it is read gives an error with file
 TEST_CASE("a missing record file and a folder in its place are refused")
 {
     const testing::Scratch scratch;
-    CHECK_THROWS_AS(ddl::RecordFile(scratch / "none.bin", tiny), std::system_error);
-    CHECK_THROWS_AS(ddl::RecordFile(scratch.path(), tiny), base::Error);
+    CHECK_THROWS_AS(ddl::RecordFile(scratch / "none.bin", four_pixels), std::system_error);
+    CHECK_THROWS_AS(ddl::RecordFile(scratch.path(), four_pixels), base::Error);
 }
 
 TEST_CASE("shapes that fit no record file are refused")
@@ -135,7 +135,7 @@ TEST_CASE("a record file appears only when it is complete")
 {
     const testing::Scratch scratch;
     {
-        ddl::RecordFileWriter writer{scratch / "a.bin", tiny};
+        ddl::RecordFileWriter writer{scratch / "a.bin", four_pixels};
         writer.write(Record{1, 1, 1, 1, 1});
         CHECK_THROWS_AS(writer.write(Record{10, 1, 1, 1, 1}), base::Error);
         CHECK_THROWS_AS(writer.write(Record{1, 1}), base::Error);
@@ -167,7 +167,7 @@ TEST_CASE("of a file that was cut off the whole records can be read")
 {
     const testing::Scratch scratch;
     base::write_whole(scratch / "cut.bin", std::string{"\x01....\x02..", 8});
-    const ddl::RecordFile file{scratch / "cut.bin", tiny, {.skip_corrupt = true}};
+    const ddl::RecordFile file{scratch / "cut.bin", four_pixels, {.skip_corrupt = true}};
     CHECK(file.records() == 1);
     CHECK(file.faults().size() == 1);
 }

@@ -14,8 +14,8 @@ namespace {
 
 using noisegen::Slice;
 
-constexpr std::int64_t ms = 1'000'000;
-constexpr std::int64_t start_ns = 5'000 * ms;
+constexpr std::int64_t one_ms = 1'000'000;
+constexpr std::int64_t start_ns = 5'000 * one_ms;
 constexpr std::int64_t slot_ms = 20;
 
 // What the victim gets in a slot.
@@ -25,12 +25,12 @@ struct Gets {
 };
 
 // Two blocks of three slots: quiet, cpu.spin, memory.stream.
-struct Made {
+struct MadeVictim {
     noisegen::Schedule schedule = noisegen::parse_schedule("rotation(cpu.spin, memory.stream; slot=20ms; quiet=1)");
     std::vector<noisegen::Slot> table;
     std::vector<Slice> slices;
 
-    Made()
+    MadeVictim()
     {
         const std::vector<noisegen::Treatment> treatments{{}, {0}, {1}};
         for (std::uint64_t i = 0; i < 6; ++i)
@@ -44,10 +44,10 @@ struct Made {
 
     void slice(Slice::Kind kind, std::int64_t begin_ms, std::int64_t end_ms, double amount, double cpu_share = 1.0)
     {
-        const double length = static_cast<double>((end_ms - begin_ms) * ms);
+        const double length = static_cast<double>((end_ms - begin_ms) * one_ms);
         slices.push_back({.kind = kind,
-                          .begin_ns = start_ns + begin_ms * ms,
-                          .end_ns = start_ns + end_ms * ms,
+                          .begin_ns = start_ns + begin_ms * one_ms,
+                          .end_ns = start_ns + end_ms * one_ms,
                           .cpu_ns = std::llround(length * cpu_share),
                           .amount = amount});
     }
@@ -105,7 +105,7 @@ TEST_CASE("an estimate is the mean of blocks with Student's interval")
 
 TEST_CASE("damage is noise against quiet in the same block, so that drift does not count")
 {
-    Made made;
+    MadeVictim made;
     made.slot(0, {100.0, 80.0});
     made.slot(1, {100.0, 80.0});
     made.slot(2, {40.0, 120.0});
@@ -134,7 +134,7 @@ TEST_CASE("damage is noise against quiet in the same block, so that drift does n
 
 TEST_CASE("a slice counts if it lies wholly in a slot, by the CPU time that it had")
 {
-    Made made;
+    MadeVictim made;
     made.slice(Slice::Kind::read, -4, 1, 1e9);  // before the table
     made.slice(Slice::Kind::read, 0, 5, 1e9);   // the slot's first moments
     made.slice(Slice::Kind::read, 5, 10, 500.0);

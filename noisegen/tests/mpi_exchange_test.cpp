@@ -26,7 +26,7 @@ using testing::noisegen_words;
 using testing::Outcome;
 using testing::part;
 using testing::program;
-using testing::record;
+using testing::record_of;
 using testing::Scratch;
 using testing::sum;
 
@@ -50,13 +50,6 @@ std::vector<std::string> on_ranks(int ranks, const std::vector<std::string>& wor
     all.insert(all.end(), mpi_options.begin(), mpi_options.end());
     all.insert(all.end(), words.begin(), words.end());
     return all;
-}
-
-bool mpi_can_run()
-{
-    const bool can = testing::run({"sh", "-c", "command -v mpirun"}).status == 0 && noisegen::mpi_available();
-    if (!can) testing::skip("no mpirun, or built without MPI");
-    return can;
 }
 
 // The number before the word in "..., 512 rounds, through ...".
@@ -96,7 +89,7 @@ const std::vector<RoundPromise> promises{
 
 TEST_CASE("each pattern runs with one and two and three ranks and counts what its formula says")
 {
-    if (!mpi_can_run()) return;
+    if (!testing::mpi_can_run()) return;
     for (const int ranks : {1, 2, 3})
         for (const RoundPromise& promise : promises) {
             CAPTURE(promise.stressor);
@@ -133,7 +126,7 @@ TEST_CASE("each pattern runs with one and two and three ranks and counts what it
 TEST_CASE("ranks with turns of different length and number come to rest in the same round")
 {
     if (!base::environment("CROSSTALK_TEST_RANK_DIRECTORY")) {
-        if (!mpi_can_run()) return;
+        if (!testing::mpi_can_run()) return;
         const Scratch scratch;
         const Outcome outcome = testing::run(on_ranks(
             3, {"env", "CROSSTALK_TEST_RANK_DIRECTORY=" + scratch.path().string(), fs::read_symlink("/proc/self/exe"),
@@ -170,13 +163,13 @@ TEST_CASE("ranks with turns of different length and number come to rest in the s
 
 TEST_CASE("a rank that is killed takes the others with it")
 {
-    if (!mpi_can_run()) return;
+    if (!testing::mpi_can_run()) return;
     const Scratch scratch;
     const fs::path run = scratch / "run";
     Child mpirun{on_ranks(3, noisegen_words("network.alltoall 50ms; network.incast 50ms", "10min", run))};
     for (const int rank : {0, 1, 2}) REQUIRE(eventually([&] { return has_rows(part(run, rank) / "noise.csv", 2); }));
     std::vector<int> pids;
-    for (const int rank : {0, 1, 2}) pids.push_back(record(run, rank).at("pid").get<int>());
+    for (const int rank : {0, 1, 2}) pids.push_back(record_of(run, rank).at("pid").get<int>());
     ::kill(pids[1], SIGKILL);
     CHECK(mpirun.wait() != 0);
     for (const int pid : pids) CHECK(eventually([pid] { return ::kill(pid, 0) != 0; }));
@@ -185,7 +178,7 @@ TEST_CASE("a rank that is killed takes the others with it")
 
 TEST_CASE("the record names the transport of MPI")
 {
-    if (!mpi_can_run()) return;
+    if (!testing::mpi_can_run()) return;
     const std::map<std::string, std::vector<std::string>> transports{
         {"btl tcp; ", {"--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"}},
         {"btl vader (single copy none); ", {"--mca", "btl_vader_single_copy_mechanism", "none"}}};
@@ -248,7 +241,7 @@ TEST_CASE("the list says what was built without MPI")
 
 TEST_CASE("a root that is no rank is refused")
 {
-    if (!mpi_can_run()) return;
+    if (!testing::mpi_can_run()) return;
     const Scratch scratch;
     const Outcome outcome =
         testing::run(on_ranks(2, noisegen_words("network.incast[root=2] 100ms", "100ms", scratch / "run")));

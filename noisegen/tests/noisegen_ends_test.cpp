@@ -22,13 +22,6 @@ const std::vector<std::string> on_two_ranks{"env",   without_leak_check,    "mpi
                                             "2",     "--oversubscribe",     "--bind-to", "none",
                                             "--mca", "mpi_yield_when_idle", "1"};
 
-bool mpi_can_run()
-{
-    const bool installed = testing::run({"sh", "-c", "command -v mpirun"}).status == 0;
-    if (!installed || !noisegen::mpi_available()) testing::skip("no mpirun, or built without MPI");
-    return installed && noisegen::mpi_available();
-}
-
 }  // namespace
 
 TEST_CASE("SIGTERM ends it in good order")

@@ -10,21 +10,21 @@
 
 namespace {
 
-constexpr std::size_t count = 6 * noisegen::page_items;
+constexpr std::size_t items = 6 * noisegen::page_items;
 
 // Three arrays with values that sums and halves of are exact.
 struct Arrays {
-    noisegen::Pages pages{3 * count * sizeof(double)};
+    noisegen::Pages pages{3 * items * sizeof(double)};
     noisegen::StreamArrays x;
 
     Arrays()
     {
         double* const all = static_cast<double*>(pages.data());
-        x = {.a = all, .b = all + count, .c = all + 2 * count, .items = count};
-        for (std::size_t i = 0; i < count; ++i) {
+        x = {.a = all, .b = all + items, .c = all + 2 * items, .items = items};
+        for (std::size_t i = 0; i < items; ++i) {
             x.a[i] = 4.0 + static_cast<double>(i);
             x.b[i] = static_cast<double>(3 * i);
-            x.c[i] = static_cast<double>(count - i);
+            x.c[i] = static_cast<double>(items - i);
         }
     }
 };
@@ -33,7 +33,7 @@ double formula(const std::string& shape, std::size_t i)
 {
     const double a = 4.0 + static_cast<double>(i);
     const auto b = static_cast<double>(3 * i);
-    const auto c = static_cast<double>(count - i);
+    const auto c = static_cast<double>(items - i);
     if (shape == "triad") return b + 0.5 * c;
     if (shape == "copy") return b;
     if (shape == "scale") return 0.5 * b;
@@ -58,10 +58,10 @@ TEST_CASE("each memory loop computes its formula, from part to part, in every wi
                                loop(arrays.x, 2 * noisegen::page_items, 4 * noisegen::page_items);
             std::size_t wrong = 0;
             double expected_sum = 0.0;
-            for (std::size_t i = 0; i < count; ++i) {
+            for (std::size_t i = 0; i < items; ++i) {
                 if (arrays.x.a[i] != formula(shape, i)) ++wrong;
                 if (arrays.x.b[i] != static_cast<double>(3 * i)) ++wrong;
-                if (arrays.x.c[i] != static_cast<double>(count - i)) ++wrong;
+                if (arrays.x.c[i] != static_cast<double>(items - i)) ++wrong;
                 if (shape == "read") expected_sum += formula(shape, i);
             }
             CHECK(wrong == 0);
@@ -79,7 +79,7 @@ TEST_CASE("a memory loop stays within its part")
             Arrays arrays;
             (loops.*noisegen::stream_shape(shape).loop)(arrays.x, noisegen::page_items, noisegen::page_items);
             std::size_t touched = 0;
-            for (std::size_t i = 0; i < count; ++i)
+            for (std::size_t i = 0; i < items; ++i)
                 if (i / noisegen::page_items != 1 && arrays.x.a[i] != 4.0 + static_cast<double>(i)) ++touched;
             CHECK(touched == 0);
         }
@@ -93,7 +93,7 @@ TEST_CASE("partial stores are a page apart")
         // A page of stores: down the six pages 85 times, and two more.
         loops.partial(arrays.x, 0, noisegen::page_items);
         std::map<std::size_t, std::size_t> in_page;
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t i = 0; i < items; ++i)
             if (arrays.x.a[i] == 0.5) ++in_page[i / noisegen::page_items];
         CHECK(in_page == std::map<std::size_t, std::size_t>{{0, 86}, {1, 86}, {2, 85}, {3, 85}, {4, 85}, {5, 85}});
         CHECK(arrays.x.a[84] == 0.5);

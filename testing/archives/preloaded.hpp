@@ -3,6 +3,7 @@
 
 #include "base/csv.hpp"
 #include "testing/archives/listing.hpp"
+#include "testing/programs.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +25,6 @@ inline const std::string library = CROSSTALK_PRELOAD;
 #else
 inline const std::string library;
 #endif
-inline const std::filesystem::path bin = CROSSTALK_BIN;
 inline const std::filesystem::path programs = bin / "../tests";
 
 // What MPI and Python themselves leak does not matter here.

@@ -29,7 +29,7 @@ struct Read {
     otf2::Listing listing;
 };
 
-void check_sound(const fs::path& directory)
+void check_readable(const fs::path& directory)
 {
     const testing::Outcome info =
         testing::run({fs::path{CROSSTALK_BIN} / "trace-info", directory / "traces.otf2", "--check"});
@@ -81,7 +81,7 @@ TEST_CASE("processes that end one by one leave one archive, which the last of th
                                                       "receive peer 0 on everybody tag 5 bytes 80", "leave exchange",
                                                       "leave loop"});
     CHECK(read.listing.of("MPI Rank 2/main") == Lines{"enter loop", "enter exchange", "leave exchange", "leave loop"});
-    check_sound(trace);
+    check_readable(trace);
 }
 
 TEST_CASE("processes that end at the same time leave one archive")
@@ -130,7 +130,7 @@ TEST_CASE("threads record on while their process finishes its archive, and what 
     CHECK_THROWS_AS(recorder.location("late"), base::Error);
     stop = true;
     threads.clear();
-    check_sound(scratch / "trace");
+    check_readable(scratch / "trace");
     const Lines lines = Read{scratch / "trace"}.listing.of("program/thread 0");
     CHECK(lines.size() >= 4 * before);
     CHECK(lines.back() == "leave outer");

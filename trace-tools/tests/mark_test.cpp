@@ -5,6 +5,7 @@
 #include "base/system/launcher.hpp"
 #include "testing/archives/listing.hpp"
 #include "testing/child.hpp"
+#include "testing/programs.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -23,8 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path bin = CROSSTALK_BIN;
-const std::string program = bin / "../tests/mark-program";
+const std::string program = testing::bin / "../tests/mark-program";
 
 // All ranks at once, each with its output in DIR/out.<rank>.
 std::string ranks(int size, const fs::path& run, const std::string& arguments, const std::string& variables = "")
@@ -59,9 +59,10 @@ std::vector<Row> rows_of(const fs::path& run, int rank)
     return rows;
 }
 
-void check_sound(const fs::path& run)
+void check_sound_run(const fs::path& run)
 {
-    const testing::Outcome checked = testing::run({bin / "trace-info", run / "train/trace/traces.otf2", "--check"});
+    const testing::Outcome checked =
+        testing::run({testing::bin / "trace-info", run / "train/trace/traces.otf2", "--check"});
     CHECK_MESSAGE(checked.status == 0, checked.out, checked.err);
 }
 
@@ -109,7 +110,7 @@ TEST_CASE("the steps of a C program are recorded when it says, on all ranks")
             CHECK(row.phase_ns.at("backward") == 0);
         }
     }
-    check_sound(run);
+    check_sound_run(run);
     otf2::Reader reader{run / "train/trace/traces.otf2"};
     CHECK(reader.archive().processes.size() == 2);
     otf2::Listing listing{reader.archive()};
@@ -131,7 +132,7 @@ TEST_CASE("a program that SIGTERM ends has its archive up to there")
     ::kill(child.pid(), SIGTERM);
     CHECK(child.wait() == 128 + SIGTERM);
     CHECK(rows_of(run, 0).size() == 4);  // the fifth step was not over
-    check_sound(run);
+    check_sound_run(run);
 }
 
 TEST_CASE("a child that a program forks records nothing")
@@ -143,7 +144,7 @@ TEST_CASE("a child that a program forks records nothing")
     CHECK(outcome.status == 0);
     CHECK(outcome.err == "");
     CHECK(rows_of(run, 0).size() == 4);
-    check_sound(run);
+    check_sound_run(run);
 }
 
 TEST_CASE("what a killed job left where ranks meet is in nobody's way")
@@ -260,5 +261,5 @@ TEST_CASE("where a rank does not come to the barrier no step is delayed any more
     CHECK(outcome.err.find("not all ranks came to the control's barrier") != std::string::npos);
     CHECK(rows_of(run, 0).size() == 12);
     CHECK(rows_of(run, 1).size() == 3);
-    check_sound(run);
+    check_sound_run(run);
 }

@@ -17,7 +17,7 @@ namespace {
 const fs::path job = fs::path{CROSSTALK_BIN} / "../tests/mpi-job";
 
 // False, and a skip, where there is no MPI. What MPI itself leaks does not matter here.
-bool can_run()
+bool job_can_run()
 {
     if (fs::exists(job) && testing::run({"sh", "-c", "command -v mpirun"}).status == 0) return true;
     testing::skip("no MPI");
@@ -36,7 +36,7 @@ testing::Outcome mpirun(std::vector<std::string> words)
 
 TEST_CASE("two ranks that define their regions in different orders write one sound archive")
 {
-    if (!can_run()) return;
+    if (!job_can_run()) return;
     const testing::Scratch scratch;
     const testing::Outcome outcome = mpirun({job, scratch / "trace"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
@@ -71,7 +71,7 @@ TEST_CASE("two ranks that define their regions in different orders write one sou
 
 TEST_CASE("MPI calls are recorded with their partners and bytes")
 {
-    if (!can_run()) return;
+    if (!job_can_run()) return;
     const testing::Scratch scratch;
     REQUIRE(mpirun({job, scratch / "trace"}).status == 0);
     otf2::Reader reader{scratch / "trace/traces.otf2"};
@@ -156,7 +156,7 @@ TEST_CASE("MPI calls are recorded with their partners and bytes")
 
 TEST_CASE("what a reduction of the program's own records is inside of the call")
 {
-    if (!can_run()) return;
+    if (!job_can_run()) return;
     const testing::Scratch scratch;
     const testing::Outcome outcome = mpirun({job, scratch / "trace", "sum"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
@@ -174,7 +174,7 @@ TEST_CASE("what a reduction of the program's own records is inside of the call")
 
 TEST_CASE("polling begins anew where something else is recorded")
 {
-    if (!can_run()) return;
+    if (!job_can_run()) return;
     const testing::Scratch scratch;
     const testing::Outcome outcome = mpirun({job, scratch / "trace", "poll"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
@@ -194,7 +194,7 @@ TEST_CASE("polling begins anew where something else is recorded")
 
 TEST_CASE("ranks that read the same clock have clock offsets of exactly zero")
 {
-    if (!can_run()) return;
+    if (!job_can_run()) return;
     const testing::Scratch scratch;
     REQUIRE(mpirun({job, scratch / "trace"}).status == 0);
     const otf2::Reader reader{scratch / "trace/traces.otf2"};
@@ -206,7 +206,7 @@ TEST_CASE("ranks that read the same clock have clock offsets of exactly zero")
 
 TEST_CASE("ranks in different time namespaces get their clock offsets from ping-pongs")
 {
-    if (!can_run()) return;
+    if (!job_can_run()) return;
     // Rank 1's CLOCK_MONOTONIC is 1000 s ahead.
     const std::vector<std::string> ahead{"unshare", "--time", "--monotonic", "1000"};
     if (testing::run({"unshare", "--time", "--monotonic", "1000", "true"}).status != 0) {
@@ -254,7 +254,7 @@ TEST_CASE("ranks in different time namespaces get their clock offsets from ping-
 
 TEST_CASE("an MPI job that dies leaves no archive")
 {
-    if (!can_run()) return;
+    if (!job_can_run()) return;
     const testing::Scratch scratch;
     CHECK(mpirun({job, scratch / "trace", "die"}).status != 0);
     CHECK_FALSE(fs::exists(scratch / "trace"));
@@ -263,7 +263,7 @@ TEST_CASE("an MPI job that dies leaves no archive")
 
 TEST_CASE("ranks that may not record all say so and none waits for the others")
 {
-    if (!can_run()) return;
+    if (!job_can_run()) return;
     const testing::Scratch scratch;
     fs::create_directory(scratch / "trace");
     const testing::Outcome outcome = mpirun({job, scratch / "trace"});

@@ -3,6 +3,7 @@
 #include "base/csv.hpp"
 #include "testing/archives/raw_archive.hpp"
 #include "testing/archives/slow_rank.hpp"
+#include "testing/programs.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/replay/root_causes.hpp"
 
@@ -21,7 +22,6 @@ using testing::slow_rank_1;
 
 namespace {
 
-const std::string bin = CROSSTALK_BIN;
 constexpr std::uint64_t second = 1'000 * ms;
 
 void start_of(otf2::RawArchive& archive, OTF2_LocationRef rank, std::uint64_t at, std::uint64_t request)
@@ -77,7 +77,7 @@ double sum(const fs::path& file, const std::string& column = "seconds")
 TEST_CASE("trace-waits names the wait states, the rank that waited most and the one that made it wait")
 {
     const testing::Scratch scratch;
-    const testing::Outcome outcome = testing::run({bin + "/trace-waits", slow_rank_1(scratch / "trace")});
+    const testing::Outcome outcome = testing::run({testing::bin / "trace-waits", slow_rank_1(scratch / "trace")});
     CHECK(outcome.status == 0);
     CHECK(outcome.err == "");
     CHECK(has(outcome.out, "2 ranks, 0.300000 s the longest; % of the 0.600000 s of all ranks\n"));
@@ -93,7 +93,7 @@ TEST_CASE("the efficiencies of a region are those without MPI_Init")
     const testing::Scratch scratch;
     const fs::path anchor = slow_rank_1(scratch / "trace");
     const testing::Outcome outcome =
-        testing::run({bin + "/trace-waits", anchor, "--region", "loop", "-o", scratch / "out"});
+        testing::run({testing::bin / "trace-waits", anchor, "--region", "loop", "-o", scratch / "out"});
     CHECK(outcome.status == 0);
     CHECK(has(outcome.out, "region loop: 2 ranks, 0.100000 s the longest"));
     CHECK(has(outcome.out, "rank 1 made the others wait 70.00 ms (70 % of the run): loop\n"));
@@ -111,8 +111,9 @@ TEST_CASE("a span of time cuts waits, MPI calls and the path off at its ends")
 {
     const testing::Scratch scratch;
     const fs::path anchor = slow_rank_1(scratch / "trace");
-    CHECK(testing::run({bin + "/trace-waits", anchor, "--from", "150ms", "--to", "190ms", "-o", scratch / "out"})
-              .status == 0);
+    CHECK(
+        testing::run({testing::bin / "trace-waits", anchor, "--from", "150ms", "--to", "190ms", "-o", scratch / "out"})
+            .status == 0);
     auto values = pop(scratch / "out");
     CHECK(values[{"run_s", "0"}] == doctest::Approx(0.04));
     CHECK(values[{"mpi_s", "0"}] == doctest::Approx(0.031));
@@ -121,8 +122,8 @@ TEST_CASE("a span of time cuts waits, MPI calls and the path off at its ends")
     CHECK(values[{"transfer_efficiency", "all"}] == doctest::Approx(39.0 / 40.0));
     CHECK(sum(scratch / "out/waits.csv") == doctest::Approx(0.03));
 
-    const testing::Outcome path = testing::run(
-        {bin + "/trace-path", anchor, "--region", "loop", "--from", "150ms", "--to", "190ms", "-o", scratch / "path"});
+    const testing::Outcome path = testing::run({testing::bin / "trace-path", anchor, "--region", "loop", "--from",
+                                                "150ms", "--to", "190ms", "-o", scratch / "path"});
     CHECK(path.status == 0);
     CHECK(has(path.out, "rank 1 made the others wait 30.00 ms (75 % of the run): loop\n"));
     CHECK(sum(scratch / "path/path.csv") == doctest::Approx(0.04));
@@ -132,9 +133,9 @@ TEST_CASE("of several operations in one call a span cuts each wait where it is")
 {
     const testing::Scratch scratch;
     const fs::path anchor = two_in_one_wait(scratch / "trace");
-    CHECK(testing::run({bin + "/trace-waits", anchor, "--from", "15ms", "-o", scratch / "out"}).status == 0);
+    CHECK(testing::run({testing::bin / "trace-waits", anchor, "--from", "15ms", "-o", scratch / "out"}).status == 0);
     CHECK(pop(scratch / "out")[{"wait_time_mpi_s", "0"}] == doctest::Approx(0.015));  // from 10 to 30 ms for the second
-    CHECK(testing::run({bin + "/trace-path", anchor, "--from", "15ms", "-o", scratch / "path"}).status == 0);
+    CHECK(testing::run({testing::bin / "trace-path", anchor, "--from", "15ms", "-o", scratch / "path"}).status == 0);
     CHECK(sum(scratch / "path/path.csv", "delay_cost_seconds") == doctest::Approx(0.015));
 }
 
@@ -150,7 +151,7 @@ TEST_CASE("a part that only one of the ranks visits has its piece of the critica
         barrier_of(archive, rank, rank * 80 * ms, 81 * ms);
     }
     define(archive, 2, 81 * ms);
-    const testing::Outcome outcome = testing::run({bin + "/trace-path", archive.anchor(), "--region", "step"});
+    const testing::Outcome outcome = testing::run({testing::bin / "trace-path", archive.anchor(), "--region", "step"});
     CHECK(outcome.status == 0);
     CHECK(has(outcome.out, "  step                                        1    0.070000000  100.00\n"));
 }
@@ -172,7 +173,8 @@ TEST_CASE("a receive outside of MPI calls leaves the receives after it as they a
         archive.leave(1, begin + 27 * ms, receive);
     }
     define(archive, 2, 100 * ms);
-    const testing::Outcome outcome = testing::run({bin + "/trace-waits", archive.anchor(), "-o", scratch / "out"});
+    const testing::Outcome outcome =
+        testing::run({testing::bin / "trace-waits", archive.anchor(), "-o", scratch / "out"});
     CHECK(outcome.status == 0);
     CHECK(has(outcome.err, "1 MPI events are outside of an MPI call"));
     CHECK_FALSE(has(outcome.err, "received before they are sent"));
@@ -185,7 +187,7 @@ TEST_CASE("a part that is not there is refused in one line")
     const fs::path anchor = slow_rank_1(scratch / "trace");
     for (const char* program : {"/trace-waits", "/trace-path"}) {
         const auto refused = [&](const std::vector<std::string>& words, int status, const std::string& why) {
-            std::vector<std::string> command{bin + program, anchor};
+            std::vector<std::string> command{testing::bin / program, anchor};
             command.insert(command.end(), words.begin(), words.end());
             const testing::Outcome outcome = testing::run(command);
             CHECK(outcome.status == status);
@@ -201,7 +203,7 @@ TEST_CASE("a part that is not there is refused in one line")
 TEST_CASE("trace-path shows the largest pieces of the path and delay costs, and writes nothing unasked")
 {
     const testing::Scratch scratch;
-    const testing::Outcome outcome = testing::run({bin + "/trace-path", slow_rank_1(scratch / "trace")});
+    const testing::Outcome outcome = testing::run({testing::bin / "trace-path", slow_rank_1(scratch / "trace")});
     CHECK(outcome.status == 0);
     CHECK(has(outcome.out, "rank 1 made the others wait 70.00 ms (23 % of the run): loop\n"));
     CHECK(has(outcome.out, "  loop                                        1    0.070000000  100.00\n"));
@@ -220,11 +222,12 @@ TEST_CASE("where nothing joins threads no critical path is claimed")
         archive.leave(thread, 200 + thread, loop);
     }
     define(archive, 2, 300);
-    const testing::Outcome outcome = testing::run({bin + "/trace-path", archive.anchor(), "-o", scratch / "path"});
+    const testing::Outcome outcome =
+        testing::run({testing::bin / "trace-path", archive.anchor(), "-o", scratch / "path"});
     CHECK(outcome.status == 0);
     CHECK(has(outcome.out, "no critical path"));
     CHECK(base::CsvTable{scratch / "path/path.csv"}.rows() == 0);
-    CHECK(has(testing::run({bin + "/trace-waits", archive.anchor()}).out, "no MPI in this archive"));
+    CHECK(has(testing::run({testing::bin / "trace-waits", archive.anchor()}).out, "no MPI in this archive"));
 }
 
 TEST_CASE("of a part where nobody calls MPI only that is said")
@@ -236,7 +239,7 @@ TEST_CASE("of a part where nobody calls MPI only that is said")
     archive.enter(1, 0, step);
     archive.leave(1, 100 * ms, step);
     define(archive, 2, 100 * ms);
-    const testing::Outcome outcome = testing::run({bin + "/trace-waits", archive.anchor(), "--region", "step"});
+    const testing::Outcome outcome = testing::run({testing::bin / "trace-waits", archive.anchor(), "--region", "step"});
     CHECK(outcome.status == 0);
     CHECK(has(outcome.out, "no MPI in this part: no wait states and no efficiencies\n"));
 }
@@ -261,7 +264,8 @@ TEST_CASE("collectives of one rank alone raise no warning and have its number")
     archive.leave(0, 100 * ms, init);
     barrier_of(archive, 0, 110 * ms, 120 * ms);
     define(archive, 1, 120 * ms, true);
-    const testing::Outcome outcome = testing::run({bin + "/trace-waits", archive.anchor(), "-o", scratch / "out"});
+    const testing::Outcome outcome =
+        testing::run({testing::bin / "trace-waits", archive.anchor(), "-o", scratch / "out"});
     CHECK(outcome.status == 0);
     CHECK(outcome.err == "");
     CHECK(pop(scratch / "out").contains({"run_s", "0"}));
@@ -276,11 +280,11 @@ TEST_CASE("trace-steps shows its table without -o, and steps of a part")
         archive.leave(0, i * second + 900 * ms, step);
     }
     define(archive, 1, 10 * second);
-    const testing::Outcome all = testing::run({bin + "/trace-steps", archive.anchor()});
+    const testing::Outcome all = testing::run({testing::bin / "trace-steps", archive.anchor()});
     CHECK(all.status == 0);
     CHECK(has(all.out, "step 'step': 10 visits on each of 1 ranks"));
-    const testing::Outcome some =
-        testing::run({bin + "/trace-steps", archive.anchor(), "--from", "2s", "--to", "5.5s", "-o", scratch / "out"});
+    const testing::Outcome some = testing::run(
+        {testing::bin / "trace-steps", archive.anchor(), "--from", "2s", "--to", "5.5s", "-o", scratch / "out"});
     CHECK(some.status == 0);
     CHECK(base::CsvTable{scratch / "out/steps.csv"}.rows() == 3);  // the one from 5 s to 5.9 s reaches beyond
 }

@@ -1,6 +1,7 @@
 // trace-record, with programs that know nothing of it. What was recorded otf2-print says.
 #include "base/system/child.hpp"
 #include "base/system/clock.hpp"
+#include "testing/programs.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -24,13 +25,12 @@ const std::string first = CROSSTALK_PRELOAD_FIRST;  // a sanitizer's runtime, wh
 #else
 const std::string first;
 #endif
-const fs::path bin = CROSSTALK_BIN;
-const fs::path tests = bin / "../tests";
-const std::string record = bin / "trace-record";
+const fs::path tests = testing::bin / "../tests";
+const std::string record = testing::bin / "trace-record";
 const std::string calls = tests / "mpi-calls";
 const Lines two_ranks{"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none"};
 
-bool can_run()
+bool can_record()
 {
     const bool can = fs::exists(record) && testing::run({"sh", "-c", "command -v mpirun otf2-print"}).status == 0;
     if (!can) testing::skip("no MPI, or no otf2-print");
@@ -88,11 +88,11 @@ long entered(const fs::path& trace, const std::string& location, const std::stri
     return count;
 }
 
-void check_sound(const fs::path& trace)
+void check_record(const fs::path& trace)
 {
-    const testing::Outcome info = testing::run({bin / "trace-info", trace / "traces.otf2", "--check"});
+    const testing::Outcome info = testing::run({testing::bin / "trace-info", trace / "traces.otf2", "--check"});
     CHECK_MESSAGE(info.status == 0, info.out, info.err);
-    const testing::Outcome waits = testing::run({bin / "trace-waits", trace / "traces.otf2"});
+    const testing::Outcome waits = testing::run({testing::bin / "trace-waits", trace / "traces.otf2"});
     CHECK_MESSAGE(waits.status == 0, waits.err);
 }
 
@@ -118,24 +118,24 @@ Signalled signalled(const testing::Scratch& scratch, const Lines& words, int sig
 
 TEST_CASE("a program is recorded behind mpirun, from any directory, into one that is named relative to it")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     const testing::Scratch scratch;
     const testing::Outcome outcome =
         run_in(scratch.path(), two_ranks + Lines{record, "-o", "some/trace", "--", calls, "all"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     CHECK(says(outcome.err, "libcrosstalk-mpi: recorded " + (scratch / "some/trace/traces.otf2").string()));
     CHECK(says(outcome.out, "MPI_Allreduce"));
-    check_sound(scratch / "some/trace");
+    check_record(scratch / "some/trace");
 }
 
 TEST_CASE("a program is recorded with mpirun behind trace-record, too, and without --")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     const testing::Scratch scratch;
     const testing::Outcome outcome =
         run_in(scratch.path(), Lines{record, "-o", "trace", "--"} + two_ranks + Lines{calls, "all"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-    check_sound(scratch / "trace");
+    check_record(scratch / "trace");
     const testing::Outcome without = run_in(scratch.path(), {record, "-o", "single", calls, "none"});
     REQUIRE_MESSAGE(without.status == 0, without.err);
     CHECK(entered(scratch / "single", "0", "MPI_Finalize") == 1);
@@ -143,7 +143,7 @@ TEST_CASE("a program is recorded with mpirun behind trace-record, too, and witho
 
 TEST_CASE("without -o the directory is named after the program")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     const testing::Scratch scratch;
     const testing::Outcome outcome = run_in(scratch.path(), two_ranks + Lines{record, "--", calls, "none"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
@@ -152,12 +152,12 @@ TEST_CASE("without -o the directory is named after the program")
         scratch.path()
         } -> path();
     CHECK(made.filename().string().starts_with("crosstalk-mpi.mpi-calls."));
-    check_sound(made);
+    check_record(made);
 }
 
 TEST_CASE("input, arguments and exit code are the program's")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     const testing::Scratch scratch;
     const std::string script = "read line; echo \"$line $1\"; exit 5";
     const testing::Outcome outcome =
@@ -171,7 +171,7 @@ TEST_CASE("input, arguments and exit code are the program's")
 
 TEST_CASE("where nothing calls MPI one line says so, and the exit code stays")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     const testing::Scratch scratch;
     const std::string trace = scratch / "trace";
     const testing::Outcome outcome = run({record, "-o", trace, "--", "bash", "-c", "exit 7"});
@@ -184,7 +184,7 @@ TEST_CASE("where nothing calls MPI one line says so, and the exit code stays")
 
 TEST_CASE("what stands in the way of a trace is said before the program runs, with what to do")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     const testing::Scratch scratch;
     fs::create_directory(scratch / "there");
     fs::create_directory(scratch / "left.tmp");
@@ -216,7 +216,7 @@ TEST_CASE("what stands in the way of a trace is said before the program runs, wi
 // What a process says while mpirun ends, mpirun may no longer pass on.
 TEST_CASE("a job that SIGTERM ends leaves a sound trace of what it did until then")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     for (const bool outside : {false, true}) {
         const testing::Scratch scratch;
         const Lines recording{record, "-o", scratch / "trace", "--"};
@@ -226,7 +226,7 @@ TEST_CASE("a job that SIGTERM ends leaves a sound trace of what it did until the
                       scratch / "ready");
         CHECK(end.status != 0);
         CHECK_FALSE(fs::exists(scratch / "trace.tmp"));
-        check_sound(scratch / "trace");
+        check_record(scratch / "trace");
         for (const char* rank : {"0", "1"}) {
             CHECK(entered(scratch / "trace", rank, "MPI_Allreduce") == 50);
             CHECK(entered(scratch / "trace", rank, "MPI_Barrier") == 1);
@@ -237,7 +237,7 @@ TEST_CASE("a job that SIGTERM ends leaves a sound trace of what it did until the
 
 TEST_CASE("a process alone ends by the signal that it was sent")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
         const testing::Scratch scratch;
         const Signalled end =
@@ -246,13 +246,13 @@ TEST_CASE("a process alone ends by the signal that it was sent")
         CHECK(end.status == 128 + signal);
         CHECK(says(end.errors, "recorded " + (scratch / "trace/traces.otf2").string() + " until SIG"));
         CHECK(entered(scratch / "trace", "0", "MPI_Allreduce") == 50);
-        check_sound(scratch / "trace");
+        check_record(scratch / "trace");
     }
 }
 
 TEST_CASE("a program that handles SIGTERM itself goes on as it would, and is recorded to its end")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     for (const char* when : {"before", "after"}) {  // MPI_Init
         const testing::Scratch scratch;
         const Signalled end =
@@ -267,11 +267,11 @@ TEST_CASE("a program that handles SIGTERM itself goes on as it would, and is rec
 
 TEST_CASE("a child that the program forked dies of a signal as it would, and harms no trace")
 {
-    if (!can_run()) return;
+    if (!can_record()) return;
     const testing::Scratch scratch;
     const testing::Outcome outcome = run({record, "-o", scratch / "trace", "--", calls, "fork"});
     CHECK_MESSAGE(outcome.status == 0, outcome.err);
     CHECK(says(outcome.out, "child: signal 15\n"));
     CHECK(entered(scratch / "trace", "0", "MPI_Finalize") == 1);
-    check_sound(scratch / "trace");
+    check_record(scratch / "trace");
 }

@@ -3,6 +3,7 @@
 #include "base/files.hpp"
 #include "testing/archives/raw_archive.hpp"
 #include "testing/archives/slow_rank.hpp"
+#include "testing/programs.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +19,6 @@ using testing::slow_rank_1;
 
 namespace {
 
-const std::string bin = CROSSTALK_BIN;
 constexpr std::uint64_t second = 1'000 * ms;
 
 // An archive whose second event is earlier than its first.
@@ -46,10 +46,10 @@ TEST_CASE("steps are judged and cut on the common clock where a node's own drift
         scratch / "spec",
         "ranks 2\nclock 1 offset=5ms drift=-2000\nrepeat 100 step {\n  work 100ms\n  MPI_Barrier 1us\n}\n");
     const fs::path anchor = scratch / "trace/traces.otf2";
-    REQUIRE(testing::run({bin + "/trace-synth", scratch / "spec", "-o", scratch / "trace"}).status == 0);
-    CHECK(testing::run({bin + "/trace-info", "--check", anchor}).status == 0);
+    REQUIRE(testing::run({testing::bin / "trace-synth", scratch / "spec", "-o", scratch / "trace"}).status == 0);
+    CHECK(testing::run({testing::bin / "trace-info", "--check", anchor}).status == 0);
     const auto visits = [&](std::vector<std::string> part) {
-        part.insert(part.begin(), {bin + "/trace-steps", anchor});
+        part.insert(part.begin(), {testing::bin / "trace-steps", anchor});
         return testing::run(part).out;
     };
     CHECK(has(visits({}), "step 'step': 100 visits on each of 2 ranks"));
@@ -60,17 +60,18 @@ TEST_CASE("every trace program refuses what trace-info --check calls unsound, in
 {
     const testing::Scratch scratch;
     const std::string anchor = backwards(scratch / "trace");
-    CHECK(testing::run({bin + "/trace-info", "--check", anchor}).status == 1);
+    CHECK(testing::run({testing::bin / "trace-info", "--check", anchor}).status == 1);
     for (const char* program : {"/trace-waits", "/trace-path", "/trace-steps"}) {
         CAPTURE(program);
-        const testing::Outcome outcome = testing::run({bin + program, anchor, "-o", scratch / "out"});
+        const testing::Outcome outcome = testing::run({testing::bin / program, anchor, "-o", scratch / "out"});
         CHECK(outcome.status == 1);
         CHECK(has(outcome.err, "is not sound: Master thread (0): 1 time stamps smaller than the one before"));
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
         CHECK_FALSE(fs::exists(scratch / "out"));
     }
     const std::string sound = slow_rank_1(scratch / "sound");
-    const testing::Outcome merged = testing::run({bin + "/trace-merge", sound, anchor, "-o", scratch / "merged"});
+    const testing::Outcome merged =
+        testing::run({testing::bin / "trace-merge", sound, anchor, "-o", scratch / "merged"});
     CHECK(merged.status == 1);
     CHECK(has(merged.err, "is not sound"));
     CHECK_FALSE(fs::exists(scratch / "merged"));
@@ -89,8 +90,8 @@ TEST_CASE("an archive whose writer counts its events wrong is read to its end")
     define(archive, 1, 2 * visits);
     for (const char* program : {"/trace-info", "/trace-waits", "/trace-path"}) {
         CAPTURE(program);
-        CHECK(testing::run({bin + program, archive.anchor()}).status == 0);
+        CHECK(testing::run({testing::bin / program, archive.anchor()}).status == 0);
     }
-    CHECK(has(testing::run({bin + "/trace-info", "--check", archive.anchor()}).out,
+    CHECK(has(testing::run({testing::bin / "trace-info", "--check", archive.anchor()}).out,
               "odd: 1200000 events are there, 3 are defined\n"));
 }

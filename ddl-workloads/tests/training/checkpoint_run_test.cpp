@@ -19,19 +19,14 @@
 
 #include <unistd.h>
 
+using testing::operator+;
 using testing::Words;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-Words operator+(Words words, const Words& more)
-{
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-}
-
-const Words small{"--model", "emulated[compute=100us,gradients=64kB,buckets=2]",
+const Words quick{"--model", "emulated[compute=100us,gradients=64kB,buckets=2]",
                   "--data",  "synthetic[samples=160]",
                   "--trace", "off"};
 
@@ -208,7 +203,7 @@ TEST_CASE("what is written beside the steps is seen in the trace with its step a
 TEST_CASE("ranks that train alone go on each from its own state")
 {
     const testing::Scratch scratch;
-    const Words words = small + Words{"--strategy", "none", "--checkpoint-every", "5"};
+    const Words words = quick + Words{"--strategy", "none", "--checkpoint-every", "5"};
     const testing::TrainRun refused = testing::train(2, scratch / "refused", words + Words{"--steps", "5"});
     CHECK(refused.status == 2);
     CHECK(refused.err.find("--checkpoint-by sharded writes them all") != std::string::npos);
@@ -268,7 +263,7 @@ TEST_CASE("an optimizer that is shared out, and steps of several passes, go on t
 TEST_CASE("a damaged checkpoint is named and the one before it used")
 {
     const testing::Scratch scratch;
-    const Words words = small + Words{"--checkpoint-every", "10", "--checkpoint-keep", "2"};
+    const Words words = quick + Words{"--checkpoint-every", "10", "--checkpoint-keep", "2"};
     const testing::TrainRun first = testing::train_alone(scratch / "run", words + Words{"--steps", "30"});
     INFO(first.err);
     REQUIRE(first.status == 0);
@@ -295,7 +290,7 @@ TEST_CASE("a damaged checkpoint is named and the one before it used")
 TEST_CASE("a training that would not go on alike is refused and says why")
 {
     const testing::Scratch scratch;
-    const Words words = small + Words{"--checkpoint-every", "5"};
+    const Words words = quick + Words{"--checkpoint-every", "5"};
     REQUIRE(testing::train_alone(scratch / "run", words + Words{"--steps", "5"}).status == 0);
     const testing::TrainRun run = testing::train_alone(
         scratch / "other", words + Words{"--steps", "9", "--seed", "2", "--resume", scratch / "run"});
@@ -309,7 +304,7 @@ TEST_CASE("a training that would not go on alike is refused and says why")
 TEST_CASE("a training that resumes with other rates says so")
 {
     const testing::Scratch scratch;
-    const Words words = small + Words{"--checkpoint-every", "5"};
+    const Words words = quick + Words{"--checkpoint-every", "5"};
     REQUIRE(testing::train_alone(scratch / "run", words + Words{"--steps", "5"}).status == 0);
     const Words more = words + Words{"--steps", "9", "--resume", scratch / "run"};
     const testing::TrainRun alike = testing::train_alone(scratch / "alike", more);
@@ -324,7 +319,7 @@ TEST_CASE("a training that resumes with other rates says so")
 TEST_CASE("resume auto begins where nothing was written before, and checkpoints come by time")
 {
     const testing::Scratch scratch;
-    const Words words = small + Words{"--checkpoint-every", "50ms", "--resume", "auto"};
+    const Words words = quick + Words{"--checkpoint-every", "50ms", "--resume", "auto"};
     const testing::TrainRun first = testing::train_alone(
         scratch / "run", words + Words{"--steps", "40", "--delay", "0:load:5ms", "--checkpoint-mode", "async"});
     INFO(first.err);

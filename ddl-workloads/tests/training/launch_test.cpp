@@ -3,6 +3,7 @@
 #include "base/system/launcher.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
+#include "testing/train_traces.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
@@ -16,14 +17,13 @@ using testing::Words;
 
 namespace {
 
-const Words small{"--model", "emulated[compute=4ms,gradients=64kB,buckets=2]", "--data", "synthetic[samples=160]"};
-
 testing::Outcome with_environment(const Words& variables, const std::filesystem::path& out)
 {
     Words words{"env"};
     words.insert(words.end(), variables.begin(), variables.end());
     for (const char* word : {CROSSTALK_BIN "/ddl-train", "--steps", "3", "--out"}) words.emplace_back(word);
     words.push_back(out.string());
+    const Words small = testing::small();
     words.insert(words.end(), small.begin(), small.end());
     return testing::run(words);
 }
@@ -33,7 +33,7 @@ testing::Outcome with_environment(const Words& variables, const std::filesystem:
 TEST_CASE("a training whose control file is cut short continues and completes its trace")
 {
     const testing::Scratch scratch;
-    Words options = small;
+    Words options = testing::small();
     options.insert(options.end(), {"--duration", "60s", "--control-delay", "1ms"});
     testing::RunningTraining training{2, scratch / "run", options};
     training.wait_for_steps();

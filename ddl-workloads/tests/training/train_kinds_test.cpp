@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+using testing::operator+;
 using testing::Words;
 
 #ifdef CROSSTALK_DDL_TORCH
@@ -38,12 +39,6 @@ class Exchanges : public otf2::Visitor {
  private:
     const otf2::Archive& archive_;
 };
-
-Words operator+(Words words, const Words& more)
-{
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-}
 
 }  // namespace
 

@@ -1,0 +1,10 @@
+// Where the programs are that tests run.
+#pragma once
+
+#include <filesystem>
+
+namespace testing {
+
+inline const std::filesystem::path bin = CROSSTALK_BIN;
+
+}  // namespace testing
