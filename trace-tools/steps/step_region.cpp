@@ -180,10 +180,10 @@ bool is_collective(const Region& region)
     }
 }
 
-// How often every rank makes this call; 0 if it is no call from which steps could last. A program that was stopped may
-// have made its last calls on some ranks only.
+// How often every rank makes this call; 0 if it is no call from which steps could last, or its first and last call are
+// less than this share of the run apart. A program that was stopped may have made its last calls on some ranks only.
 std::uint64_t calls_on_every_rank(std::uint32_t region, const std::vector<std::size_t>& locations,
-                                  const UseOfRegions& seen)
+                                  const UseOfRegions& seen, double least_share)
 {
     constexpr std::uint64_t least_calls = 3;
     std::uint64_t least = UINT64_MAX;
@@ -192,8 +192,9 @@ std::uint64_t calls_on_every_rank(std::uint32_t region, const std::vector<std::s
         const auto found = seen.uses(location).find(region);
         if (found == seen.uses(location).end()) return 0;
         const Use& use = found->second;
-        if (use.visits < least_calls || !use.same_place || 2 * (use.begin_ns - use.first_ns) < seen.length_ns(location))
-            return 0;
+        const auto apart_ns = static_cast<double>(use.begin_ns - use.first_ns);
+        const auto least_ns = least_share * static_cast<double>(seen.length_ns(location));
+        if (use.visits < least_calls || !use.same_place || apart_ns < least_ns) return 0;
         least = std::min(least, use.visits);
         most = std::max(most, use.visits);
     }
@@ -303,11 +304,13 @@ std::optional<std::uint32_t> find_step_call(Reader& reader)
     UseOfRegions seen{archive};
     read_soundly(reader, seen);
     const std::vector<std::size_t> locations = first_locations(archive, seen);
+    const auto marked = archive.find_region("MPI_Pcontrol");
+    if (marked && calls_on_every_rank(*marked, locations, seen, 0.0) > 0) return marked;
     std::optional<std::uint32_t> best;
     std::uint64_t calls_of_best = 0;
     for (std::uint32_t region = 0; region < archive.regions.size(); ++region) {
         if (!is_collective(archive.regions[region])) continue;
-        const std::uint64_t calls = calls_on_every_rank(region, locations, seen);
+        const std::uint64_t calls = calls_on_every_rank(region, locations, seen, 0.5);
         const bool better =
             calls_of_best < enough_calls ? calls > calls_of_best : calls >= enough_calls && calls < calls_of_best;
         if (!better) continue;

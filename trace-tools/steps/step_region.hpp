@@ -31,7 +31,8 @@ std::optional<std::uint32_t> find_step_region(Reader& reader);
 // On every rank it is made equally often (up to 1 % apart, as where the program was stopped), at least 3 times, always
 // directly inside the same region, and its first and last call are at least half of the run apart. Of several the one
 // made least often, if that is 100 times or more (of three MPI_Allreduce and one MPI_Barrier an iteration: the
-// barrier), else the one made most often. Reads all events.
+// barrier), else the one made most often. MPI_Pcontrol, by which programs mark their steps, goes first, however short a
+// part of the run they are. Reads all events.
 std::optional<std::uint32_t> find_step_call(Reader& reader);
 
 // The region of that name. Throws UsageError, of that option, if there is none.

@@ -185,7 +185,7 @@ TEST_CASE("a part that is not there is refused in one line")
 {
     const testing::Scratch scratch;
     const fs::path anchor = slow_rank_1(scratch / "trace");
-    for (const char* program : {"/trace-waits", "/trace-path"}) {
+    for (const char* program : {"trace-waits", "trace-path"}) {
         const auto refused = [&](const std::vector<std::string>& words, int status, const std::string& why) {
             std::vector<std::string> command{testing::bin / program, anchor};
             command.insert(command.end(), words.begin(), words.end());

@@ -31,6 +31,25 @@ namespace {
 
 }  // namespace
 
+TEST_CASE("steps that a program begins with MPI_Pcontrol are found before its collectives")
+{
+    if (!can_run({"command -v mpirun", "/usr/bin/python3 -c 'import mpi4py'"})) return;
+    const testing::Scratch scratch;
+    const testing::Outcome outcome =
+        record({"/usr/bin/python3", fs::path{CROSSTALK_SOURCE} / "trace-tools/tests/mpi_steps.py"}, scratch / "trace");
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    int steps = 0;
+    double mean_ms = 0.0;
+    std::istringstream{outcome.out} >> steps >> mean_ms;
+    REQUIRE(steps == 12);
+    const testing::Outcome found = testing::run({testing::bin / "trace-steps", scratch / "trace/traces.otf2"});
+    INFO(found.out, found.err);
+    const std::string answer =
+        "step 'MPI_Pcontrol to MPI_Pcontrol': " + std::to_string(steps) + " visits on each of 2 ranks, ";
+    REQUIRE(found.out.starts_with(answer));
+    CHECK(std::stod(found.out.substr(answer.size())) == doctest::Approx(mean_ms).epsilon(0.02));
+}
+
 TEST_CASE("a Python program with mpi4py is recorded")
 {
     if (!can_run({"command -v mpirun", "command -v otf2-print", "/usr/bin/python3 -c 'import mpi4py'"})) return;

@@ -61,7 +61,7 @@ TEST_CASE("every trace program refuses what trace-info --check calls unsound, in
     const testing::Scratch scratch;
     const std::string anchor = backwards(scratch / "trace");
     CHECK(testing::run({testing::bin / "trace-info", "--check", anchor}).status == 1);
-    for (const char* program : {"/trace-waits", "/trace-path", "/trace-steps"}) {
+    for (const char* program : {"trace-waits", "trace-path", "trace-steps"}) {
         CAPTURE(program);
         const testing::Outcome outcome = testing::run({testing::bin / program, anchor, "-o", scratch / "out"});
         CHECK(outcome.status == 1);
@@ -88,7 +88,7 @@ TEST_CASE("an archive whose writer counts its events wrong is read to its end")
     }
     archive.count_as(0, 3);
     define(archive, 1, 2 * visits);
-    for (const char* program : {"/trace-info", "/trace-waits", "/trace-path"}) {
+    for (const char* program : {"trace-info", "trace-waits", "trace-path"}) {
         CAPTURE(program);
         CHECK(testing::run({testing::bin / program, archive.anchor()}).status == 0);
     }

@@ -78,6 +78,15 @@ a { color: inherit; }
   .verdicts tbody tr:last-child { border-bottom: 0; }
   .verdicts td, .verdicts td.number { display: block; border: 0; padding: 3px 0; text-align: left; min-width: 0; }
 }
+@media screen and (max-width: 1040px) { .dense thead { display: none; }
+  .dense tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(270px, 1fr)); column-gap: 28px; padding: 6px 0;
+    border-bottom: 1px solid var(--line); }
+  .dense tbody tr:last-child { border-bottom: 0; }
+  .dense td, .dense td.number { display: flex; justify-content: space-between; gap: 14px; border: 0; padding: 1px 0;
+    white-space: normal; text-align: right; width: auto; min-width: 0; }
+  .dense td[data-title]::before { content: attr(data-title); color: var(--quiet); text-align: left; }
+  .dense td:empty { display: none; }
+}
 @media (max-width: 620px) { main { padding: 16px 10px; } section { padding: 14px; }
   figure { overflow-x: auto; } figure svg { min-width: 620px; } }
 @page { margin: 10mm; }

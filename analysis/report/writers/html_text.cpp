@@ -65,8 +65,13 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
     html += std::string{head.empty() ? "" : "</tr></thead>"} + "<tbody>\n";
     for (const std::vector<Cell>& row : rows) {
         html += "<tr>";
-        for (const Cell& cell : row)
-            html += (cell.css_class.empty() ? "<td>" : "<td class=\"" + cell.css_class + "\">") + cell.html + "</td>";
+        for (std::size_t c = 0; c < row.size(); ++c) {
+            html += "<td";
+            if (!row[c].css_class.empty()) html += " class=\"" + row[c].css_class + "\"";
+            // A narrow screen shows a row's cells below one another, each beside its title.
+            if (c < head.size() && !head[c].empty()) html += " data-title=\"" + escape(head[c]) + "\"";
+            html += ">" + row[c].html + "</td>";
+        }
         html += "</tr>\n";
     }
     return html + "</tbody></table></div>\n";
