@@ -11,7 +11,7 @@ check.sh: builds everything with sanitizers and warnings as errors, and runs all
 
   check.sh [--fast]
 
-  --fast   without the tests that train or start Slurm: some minutes once built
+  --fast   without the tests that train, start Slurm or take long: some minutes once built
 
 1. On Debian, installs with apt-get what is missing of:
 $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_check[@]}")
@@ -24,7 +24,7 @@ TEXT
 }
 left_out=nightly
 if [[ ${1:-} == --fast ]]; then
-    left_out='nightly|training|slurm'
+    left_out='nightly|training|slurm|slow'
     shift
 fi
 only_help "$@"

@@ -1,0 +1,12 @@
+# cpack, in a build folder: one Debian package of all that is installed.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "Crosstalk developers")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, gnuplot-nox, python3")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "slurm-wlm, python3-torch")
+include(CPack)
