@@ -139,6 +139,7 @@ WRONG = [  # ~ stands for a blank
     (1, "NONE", "trace-cube NONE -o NEW"),
     (1, "NONE", "trace-merge NONE NONE -o NEW"),
     (1, "NONE", "trace-synth NONE -o NEW"),
+    (1, "NONE", "trace-convert NONE -o NEW"),
     (1, "NONE", "interference analyse NONE"),
     (1, "NONE", "interference so-far NONE"),
     (1, "NONE", "interference compare --quiet NONE --noisy NONE --out NEW"),

@@ -139,6 +139,9 @@ def scenarios(runs):
     yield "trace-merge", 0, lambda: call("trace-merge", *merge(runs.run()), runs.new())
     yield "trace-merge", 1, lambda: call("trace-merge", shut(), late(), "-o", runs.new())
     yield "trace-merge", 2, lambda: call("trace-merge", *merge(runs.run()), runs.directory)
+    yield "trace-convert", 0, lambda: call("trace-convert", kineto(runs), "-o", runs.new())
+    yield "trace-convert", 1, lambda: call("trace-convert", fake_file(runs), "-o", runs.new())
+    yield "trace-convert", 2, lambda: call("trace-convert", kineto(runs))
     yield "trace-synth", 0, lambda: call("trace-synth", late().parent.with_suffix(".spec"), "-o", runs.new())
     yield "trace-synth", 1, lambda: call("trace-synth", runs.directory / "no.spec", "-o", runs.new())
     yield "trace-synth", 2, lambda: call("trace-synth", fake_file(runs), "-o", runs.new())
@@ -151,6 +154,11 @@ def scenarios(runs):
         yield "crosstalk-python", code, lambda exits=exits: call("crosstalk-python", exits)
     yield "crosstalk-python", 2, lambda: call("crosstalk-python", "no_such.py")
     yield "trace-record", 77, lambda: alone(runs, "trace-record", "--", "true")
+
+
+def kineto(runs):
+    return runs.made("kineto.json", lambda path: path.write_text(
+        '{"traceEvents": [{"ph": "X", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}'))
 
 
 def python_that_exits(runs, code):

@@ -1,0 +1,109 @@
+// The program trace-convert, run for real.
+#include "base/files.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string program = std::string{CROSSTALK_BIN} + "/trace-convert";
+
+struct Lines : otf2::Visitor {
+    const otf2::Archive& archive;
+    std::map<std::string, std::string> of;  // by location
+
+    explicit Lines(const otf2::Archive& of_archive) : archive{of_archive} {}
+    void add(const otf2::At& at, const std::string& what)
+    {
+        of[archive.locations[at.location].name] += what + "@" + std::to_string(at.time_ns) + " ";
+    }
+    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override
+    {
+        add(at, "+" + archive.regions[region].name);
+    }
+    void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override
+    {
+        add(at, "-" + archive.regions[region].name);
+    }
+};
+
+testing::Outcome convert_text(const testing::Scratch& scratch, const std::string& text)
+{
+    base::write_whole(scratch / "kineto.json", text);
+    return testing::run({program, scratch / "kineto.json", "-o", scratch / "new/out"});
+}
+
+}  // namespace
+
+TEST_CASE("trace-convert makes locations of threads and CUDA streams, and nests their events")
+{
+    const testing::Scratch scratch;
+    const testing::Outcome outcome = convert_text(scratch, R"({"traceEvents": [
+        {"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"GPU 1"}},
+        {"ph":"X","cat":"cpu_op","name":"inner","pid":0,"tid":5,"ts":12,"dur":3,"args":{"External id":4}},
+        {"ph":"X","cat":"user_annotation","name":"step","pid":0,"tid":5,"ts":10,"dur":10.5},
+        {"ph":"X","cat":"cuda_runtime","name":"late","pid":0,"tid":5,"ts":20,"dur":2,"args":{"correlation":9}},
+        {"ph":"X","cat":"kernel","name":"ncclKernel_AllReduce","pid":1,"tid":7,"ts":11.25,"dur":4}
+        ], "baseTimeNanoseconds": 1000000})");
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err == "");
+    CHECK(outcome.out.find("overlapping events: 1 on rows of their own, 0 cut\n") != std::string::npos);
+
+    otf2::Reader reader{scratch / "new/out/traces.otf2"};
+    Lines lines{reader.archive()};
+    reader.read(lines);
+    CHECK(reader.problems().empty());
+    CHECK(lines.of == std::map<std::string, std::string>{
+                          {"thread 5", "+step@1010000 +inner@1012000 -inner@1015000 -step@1020500 "},
+                          {"thread 5 (overlap 1)", "+late@1020000 -late@1022000 "},
+                          {"stream 7", "+ncclKernel_AllReduce@1011250 -ncclKernel_AllReduce@1015250 "}});
+    const otf2::Archive& archive = reader.archive();
+    REQUIRE(archive.processes.size() == 2);
+    CHECK(archive.processes[1].name == "GPU 1");
+    const otf2::Region& nccl = archive.regions[archive.find_region("ncclKernel_AllReduce").value()];
+    CHECK(nccl.role == otf2::RegionRole::all_to_all);
+    CHECK(nccl.paradigm == otf2::Paradigm::cuda);
+}
+
+TEST_CASE("trace-convert takes a list of events, as PyTorch without Kineto writes it")
+{
+    const testing::Scratch scratch;
+    CHECK(convert_text(scratch, R"([{"ph":"X","name":"a","pid":"CPU","tid":1,"ts":1,"dur":2,"args":{}}])").status == 0);
+}
+
+TEST_CASE("trace-convert refuses bad input in one line and leaves nothing behind")
+{
+    for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
+             {"x", "is not whole JSON"},
+             {R"({"traceEvents":[{"ph":"X")", "is not whole JSON"},
+             {R"({"traceEvents":[{"ph":"X","ts":NaN,"dur":1}]})", "is not whole JSON"},
+             {"{}", "has no complete events"},
+             {"7", "is no trace of PyTorch's profiler"},
+             {"\x1f\x8b", "is compressed"},
+             {R"({"traceEvents":[{"ph":"X","ts":1}]})", "has no number as its \"dur\""},
+             {R"({"traceEvents":[{"ph":"X","ts":1,"dur":-1}]})", "has a negative duration"},
+             {R"({"traceEvents":[{"ph":"X","ts":-1,"dur":1}]})", "before the time 0"},
+             {R"({"traceEvents":[{"ph":"X","ts":1e300,"dur":1}]})", "is at no time there is"}}) {
+        CAPTURE(text);
+        const testing::Scratch scratch;
+        const testing::Outcome outcome = convert_text(scratch, text);
+        CHECK(outcome.status == 1);
+        CHECK(outcome.err.find(why) != std::string::npos);
+        CHECK(outcome.err.find('\n') == outcome.err.size() - 1);
+        CHECK(!fs::exists(scratch / "new"));
+    }
+}
+
+TEST_CASE("trace-convert wants to know where the archive goes, and overwrites nothing")
+{
+    const testing::Scratch scratch;
+    CHECK(testing::run({program, scratch / "x.json"}).status == 2);
+    fs::create_directory(scratch / "new");
+    fs::create_directory(scratch / "new/out");
+    CHECK(convert_text(scratch, "[]").status == 2);
+}
