@@ -2,6 +2,7 @@
 #include "base/files.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -106,4 +107,31 @@ TEST_CASE("trace-convert wants to know where the archive goes, and overwrites no
     fs::create_directory(scratch / "new");
     fs::create_directory(scratch / "new/out");
     CHECK(convert_text(scratch, "[]").status == 2);
+}
+
+TEST_CASE("trace-convert writes slices and counters of an archive for Perfetto")
+{
+    const testing::Scratch scratch;
+    otf2::Recorder recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "noise"};
+    otf2::LocationRecorder& main = recorder.location("cpu \"4\"");
+    const otf2::RegionRef region = recorder.region("memory");
+    main.enter(region, 1'000'000);
+    main.metric(recorder.metric("achieved", "B/s", otf2::Type::real), 5.5, 1'000'250);
+    main.leave(region, 1'002'001);
+    recorder.finish();
+    const fs::path file = scratch / "perfetto.json";
+    const std::vector<std::string> words{program, scratch / "trace/traces.otf2", "--perfetto", file};
+    REQUIRE(testing::run(words).status == 0);
+    CHECK(base::read_whole(file) == R"({"displayTimeUnit": "ns", "traceEvents": [
+{"ph": "M", "name": "process_name", "pid": 2, "tid": 1, "args": {"name": "noise"}},
+{"ph": "M", "name": "thread_name", "pid": 2, "tid": 1, "args": {"name": "cpu \"4\""}},
+{"ph": "B", "name": "memory", "pid": 2, "tid": 1, "ts": 0.000},
+{"ph": "C", "name": "achieved", "pid": 2, "tid": 1, "ts": 0.250, "args": {"value": 5.5}},
+{"ph": "E", "pid": 2, "tid": 1, "ts": 2.001}
+]}
+)");
+    CHECK(testing::run(words).status == 2);  // nothing is overwritten
+    CHECK(testing::run({program, scratch / "none.otf2", "--perfetto", scratch / "other.json"}).status == 1);
+    CHECK(!fs::exists(scratch / "other.json.tmp"));
+    CHECK(testing::run({program, scratch / "none.otf2", "--perfetto", "a", "-o", "b"}).status == 2);
 }

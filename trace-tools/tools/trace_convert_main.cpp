@@ -1,35 +1,82 @@
-// trace-convert: a trace of PyTorch's profiler as an OTF2 archive.
+// trace-convert: a trace of PyTorch's profiler as an OTF2 archive, an archive as a trace for Perfetto.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "trace-tools/convert/write_archive.hpp"
+#include "trace-tools/convert/write_chrome.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
 
 #include <cstdio>
 #include <filesystem>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void refuse_taken(const fs::path& path)
+{
+    if (fs::exists(fs::symlink_status(path))) base::fail_taken(path);
+}
+
+int to_archive(const std::string& file, const fs::path& out)
+{
+    refuse_taken(out);
+    convert::KinetoTrace trace = convert::read_kineto(file);
+    const convert::Nested nested = convert::write_archive(trace, out);
+    std::printf("wrote %s\n", (out / base::file::anchor).c_str());
+    if (nested.moved + nested.cut > 0)
+        std::printf("overlapping events: %zu on rows of their own, %zu cut\n", nested.moved, nested.cut);
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
+// A file that is taken away in the end, unless it has got another name.
+struct Unfinished {
+    fs::path path;
+    ~Unfinished()
+    {
+        std::error_code ignored;
+        fs::remove(path, ignored);
+    }
+};
+
+int to_perfetto(const std::string& anchor, const fs::path& file)
+{
+    refuse_taken(file);
+    refuse_taken(file.string() + ".tmp");
+    const Unfinished unfinished{file.string() + ".tmp"};
+    return otf2::confined("trace-convert", otf2::limits_for(anchor), [&] {
+        otf2::Reader reader{anchor};
+        convert::write_chrome(reader, unfinished.path);
+        fs::rename(unfinished.path, file);
+        std::printf("wrote %s\n", file.c_str());
+        base::flush_stdout();
+        return base::exit_fine;
+    });
+}
+
+}  // namespace
 
 int main(int argc, char** argv)
 try {
     std::string file;
     std::string out;
-    base::Options options{"trace-convert", "a trace of PyTorch's profiler as an OTF2 archive"};
-    options.add_positional("KINETO.json", file, "what export_chrome_trace() of torch.profiler wrote");
-    options.add("out,o", out, "where the archive traces.otf2 goes; must be given", "DIR");
+    std::string perfetto;
+    base::Options options{"trace-convert", "PyTorch's traces as OTF2 archives, archives as traces for Perfetto"};
+    options.add_positional("TRACE", file, "what export_chrome_trace() of torch.profiler wrote; or X.otf2");
+    options.add("out,o", out, "where the archive traces.otf2 of a PyTorch trace goes", "DIR");
+    options.add("perfetto", perfetto, "where the Chrome trace JSON of an archive goes, for ui.perfetto.dev", "FILE");
     options.epilogue(
         "Threads and CUDA streams become locations, 'X' events regions. An event that overlaps another of its row "
         "without lying in it goes to a row 'NAME (overlap 1)'.");
     options.example("trace-convert kineto.json -o converted && trace-info converted/traces.otf2");
+    options.example("trace-convert converted/traces.otf2 --perfetto perfetto.json");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (out.empty()) base::fail_usage("--out says where the archive goes");
-    if (std::filesystem::exists(std::filesystem::symlink_status(out))) base::fail_taken(out);
-
-    convert::KinetoTrace trace = convert::read_kineto(file);
-    const convert::Nested nested = convert::write_archive(trace, out);
-    std::printf("wrote %s\n", (std::filesystem::path{out} / base::file::anchor).c_str());
-    if (nested.moved + nested.cut > 0)
-        std::printf("overlapping events: %zu on rows of their own, %zu cut\n", nested.moved, nested.cut);
-    base::flush_stdout();
-    return base::exit_fine;
+    if (out.empty() == perfetto.empty())
+        base::fail_usage(
+            "--out says where the archive of a PyTorch trace goes, --perfetto where an archive's JSON does");
+    return perfetto.empty() ? to_archive(file, out) : to_perfetto(file, perfetto);
 } catch (...) {
     return base::report_failure("trace-convert");
 }
