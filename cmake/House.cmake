@@ -234,7 +234,16 @@ function(house_tests library)
   endif()
   target_compile_definitions(${target} PRIVATE
     CROSSTALK_BIN="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" CROSSTALK_SOURCE="${CMAKE_SOURCE_DIR}")
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests HOUSE_TESTS ON)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests HOUSE_TESTS ON
+    UNITY_BUILD_MODE GROUP)
+  # Which tests are compiled as one depends on nothing but their names: one more changes no other group.
+  foreach(source ${sources})
+    cmake_path(GET source FILENAME file)
+    string(MD5 hash ${file})
+    string(SUBSTRING ${hash} 0 1 digit)
+    math(EXPR group "0x${digit} / 2")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
   foreach(program ${test_RUNS})
     if(TARGET ${program})
       add_dependencies(${target} ${program})

@@ -1,6 +1,8 @@
 #include "trace-tools/convert/write_archive.hpp"
 
+#include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/stop.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/synth/thread_team.hpp"
 
@@ -90,6 +92,7 @@ Nested write_row(otf2::Recorder& recorder, const Names& names, KinetoRow& row)
     std::vector<Lane> lanes;
     Nested nested;
     for (Slice slice : row.slices) {
+        if (base::stop_requested()) base::fail("stopped by a signal");
         for (Lane& lane : lanes) lane.leave_until(slice.begin_ns);
         auto place = std::find_if(lanes.begin(), lanes.end(),
                                   [&](const Lane& lane) { return slice.end_ns <= lane.room_until(); });

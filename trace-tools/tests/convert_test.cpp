@@ -1,4 +1,4 @@
-// The program trace-convert, run for real.
+// The trace_convert trace-convert, run for real.
 #include "base/files.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
@@ -12,13 +12,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string program = std::string{CROSSTALK_BIN} + "/trace-convert";
+const std::string trace_convert = std::string{CROSSTALK_BIN} + "/trace-convert";
 
-struct Lines : otf2::Visitor {
+struct SlicesOfRows : otf2::Visitor {
     const otf2::Archive& archive;
     std::map<std::string, std::string> of;  // by location
 
-    explicit Lines(const otf2::Archive& of_archive) : archive{of_archive} {}
+    explicit SlicesOfRows(const otf2::Archive& of_archive) : archive{of_archive} {}
     void add(const otf2::At& at, const std::string& what)
     {
         of[archive.locations[at.location].name] += what + "@" + std::to_string(at.time_ns) + " ";
@@ -36,7 +36,7 @@ struct Lines : otf2::Visitor {
 testing::Outcome convert_text(const testing::Scratch& scratch, const std::string& text)
 {
     base::write_whole(scratch / "kineto.json", text);
-    return testing::run({program, scratch / "kineto.json", "-o", scratch / "new/out"});
+    return testing::run({trace_convert, scratch / "kineto.json", "-o", scratch / "new/out"});
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ TEST_CASE("trace-convert makes locations of threads and CUDA streams, and nests 
     CHECK(outcome.out.find("overlapping events: 1 on rows of their own, 0 cut\n") != std::string::npos);
 
     otf2::Reader reader{scratch / "new/out/traces.otf2"};
-    Lines lines{reader.archive()};
+    SlicesOfRows lines{reader.archive()};
     reader.read(lines);
     CHECK(reader.problems().empty());
     CHECK(lines.of == std::map<std::string, std::string>{
@@ -103,7 +103,7 @@ TEST_CASE("trace-convert refuses bad input in one line and leaves nothing behind
 TEST_CASE("trace-convert wants to know where the archive goes, and overwrites nothing")
 {
     const testing::Scratch scratch;
-    CHECK(testing::run({program, scratch / "x.json"}).status == 2);
+    CHECK(testing::run({trace_convert, scratch / "x.json"}).status == 2);
     fs::create_directory(scratch / "new");
     fs::create_directory(scratch / "new/out");
     CHECK(convert_text(scratch, "[]").status == 2);
@@ -120,7 +120,7 @@ TEST_CASE("trace-convert writes slices and counters of an archive for Perfetto")
     main.leave(region, 1'002'001);
     recorder.finish();
     const fs::path file = scratch / "perfetto.json";
-    const std::vector<std::string> words{program, scratch / "trace/traces.otf2", "--perfetto", file};
+    const std::vector<std::string> words{trace_convert, scratch / "trace/traces.otf2", "--perfetto", file};
     REQUIRE(testing::run(words).status == 0);
     CHECK(base::read_whole(file) == R"({"displayTimeUnit": "ns", "traceEvents": [
 {"ph": "M", "name": "process_name", "pid": 2, "tid": 1, "args": {"name": "noise"}},
@@ -131,7 +131,7 @@ TEST_CASE("trace-convert writes slices and counters of an archive for Perfetto")
 ]}
 )");
     CHECK(testing::run(words).status == 2);  // nothing is overwritten
-    CHECK(testing::run({program, scratch / "none.otf2", "--perfetto", scratch / "other.json"}).status == 1);
+    CHECK(testing::run({trace_convert, scratch / "none.otf2", "--perfetto", scratch / "other.json"}).status == 1);
     CHECK(!fs::exists(scratch / "other.json.tmp"));
-    CHECK(testing::run({program, scratch / "none.otf2", "--perfetto", "a", "-o", "b"}).status == 2);
+    CHECK(testing::run({trace_convert, scratch / "none.otf2", "--perfetto", "a", "-o", "b"}).status == 2);
 }

@@ -17,7 +17,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines events(const std::filesystem::path& directory, bool times = false)
+Lines recorded_events(const std::filesystem::path& directory, bool times = false)
 {
     otf2::Reader reader{directory / "traces.otf2"};
     otf2::Listing listing{reader.archive(), times};
@@ -46,7 +46,7 @@ Flushed flushed(int visits, std::uint64_t memory_bytes)
     }
     recorder.finish();
     Flushed result;
-    for (const std::string& line : events(scratch / "trace")) {
+    for (const std::string& line : recorded_events(scratch / "trace")) {
         if (line == "process/main: flush") ++result.flushes;
         if (line.ends_with("work")) ++result.events;
         if (line.ends_with("TRACE BUFFER FLUSH")) result.regions.push_back(line.substr(14, 5));
@@ -76,7 +76,7 @@ TEST_CASE("events come back as they were recorded")
     main.leave(step, 1300);  // equal times are in order
     recorder.finish();
 
-    CHECK(events(scratch / "trace", true) ==
+    CHECK(recorded_events(scratch / "trace", true) ==
           Lines{"1000 trainer/main: enter step step=3 change=-5 loss=0.5 level=rate=4GiB/s",
                 "1100 trainer/main: queue is 7 batches", "1200 trainer/main: rate is 2.5e+09 B/s",
                 "1300 trainer/main: debt is -40 ns", "1300 trainer/main: leave step"});
@@ -149,7 +149,7 @@ TEST_CASE("threads define the same things at the same time and agree")
         });
     for (std::thread& thread : team) thread.join();
     recorder.finish();
-    CHECK(events(scratch / "trace").size() == threads * visits * 2);
+    CHECK(recorded_events(scratch / "trace").size() == threads * visits * 2);
     CHECK(otf2::Reader{scratch / "trace/traces.otf2"}.archive().regions.size() == 7);
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("a location that memory has no room for is refused, and the others are
     CHECK_THROWS_WITH_AS(recorder.location("three"),
                          "cannot record on three: no memory left for its events, 256KiB a location", base::Error);
     recorder.finish();
-    CHECK(events(scratch / "trace").size() == 4);
+    CHECK(recorded_events(scratch / "trace").size() == 4);
 }
 
 TEST_CASE("memory that holds no chunk of events is refused")
@@ -271,7 +271,7 @@ TEST_CASE("a directory with a slash at its end is the same directory to the reco
     main.enter(region);
     main.leave(region);
     recorder.finish();
-    CHECK(events(scratch / "trace").size() == 2);
+    CHECK(recorded_events(scratch / "trace").size() == 2);
     CHECK_FALSE(std::filesystem::exists(scratch / "trace/.tmp"));
     CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));
 }

@@ -67,7 +67,7 @@ std::string text_of(const fs::path& file)
     return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-bool says(const std::string& text, const std::string& words)
+bool mentions(const std::string& text, const std::string& words)
 {
     return text.find(words) != std::string::npos;
 }
@@ -83,7 +83,7 @@ long entered(const fs::path& trace, const std::string& location, const std::stri
         std::istringstream words{line};
         std::string word, where;
         words >> word >> where;
-        count += word == "ENTER" && where == location && says(line, '"' + region + '"') ? 1 : 0;
+        count += word == "ENTER" && where == location && mentions(line, '"' + region + '"') ? 1 : 0;
     }
     return count;
 }
@@ -123,8 +123,8 @@ TEST_CASE("a program is recorded behind mpirun, from any directory, into one tha
     const testing::Outcome outcome =
         run_in(scratch.path(), two_ranks + Lines{record, "-o", "some/trace", "--", calls, "all"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-    CHECK(says(outcome.err, "libcrosstalk-mpi: recorded " + (scratch / "some/trace/traces.otf2").string()));
-    CHECK(says(outcome.out, "MPI_Allreduce"));
+    CHECK(mentions(outcome.err, "libcrosstalk-mpi: recorded " + (scratch / "some/trace/traces.otf2").string()));
+    CHECK(mentions(outcome.out, "MPI_Allreduce"));
     check_record(scratch / "some/trace");
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("where nothing calls MPI one line says so, and the exit code stays")
     const std::string trace = scratch / "trace";
     const testing::Outcome outcome = run({record, "-o", trace, "--", "bash", "-c", "exit 7"});
     CHECK(outcome.status == 7);
-    CHECK(says(outcome.err, ": bash has ended, and nothing called MPI_Init\n"));
+    CHECK(mentions(outcome.err, ": bash has ended, and nothing called MPI_Init\n"));
     const testing::Outcome ranks = run(two_ranks + Lines{record, "-o", trace, "--", "/bin/true"});
     CHECK(ranks.status == 0);
     CHECK(ranks.err == "libcrosstalk-mpi: no trace " + trace + ": true has ended, and nothing called MPI_Init\n");
@@ -206,7 +206,7 @@ TEST_CASE("what stands in the way of a trace is said before the program runs, wi
           Case{{"./trace-record", "-o", "new", "--", "./program"}, 77, "libcrosstalk-mpi.so: build the target"}}) {
         const testing::Outcome outcome = run_in(scratch.path(), one.words);
         CHECK_MESSAGE(outcome.status == one.status, outcome.err);
-        CHECK_MESSAGE(says(outcome.err, one.says), outcome.err);
+        CHECK_MESSAGE(mentions(outcome.err, one.says), outcome.err);
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
     }
     CHECK_FALSE(fs::exists(scratch / "ran"));
@@ -244,7 +244,7 @@ TEST_CASE("a process alone ends by the signal that it was sent")
             signalled(scratch, {record, "-o", scratch / "trace", "--", calls, "wait", scratch / "ready"}, signal,
                       scratch / "ready");
         CHECK(end.status == 128 + signal);
-        CHECK(says(end.errors, "recorded " + (scratch / "trace/traces.otf2").string() + " until SIG"));
+        CHECK(mentions(end.errors, "recorded " + (scratch / "trace/traces.otf2").string() + " until SIG"));
         CHECK(entered(scratch / "trace", "0", "MPI_Allreduce") == 50);
         check_record(scratch / "trace");
     }
@@ -260,8 +260,8 @@ TEST_CASE("a program that handles SIGTERM itself goes on as it would, and is rec
                       SIGTERM, scratch / "ready");
         CHECK(end.status == 9);
         CHECK(entered(scratch / "trace", "0", "MPI_Finalize") == 1);
-        CHECK(says(end.errors, "recorded "));
-        CHECK_FALSE(says(end.errors, "until"));
+        CHECK(mentions(end.errors, "recorded "));
+        CHECK_FALSE(mentions(end.errors, "until"));
     }
 }
 
@@ -271,7 +271,7 @@ TEST_CASE("a child that the program forked dies of a signal as it would, and har
     const testing::Scratch scratch;
     const testing::Outcome outcome = run({record, "-o", scratch / "trace", "--", calls, "fork"});
     CHECK_MESSAGE(outcome.status == 0, outcome.err);
-    CHECK(says(outcome.out, "child: signal 15\n"));
+    CHECK(mentions(outcome.out, "child: signal 15\n"));
     CHECK(entered(scratch / "trace", "0", "MPI_Finalize") == 1);
     check_record(scratch / "trace");
 }

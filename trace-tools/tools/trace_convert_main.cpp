@@ -3,6 +3,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/stop.hpp"
 #include "trace-tools/convert/write_archive.hpp"
 #include "trace-tools/convert/write_chrome.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
@@ -22,6 +23,7 @@ void refuse_taken(const fs::path& path)
 int to_archive(const std::string& file, const fs::path& out)
 {
     refuse_taken(out);
+    base::stop_on_signals();
     convert::KinetoTrace trace = convert::read_kineto(file);
     const convert::Nested nested = convert::write_archive(trace, out);
     std::printf("wrote %s\n", (out / base::file::anchor).c_str());
