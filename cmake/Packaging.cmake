@@ -9,4 +9,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, gnuplot-nox, python3")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "slurm-wlm, python3-torch")
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # what is packed are the programs; tests need not be built
 include(CPack)
