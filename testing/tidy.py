@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-NOT_FOR_CLANG = (r" -(fpch-preprocess|Wno-restrict|Wno-subobject-linkage|Wshadow=local|Wno-maybe-uninitialized|Winvalid-pch|fsanitize=\S+|fno-sanitize=\S+"
-                 r"|include \S*cmake_pch\S*)(?= )")
+NOT_FOR_CLANG = (r" -(fpch-preprocess|Wno-restrict|Wno-subobject-linkage|Wshadow=local|Wno-maybe-uninitialized"
+                 r"|Winvalid-pch|fsanitize=\S+|fno-sanitize=\S+|include \S*cmake_pch\S*)(?= )")
 
 
 def members(unity):

@@ -1,4 +1,4 @@
-// The trace_convert trace-convert, run for real.
+// The program trace-convert, run for real.
 #include "base/files.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
