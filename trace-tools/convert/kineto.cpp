@@ -1,6 +1,8 @@
+#include "trace-tools/convert/kineto.hpp"
+
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "trace-tools/convert/kineto.hpp"
+#include "base/system/stop.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -44,6 +46,7 @@ class Collector {
 
     void take(const json& event)
     {
+        if (base::stop_requested()) base::fail("stopped by a signal");
         const std::string kind = event.is_object() ? text_of(event, "ph") : "";
         if (kind == "M") take_name(event);
         if (kind == "X") take_slice(event);
