@@ -104,6 +104,8 @@ TEST_CASE("trace-convert wants to know where the archive goes, and overwrites no
 {
     const testing::Scratch scratch;
     CHECK(testing::run({trace_convert, scratch / "x.json"}).status == 2);
+    CHECK(testing::run({trace_convert, scratch / "traces.otf2", "-o", scratch / "new"}).err.find("--perfetto FILE") !=
+          std::string::npos);
     fs::create_directory(scratch / "new");
     fs::create_directory(scratch / "new/out");
     CHECK(convert_text(scratch, "[]").status == 2);

@@ -22,6 +22,8 @@ void refuse_taken(const fs::path& path)
 
 int to_archive(const std::string& file, const fs::path& out)
 {
+    if (fs::path{file}.extension() == fs::path{base::file::anchor}.extension())
+        base::fail_usage(file, " is an archive already: --perfetto FILE writes it for Perfetto");
     refuse_taken(out);
     base::stop_on_signals();
     convert::KinetoTrace trace = convert::read_kineto(file);
