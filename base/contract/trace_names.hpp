@@ -20,6 +20,17 @@ inline constexpr const char* training_stopped = "training stopped";  // by contr
 
 }  // namespace base::region
 
+// Regions of a kind: Vampir gives each group a colour.
+namespace base::region_group {
+
+inline constexpr const char* phases = "phases";      // of a training step
+inline constexpr const char* exchange = "exchange";  // of gradients and parameters
+inline constexpr const char* io = "I/O";
+inline constexpr const char* noise = "noise";
+inline constexpr const char* no_noise = "no noise";  // slots of quiet
+
+}  // namespace base::region_group
+
 namespace base::attribute {
 
 inline constexpr const char* step = "step";      // number of the training step, from 0
@@ -45,6 +56,8 @@ inline constexpr const char* seed = "crosstalk::seed";
 inline constexpr const char* design = "crosstalk::design";
 inline constexpr const char* factors = "crosstalk::factors";
 inline constexpr const char* computes_while_stopped = "crosstalk::computes_while_stopped";
+inline constexpr const char* cpus = "crosstalk::cpus";        // of a location: those its thread is bound to
+inline constexpr const char* stream = "crosstalk::stream";    // .. or its number on its accelerator
 inline constexpr const char* cut_off = "crosstalk::cut_off";  // what ended the program before its recording
 
 }  // namespace base::property

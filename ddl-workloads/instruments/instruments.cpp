@@ -2,7 +2,9 @@
 
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "base/system/cpus.hpp"
 
+#include <limits>
 #include <utility>
 
 namespace ddl {
@@ -47,23 +49,33 @@ Instruments::~Instruments()
 void Instruments::define(const InstrumentPlan& plan)
 {
     otf2::Recorder& recorder = *recorder_;
-    main_ = &recorder.location(base::location::main);
-    exchange_location_ = &recorder.location(base::location::transport);
+    // All threads of a rank are bound to the same CPUs.
+    const otf2::Recorder::Placement bound{
+        .kind = otf2::LocationKind::cpu_thread,
+        .accelerator = {},
+        .properties = {{base::property::cpus, base::format_cpus(base::allowed_cpus())}}};
+    main_ = &recorder.location(base::location::main, bound);
+    exchange_location_ = &recorder.location(base::location::transport, bound);
     for (int reader = 0; reader < plan.readers; ++reader)
-        readers_.push_back(&recorder.location("reader " + std::to_string(reader)));
+        readers_.push_back(&recorder.location("reader " + std::to_string(reader), bound));
     for (int transformer = 0; transformer < plan.transformers; ++transformer)
-        transformers_.push_back(&recorder.location("transform " + std::to_string(transformer)));
+        transformers_.push_back(&recorder.location("transform " + std::to_string(transformer), bound));
+    if (plan.checkpoints_beside) writer_ = &recorder.location("checkpoint writer", bound);
 
-    if (plan.checkpoints_beside) writer_ = &recorder.location("checkpoint writer");
-
-    bucket_ready_ = recorder.region(base::region::bucket_ready, otf2::RegionRole::task_create);
-    bucket_exchange_ = recorder.region(base::region::bucket_exchange, otf2::RegionRole::task);
-    parameter_exchange_ = recorder.region("parameter_exchange", otf2::RegionRole::task);
-    all_to_all_ = recorder.region("all_to_all", otf2::RegionRole::task);
-    coordination_ = recorder.region("coordination", otf2::RegionRole::task);
-    read_ = recorder.region("read", otf2::RegionRole::file_io);
+    bucket_ready_ = recorder.in_group(base::region_group::exchange,
+                                      recorder.region(base::region::bucket_ready, otf2::RegionRole::task_create));
+    bucket_exchange_ = recorder.in_group(base::region_group::exchange,
+                                         recorder.region(base::region::bucket_exchange, otf2::RegionRole::task));
+    parameter_exchange_ =
+        recorder.in_group(base::region_group::exchange, recorder.region("parameter_exchange", otf2::RegionRole::task));
+    all_to_all_ =
+        recorder.in_group(base::region_group::exchange, recorder.region("all_to_all", otf2::RegionRole::task));
+    coordination_ =
+        recorder.in_group(base::region_group::exchange, recorder.region("coordination", otf2::RegionRole::task));
+    read_ = recorder.in_group(base::region_group::io, recorder.region("read", otf2::RegionRole::file_io));
     transform_ = recorder.region("transform");
-    checkpoint_write_ = recorder.region("checkpoint_write", otf2::RegionRole::file_io);
+    checkpoint_write_ =
+        recorder.in_group(base::region_group::io, recorder.region("checkpoint_write", otf2::RegionRole::file_io));
     step_ = recorder.attribute(base::attribute::step, otf2::Type::uint64, "number of the training step, from 0");
     bucket_ =
         recorder.attribute(base::attribute::bucket, otf2::Type::uint64, "number of the bucket in its step, from 0");
@@ -75,28 +87,29 @@ void Instruments::define_metrics(const InstrumentPlan& plan)
 {
     using otf2::MetricMode;
     using otf2::Type;
-    loss_metric_ = define({"loss", "", "of this rank's batch", training}, Type::real, MetricMode::absolute_point);
-    if (plan.level != DetailLevel::L0)
-        norm_metric_ = define({"gradient_norm", "", "L2 norm of what this rank updates with", training}, Type::real,
-                              MetricMode::absolute_point);
-    queue_metric_ =
-        define({"queue_depth", "batches", "batches read ahead", training}, Type::uint64, MetricMode::absolute_point);
-    read_metric_ =
-        define({"bytes_read", "B", "input read from files", training}, Type::uint64, MetricMode::accumulated_start);
+    std::vector<otf2::MetricRow> members;
+    const auto define = [&](const Metric& metric, Type type, MetricMode mode) {
+        metrics_.push_back(metric);
+        members.push_back(
+            {.name = metric.name, .unit = metric.unit, .description = text(metric), .type = type, .mode = mode});
+    };
     if (otf2::counters_available()) papi_ = papi_reader(reduced_.event(), exchanges_.rank() == 0);
-    reduced_metric_ = define(
+    define({"queue_depth", "batches", "batches read ahead", training}, Type::uint64, MetricMode::absolute_point);
+    define({"bytes_read", "B", "input read from files", training}, Type::uint64, MetricMode::accumulated_start);
+    define(
         {"bytes_reduced", "B", "gradients averaged over the ranks", papi_ ? papi_->events().front().source : training},
         Type::uint64, MetricMode::accumulated_start);
+    define({"loss", "", "of this rank's batch", training}, Type::real, MetricMode::absolute_point);
+    has_norm_ = plan.level != DetailLevel::L0;
+    if (has_norm_)
+        define({"gradient_norm", "", "L2 norm of what this rank updates with", training}, Type::real,
+               MetricMode::absolute_point);
     process_metrics_ = plan.process_metrics;
-    if (process_metrics_ == nullptr) return;
-    for (const Metric& metric : process_metrics_->metrics())
-        process_metric_refs_.push_back(define(metric, Type::int64, MetricMode::accumulated_start));
-}
-
-otf2::MetricRef Instruments::define(const Metric& metric, otf2::Type type, otf2::MetricMode mode)
-{
-    metrics_.push_back(metric);
-    return recorder_->metric(metric.name, metric.unit, type, mode, text(metric));
+    if (process_metrics_ != nullptr)
+        for (const Metric& metric : process_metrics_->metrics())
+            define(metric, Type::int64, MetricMode::accumulated_start);
+    sampled_ = recorder_->metrics(members);
+    values_.assign(members.size(), std::int64_t{0});
 }
 
 void Instruments::bucket_ready(BucketTag tag, std::int64_t at_ns)
@@ -118,15 +131,18 @@ std::int64_t Instruments::bytes_reduced()
 
 void Instruments::sample(const Sample& sample)
 {
+    if (values_.empty()) return;  // there is no trace
     const std::int64_t now = base::now_ns();
-    if (sample.loss) main_->metric(loss_metric_, *sample.loss, now);
-    if (sample.gradient_norm) main_->metric(norm_metric_, *sample.gradient_norm, now);
-    main_->metric(queue_metric_, sample.queue_depth, now);
-    main_->metric(read_metric_, sample.bytes_read, now);
-    main_->metric(reduced_metric_, bytes_reduced(), now);
-    if (process_metrics_ == nullptr) return;
-    const std::vector<std::int64_t> counts = process_metrics_->read();
-    for (std::size_t i = 0; i < counts.size(); ++i) main_->metric(process_metric_refs_[i], counts[i], now);
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    std::size_t next = 0;
+    values_[next++] = std::int64_t{sample.queue_depth};
+    values_[next++] = sample.bytes_read;
+    values_[next++] = bytes_reduced();
+    values_[next++] = sample.loss.value_or(none);
+    if (has_norm_) values_[next++] = sample.gradient_norm.value_or(none);
+    if (process_metrics_ != nullptr)  // once these cannot be read any more, the last counts stay
+        for (const std::int64_t count : process_metrics_->read()) values_[next++] = count;
+    main_->metrics(sampled_, values_, now);
 }
 
 void Instruments::exchange_begins(BucketTag tag, std::int64_t bytes)

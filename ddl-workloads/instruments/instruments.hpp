@@ -89,7 +89,6 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
  private:
     void define(const InstrumentPlan& plan);
     void define_metrics(const InstrumentPlan& plan);
-    otf2::MetricRef define(const Metric& metric, otf2::Type type, otf2::MetricMode mode);
     std::int64_t bytes_reduced();
 
     ExchangeThread& exchanges_;
@@ -115,12 +114,9 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     otf2::AttributeRef step_;
     otf2::AttributeRef bucket_;
     otf2::AttributeRef bytes_;
-    otf2::MetricRef loss_metric_;
-    otf2::MetricRef norm_metric_;
-    otf2::MetricRef queue_metric_;
-    otf2::MetricRef read_metric_;
-    otf2::MetricRef reduced_metric_;
-    std::vector<otf2::MetricRef> process_metric_refs_;
+    otf2::MetricClassRef sampled_;            // all that a sample has, those of the process last
+    std::vector<otf2::MetricNumber> values_;  // of the last sample
+    bool has_norm_ = false;
     ProcessMetrics* process_metrics_ = nullptr;
     std::vector<Metric> metrics_;
 

@@ -7,12 +7,30 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace noisegen {
 
 namespace {
 
 const std::vector<std::string> stretch_columns{"slot", "factor", "level", "cpu", "begin_ns", "end_ns"};
+
+otf2::MetricRow since_last(const char* name, const char* unit, const char* description = "")
+{
+    return {.name = name,
+            .unit = unit,
+            .description = description,
+            .type = otf2::Type::real,
+            .mode = otf2::MetricMode::absolute_last};
+}
+
+std::vector<otf2::MetricRow> achieved_metrics()
+{
+    return {since_last("achieved bytes", "bytes/s"), since_last("achieved operations", "operations/s"),
+            since_last("achieved duty", "share", "of the time with both a burst and the CPU"),
+            since_last("requested", "1/s", "bytes/s or operations/s; 0: as fast as it goes"),
+            since_last("requested duty", "share")};
+}
 
 }  // namespace
 
@@ -37,18 +55,11 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
       stressor_{recorder_.attribute(base::attribute::stressor, otf2::Type::text, "what runs under the factor's label")},
       role_{recorder_.attribute(base::attribute::role, otf2::Type::text,
                                 "treatment, placebo, delay, sham or pause; empty for quiet")},
-      bytes_{recorder_.metric("achieved bytes", "bytes/s", otf2::Type::real, otf2::MetricMode::absolute_last)},
-      operations_{
-          recorder_.metric("achieved operations", "operations/s", otf2::Type::real, otf2::MetricMode::absolute_last)},
-      duty_{recorder_.metric("achieved duty", "share", otf2::Type::real, otf2::MetricMode::absolute_last,
-                             "of the time with both a burst and the CPU")},
-      requested_{recorder_.metric("requested", "1/s", otf2::Type::real, otf2::MetricMode::absolute_last,
-                                  "bytes/s or operations/s; 0: as fast as it goes")},
-      requested_duty_{recorder_.metric("requested duty", "share", otf2::Type::real, otf2::MetricMode::absolute_last)},
-      on_{recorder_.region("on")},
-      stopped_{recorder_.region(base::region::training_stopped)},
-      quiet_{recorder_.region(base::region::quiet), recorder_.text(""), recorder_.text(base::region::quiet),
-             recorder_.text("")}
+      achieved_{recorder_.metrics(achieved_metrics())},
+      on_{recorder_.in_group(base::region_group::noise, recorder_.region("on"))},
+      stopped_{recorder_.in_group(base::region_group::noise, recorder_.region(base::region::training_stopped))},
+      quiet_{recorder_.in_group(base::region_group::no_noise, recorder_.region(base::region::quiet)),
+             recorder_.text(""), recorder_.text(base::region::quiet), recorder_.text("")}
 {
     recorder_.property(base::property::schedule, schedule.text);
     recorder_.property(base::property::seed, std::to_string(seed));
@@ -61,12 +72,16 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
         followed_csv_.emplace(part / "followed.csv", stretch_columns);
     for (const FactorLevel& level : schedule.levels) {
         const StressorCard& card = *schedule.stressors[level.stressor].card;
-        levels_.push_back({recorder_.region(level.factor), recorder_.text(level.level), recorder_.text(card.name),
+        levels_.push_back({recorder_.in_group(base::region_group::noise, recorder_.region(level.factor)),
+                           recorder_.text(level.level), recorder_.text(card.name),
                            recorder_.text(base::text(card.role))});
     }
     assigned_ = &recorder_.location(base::location::schedule);
     for (const int cpu : cpus)
-        locations_.push_back(&recorder_.location(base::location::noise_cpu + std::to_string(cpu)));
+        locations_.push_back(&recorder_.location(base::location::noise_cpu + std::to_string(cpu),
+                                                 {.kind = otf2::LocationKind::cpu_thread,
+                                                  .accelerator = {},
+                                                  .properties = {{base::property::cpus, std::to_string(cpu)}}}));
     entered_.resize(cpus.size());
     on_since_ns_.resize(cpus.size());
 }
@@ -98,11 +113,9 @@ void Records::sample(std::size_t cpu_index, const SlotDone& so_far, const Sample
 {
     enter(cpu_index, so_far);
     otf2::LocationRecorder& location = *locations_[cpu_index];
-    location.metric(bytes_, sample.bytes_per_s(), sample.end_ns);
-    location.metric(operations_, sample.operations_per_s(), sample.end_ns);
-    location.metric(duty_, sample.duty(), sample.end_ns);
-    location.metric(requested_, sample.requested_per_s, sample.end_ns);
-    location.metric(requested_duty_, sample.requested_duty, sample.end_ns);
+    const std::array<otf2::MetricNumber, 5> achieved{sample.bytes_per_s(), sample.operations_per_s(), sample.duty(),
+                                                     sample.requested_per_s, sample.requested_duty};
+    location.metrics(achieved_, achieved, sample.end_ns);
 
     const std::lock_guard lock{mutex_};
     samples_csv_.row(so_far.slot->number, factor(so_far), schedule_.levels[*so_far.level].level, cpus_[cpu_index],

@@ -60,11 +60,7 @@ class Records {
     otf2::AttributeRef level_;
     otf2::AttributeRef stressor_;
     otf2::AttributeRef role_;
-    otf2::MetricRef bytes_;
-    otf2::MetricRef operations_;
-    otf2::MetricRef duty_;
-    otf2::MetricRef requested_;
-    otf2::MetricRef requested_duty_;
+    otf2::MetricClassRef achieved_;
     otf2::RegionRef on_;
     otf2::RegionRef stopped_;
     Names quiet_;

@@ -1,23 +1,23 @@
 #include "trace-tools/convert/kineto.hpp"
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/system/stop.hpp"
+#include "trace-tools/convert/plain_or_gzip.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 namespace convert {
 
 namespace {
 
-using nlohmann::json;
+// Microseconds since 1970 with three decimals are more digits than a double has: it would be off by up to 125 ns.
+using json = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t, std::uint64_t, long double>;
 
-constexpr std::size_t most_rows = 512;  // each is an open file of the archive
-constexpr double latest_ns = 4e18;      // in 2096, if counted from 1970
+constexpr std::size_t most_rows = 512;    // each is an open file of the archive
+constexpr long double latest_ns = 4e18L;  // in 2096, if counted from 1970
 
 std::string lower(std::string text)
 {
@@ -31,6 +31,7 @@ std::string text_of(const json& object, const char* key)
 {
     const auto found = object.find(key);
     if (found == object.end()) return "";
+    if (found->is_number_float()) return base::join(static_cast<double>(found->get<long double>()));
     return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
@@ -50,6 +51,7 @@ class Collector {
         const std::string kind = event.is_object() ? text_of(event, "ph") : "";
         if (kind == "M") take_name(event);
         if (kind == "X") take_slice(event);
+        if (kind == "s" || kind == "t" || kind == "f") take_flow_end(event);
     }
 
     // The archive counts from 1970 where the file says when its own time begins.
@@ -62,6 +64,8 @@ class Collector {
             for (auto& [tid, row] : process.rows) finish(row, tid, base_ns);
         }
         std::erase_if(trace_.processes, [](const auto& process) { return process.second.rows.empty(); });
+        for (auto& [pid, process] : trace_.processes)
+            if (is_device(process)) process.launcher = launcher_of(process);
         return std::move(trace_);
     }
 
@@ -74,6 +78,41 @@ class Collector {
             slice.begin_ns += base_ns;
             slice.end_ns += base_ns;
         }
+        for (FlowEnd& end : row.flow_ends) end.at_ns += base_ns;
+    }
+
+    static bool is_device(const KinetoProcess& process)
+    {
+        return std::all_of(process.rows.begin(), process.rows.end(), [](const auto& row) { return row.second.device; });
+    }
+
+    // The process with the other slice of the first correlation; without one, the first process there is.
+    std::string launcher_of(const KinetoProcess& device) const
+    {
+        const std::int64_t wanted = first_correlation(device);
+        std::string first;
+        for (const auto& [pid, process] : trace_.processes) {
+            if (is_device(process)) continue;
+            if (first.empty()) first = pid;
+            if (wanted >= 0 && has_correlation(process, wanted)) return pid;
+        }
+        return first;
+    }
+
+    static std::int64_t first_correlation(const KinetoProcess& process)
+    {
+        for (const auto& [tid, row] : process.rows)
+            for (const Slice& slice : row.slices)
+                if (slice.numbers[0] >= 0) return slice.numbers[0];
+        return -1;
+    }
+
+    static bool has_correlation(const KinetoProcess& process, std::int64_t correlation)
+    {
+        return std::any_of(process.rows.begin(), process.rows.end(), [&](const auto& row) {
+            return std::any_of(row.second.slices.begin(), row.second.slices.end(),
+                               [&](const Slice& slice) { return slice.numbers[0] == correlation; });
+        });
     }
 
     void take_name(const json& event)
@@ -88,9 +127,9 @@ class Collector {
     void take_slice(const json& event)
     {
         const std::string name = text_of(event, "name");
-        const double begin_ns = time_of(event, "ts", name);
-        const double length_ns = time_of(event, "dur", name);
-        if (length_ns < 0.0) base::fail(file_.string(), ": event '", name, "' has a negative duration");
+        const long double begin_ns = time_of(event, "ts", name);
+        const long double length_ns = time_of(event, "dur", name);
+        if (length_ns < 0.0L) base::fail(file_.string(), ": event '", name, "' has a negative duration");
         const std::string category = lower(text_of(event, "cat"));
         Slice slice{.begin_ns = std::llround(begin_ns),
                     .end_ns = std::llround(begin_ns + length_ns),
@@ -105,14 +144,26 @@ class Collector {
         ++slices_;
     }
 
+    // Those whose ids are no numbers are left out: none of PyTorch's are.
+    void take_flow_end(const json& event)
+    {
+        const std::int64_t id = number_of(event, "id");
+        if (id < 0) return;
+        const auto kind = flow_kinds_.try_emplace(lower(text_of(event, "cat")), trace_.flow_kinds.size()).first;
+        if (kind->second == trace_.flow_kinds.size()) trace_.flow_kinds.push_back(kind->first);
+        row_of(event).flow_ends.push_back({.at_ns = std::llround(time_of(event, "ts", text_of(event, "name"))),
+                                           .id = id,
+                                           .kind = static_cast<std::uint32_t>(kind->second)});
+    }
+
     // Microseconds in the file.
-    double time_of(const json& event, const char* key, const std::string& name) const
+    long double time_of(const json& event, const char* key, const std::string& name) const
     {
         const auto found = event.find(key);
         if (found == event.end() || !found->is_number())
             base::fail(file_.string(), ": event '", name, "' has no number as its \"", key, "\"");
-        const double ns = found->get<double>() * 1000.0;
-        if (!(std::abs(ns) < latest_ns / 2.0))
+        const long double ns = found->get<long double>() * 1000.0L;
+        if (!(std::abs(ns) < latest_ns / 2.0L))
             base::fail(file_.string(), ": event '", name, "' is at no time there is");
         return ns;
     }
@@ -136,6 +187,7 @@ class Collector {
     std::filesystem::path file_;
     KinetoTrace trace_;
     std::map<std::pair<std::string, std::string>, std::uint32_t> regions_;
+    std::map<std::string, std::size_t> flow_kinds_;
     std::size_t slices_ = 0;
     std::size_t rows_ = 0;
 };
@@ -144,10 +196,7 @@ class Collector {
 
 KinetoTrace read_kineto(const std::filesystem::path& file)
 {
-    base::refuse_irregular(file);
-    std::ifstream input{file, std::ios::binary};
-    if (!input) base::fail("cannot open ", file.string());
-    if (input.peek() == 0x1f) base::fail(file.string(), " is compressed; gunzip it first");
+    const std::unique_ptr<std::istream> input = open_plain_or_gzip(file);
     Collector collector{file};
     std::string member;    // of the outermost object
     bool is_list = false;  // nothing but events, as PyTorch without Kineto writes
@@ -162,13 +211,13 @@ KinetoTrace read_kineto(const std::filesystem::path& file)
     };
     json rest;
     try {
-        rest = json::parse(input, take);
+        rest = json::parse(*input, take);
     } catch (const json::exception& error) {
         base::fail(file.string(), " is not whole JSON: ", error.what());
     }
     if (!rest.is_structured()) base::fail(file.string(), " is no trace of PyTorch's profiler");
     const std::int64_t base_ns = std::max<std::int64_t>(0, is_list ? 0 : number_of(rest, "baseTimeNanoseconds"));
-    if (static_cast<double>(base_ns) > latest_ns / 2.0) base::fail(file.string(), " begins at no time there is");
+    if (static_cast<long double>(base_ns) > latest_ns / 2.0L) base::fail(file.string(), " begins at no time there is");
     return collector.finish(base_ns);
 }
 

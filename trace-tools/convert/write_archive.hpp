@@ -13,7 +13,9 @@ struct Nested {
     std::size_t cut = 0;    // at the end of what they overlap, since all further rows were taken
 };
 
-// Processes become location groups, threads and streams locations. Sorts the slices. Throws Error and leaves nothing.
+// Processes become location groups, threads and streams locations; devices become accelerators of the process that
+// launches their kernels. A slice keeps its correlation, External id, bytes and flows as attributes. Sorts the slices.
+// Throws Error and leaves nothing.
 Nested write_archive(KinetoTrace& trace, const std::filesystem::path& directory);
 
 }  // namespace convert

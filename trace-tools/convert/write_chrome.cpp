@@ -1,12 +1,17 @@
 #include "trace-tools/convert/write_chrome.hpp"
 
 #include "base/error.hpp"
+#include "trace-tools/convert/flows.hpp"
+#include "trace-tools/otf2/read/fan_out.hpp"
+#include "trace-tools/otf2/read/soundness.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <optional>
 
 namespace convert {
 
@@ -21,18 +26,24 @@ std::string quoted(const std::string& text)
 class ChromeWriter : public otf2::Visitor {
  public:
     ChromeWriter(const otf2::Archive& archive, const std::filesystem::path& file)
-        : archive_{archive}, path_{file}, file_{std::fopen(file.c_str(), "wxe"), &std::fclose}
+        : archive_{archive},
+          path_{file},
+          file_{std::fopen(file.c_str(), "wxe"), &std::fclose},
+          flows_{archive, [this](const ArrowEnd& end) { arrow(end); }},
+          correlation_{archive.find_attribute("correlation")}
     {
         base::check_errno(file_ ? 0 : -1, "write ", path_.string());
         put("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");
         for (const otf2::Region& region : archive.regions) regions_.push_back(quoted(region.name));
-        for (const otf2::Metric& metric : archive.metrics) metrics_.push_back(quoted(metric.name));
+        for (const otf2::Location& location : archive.locations) ++locations_of_[location.process];
         for (std::uint32_t i = 0; i < archive.locations.size(); ++i) name(i);
     }
 
-    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override
+    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override
     {
         event("{\"ph\": \"B\", \"name\": " + regions_[region] + where(at) + "}");
+        if (!correlation_) return;
+        if (const auto number = attributes.number(*correlation_)) flows_.launch(at, static_cast<std::int64_t>(*number));
     }
     void leave(const otf2::At& at, std::uint32_t, const otf2::EventAttributes&) override
     {
@@ -42,17 +53,52 @@ class ChromeWriter : public otf2::Visitor {
     {
         const double number = value.as_double() * archive_.metrics[metric].scale;
         if (!std::isfinite(number)) return;  // JSON has no word for it
-        event("{\"ph\": \"C\", \"name\": " + metrics_[metric] + where(at) +
+        event("{\"ph\": \"C\", \"name\": " + counter(at.location, metric) + where(at) +
               ", \"args\": {\"value\": " + nlohmann::json(number).dump() + "}}");
+    }
+
+    void send(const otf2::At& at, const otf2::MessageRecord& message) override { flows_.send(at, message); }
+    void receive_request(const otf2::At& at, std::uint64_t request) override { flows_.receive_request(at, request); }
+    void receive(const otf2::At& at, const otf2::MessageRecord& message) override { flows_.receive(at, message); }
+    void collective_begin(const otf2::At& at) override { flows_.collective_begin(at); }
+    void collective_end(const otf2::At& at, const otf2::CollectiveRecord& record) override
+    {
+        flows_.collective(at, record);
+    }
+    void collective_request(const otf2::At& at, std::uint64_t request) override
+    {
+        flows_.collective_request(at, request);
+    }
+    void collective_complete(const otf2::At& at, const otf2::CollectiveRecord& record) override
+    {
+        flows_.collective(at, record);
     }
 
     void finish()
     {
+        flows_.finish();
         put("\n]}\n");
         base::check_errno(std::fclose(file_.release()), "write ", path_.string());
     }
 
  private:
+    // A process has one counter of a name: several locations need several names.
+    std::string counter(std::uint32_t location, std::uint32_t metric) const
+    {
+        const otf2::Location& one = archive_.locations[location];
+        const std::string& name = archive_.metrics[metric].name;
+        return quoted(locations_of_.at(one.process) > 1 ? name + " (" + one.name + ")" : name);
+    }
+
+    // Its head binds to the slice around it, as its tail does.
+    void arrow(const ArrowEnd& end)
+    {
+        constexpr const char* names[] = {"message", "collective", "launch"};
+        const char* const name = names[static_cast<std::size_t>(end.kind)];
+        event(base::join("{\"ph\": \"", end.tail ? "s" : "f", "\", \"cat\": \"", name, "\", \"name\": \"", name,
+                         "\", \"id\": ", end.id, end.tail ? "" : ", \"bp\": \"e\"", where(end.at), "}"));
+    }
+
     // Perfetto takes process 0 for the idle one.
     std::string place(std::uint32_t location) const
     {
@@ -95,8 +141,10 @@ class ChromeWriter : public otf2::Visitor {
     const otf2::Archive& archive_;
     std::filesystem::path path_;
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-    std::vector<std::string> regions_;  // quoted
-    std::vector<std::string> metrics_;
+    std::vector<std::string> regions_;                   // quoted
+    std::map<std::uint32_t, std::size_t> locations_of_;  // by process: how many
+    Flows flows_;
+    std::optional<std::uint32_t> correlation_;
     bool first_ = true;
 };
 
@@ -105,8 +153,10 @@ class ChromeWriter : public otf2::Visitor {
 void write_chrome(otf2::Reader& reader, const std::filesystem::path& file)
 {
     ChromeWriter writer{reader.archive(), file};
-    reader.read_by_location(writer);
-    if (!reader.problems().empty()) base::fail(reader.anchor().string(), ": ", reader.problems().front());
+    otf2::Soundness soundness{reader.archive()};
+    otf2::FanOut both{&soundness, &writer};
+    reader.read_by_location(both);
+    otf2::refuse_unsound(reader, soundness);
     writer.finish();
 }
 

@@ -1,10 +1,24 @@
 #include "trace-tools/mpi/thread_locations.hpp"
 
+#include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "base/system/cpus.hpp"
 
 namespace otf2 {
 
-ThreadLocations::ThreadLocations(Recorder& recorder) : recorder_{recorder}, first_{recorder.location("Master thread")}
+namespace {
+
+Recorder::Placement bound_as_this_thread()
+{
+    return {.kind = LocationKind::cpu_thread,
+            .accelerator = {},
+            .properties = {{base::property::cpus, base::format_cpus(base::affinity_of(0))}}};
+}
+
+}  // namespace
+
+ThreadLocations::ThreadLocations(Recorder& recorder)
+    : recorder_{recorder}, first_{recorder.location("Master thread", bound_as_this_thread())}
 {
 }
 

@@ -32,10 +32,11 @@ struct Node {
     Properties properties;
 };
 
-// A location group. In archives of ours of an MPI job the index is the rank.
+// A location group. In archives of ours of an MPI job the index is the rank; accelerators come after the processes.
 struct Process {
     std::string name;
     bool accelerator = false;
+    std::uint32_t creator = nowhere;  // of an accelerator: the process that uses it
     std::uint32_t node = nowhere;
     Properties properties;
 };
@@ -47,6 +48,7 @@ struct Location {
     std::uint32_t process = nowhere;
     std::uint64_t events = 0;  // as defined, not counted
     std::vector<ClockOffset> clock_offsets;
+    Properties properties;
 };
 
 struct Region {

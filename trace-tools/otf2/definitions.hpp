@@ -2,6 +2,7 @@
 // writer's number that is not listed here stays what it is, and text() calls it "unknown (number)".
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 
@@ -81,6 +82,16 @@ enum class MetricMode : std::uint8_t {
     absolute_point = 17,
     absolute_last = 33,
     absolute_next = 49
+};
+
+// What a metric is; each event of a class has a value of each of its metrics.
+struct MetricRow {
+    std::string name;
+    std::string unit;
+    std::string description;
+    Type type = Type::uint64;
+    MetricMode mode = MetricMode::absolute_point;
+    auto operator<=>(const MetricRow&) const = default;
 };
 
 constexpr std::uint32_t no_root = UINT32_MAX;     // collectives without one

@@ -71,6 +71,71 @@ TEST_CASE("trace-convert makes locations of threads and CUDA streams, and nests 
     CHECK(nccl.paradigm == otf2::Paradigm::cuda);
 }
 
+TEST_CASE("trace-convert keeps every nanosecond of times since 1970")
+{
+    const testing::Scratch scratch;
+    REQUIRE(convert_text(scratch, R"([
+        {"ph":"X","name":"a","pid":1,"tid":1,"ts":1763987654321987.123,"dur":0.001},
+        {"ph":"X","name":"b","pid":1,"tid":1,"ts":1763987654321987.126,"dur":3.333}])")
+                .status == 0);
+    otf2::Reader reader{scratch / "new/out/traces.otf2"};
+    SlicesOfRows lines{reader.archive()};
+    reader.read(lines);
+    CHECK(lines.of.at("thread 1") ==
+          "+a@1763987654321987123 -a@1763987654321987124 "
+          "+b@1763987654321987126 -b@1763987654321990459 ");
+}
+
+TEST_CASE("trace-convert makes an accelerator of a device, and keeps what joins launches and kernels")
+{
+    const testing::Scratch scratch;
+    const std::string text = R"([
+        {"ph":"M","name":"process_name","pid":9,"tid":0,"args":{"name":"python"}},
+        {"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"GPU 0"}},
+        {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":5,"ts":1,"dur":2,
+         "args":{"correlation":7}},
+        {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":20,"ts":4,"dur":3,
+         "args":{"correlation":7,"External id":3}},
+        {"ph":"s","cat":"ac2g","name":"ac2g","id":7,"pid":9,"tid":5,"ts":1},
+        {"ph":"f","cat":"ac2g","name":"ac2g","id":7,"pid":0,"tid":20,"ts":4,"bp":"e"}])";
+    REQUIRE(convert_text(scratch, text).status == 0);
+
+    struct Joined : otf2::Visitor {
+        const otf2::Archive& archive;
+        std::map<std::string, std::string> of;
+        explicit Joined(const otf2::Archive& of_archive) : archive{of_archive} {}
+        void enter(const otf2::At&, std::uint32_t region, const otf2::EventAttributes& attributes) override
+        {
+            for (const char* name : {"correlation", "External id", "flow.ac2g"})
+                if (const auto number = attributes.number(archive.find_attribute(name).value()))
+                    of[archive.regions[region].name] += std::string{name} + "=" + std::to_string(*number) + " ";
+        }
+    };
+    otf2::Reader reader{scratch / "new/out/traces.otf2"};
+    const otf2::Archive& archive = reader.archive();
+    Joined joined{archive};
+    reader.read(joined);
+    CHECK(joined.of["cudaLaunchKernel"] == "correlation=7 flow.ac2g=7 ");
+    CHECK(joined.of["gemm"] == "correlation=7 External id=3 flow.ac2g=7 ");
+    REQUIRE(archive.processes.size() == 2);
+    CHECK(archive.processes[0].name == "python");
+    CHECK(archive.processes[1].name == "GPU 0");
+    CHECK(archive.processes[1].accelerator);
+    CHECK(archive.processes[1].creator == 0);
+    const otf2::Location& stream = archive.locations.back();
+    CHECK(stream.name == "stream 20");
+    CHECK(stream.kind == otf2::LocationKind::accelerator_stream);
+    CHECK(stream.process == 1);
+    CHECK(stream.properties.at("crosstalk::stream") == "20");
+
+    const fs::path file = scratch / "perfetto.json";
+    REQUIRE(testing::run({trace_convert, scratch / "new/out/traces.otf2", "--perfetto", file}).status == 0);
+    const std::string written = base::read_whole(file);
+    CHECK(written.find(R"({"ph": "s", "cat": "launch", "name": "launch", "id": 7, "pid": 2)") != std::string::npos);
+    CHECK(written.find(R"({"ph": "f", "cat": "launch", "name": "launch", "id": 7, "bp": "e", "pid": 3)") !=
+          std::string::npos);
+}
+
 TEST_CASE("trace-convert takes a list of events, as PyTorch without Kineto writes it")
 {
     const testing::Scratch scratch;
@@ -85,7 +150,7 @@ TEST_CASE("trace-convert refuses bad input in one line and leaves nothing behind
              {R"({"traceEvents":[{"ph":"X","ts":NaN,"dur":1}]})", "is not whole JSON"},
              {"{}", "has no complete events"},
              {"7", "is no trace of PyTorch's profiler"},
-             {"\x1f\x8b", "is compressed"},
+             {"\x1f\x8b\x08", "is compressed, and damaged or cut off"},
              {R"({"traceEvents":[{"ph":"X","ts":1}]})", "has no number as its \"dur\""},
              {R"({"traceEvents":[{"ph":"X","ts":1,"dur":-1}]})", "has a negative duration"},
              {R"({"traceEvents":[{"ph":"X","ts":-1,"dur":1}]})", "before the time 0"},

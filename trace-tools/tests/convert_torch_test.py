@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A trace of PyTorch's profiler goes to an archive by trace-convert and from there to Perfetto's form: its slices are
+"""A trace of PyTorch's profiler, compressed, goes to an archive by trace-convert and from there to Perfetto's form: its slices are
 those of the beginning.
 
     convert_torch_test.py BIN     exit code 77: no PyTorch
 """
 import collections
+import gzip
 import json
 import pathlib
 import subprocess
@@ -63,7 +64,8 @@ def main(programs):
         folder = pathlib.Path(name)
         profiled(folder / "kineto.json")
         convert = str(programs / "trace-convert")
-        subprocess.run([convert, folder / "kineto.json", "-o", folder / "archive"], check=True)
+        (folder / "kineto.json.gz").write_bytes(gzip.compress((folder / "kineto.json").read_bytes()))
+        subprocess.run([convert, folder / "kineto.json.gz", "-o", folder / "archive"], check=True)
         anchor = folder / "archive/traces.otf2"
         subprocess.run([programs / "trace-info", anchor, "--check"], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([convert, anchor, "--perfetto", folder / "perfetto.json"], check=True)

@@ -37,12 +37,14 @@ std::int64_t StepTimes::of(Phase phase) const
 PhaseClock::PhaseClock(otf2::Recorder& recorder, otf2::LocationRecorder& location, base::ControlPage* page)
     : location_{location},
       page_{page},
-      step_region_{recorder.region(base::region::step)},
+      step_region_{recorder.in_group(base::region_group::phases, recorder.region(base::region::step))},
       step_attribute_{
           recorder.attribute(base::attribute::step, otf2::Type::uint64, "number of the training step, from 0")}
 {
     for (const Phase phase : phases)
-        if (phase != Phase::other) regions_[column(phase)] = recorder.region(text(phase), role_of(phase));
+        if (phase != Phase::other)
+            regions_[column(phase)] =
+                recorder.in_group(base::region_group::phases, recorder.region(text(phase), role_of(phase)));
 }
 
 void PhaseClock::begin_step(std::uint64_t step, std::int64_t at_ns)

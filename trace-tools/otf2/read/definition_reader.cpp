@@ -50,10 +50,10 @@ OTF2_CallbackCode node_property(void* user, OTF2_SystemTreeNodeRef of, OTF2_Stri
 }
 
 OTF2_CallbackCode process(void* user, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_LocationGroupType type,
-                          OTF2_SystemTreeNodeRef node_of, OTF2_LocationGroupRef)
+                          OTF2_SystemTreeNodeRef node_of, OTF2_LocationGroupRef creator)
 {
     return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add(stored.process_table, self, stored.processes, {name, type, node_of});
+        stored.add(stored.process_table, self, stored.processes, {name, type, node_of, creator});
     });
 }
 
@@ -70,6 +70,14 @@ OTF2_CallbackCode location(void* user, OTF2_LocationRef self, OTF2_StringRef nam
 {
     return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
         stored.add(stored.references.locations, self, stored.locations, {self, name, type, events, process_of});
+    });
+}
+
+OTF2_CallbackCode location_property(void* user, OTF2_LocationRef of, OTF2_StringRef name, OTF2_Type type,
+                                    OTF2_AttributeValue value)
+{
+    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
+        stored.location_properties.push_back({of, name, type, value});
     });
 }
 
@@ -142,6 +150,7 @@ GlobalDefCallbacks global_callbacks()
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(set, process);
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(set, process_property);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(set, location);
+    OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(set, location_property);
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(set, region);
     OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(set, attribute);
     OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(set, metric);

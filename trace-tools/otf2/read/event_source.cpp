@@ -1,6 +1,7 @@
 #include "trace-tools/otf2/read/event_source.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace otf2 {
 
@@ -72,6 +73,7 @@ void EventSource::metric(const At& at, OTF2_AttributeList*, OTF2_MetricRef metri
                      : types[i] == OTF2_TYPE_INT64 ? Type::int64
                                                    : Type::uint64;
         value.uint64 = values[i].unsigned_int;  // as wide as the others of the union
+        if (members.size() > 1 && value.type == Type::real && std::isnan(value.real)) continue;  // none this time
         visitor_.metric(at, members[i], value);
     }
 }

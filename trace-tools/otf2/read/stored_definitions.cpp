@@ -109,6 +109,7 @@ class Resolver {
             archive_.processes.push_back(
                 {.name = text(stored.name),
                  .accelerator = stored.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR,
+                 .creator = reference(stored_.process_table, stored.creator, OTF2_UNDEFINED_LOCATION_GROUP),
                  .node = reference(stored_.node_table, stored.node, OTF2_UNDEFINED_SYSTEM_TREE_NODE),
                  .properties = {}});
         for (const StoredLocation& stored : stored_.locations)
@@ -118,15 +119,17 @@ class Resolver {
                  .kind = word<LocationKind>("location kind", stored.type),
                  .process = reference(stored_.process_table, stored.process, OTF2_UNDEFINED_LOCATION_GROUP),
                  .events = stored.events,
-                 .clock_offsets = {}});
+                 .clock_offsets = {},
+                 .properties = {}});
         properties(stored_.node_properties, stored_.node_table, archive_.nodes);
         properties(stored_.process_properties, stored_.process_table, archive_.processes);
+        properties(stored_.location_properties, stored_.references.locations, archive_.locations);
     }
 
-    template <class Owner>
-    void properties(const std::vector<StoredProperty>& rows, const IndexTable& table, std::vector<Owner>& owners)
+    template <class Stored, class Owner>
+    void properties(const std::vector<Stored>& rows, const IndexTable& table, std::vector<Owner>& owners)
     {
-        for (const StoredProperty& stored : rows) {
+        for (const Stored& stored : rows) {
             const std::uint32_t owner = reference(table, stored.of, UINT64_MAX);
             if (owner != nowhere) owners[owner].properties[text(stored.name)] = value_text(stored.type, stored.value);
         }

@@ -16,6 +16,12 @@ struct StoredProperty {
     OTF2_Type type;
     OTF2_AttributeValue value;
 };
+struct StoredLocationProperty {
+    OTF2_LocationRef of;
+    OTF2_StringRef name;
+    OTF2_Type type;
+    OTF2_AttributeValue value;
+};
 struct StoredNode {
     OTF2_StringRef name, class_name;
     OTF2_SystemTreeNodeRef parent;
@@ -24,6 +30,7 @@ struct StoredProcess {
     OTF2_StringRef name;
     OTF2_LocationGroupType type;
     OTF2_SystemTreeNodeRef node;
+    OTF2_LocationGroupRef creator;
 };
 struct StoredLocation {
     OTF2_LocationRef self;
@@ -81,6 +88,7 @@ struct StoredDefinitions {
     std::vector<StoredGroup> groups;
     std::vector<StoredCommunicator> communicators;
     std::vector<StoredProperty> node_properties, process_properties;
+    std::vector<StoredLocationProperty> location_properties;
     IndexTable node_table, process_table, metric_table, group_table;
     ReferenceTable references;
     std::size_t repeated = 0;

@@ -69,6 +69,29 @@ class GlobalDefinitions {
                               std::to_string(record.realtime_minus_monotonic_end_ns));
             }
             process(rank, self, record);
+            node_of_.push_back(self);
+        }
+    }
+
+    // Numbered after the processes, so that these keep their ranks: a group of streams for each accelerator that a
+    // process uses.
+    void accelerators(const std::vector<ProcessRecord>& records)
+    {
+        Table<std::tuple<std::uint32_t, std::string>> groups;
+        for (std::uint32_t rank = 0; rank < records.size(); ++rank) {
+            for (const LocationRow& location : records[rank].locations) {
+                if (location.accelerator.empty()) continue;
+                const std::size_t known = groups.rows().size();
+                const auto self =
+                    static_cast<std::uint32_t>(records.size()) + groups.number({rank, location.accelerator});
+                if (groups.rows().size() > known) {
+                    const OTF2_StringRef name = string(location.accelerator);
+                    check(OTF2_GlobalDefWriter_WriteLocationGroup(
+                              writer_, self, name, OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, node_of_[rank], rank),
+                          "define accelerator ", location.accelerator);
+                }
+                define(location, self);
+            }
         }
     }
 
@@ -97,22 +120,29 @@ class GlobalDefinitions {
         }
     }
 
-    // Every metric is the one member of a class of the same number.
+    // Regions of a kind, which Vampir shows in one colour. After the groups of communicators.
+    void region_groups()
+    {
+        for (const auto& [name, regions] : unified_.region_groups)
+            group(next_group_++, name, OTF2_GROUP_TYPE_REGIONS, OTF2_PARADIGM_USER, {regions.begin(), regions.end()});
+    }
+
+    // Classes that share a metric share its definition.
     void metrics()
     {
-        const std::vector<MetricRow>& rows = unified_.metrics.rows();
+        const std::vector<MetricClass>& rows = unified_.metrics.rows();
+        Table<MetricRow> defined;
         for (std::uint32_t self = 0; self < rows.size(); ++self) {
-            const MetricRow& row = rows[self];
-            const OTF2_StringRef name = string(row.name);
-            const OTF2_StringRef description = string(row.description);
-            const OTF2_StringRef unit = string(row.unit);
-            check(OTF2_GlobalDefWriter_WriteMetricMember(writer_, self, name, description, OTF2_METRIC_TYPE_USER,
-                                                         static_cast<OTF2_MetricMode>(row.mode),
-                                                         static_cast<OTF2_Type>(row.type), OTF2_BASE_DECIMAL, 0, unit),
-                  "define metric ", row.name);
-            check(OTF2_GlobalDefWriter_WriteMetricClass(writer_, self, 1, &self, OTF2_METRIC_ASYNCHRONOUS,
+            std::vector<OTF2_MetricMemberRef> members;
+            for (const MetricRow& row : rows[self]) {
+                const std::size_t known = defined.rows().size();
+                members.push_back(defined.number(row));
+                if (defined.rows().size() > known) metric(members.back(), row);
+            }
+            check(OTF2_GlobalDefWriter_WriteMetricClass(writer_, self, static_cast<std::uint8_t>(members.size()),
+                                                        members.data(), OTF2_METRIC_ASYNCHRONOUS,
                                                         OTF2_RECORDER_KIND_UNKNOWN),
-                  "define the class of metric ", row.name);
+                  "define the class of metric ", rows[self].front().name);
         }
     }
 
@@ -128,14 +158,14 @@ class GlobalDefinitions {
             speakers.push_back(record.mpi_locations.empty() ? record.locations.front().id
                                                             : record.mpi_locations.front());
         }
-        group(0, "MPI locations", OTF2_GROUP_TYPE_COMM_LOCATIONS, speakers);
+        group(next_group_++, "MPI locations", OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, speakers);
         Table<std::vector<int>> groups;
         for (std::uint32_t self = 0; self < rows.size(); ++self) {
             const CommunicatorRow& row = rows[self];
             const std::size_t known = groups.rows().size();
             const std::uint32_t members = 1 + groups.number(row.members);
             if (groups.rows().size() > known)
-                group(members, "ranks of " + row.name, OTF2_GROUP_TYPE_COMM_GROUP,
+                group(next_group_++, "ranks of " + row.name, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
                       {row.members.begin(), row.members.end()});
             const OTF2_StringRef name = string(row.name);
             check(
@@ -195,20 +225,40 @@ class GlobalDefinitions {
                                                                   text_value(value)),
                   "define process property ", property);
         }
-        for (const LocationRow& location : record.locations) {
-            const OTF2_StringRef location_name = string(location.name);
-            check(OTF2_GlobalDefWriter_WriteLocation(writer_, location.id, location_name,
-                                                     static_cast<OTF2_LocationType>(location.kind), location.events,
-                                                     self),
-                  "define location ", location.name);
+        for (const LocationRow& location : record.locations)
+            if (location.accelerator.empty()) define(location, self);
+    }
+
+    void define(const LocationRow& location, OTF2_LocationGroupRef group)
+    {
+        const OTF2_StringRef name = string(location.name);
+        check(OTF2_GlobalDefWriter_WriteLocation(writer_, location.id, name,
+                                                 static_cast<OTF2_LocationType>(location.kind), location.events, group),
+              "define location ", location.name);
+        for (const auto& [property, value] : location.properties) {
+            const OTF2_StringRef property_ref = string(property);
+            check(OTF2_GlobalDefWriter_WriteLocationProperty(writer_, location.id, property_ref, OTF2_TYPE_STRING,
+                                                             text_value(value)),
+                  "define location property ", property);
         }
     }
 
-    void group(OTF2_GroupRef self, const std::string& name, OTF2_GroupType type,
+    void metric(OTF2_MetricMemberRef self, const MetricRow& row)
+    {
+        const OTF2_StringRef name = string(row.name);
+        const OTF2_StringRef description = string(row.description);
+        const OTF2_StringRef unit = string(row.unit);
+        check(OTF2_GlobalDefWriter_WriteMetricMember(writer_, self, name, description, OTF2_METRIC_TYPE_USER,
+                                                     static_cast<OTF2_MetricMode>(row.mode),
+                                                     static_cast<OTF2_Type>(row.type), OTF2_BASE_DECIMAL, 0, unit),
+              "define metric ", row.name);
+    }
+
+    void group(OTF2_GroupRef self, const std::string& name, OTF2_GroupType type, OTF2_Paradigm paradigm,
                const std::vector<std::uint64_t>& members)
     {
         const OTF2_StringRef name_ref = string(name);
-        check(OTF2_GlobalDefWriter_WriteGroup(writer_, self, name_ref, type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+        check(OTF2_GlobalDefWriter_WriteGroup(writer_, self, name_ref, type, paradigm, OTF2_GROUP_FLAG_NONE,
                                               static_cast<std::uint32_t>(members.size()), members.data()),
               "define group ", name);
     }
@@ -216,6 +266,8 @@ class GlobalDefinitions {
     OTF2_GlobalDefWriter* writer_;
     const Unified& unified_;
     Table<std::string> strings_;
+    std::vector<OTF2_SystemTreeNodeRef> node_of_;  // by rank
+    OTF2_GroupRef next_group_ = 0;
 };
 
 void write_mapping(OTF2_DefWriter* writer, OTF2_MappingType type, const std::vector<std::uint32_t>& numbers)
@@ -236,10 +288,12 @@ void write_global_definitions(OTF2_Archive* archive, const std::vector<ProcessRe
     if (!unified.communicators.rows().empty())
         definitions.paradigm(OTF2_PARADIGM_MPI, "MPI", OTF2_PARADIGM_CLASS_PROCESS);
     definitions.system_tree(records);
+    definitions.accelerators(records);
     definitions.regions();
     definitions.attributes();
     definitions.metrics();
     definitions.communicators(records);
+    definitions.region_groups();
     check(OTF2_Archive_CloseGlobalDefWriter(archive, writer), "close the definitions");
 }
 

@@ -16,7 +16,7 @@ OTF2_TimeStamp stamp(std::int64_t time_ns)
 
 }  // namespace
 
-OTF2_AttributeList* LocationRecorder::filled(Attributes attributes)
+OTF2_AttributeList* LocationRecorder::filled(AttributeSpan attributes)
 {
     if (attributes.size() == 0) return nullptr;
     for (const AttributeValue& given : attributes) {
@@ -78,14 +78,14 @@ void LocationRecorder::write(std::int64_t time_ns, const Write& write)
     unless_closed(time_ns, [&] { put(time_ns, write); });
 }
 
-void LocationRecorder::put_enter(RegionRef region, std::int64_t time_ns, Attributes attributes)
+void LocationRecorder::put_enter(RegionRef region, std::int64_t time_ns, AttributeSpan attributes)
 {
     put(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Enter(writer_, filled(attributes), at, region.id); });
     if (depth_ < open_.size()) open_[depth_] = region.id;
     ++depth_;
 }
 
-void LocationRecorder::put_leave(RegionRef region, std::int64_t time_ns, Attributes attributes)
+void LocationRecorder::put_leave(RegionRef region, std::int64_t time_ns, AttributeSpan attributes)
 {
     put(time_ns, [&](OTF2_TimeStamp at) { return OTF2_EvtWriter_Leave(writer_, filled(attributes), at, region.id); });
     if (depth_ > 0) --depth_;
@@ -109,12 +109,12 @@ void LocationRecorder::leave_open_regions(std::int64_t time_ns)
     while (depth_ > 0) put_leave({open_[depth_ - 1]}, std::max(time_ns, last_ns_), {});
 }
 
-void LocationRecorder::write_enter(RegionRef region, std::int64_t time_ns, Attributes attributes)
+void LocationRecorder::write_enter(RegionRef region, std::int64_t time_ns, AttributeSpan attributes)
 {
     unless_closed(time_ns, [&] { put_enter(region, time_ns, attributes); });
 }
 
-void LocationRecorder::write_leave(RegionRef region, std::int64_t time_ns, Attributes attributes)
+void LocationRecorder::write_leave(RegionRef region, std::int64_t time_ns, AttributeSpan attributes)
 {
     unless_closed(time_ns, [&] { put_leave(region, time_ns, attributes); });
 }
@@ -126,6 +126,24 @@ void LocationRecorder::write_metric(MetricRef metric, std::int64_t time_ns, Attr
     written.unsigned_int = value.value.uint64;  // as wide as the others of the union
     write(time_ns, [&](OTF2_TimeStamp at) {
         return OTF2_EvtWriter_Metric(writer_, nullptr, at, metric.id, 1, &type, &written);
+    });
+}
+
+void LocationRecorder::write_metrics(const MetricClassRef& metrics, std::span<const MetricNumber> values,
+                                     std::int64_t time_ns)
+{
+    std::array<OTF2_Type, UINT8_MAX> types{};
+    std::array<OTF2_MetricValue, UINT8_MAX> written{};
+    const std::size_t count = std::min({values.size(), metrics.types.size(), types.size()});
+    for (std::size_t i = 0; i < count; ++i) {
+        const AttributeRef member{0, metrics.types[i]};
+        const auto made = std::visit([&](auto number) { return AttributeValue{member, number}; }, values[i]);
+        types[i] = static_cast<OTF2_Type>(member.type);
+        written[i].unsigned_int = made.value.uint64;  // as wide as the others of the union
+    }
+    write(time_ns, [&](OTF2_TimeStamp at) {
+        return OTF2_EvtWriter_Metric(writer_, nullptr, at, metrics.id, static_cast<std::uint8_t>(count), types.data(),
+                                     written.data());
     });
 }
 

@@ -12,10 +12,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RegionRow, name, role, paradigm)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AttributeRow, name, description, type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MetricRow, name, unit, description, type, mode)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CommunicatorRow, maker, number, members, name, given)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LocationRow, id, name, kind, events, first_ns, last_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LocationRow, id, name, kind, accelerator, properties, events, first_ns, last_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessRecord, process, host, clock_identity, realtime_minus_monotonic_start_ns,
-                                   realtime_minus_monotonic_end_ns, clock_offsets, texts, regions, attributes, metrics,
-                                   communicators, locations, mpi_locations, properties, process_properties)
+                                   realtime_minus_monotonic_end_ns, clock_offsets, texts, regions, attributes,
+                                   region_groups, metrics, communicators, locations, mpi_locations, properties,
+                                   process_properties)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Numbering, texts, regions, attributes, metrics, communicators)
 
 namespace {
@@ -100,6 +101,8 @@ Unified unify(const std::vector<ProcessRecord>& records)
         numbering.texts = take(unified.texts, record.texts);
         numbering.regions = take(unified.regions, record.regions);
         numbering.attributes = take(unified.attributes, record.attributes);
+        for (const auto& [name, regions] : record.region_groups)
+            for (const std::uint32_t region : regions) unified.region_groups[name].insert(numbering.regions[region]);
         numbering.metrics = take(unified.metrics, record.metrics);
         numbering.communicators = take(unified.communicators, named(record.communicators, names));
         unified.numberings.push_back(std::move(numbering));

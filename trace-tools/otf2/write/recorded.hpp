@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,14 +45,7 @@ struct AttributeRow {
     auto operator<=>(const AttributeRow&) const = default;
 };
 
-struct MetricRow {
-    std::string name;
-    std::string unit;
-    std::string description;
-    Type type = Type::uint64;
-    MetricMode mode = MetricMode::absolute_point;
-    auto operator<=>(const MetricRow&) const = default;
-};
+using MetricClass = std::vector<MetricRow>;  // of one event's values
 
 // The maker's rank and count tell communicators of equal members apart.
 struct CommunicatorRow {
@@ -67,6 +61,8 @@ struct LocationRow {
     std::uint64_t id = 0;
     std::string name;
     LocationKind kind = LocationKind::cpu_thread;
+    std::string accelerator;  // name of the group it is in; empty: it is one of the process itself
+    std::map<std::string, std::string> properties;
     std::uint64_t events = 0;
     std::int64_t first_ns = INT64_MAX;  // on this process's clock; greater than last_ns if there were no events
     std::int64_t last_ns = INT64_MIN;
@@ -82,7 +78,8 @@ struct ProcessRecord {
     std::vector<std::string> texts;
     std::vector<RegionRow> regions;
     std::vector<AttributeRow> attributes;
-    std::vector<MetricRow> metrics;
+    std::map<std::string, std::vector<std::uint32_t>> region_groups;  // numbers of regions, by the group's name
+    std::vector<MetricClass> metrics;
     std::vector<CommunicatorRow> communicators;
     std::vector<LocationRow> locations;
     std::vector<std::uint64_t> mpi_locations;  // none or one
@@ -109,7 +106,8 @@ struct Unified {
     Table<std::string> texts;
     Table<RegionRow> regions;
     Table<AttributeRow> attributes;
-    Table<MetricRow> metrics;
+    std::map<std::string, std::set<std::uint32_t>> region_groups;
+    Table<MetricClass> metrics;
     Table<CommunicatorRow> communicators;
     std::vector<Numbering> numberings;  // by rank
 };

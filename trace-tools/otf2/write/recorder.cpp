@@ -100,8 +100,25 @@ MetricRef Recorder::metric(const std::string& name, const std::string& unit, Typ
     if (!on()) return {};
     const std::lock_guard lock{state_->mutex};
     return {
-        state_->metrics.number({.name = name, .unit = unit, .description = description, .type = type, .mode = mode}),
+        state_->metrics.number({{.name = name, .unit = unit, .description = description, .type = type, .mode = mode}}),
         type};
+}
+
+MetricClassRef Recorder::metrics(const std::vector<MetricRow>& members)
+{
+    if (!on()) return {};
+    const std::lock_guard lock{state_->mutex};
+    MetricClassRef metrics{state_->metrics.number(members), {}};
+    for (const MetricRow& member : members) metrics.types.push_back(member.type);
+    return metrics;
+}
+
+RegionRef Recorder::in_group(const std::string& group, RegionRef region)
+{
+    if (!on()) return region;
+    const std::lock_guard lock{state_->mutex};
+    state_->region_groups[group].push_back(region.id);
+    return region;
 }
 
 CommunicatorRef Recorder::communicator(CommunicatorKey key, const std::vector<int>& members, const std::string& name)
@@ -127,7 +144,7 @@ void Recorder::name(CommunicatorRef communicator, const std::string& name)
     state_->record.communicators.at(communicator.id).given = name;
 }
 
-LocationRecorder& Recorder::location(const std::string& name, LocationKind kind)
+LocationRecorder& Recorder::location(const std::string& name, const Placement& placement)
 {
     static LocationRecorder nowhere_to_record;
     if (!on()) return nowhere_to_record;
@@ -146,7 +163,12 @@ LocationRecorder& Recorder::location(const std::string& name, LocationKind kind)
     location.attributes_ = state.attribute_lists.back().get();
     location.writer_ = writer;
     state.writers.push_back(writer);
-    state.record.locations.push_back({.id = id, .name = name, .kind = kind});
+    LocationRow& row = state.record.locations.emplace_back();
+    row.id = id;
+    row.name = name;
+    row.kind = placement.kind;
+    row.accelerator = placement.accelerator;
+    row.properties = placement.properties;
     return location;
 }
 

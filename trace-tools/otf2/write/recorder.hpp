@@ -22,8 +22,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 struct OTF2_EvtWriter_struct;
@@ -49,6 +52,10 @@ struct MetricRef {
     std::uint32_t id = UINT32_MAX;
     Type type = Type::uint64;
 };
+struct MetricClassRef {
+    std::uint32_t id = UINT32_MAX;
+    std::vector<Type> types;  // of its members
+};
 
 // A number becomes the attribute's type. Text must have been given to Recorder::text() before.
 struct AttributeValue {
@@ -70,6 +77,9 @@ struct AttributeValue {
     } value;
 };
 using Attributes = std::initializer_list<AttributeValue>;
+
+// A whole number keeps all its digits.
+using MetricNumber = std::variant<std::uint64_t, std::int64_t, double>;
 
 // A communicator, the same on all its ranks: who made it, and which of the maker's it is.
 struct CommunicatorKey {
@@ -115,19 +125,23 @@ class LocationRecorder {
 
     void enter(RegionRef region, Attributes attributes = {})
     {
-        if (writer_ != nullptr) write_enter(region, base::now_ns(), attributes);
+        if (writer_ != nullptr) write_enter(region, base::now_ns(), {attributes.begin(), attributes.end()});
     }
     void enter(RegionRef region, std::int64_t time_ns, Attributes attributes = {})
+    {
+        if (writer_ != nullptr) write_enter(region, time_ns, {attributes.begin(), attributes.end()});
+    }
+    void enter_with(RegionRef region, std::int64_t time_ns, std::span<const AttributeValue> attributes)
     {
         if (writer_ != nullptr) write_enter(region, time_ns, attributes);
     }
     void leave(RegionRef region, Attributes attributes = {})
     {
-        if (writer_ != nullptr) write_leave(region, base::now_ns(), attributes);
+        if (writer_ != nullptr) write_leave(region, base::now_ns(), {attributes.begin(), attributes.end()});
     }
     void leave(RegionRef region, std::int64_t time_ns, Attributes attributes = {})
     {
-        if (writer_ != nullptr) write_leave(region, time_ns, attributes);
+        if (writer_ != nullptr) write_leave(region, time_ns, {attributes.begin(), attributes.end()});
     }
 
     // The value becomes the metric's type.
@@ -142,6 +156,12 @@ class LocationRecorder {
     void metric(MetricRef metric, Number value, std::int64_t time_ns)
     {
         if (writer_ != nullptr) write_metric(metric, time_ns, AttributeValue{{0, metric.type}, value});
+    }
+
+    // A value of each member, in their order, which becomes the member's type. NaN: the member has none now.
+    void metrics(const MetricClassRef& metrics, std::span<const MetricNumber> values, std::int64_t time_ns)
+    {
+        if (writer_ != nullptr) write_metrics(metrics, values, time_ns);
     }
 
     // MPI, as Score-P writes it: begin right after ENTER, end right before LEAVE.
@@ -164,10 +184,12 @@ class LocationRecorder {
  private:
     friend class Recorder;
 
-    void write_enter(RegionRef region, std::int64_t time_ns, Attributes attributes);
-    void write_leave(RegionRef region, std::int64_t time_ns, Attributes attributes);
+    using AttributeSpan = std::span<const AttributeValue>;
+    void write_enter(RegionRef region, std::int64_t time_ns, AttributeSpan attributes);
+    void write_leave(RegionRef region, std::int64_t time_ns, AttributeSpan attributes);
+    void write_metrics(const MetricClassRef& metrics, std::span<const MetricNumber> values, std::int64_t time_ns);
     void write_metric(MetricRef metric, std::int64_t time_ns, AttributeValue value);
-    OTF2_AttributeList_struct* filled(Attributes attributes);
+    OTF2_AttributeList_struct* filled(AttributeSpan attributes);
     class Busy;
     template <class Write>
     void write(std::int64_t time_ns, const Write& write);
@@ -175,8 +197,8 @@ class LocationRecorder {
     void unless_closed(std::int64_t time_ns, const Put& put_it);
     template <class Write>
     void put(std::int64_t time_ns, const Write& write);
-    void put_enter(RegionRef region, std::int64_t time_ns, Attributes attributes);
-    void put_leave(RegionRef region, std::int64_t time_ns, Attributes attributes);
+    void put_enter(RegionRef region, std::int64_t time_ns, AttributeSpan attributes);
+    void put_leave(RegionRef region, std::int64_t time_ns, AttributeSpan attributes);
     void write_flush();
     void leave_open_regions(std::int64_t time_ns);
 
@@ -223,6 +245,12 @@ class Recorder {
     MetricRef metric(const std::string& name, const std::string& unit, Type type,
                      MetricMode mode = MetricMode::absolute_point, const std::string& description = "");
 
+    // Metrics that are always reported together. Some tools know the first class of an archive only.
+    MetricClassRef metrics(const std::vector<MetricRow>& members);
+
+    // The region, now in a group of that name, which has a colour of its own in Vampir.
+    RegionRef in_group(const std::string& group, RegionRef region);
+
     // members: ranks in the team, by rank in the communicator. An empty name is named after the key.
     CommunicatorRef communicator(CommunicatorKey key, const std::vector<int>& members, const std::string& name = "");
 
@@ -231,7 +259,16 @@ class Recorder {
     void name(CommunicatorRef communicator, const std::string& name);
 
     // A new location, in the order of the calls. Throws Error if the memory holds no more.
-    LocationRecorder& location(const std::string& name, LocationKind kind = LocationKind::cpu_thread);
+    LocationRecorder& location(const std::string& name, LocationKind kind = LocationKind::cpu_thread)
+    {
+        return location(name, {.kind = kind, .accelerator = {}, .properties = {}});
+    }
+    struct Placement {
+        LocationKind kind = LocationKind::cpu_thread;
+        std::string accelerator;                        // that it is a stream of; a location group below the process
+        std::map<std::string, std::string> properties;  // names with a "::"
+    };
+    LocationRecorder& location(const std::string& name, const Placement& placement);
 
     // This process speaks MPI on that location (one a process, the first one said): it stands for the rank in
     // communicators.

@@ -137,6 +137,7 @@ void Recorder::State::copy_tables()
     record.texts = texts.rows();
     record.regions = regions.rows();
     record.attributes = attributes.rows();
+    record.region_groups = region_groups;
     record.metrics = metrics.rows();
     record.realtime_minus_monotonic_end_ns = base::realtime_offset_ns();
 }

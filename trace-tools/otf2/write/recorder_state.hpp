@@ -45,7 +45,8 @@ struct Recorder::State {
     Table<std::string> texts;
     Table<RegionRow> regions;
     Table<AttributeRow> attributes;
-    Table<MetricRow> metrics;
+    std::map<std::string, std::vector<std::uint32_t>> region_groups;
+    Table<MetricClass> metrics;
     std::map<CommunicatorKey, CommunicatorRef> communicators;
     std::deque<LocationRecorder> locations;  // a deque's elements stay where they are
     std::vector<AttributeListHandle> attribute_lists;
