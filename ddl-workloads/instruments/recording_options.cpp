@@ -25,6 +25,10 @@ RecordingOptions::RecordingOptions(base::Options& options, RecordingPlan& plan)
         "what the trace counts of each rank's process, every tenth step: what this machine has of PAPI's presets and "
         "of the kernel's software events (auto), nothing (none), or PAPI_TOT_INS,context-switches",
         "EVENT,...");
+    options.add("openmetrics", plan.openmetrics,
+                "rank 0 writes steps and their time here every 5 s, for Prometheus' node exporter: "
+                "/var/lib/prometheus/node-exporter/ddl-train.prom",
+                "FILE");
 }
 
 void RecordingOptions::read() const

@@ -14,6 +14,7 @@ struct RecordingPlan {
     DetailLevel level = DetailLevel::L0;
     TraceSteps steps;              // whose details are recorded
     std::string metrics = "auto";  // of the rank's process: as ProcessMetrics takes it
+    std::string openmetrics;       // a file of rank 0's; empty: none
 };
 
 class RecordingOptions {

@@ -75,6 +75,7 @@ void Training::run()
     exchange_->next(news_);
     write_rows(exchange_->settle());
     loader_->stop();
+    show_metrics(false);
     if (ends_->stop() == Stop::signal) return finish_after_signal();
     if (evaluated_after_ != sums_.steps) evaluate();
     stall_watch_.reset();
@@ -127,6 +128,7 @@ void Training::take_step(std::uint64_t step)
 
     if (step % steps_of_a_sample == 0) sample(gradient_norm);
     show_progress();
+    show_metrics(true);
     news_.last = clock.end_step();
     news_.loss = model_->loss().value_or(0.0);
     ++news_.complete_steps;
@@ -171,6 +173,12 @@ void Training::sample(std::optional<double> gradient_norm)
                           .gradient_norm = gradient_norm,
                           .queue_depth = loader_->queue_depth(),
                           .bytes_read = loader_->bytes_read()});
+}
+
+void Training::show_metrics(bool running)
+{
+    if (step_metrics_ && (!running || step_metrics_->due()))
+        step_metrics_->write({.steps = sums_.steps, .ns = sums_.ns, .loss = model_->loss(), .running = running});
 }
 
 void Training::show_progress()

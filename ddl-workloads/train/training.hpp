@@ -9,6 +9,7 @@
 #include "ddl-workloads/instruments/control_delay.hpp"
 #include "ddl-workloads/instruments/injected_delay.hpp"
 #include "ddl-workloads/instruments/instruments.hpp"
+#include "ddl-workloads/instruments/step_metrics.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
 #include "ddl-workloads/train/ends.hpp"
@@ -75,6 +76,7 @@ class Training {
     void write_rows(const std::vector<StepNews>& news);
     void sample(std::optional<double> gradient_norm);
     void show_progress();
+    void show_metrics(bool running);
     void evaluate();
 
     TrainingPlan plan_;
@@ -101,8 +103,9 @@ class Training {
     std::optional<Ends> ends_;               // from run() on
     std::optional<StepExchange> exchange_;
     std::optional<Checkpointer> checkpointer_;
-    std::optional<training::StepRows> rows_;  // rank 0
-    std::optional<base::Progress> progress_;  // rank 0
+    std::optional<training::StepRows> rows_;   // rank 0
+    std::optional<base::Progress> progress_;   // rank 0
+    std::optional<StepMetrics> step_metrics_;  // rank 0, if asked for
 
     bool step_follows_at_once_ = true;  // no evaluation or checkpoint since the last step: what was asked still holds
     std::int64_t first_step_ = 0;       // so many were made before this run

@@ -70,6 +70,7 @@ void Training::claim()
     in_use_.emplace(claimed_->path());
     rows_.emplace(directory_ / base::file::steps);
     progress_.emplace("training");
+    if (!plan_.recording.openmetrics.empty()) step_metrics_.emplace(plan_.recording.openmetrics, plan_.model);
     write_data_set(data_);
 }
 

@@ -93,6 +93,8 @@ class RunCommand : public base::Command {
         options.add("export-markdown", markdown_, "the verdicts as a table of Markdown", "FILE");
         options.add("export-json", json_, "verdict.json of the report", "FILE");
         options.add("export-csv", csv_, "effects.csv of the report", "FILE");
+        options.add("export-junit", junit_, "the verdicts as JUnit XML: a test for each noise, unsafe ones fail",
+                    "FILE");
         options.example("crosstalk run -- mpirun -n 8 ./program");
         options.example("crosstalk run -- mpirun -n 2 crosstalk-python train.py");
         options.example("crosstalk run --step-line 'step ([0-9]+)' -- python3 train.py");
@@ -124,6 +126,7 @@ class RunCommand : public base::Command {
         request_.export_markdown = markdown_;
         request_.export_json = json_;
         request_.export_csv = csv_;
+        request_.export_junit = junit_;
         request_.again = again();
     }
 
@@ -163,6 +166,7 @@ class RunCommand : public base::Command {
     std::string markdown_;
     std::string json_;
     std::string csv_;
+    std::string junit_;
     bool dry_run_ = false;
 };
 

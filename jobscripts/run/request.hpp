@@ -31,9 +31,10 @@ struct Request {
     std::string steps;      // a table that the job writes
 
     std::string fail_on;
-    std::filesystem::path export_markdown;  // empty: not wanted, as the next two
+    std::filesystem::path export_markdown;  // empty: not wanted, as the next three
     std::filesystem::path export_json;
     std::filesystem::path export_csv;
+    std::filesystem::path export_junit;
     std::string again;  // the command that makes such a run anew
 };
 

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/words.hpp"
+#include "jobscripts/run/junit.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -75,6 +76,8 @@ void export_results(const Request& request)
         base::write_whole(request.export_json, base::read_whole(report / base::file::verdict));
     if (!request.export_csv.empty())
         base::write_whole(request.export_csv, base::read_whole(report / base::file::effects));
+    if (!request.export_junit.empty())
+        base::write_whole(request.export_junit, junit(base::read_json(report / base::file::verdict)));
     if (!request.export_markdown.empty())
         base::write_whole(request.export_markdown, markdown(base::read_json(report / base::file::verdict)));
 }

@@ -10,7 +10,8 @@ namespace crosstalk {
 // status.json: how it went, and what the report says in short. An empty reason: the code is interference's.
 void write_status(const Request& request, int code, const std::string& reason);
 
-// --export-*: verdict.json, effects.csv, and the verdicts as a table of Markdown. Nothing where there is no report.
+// --export-*: verdict.json, effects.csv, and the verdicts as a table of Markdown and as tests. Nothing where there is
+// no report.
 void export_results(const Request& request);
 
 }  // namespace crosstalk

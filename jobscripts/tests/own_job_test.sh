@@ -31,7 +31,8 @@ case $how in
         needs mpirun
         job=(mpirun -n 2 "$CROSSTALK_BIN/../tests/mpi-calls" reduce)
         [[ -x ${job[3]} ]] || skip "there is no mpi-calls"
-        options=(--export-markdown "$scratch/table.md" --export-json "$scratch/verdict.json")
+        options=(--export-markdown "$scratch/table.md" --export-json "$scratch/verdict.json"
+            --export-junit "$scratch/junit.xml")
         [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST
         ;;
     lines)
@@ -102,6 +103,12 @@ check "no scratch file of the noise is left" test -z "$(ls -A "$scratch/io")"
 if [[ $how == calls ]]; then
     check "what its steps are is told" grep -q 'MPI_Allreduce to MPI_Allreduce' "$run/report/index.html"
     check "the verdicts are a table of Markdown" grep -q '^| memory.stream | ' "$scratch/table.md"
+    check "CI is told one test a noise, and one of the run" python3 -c '
+import sys, xml.etree.ElementTree as xml
+suite = xml.parse(sys.argv[1]).getroot()[0]
+names = [case.get("name") for case in suite]
+assert names == ["io.write is safe", "memory.stream is safe", "the run can be trusted"], names
+assert int(suite.get("failures")) == len(suite.findall(".//failure")), suite.attrib' "$scratch/junit.xml"
     check "the verdict is where it was asked for" cmp "$scratch/verdict.json" "$run/report/verdict.json"
 fi
 refused 2 "is already there" crosstalk run --out "$run" -- "${job[@]}"

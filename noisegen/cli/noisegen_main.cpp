@@ -124,6 +124,7 @@ try {
     std::string out;
     std::string control;
     std::string limits;
+    std::string openmetrics;
     std::string follow;
     std::vector<std::string> words;
     std::vector<std::string> avoid;
@@ -158,6 +159,10 @@ try {
     options.add("victim", victims,
                 "processes that control.pause stops, with their descendants, instead of those in the control file",
                 "PID");
+    options.add("openmetrics", openmetrics,
+                "what is on, and the rates asked for and reached, is written here every 5 s, for Prometheus' node "
+                "exporter; the second process of a host writes noise.1.prom where FILE is noise.prom",
+                "FILE");
     options.add_switch("json", request.json, "print the record of the run (noise.json) in the end; with --list, that");
     noisegen::add_manual(options);
     if (!options.parse(argc, argv)) return base::exit_fine;
@@ -178,6 +183,7 @@ try {
     if (request.duration > std::chrono::hours{24 * 366}) base::fail_usage("--duration: a year at most");
     request.avoid = noisegen::parse_avoid(avoid);
     request.limits_file = limits;
+    request.openmetrics = openmetrics;
     request.out = out;
     request.control_run = control.empty() ? out : control;
     request.avoid.training = request.control_run;

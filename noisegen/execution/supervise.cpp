@@ -3,8 +3,10 @@
 #include "base/cli/progress.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
+#include "base/openmetrics.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/launcher.hpp"
+#include "base/system/local_rank.hpp"
 #include "base/system/stop.hpp"
 #include "noisegen/execution/outcome.hpp"
 
@@ -68,6 +70,64 @@ class Status {
     std::uint64_t bytes_before_ = 0;
 };
 
+// What is on, as OpenMetrics.
+class NoiseMetrics {
+ public:
+    explicit NoiseMetrics(const Plan& plan)
+        : schedule_{plan.request.schedule},
+          file_{base::openmetrics_file_of_process(plan.request.openmetrics, base::local_rank().rank)}
+    {
+    }
+
+    // No treatment: noise has ended.
+    void write(const Treatment* treatment, std::uint64_t bytes, std::uint64_t operations)
+    {
+        const std::int64_t now = base::now_ns();
+        if (treatment != nullptr && !file_.due(now)) return;
+        std::vector<base::MetricFamily> families = by_level(treatment);
+        families.push_back({"crosstalk_noise_running",
+                            "",
+                            "1 while slots are worked off.",
+                            false,
+                            {{{}, treatment != nullptr ? 1.0 : 0.0}}});
+        families.push_back(
+            {"crosstalk_noise_achieved_bytes", "bytes", "Moved so far.", true, {{{}, static_cast<double>(bytes)}}});
+        families.push_back(
+            {"crosstalk_noise_achieved_operations", "", "Done so far.", true, {{{}, static_cast<double>(operations)}}});
+        file_.write(families, now);
+    }
+
+ private:
+    std::vector<base::MetricFamily> by_level(const Treatment* treatment) const
+    {
+        base::MetricFamily on{"crosstalk_noise_factor_on", "", "1 while this level of the factor is on.", false, {}};
+        base::MetricFamily bytes{"crosstalk_noise_requested_bytes_per_second",
+                                 "bytes_per_second",
+                                 "Asked of the level while it is on; none: as fast as it goes.",
+                                 false,
+                                 {}};
+        base::MetricFamily operations{"crosstalk_noise_requested_operations_per_second",
+                                      "operations_per_second",
+                                      "Asked of the level while it is on; none: as fast as it goes.",
+                                      false,
+                                      {}};
+        for (std::size_t i = 0; i < schedule_.levels.size(); ++i) {
+            const FactorLevel& level = schedule_.levels[i];
+            const std::vector<std::pair<std::string, std::string>> labels{{"factor", level.factor},
+                                                                          {"level", level.level}};
+            const bool is_on =
+                treatment != nullptr && std::find(treatment->begin(), treatment->end(), i) != treatment->end();
+            on.values.push_back({labels, is_on ? 1.0 : 0.0});
+            if (const auto& rate = level.intensity.rate)
+                (rate->of == base::Rate::Of::bytes ? bytes : operations).values.push_back({labels, rate->per_second});
+        }
+        return {on, bytes, operations};
+    }
+
+    const Schedule& schedule_;
+    base::OpenMetricsFile file_;
+};
+
 }  // namespace
 
 std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, OverlapWatch& watch, TrainingWatch& training)
@@ -78,6 +138,7 @@ std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, Overl
     const std::int64_t tick = speaks && ::isatty(STDERR_FILENO) == 1 ? tick_on_terminal_ns : tick_ns;
     base::Progress progress{"noisegen"};
     Status status{schedule};
+    NoiseMetrics metrics{plan};
     std::string reason;
     while (reason.empty()) {
         for (const auto& [level, share] : team.newly_short())
@@ -88,6 +149,7 @@ std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, Overl
         status.look(slot, team.bytes());
         if (speaks && progress.due())
             progress.show(base::seconds(at) / base::seconds(plan.request.duration), status.text(slot, team.bytes()));
+        metrics.write(&slot.treatment, team.bytes(), team.operations());
         watch.look();
         if (const auto news = training.news(base::now_ns())) base::warn(*news);
         if (team.failed())
@@ -104,6 +166,7 @@ std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, Overl
         else
             team.wait_for_news(base::now_ns() + tick, base::stop_descriptor());
     }
+    metrics.write(nullptr, team.bytes(), team.operations());
     return reason;
 }
 

@@ -128,6 +128,7 @@ class Stress {
             if (work.stopped_until_ns != 0 && context_.observers.on_stopped)
                 context_.observers.on_stopped(context_.cpu, done_, work.stopped_from_ns, work.stopped_until_ns);
             context_.figures.bytes.fetch_add(work.bytes, std::memory_order_relaxed);
+            context_.figures.operations.fetch_add(work.operations, std::memory_order_relaxed);
             const std::int64_t after = base::now_ns();
             if (after >= next_window()) end_window(after);
             std::int64_t next = work.rest_until_ns;

@@ -30,6 +30,7 @@ struct CpuFigures {
     std::vector<std::int64_t> late_to_follow_ns;
     std::vector<std::int64_t> late_to_leave_ns;
     std::atomic<std::uint64_t> bytes = 0;
+    std::atomic<std::uint64_t> operations = 0;
 };
 
 // What a level meets on a CPU.

@@ -284,6 +284,13 @@ std::uint64_t Team::bytes() const
     return sum;
 }
 
+std::uint64_t Team::operations() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->figures.operations.load(std::memory_order_relaxed);
+    return sum;
+}
+
 std::vector<std::pair<std::size_t, double>> Team::newly_short()
 {
     std::vector<std::pair<std::size_t, double>> found;

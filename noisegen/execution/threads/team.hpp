@@ -57,7 +57,9 @@ class Team {
     // Ends the stress, waits for all threads and throws what one of them threw.
     void stop();
 
-    std::uint64_t bytes() const;  // so far, of all CPUs; slots still going on included
+    // So far, of all CPUs; slots still going on included.
+    std::uint64_t bytes() const;
+    std::uint64_t operations() const;
 
     // Levels that do not reach their rate or duty: the share reached on the first CPU that noticed. Each is reported
     // once, about a second of its stress after it begins.

@@ -1,0 +1,35 @@
+// Steps and their time as OpenMetrics, for those who watch a training while it runs.
+#pragma once
+
+#include "base/openmetrics.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace ddl {
+
+class StepMetrics {
+ public:
+    StepMetrics(const std::filesystem::path& file, std::string model) : file_{file}, model_{std::move(model)} {}
+
+    bool due() const;
+
+    // What was done since the training began; step times are means since the last call.
+    struct SoFar {
+        std::int64_t steps = 0;
+        std::int64_t ns = 0;
+        std::optional<double> loss;
+        bool running = true;
+    };
+    void write(const SoFar& so_far);
+
+ private:
+    base::OpenMetricsFile file_;
+    std::string model_;
+    SoFar last_;
+};
+
+}  // namespace ddl

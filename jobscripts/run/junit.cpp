@@ -1,0 +1,74 @@
+#include "jobscripts/run/junit.hpp"
+
+#include "base/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string_view>
+
+namespace crosstalk {
+
+namespace {
+
+using Verdict = nlohmann::ordered_json;
+
+// Control characters are in no XML.
+std::string escaped(std::string_view text)
+{
+    std::string safe;
+    for (const char letter : text) {
+        if (letter == '&')
+            safe += "&amp;";
+        else if (letter == '<')
+            safe += "&lt;";
+        else if (letter == '>')
+            safe += "&gt;";
+        else if (letter == '"')
+            safe += "&quot;";
+        else
+            safe += static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
+    }
+    return safe;
+}
+
+std::string test_case(std::string_view name, std::string_view outcome, const std::string& message)
+{
+    const std::string begin = base::join("  <testcase classname=\"crosstalk\" name=\"", escaped(name), "\"");
+    if (outcome.empty()) return begin + "/>\n";
+    return base::join(begin, "><", outcome, " message=\"", escaped(message), "\"/></testcase>\n");
+}
+
+std::string effect(const Verdict& factor)
+{
+    const auto percent = [&](const char* name) { return factor.at(name).dump() + " %"; };
+    return base::join("slowdown of a step ", percent("effect_percent"), ", 95 % interval ", percent("low_percent"),
+                      " to ", percent("high_percent"));
+}
+
+}  // namespace
+
+std::string junit(const Verdict& verdict)
+{
+    std::string cases;
+    std::size_t failures = 0;
+    std::size_t skipped = 0;
+    for (const auto& [name, factor] : verdict.at("factors").items()) {
+        const auto word = factor.at("verdict").get<std::string>();
+        const std::string outcome = word == "unsafe" ? "failure" : word == "undecided" ? "skipped" : "";
+        failures += outcome == "failure" ? 1 : 0;
+        skipped += outcome == "skipped" ? 1 : 0;
+        cases += test_case(base::join(name, " is safe"), outcome, base::join(word, ": ", effect(factor)));
+    }
+    std::string reasons;
+    for (const Verdict& reason : verdict.at("reasons"))
+        reasons += (reasons.empty() ? "" : "; ") + reason.get<std::string>();
+    const bool trusted = verdict.at("trustworthy").get<bool>();
+    failures += trusted ? 0 : 1;
+    cases += test_case("the run can be trusted", trusted ? "" : "failure", reasons);
+    return base::join(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n <testsuite name=\"crosstalk\" tests=\"",
+        verdict.at("factors").size() + 1, "\" failures=\"", failures, "\" errors=\"0\" skipped=\"", skipped, "\">\n",
+        cases, " </testsuite>\n</testsuites>\n");
+}
+
+}  // namespace crosstalk
