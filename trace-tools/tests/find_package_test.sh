@@ -1,6 +1,6 @@
 #!/bin/bash
 # find_package_test.sh BUILD [SANITIZERS]: installs the component `mark` to a scratch prefix, builds a foreign C project
-# against it with find_package(crosstalk), and runs it.
+# against it with find_package(crosstalk), then with pkg-config, and runs it.
 set -euo pipefail
 build=$1 sanitizers=${2:-}
 [[ -e $build/lib/libcrosstalk-mark.so ]] || { echo "libcrosstalk-mark.so is not built"; exit 77; }
@@ -34,3 +34,12 @@ cmake -S "$scratch/project" -B "$scratch/mine" -DCMAKE_PREFIX_PATH="$scratch/pre
 cmake --build "$scratch/mine"
 CROSSTALK_OUT=$scratch/run "$scratch/mine/mine"
 [[ $(wc -l < "$scratch/run/train/steps.csv") -eq 4 ]] || { echo "three steps and a header are expected"; exit 1; }
+
+# The same by pkg-config, for projects without CMake.
+command -v pkg-config >/dev/null || exit 0
+export PKG_CONFIG_PATH
+PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name crosstalk-mark.pc)")
+read -ra flags <<<"$(pkg-config --cflags --libs crosstalk-mark)"
+cc ${sanitizers:+-fsanitize=$sanitizers} "$scratch/project/mine.c" -o "$scratch/by-hand" "${flags[@]}"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir crosstalk-mark) CROSSTALK_OUT=$scratch/second "$scratch/by-hand"
+[[ $(wc -l < "$scratch/second/train/steps.csv") -eq 4 ]] || { echo "pkg-config: three steps and a header are expected"; exit 1; }
