@@ -14,6 +14,7 @@ READERS = {
     "trace-path": ("X", "--out", "OUT"),
     "trace-steps": ("X", "--out", "OUT"),
     "trace-cube": ("X", "--out", "OUT"),
+    "trace-convert": ("X", "--perfetto", "OUT"),
 }
 HOLE = 5 << 30
 

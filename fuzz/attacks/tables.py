@@ -1,4 +1,4 @@
-"""JSON, CSV, INI and cubex from anywhere, the same run twice, and names that a shell, a terminal, a browser or gnuplot
+"""JSON, CSV, INI, cubex and Kineto's traces from anywhere, the same run twice, and names that a shell, a terminal, a browser or gnuplot
 would obey."""
 import csv
 import json
@@ -15,10 +15,12 @@ SEEDS = pathlib.Path(__file__).resolve().parent.parent / "seeds"
 
 
 def attempts(context, count):
-    kinds = (_record, _steps, _twice, _names_in_archive, _names_of_directories, _record, _steps, _config, _cubex)
+    kinds = (_record, _steps, _twice, _names_in_archive, _names_of_directories, _record, _steps, _config, _cubex, _kineto)
     for number in context.numbers(count):
         kind = kinds[number % len(kinds)]
         if kind is _cubex and not context.program("trace-cube"):
+            kind = _steps
+        if kind is _kineto and not context.program("trace-convert"):
             kind = _steps
         yield kind(context, number // len(kinds))
 
@@ -236,3 +238,28 @@ def _cubex(context, _number):
     damage(file, context.random, context.random.choice((1, 2, 5)))
     outcome = context.run("trace-cube", context.recorded_run() / "train/trace/traces.otf2", "--against", file)
     return "a damaged cubex", context.judge(outcome, quiet_codes=(3,))
+
+
+def _kineto(context, _number):
+    """A trace that can be read, though damaged, makes a sound archive, and that a trace for Perfetto."""
+    seed = context.random.choice(sorted((SEEDS / "kineto").iterdir()))
+    file = context.directory / seed.name
+    shutil.copy(seed, file)
+    damage(file, context.random, context.random.choice((1, 1, 2, 5)))
+    archive, out = context.directory / "archive", context.directory / "perfetto.json"
+    outcome = context.run("trace-convert", file, "-o", archive)
+    what, failure = f"a damaged {seed.name}", context.judge(outcome)
+    if failure or outcome.code != 0:
+        if not failure and archive.exists():
+            failure = "an archive was left behind"
+        return what, failure
+    for command in (("trace-info", archive / "traces.otf2", "--check"),
+                    ("trace-convert", archive / "traces.otf2", "--perfetto", out)):
+        outcome = context.run(*command)
+        failure = context.judge(outcome)
+        if not failure and outcome.code != 0:
+            failure = f"refused: {outcome.err}"
+        if failure:
+            return what, failure
+    json.loads(out.read_text())
+    return what, None

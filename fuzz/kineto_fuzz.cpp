@@ -1,0 +1,14 @@
+// Any bytes as a trace of PyTorch's profiler, compressed or not: its slices and flows, or one clear line.
+#include "base/error.hpp"
+#include "fuzz/input_file.hpp"
+#include "trace-tools/convert/kineto.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const fuzz::InputFile file{data, size};
+    try {
+        static_cast<void>(convert::read_kineto(file.path()).processes.size());
+    } catch (const base::Error&) {
+    }
+    return 0;
+}
