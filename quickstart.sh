@@ -9,7 +9,9 @@ help() {
     cat <<TEXT
 quickstart.sh: builds Crosstalk and measures, on this machine, what noise on idle cores costs a real training
 
-  quickstart.sh
+  quickstart.sh [--build]
+
+With programs that are installed already (on PATH), 3 and 4 alone; --build builds all the same.
 
 1. On Debian, installs with apt-get what is missing of:
 $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}")
@@ -22,25 +24,40 @@ $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}")
 Exit codes: 0 fine, 1 something failed, 2 wrong usage, 3 noise did not cover the training.
 TEXT
 }
+build=no
+if [[ ${1-} == --build ]]; then
+    build=yes
+    shift
+fi
 only_help "$@"
+# Programs from a package or a module, if all that are needed are there.
+for program in crosstalk noisegen ddl-train interference trace-info mpirun; do
+    command -v "$program" >/dev/null || build=yes
+done
 
 guard_begin
-need_packages "${packages_to_build[@]}" "${packages_to_run[@]}"
-limit_jobs
-say "building (log: build/release/build.log)"
-build_release() {
-    mkdir -p build/release
-    { cmake --preset release && cmake --build --preset release --target crosstalk noisegen ddl-train interference trace-info; } \
-        >build/release/build.log 2>&1
-}
-guard_run build_release || {
-    tail -n 30 build/release/build.log >&2
-    say "the build failed"
-    exit 1
-}
+if [[ $build == yes ]]; then
+    need_packages "${packages_to_build[@]}" "${packages_to_run[@]}"
+    limit_jobs
+    say "building (log: build/release/build.log)"
+    build_release() {
+        mkdir -p build/release
+        { cmake --preset release && cmake --build --preset release --target crosstalk noisegen ddl-train interference trace-info; } \
+            >build/release/build.log 2>&1
+    }
+    guard_run build_release || {
+        tail -n 30 build/release/build.log >&2
+        say "the build failed"
+        exit 1
+    }
+    programs=$PWD/build/release/bin
+else
+    programs=$(dirname "$(command -v noisegen)")
+    say "using the programs that are installed in $programs (--build builds them here)"
+fi
 
 say "what a neighbour takes from a core here:"
-guard_run build/release/bin/noisegen probe memory.stream cache.llc --blocks 5 || say "not on this machine"
+guard_run "$programs/noisegen" probe memory.stream cache.llc --blocks 5 || say "not on this machine"
 
 run=results/quickstart
 
@@ -52,12 +69,14 @@ if [[ -e $run ]]; then
     say "the earlier result is now $run.$number"
 fi
 
-# The programs just built, whatever else the machine has.
+# The programs just built, or found, whatever else the machine has.
 status=0
-CROSSTALK_BIN=$PWD/build/release/bin guard_run jobscripts/local.sh --out "$run" || status=$?
+CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" || status=$?
 
-say "building the other programs (log: build/release/build.log)"
-guard_run cmake --build --preset release --target programs >>build/release/build.log 2>&1 ||
-    say "the other programs could not be built: see build/release/build.log"
+if [[ $build == yes ]]; then
+    say "building the other programs (log: build/release/build.log)"
+    guard_run cmake --build --preset release --target programs >>build/release/build.log 2>&1 ||
+        say "the other programs could not be built: see build/release/build.log"
+fi
 ((status == 0)) || exit "$status"
 say "the report is $run/report/index.html"
