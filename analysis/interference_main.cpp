@@ -25,46 +25,32 @@ class Analyse : public base::Command {
  public:
     Analyse() : Command{"interference analyse", "everything that the files of a run directory allow, into DIR/report"}
     {
-        options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/ in it");
+        options.add_positional("DIR", directories_,
+                               "the run's directory, with train/ and noise/ in it; several, or one with run-1/, run-2/ "
+                               "in it: runs of one design, which are pooled");
         options.add("out", out_, "the report's directory instead of DIR/report; must not be there yet", "DIR");
         options.add("steps", steps_, "the training's steps, instead of those in DIR/train: see interference exposure",
                     "FILE");
         add_settings(options, settings_);
         options.example("interference analyse run1");
         options.example("interference analyse run1 --step-from MPI_Allreduce");
+        options.example("interference analyse run1 run2 run3 --out pooled");
     }
 
     int run() override
     {
         check(settings_);
-        const fs::path run = directory_;
-        const fs::path report = out_.empty() ? run / base::part::report : fs::path{out_};
+        if (out_.empty() && directories_.size() > 1)
+            base::fail_usage("analyse of several runs needs --out (interference analyse --help)");
+        const fs::path report = out_.empty() ? fs::path{directories_.front()} / base::part::report : fs::path{out_};
         if (fs::exists(report)) base::fail_taken(report);
-        if (!fs::is_directory(run)) base::fail("there is no directory ", run.string());
-        const fs::path train = steps_.empty() ? training_in(run / base::part::train) : fs::path{steps_};
-        std::vector<fs::path> noise;
-        if (fs::is_directory(run / base::part::noise))
-            for (const fs::directory_entry& process : fs::directory_iterator{run / base::part::noise})
-                if (process.is_directory()) noise.push_back(process.path() / base::file::anchor_in_part);
-        if (noise.empty()) base::fail("there is no noise process in ", (run / base::part::noise).string());
-        std::sort(noise.begin(), noise.end());
-        return designed_report(train, noise, report, settings_);
+        const analysis::Given given{steps_, options.given("warmup")};
+        return designed_report(analysis::runs_in(directories_, settings_, given), report, settings_);
     }
 
  private:
-    // ddl-train leaves a table of its steps even where its archive was cut off, which then proves less.
-    static fs::path training_in(const fs::path& part)
-    {
-        fs::path archive = part / base::file::anchor_in_part;
-        if (fs::exists(archive)) return archive;
-        fs::path table = part / base::file::steps;
-        const bool of_ddl_train = fs::exists(part / base::file::run_record);
-        if (fs::exists(table) && !of_ddl_train) return table;
-        base::fail("there is no ", archive.string(), ": no training, or one that was cut off");
-    }
-
     analysis::Settings settings_;
-    std::string directory_;
+    std::vector<std::string> directories_;
     std::string steps_;
     std::string out_;
 };
@@ -94,7 +80,12 @@ class Exposure : public base::Command {
             base::fail_usage("exposure needs --train or --steps, one of them (interference exposure --help)");
         if (noise_.empty() || out_.empty())
             base::fail_usage("exposure needs --noise and --out (interference exposure --help)");
-        return designed_report(train_.empty() ? steps_ : train_, {noise_.begin(), noise_.end()}, out_, settings_);
+        const analysis::RunFiles files{.name = "run",
+                                       .directory = {},
+                                       .train = train_.empty() ? steps_ : train_,
+                                       .noise = {noise_.begin(), noise_.end()},
+                                       .settings = settings_};
+        return designed_report({{files}}, out_, settings_);
     }
 
  private:
@@ -112,17 +103,30 @@ class SoFar : public base::Command {
     {
         options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/ in it");
         add_common(options, settings_);
+        options.add_choice("until", until_, {base::until_decided},
+                           "decided: intervals that hold at every look at the run, and the verdicts");
+        options.add_switch("json", json_, "print it as JSON, with whether all is decided");
         options.example("watch -n 10 interference so-far run1");
         options.epilogue(
-            "Rank 0's steps and the noise on its node, as they stand in steps.csv and noise.csv. The run's length is "
-            "not to be chosen by this line: intervals that end when they please are too narrow.");
+            "Rank 0's steps and the noise on its node, as they stand in steps.csv and noise.csv. Without --until the "
+            "run's length is not to be chosen by this line: intervals that end when they please are too narrow.");
     }
 
     int run() override
     {
         check(settings_);
         if (!fs::is_directory(directory_)) base::fail("there is no directory ", directory_);
-        std::cout << so_far_line(analysis::read_so_far(directory_), settings_) << "\n";
+        settings_.looked = until_ == base::until_decided;
+        const analysis::SoFar found = so_far(analysis::read_so_far(directory_), settings_);
+        if (json_)
+            std::cout << nlohmann::ordered_json{{"format", base::format_version},
+                                                {"line", found.line},
+                                                {"blocks", found.blocks},
+                                                {"decided", found.decided}}
+                             .dump()
+                      << "\n";
+        else
+            std::cout << found.line << "\n";
         base::flush_stdout();
         return base::exit_fine;
     }
@@ -130,6 +134,8 @@ class SoFar : public base::Command {
  private:
     analysis::Settings settings_;
     std::string directory_;
+    std::string until_;
+    bool json_ = false;
 };
 
 // Two times the same run would look like two that agree.

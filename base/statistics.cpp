@@ -9,16 +9,31 @@
 
 namespace base {
 
+namespace {
+
+constexpr double mixture = 0.6;  // rho of the confidence sequence: from simulations, docs/statistics.md
+
+// The level at which sequence_half_width() ends at zero.
+double sequence_p(double t, double count)
+{
+    const double grown = count * mixture * mixture;
+    return std::min(1.0, std::sqrt(grown + 1.0) * std::exp(-t * t * grown / (2.0 * (grown + 1.0))));
+}
+
+}  // namespace
+
 Interval Mean::interval(double confidence) const
 {
-    const double half = t_quantile(confidence, degrees_of_freedom) * standard_error;
+    const double half = looked_at ? sequence_half_width(standard_error, degrees_of_freedom + 1.0, confidence)
+                                  : t_quantile(confidence, degrees_of_freedom) * standard_error;
     return {value - half, value + half};
 }
 
 double Mean::p_value() const
 {
     if (standard_error == 0.0) return value == 0.0 ? 1.0 : 0.0;
-    return t_test_p(value / standard_error, degrees_of_freedom);
+    const double t = value / standard_error;
+    return looked_at ? sequence_p(t, degrees_of_freedom + 1.0) : t_test_p(t, degrees_of_freedom);
 }
 
 Mean mean_of(std::span<const double> values)
@@ -49,6 +64,13 @@ double t_test_p(double t, double degrees_of_freedom)
     if (!std::isfinite(t)) return 0.0;
     const boost::math::students_t distribution{degrees_of_freedom};
     return 2.0 * boost::math::cdf(boost::math::complement(distribution, std::abs(t)));
+}
+
+double sequence_half_width(double standard_error, double count, double confidence)
+{
+    const double grown = count * mixture * mixture;
+    const double alpha = 1.0 - confidence;
+    return standard_error * std::sqrt(2.0 * (grown + 1.0) / grown * std::log(std::sqrt(grown + 1.0) / alpha));
 }
 
 std::vector<double> holm(const std::vector<double>& p)

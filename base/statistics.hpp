@@ -19,9 +19,10 @@ struct Mean {
     double value = 0.0;
     double standard_error = 0.0;
     double degrees_of_freedom = 0.0;
+    bool looked_at = false;  // while it grew, so that it may have been ended at a look: see sequence_half_width()
 
-    Interval interval(double confidence) const;  // from Student's t; confidence 0.95 for 95 %
-    double p_value() const;                      // two-sided, of a true mean of zero
+    Interval interval(double confidence) const;  // from Student's t, or valid at all looks; 0.95 for 95 %
+    double p_value() const;                      // two-sided, of a true mean of zero; likewise
 };
 Mean mean_of(std::span<const double> values);
 
@@ -30,6 +31,11 @@ double median(std::vector<double> values);  // of one value or more
 // Two-sided: P(|t| <= t_quantile(c, dof)) = c.
 double t_quantile(double confidence, double degrees_of_freedom);
 double t_test_p(double t, double degrees_of_freedom);
+
+// Half the width of an interval that holds at all looks at once, of a mean of `count` values so far: asymptotic
+// confidence sequence with a normal mixture (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas 2021), the mixture narrowest
+// near the tenth value. With fewer than ten values their spread is known too badly for it.
+double sequence_half_width(double standard_error, double count, double confidence);
 
 // Holm's step-down: adjusted p-values, in the order given. Each hypothesis with p <= alpha is rejected with a chance of
 // any false rejection of at most alpha.

@@ -4,6 +4,8 @@
 #include "analysis/input/join.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/limits.hpp"
+#include "analysis/report/pooled/pooled_report.hpp"
+#include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/writers/terminal.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "base/contract/run_directory.hpp"
@@ -43,13 +45,12 @@ Record record_beside(const fs::path& archive, const std::string& what, const std
     return {what, archive, nullptr};
 }
 
-int report(const fs::path& train, const std::vector<fs::path>& noises, const fs::path& out, const Settings& settings)
+Report report_of(const RunFiles& files)
 {
-    const Training training = read_training(train, settings.steps);
+    const Settings& settings = files.settings;
+    const Training training = read_training(files.train, settings.steps);
     std::vector<Noise> noise;
-    for (const fs::path& archive : noises) noise.push_back(read_noise(archive));
-
-    otf2::reading_is_over();
+    for (const fs::path& archive : files.noise) noise.push_back(read_noise(archive));
 
     Report report;
     Joined joined = join(training, noise, settings.clock_offset_ns());
@@ -57,40 +58,79 @@ int report(const fs::path& train, const std::vector<fs::path>& noises, const fs:
     report.notes = std::move(joined.notes);
     report.rules.exposure = {first_warm_step(settings, report.run.steps), settings.guard};
     report.rules.draws = {settings.draws, settings.seed};
+    report.rules.looked = settings.looked;
     report.schedule = noise.front().schedule;
     report.seed = noise.front().seed;
     report.hosts = training.host;
     report.again = settings.again;
-    report.records.push_back(record_beside(train, "training", base::file::run_record, report.notes));
-    for (const fs::path& archive : noises)
+    report.records.push_back(record_beside(files.train, "training", base::file::run_record, report.notes));
+    for (const fs::path& archive : files.noise)
         report.records.push_back(record_beside(archive, "noise", base::file::noise_record, report.notes));
     drop_foreign_records(report, training, noise);
     for (std::string& reason : noise_stood_still(report)) joined.promises_broken.push_back(std::move(reason));
     report.analysis = analyse(report.run, report.rules);
     report.verdict = verdict(report.run, report.analysis, joined.promises_broken,
-                             {settings.budget.value, settings.confidence.fraction()});
+                             {settings.budget.value, settings.confidence.fraction(), settings.looked});
     report.limits = limits(report);
     report.own_record = base::run_record("interference");
-    write_report(out, report);
-    print(std::cout, report);
-    std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
-    base::flush_stdout();
-    if (!report.verdict.covered) return base::exit_promise_not_kept;
-    const std::string met = failure(report.verdict, settings.fail_on);
+    return report;
+}
+
+// Of one part by itself what is wrong with it says which it is only where there are others.
+Report report_of(const RunFiles& files, bool is_one_of_many)
+try {
+    return report_of(files);
+} catch (const base::UsageError&) {
+    throw;
+} catch (const base::Error& error) {
+    if (!is_one_of_many) throw;
+    base::fail(files.name, ": ", error.what());
+}
+
+int exit_code(const Verdict& verdict, const Settings& settings)
+{
+    if (!verdict.covered) return base::exit_promise_not_kept;
+    const std::string met = failure(verdict, settings.fail_on);
     if (met.empty()) return base::exit_fine;
     base::warn(met, " (--fail-on ", settings.fail_on, ")");
     return base::exit_failed;
 }
 
+int one_report(const RunFiles& files, const fs::path& out, const Settings& settings)
+{
+    const Report report = report_of(files);
+    otf2::reading_is_over();
+    write_report(out, report);
+    print(std::cout, report);
+    return exit_code(report.verdict, settings);
+}
+
+int pooled_report(const std::vector<RunParts>& runs, const fs::path& out, const Settings& settings)
+{
+    std::vector<std::vector<NamedReport>> reports;
+    for (const RunParts& parts : runs) {
+        std::vector<NamedReport>& own = reports.emplace_back();
+        for (const RunFiles& part : parts) own.push_back({part.name, part.directory, report_of(part, true)});
+    }
+    otf2::reading_is_over();
+    const PooledReport report = pooled(std::move(reports), settings.again);
+    write_pooled(out, report);
+    print(std::cout, report);
+    return exit_code(report.all.verdict, settings);
+}
+
 }  // namespace
 
-int designed_report(const fs::path& train, const std::vector<fs::path>& noises, const fs::path& out,
-                    const Settings& settings)
+int designed_report(const std::vector<RunParts>& runs, const fs::path& out, const Settings& settings)
 {
     if (fs::exists(out)) base::fail_taken(out);
-    std::vector<fs::path> archives{train};
-    archives.insert(archives.end(), noises.begin(), noises.end());
-    return otf2::confined("interference", limits_for(archives), [&] { return report(train, noises, out, settings); });
+    const bool is_one = runs.size() == 1 && runs.front().size() == 1;
+    return otf2::confined("interference", limits_for(archives_of(runs)), [&] {
+        const int code = is_one ? one_report(runs.front().front(), out, settings) : pooled_report(runs, out, settings);
+        std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
+        base::flush_stdout();
+        return code;
+    });
 }
 
 }  // namespace analysis

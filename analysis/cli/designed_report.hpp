@@ -1,6 +1,7 @@
-// From the archives of a designed run to its report.
+// From the archives of designed runs to their report.
 #pragma once
 
+#include "analysis/cli/run_files.hpp"
 #include "analysis/cli/settings.hpp"
 
 #include <filesystem>
@@ -9,8 +10,7 @@
 namespace analysis {
 
 // Reads the archives in a child process, which they cannot harm, and writes the report into `out`, which must not be
-// there yet. Returns the exit code.
-int designed_report(const std::filesystem::path& train, const std::vector<std::filesystem::path>& noises,
-                    const std::filesystem::path& out, const Settings& settings);
+// there yet. Several runs, or several parts of one, give one report on all. Returns the exit code.
+int designed_report(const std::vector<RunParts>& runs, const std::filesystem::path& out, const Settings& settings);
 
 }  // namespace analysis

@@ -26,6 +26,7 @@ struct Settings {
     std::string clock_offset;
     std::string fail_on;
     std::string again;
+    bool looked = false;  // the run may have been ended at a look, so intervals are to hold at all of them
     otf2::StepChoice steps;
 
     std::optional<std::int64_t> clock_offset_ns() const;

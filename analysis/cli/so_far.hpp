@@ -8,8 +8,15 @@
 
 namespace analysis {
 
-// "60 s, 540 steps: memory.stream +10.2 % ± 4.1 (budget 1 %)"; without two complete blocks it says that there is no
-// interval yet. Times are those since the first step. The estimate is that of the report, of what there is.
-std::string so_far_line(const RunSoFar& run, const Settings& settings);
+struct SoFar {
+    std::string line;      // "60 s, 540 steps: memory.stream +10.2 % ± 4.1 (budget 1 %)"
+    int blocks = 0;        // complete ones
+    bool decided = false;  // every noise has a verdict other than undecided, and what there is can be trusted
+};
+
+// The estimate is that of the report, of what there is; without two complete blocks the line says that there is no
+// interval yet. Times are those since the first step. With Settings::looked intervals hold at all looks at once, and
+// nothing is decided before the tenth block.
+SoFar so_far(const RunSoFar& run, const Settings& settings);
 
 }  // namespace analysis

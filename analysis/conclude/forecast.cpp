@@ -5,10 +5,11 @@
 
 namespace analysis {
 
-std::optional<Forecast> forecast(const Mean& percent, double confidence, double budget_percent, double run_minutes)
+std::optional<Forecast> forecast(const Mean& percent, double confidence, double budget_percent, double run_minutes,
+                                 int least)
 {
     const double have = percent.degrees_of_freedom + 1.0;
-    if (have < least_blocks_to_forecast) return std::nullopt;
+    if (have < least) return std::nullopt;
     const double now = percent.interval(confidence).half_width();
     const double wanted = 0.75 * budget_percent;
     const double target = now > wanted ? wanted : now / 2.0;

@@ -9,8 +9,9 @@ namespace analysis {
 
 constexpr double forecast_limit_minutes = 1440.0;
 constexpr int least_blocks_to_forecast = 10;  // fewer say too little about their own spread
+constexpr int least_runs_to_forecast = 3;     // each with many blocks
 
-// Of a run made anew, of its whole length: a finished run cannot be prolonged.
+// Of the whole length, what there is included.
 struct Forecast {
     double half_width_percent = 0.0;  // of the interval that such a run is expected to give
     double minutes = 0.0;             // forecast_limit_minutes: that long or longer
@@ -19,8 +20,9 @@ struct Forecast {
 // The half width falls with the square root of the run's length (and with Student's t as blocks are added). The target
 // is three quarters of the budget: an effect below a quarter of the budget then comes out as safe. Where the interval
 // is that narrow already, and the estimate too near to the budget, it is half of the present half width. It does not
-// rest on the estimate, which may be anything within its interval. None below ten blocks. run_minutes: length of this
-// run.
-std::optional<Forecast> forecast(const Mean& percent, double confidence, double budget_percent, double run_minutes);
+// rest on the estimate, which may be anything within its interval. None below `least` blocks, or runs where these are
+// the unit. run_minutes: length of this run, or of all runs.
+std::optional<Forecast> forecast(const Mean& percent, double confidence, double budget_percent, double run_minutes,
+                                 int least = least_blocks_to_forecast);
 
 }  // namespace analysis

@@ -61,17 +61,18 @@ void distrust(Verdict& verdict, const std::string& reason)
 
 void check_control(Verdict& verdict, const std::string& name, Control& control, const std::string& truth)
 {
-    const Interval wide = control.percent.interval(distrust_confidence);
-    const double off = control.percent.value - control.true_percent;
-    control.holds = wide.contains(control.true_percent) && std::abs(off) <= verdict.budget_percent;
+    const bool contradicted = contradicts(control);
+    control.holds = !contradicted && !off_by_more_than(control, verdict.budget_percent);
     if (control.holds) return;
-    if (wide.contains(control.true_percent))
-        distrust(verdict, base::join("the ", name, " is off by ", percent(off),
-                                     ", more than the budget: the run is too short or too noisy for this budget"));
-    else
-        distrust(verdict,
-                 base::join("the ", name, " came out as ", percent(control.percent.value), ", ", truth,
-                            " lies outside its 99.9 % interval (", percent(wide.low), " to ", percent(wide.high), ")"));
+    if (contradicted) {
+        const Interval wide = control.percent.interval(distrust_confidence);
+        return distrust(verdict, base::join("the ", name, " came out as ", percent(control.percent.value), ", ", truth,
+                                            " lies outside its 99.9 % interval (", percent(wide.low), " to ",
+                                            percent(wide.high), ")"));
+    }
+    distrust(verdict, base::join("the ", name, " is off by ", percent(control.percent.value - control.true_percent),
+                                 ", more than the budget: the run is too short or too noisy for this budget"));
+    verdict.too_short.push_back(verdict.reasons.back());
 }
 
 void check_placebo(Verdict& verdict, const Analysis& analysis)
@@ -140,9 +141,10 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.stressor = effect.stressor;
     judged.kind = effect.kind;
     judged.percent = effect.percent.value;
-    judged.interval = effect.percent.interval(verdict.confidence);
+    judged.interval = effect.percent.interval(verdict.confidence_each);
     judged.p_holm = effect.p_holm;
     judged.verdict = judge(judged.interval, verdict.budget_percent);
+    if (verdict.looked && analysis.blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided)
         judged.forecast = forecast(effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes);
     judged.cause = cause_of(run, analysis, effect, verdict.confidence);
@@ -152,6 +154,39 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
 }
 
 }  // namespace
+
+double confidence_each(const VerdictRules& rules, std::size_t verdicts)
+{
+    return rules.looked && verdicts > 0 ? 1.0 - (1.0 - rules.confidence) / static_cast<double>(verdicts)
+                                        : rules.confidence;
+}
+
+std::vector<const Effect*> judged_effects(const Analysis& analysis)
+{
+    std::vector<const Effect*> judged;
+    for (const Effect& effect : analysis.effects) {
+        if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
+        if (effect.role == base::Role::treatment && effect.kind == judged_kind(analysis.effects, effect))
+            judged.push_back(&effect);
+    }
+    return judged;
+}
+
+bool decided(const Verdict& verdict)
+{
+    return std::none_of(verdict.factors.begin(), verdict.factors.end(),
+                        [](const FactorVerdict& factor) { return factor.verdict == base::verdict_word::undecided; });
+}
+
+bool contradicts(const Control& control)
+{
+    return !control.percent.interval(distrust_confidence).contains(control.true_percent);
+}
+
+bool off_by_more_than(const Control& control, double budget_percent)
+{
+    return std::abs(control.percent.value - control.true_percent) > budget_percent;
+}
 
 std::string judge(const Interval& interval, double budget_percent)
 {
@@ -182,12 +217,10 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     check_delay(verdict, run, analysis);
     check_pause(verdict, run, analysis);
     check_positive_control(verdict);
-    for (const Effect& effect : analysis.effects) {
-        if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
-        if (effect.role != base::Role::treatment) continue;
-        if (effect.kind == judged_kind(analysis.effects, effect))
-            verdict.factors.push_back(judge_factor(run, analysis, effect, verdict));
-    }
+    const std::vector<const Effect*> judged = judged_effects(analysis);
+    verdict.looked = rules.looked;
+    verdict.confidence_each = confidence_each(rules, judged.size());
+    for (const Effect* effect : judged) verdict.factors.push_back(judge_factor(run, analysis, *effect, verdict));
     return verdict;
 }
 

@@ -37,15 +37,22 @@ struct FactorVerdict {
 struct VerdictRules {
     double budget_percent = 1.0;
     double confidence = 0.95;
+    bool looked = false;  // the run may have been ended at a look: all verdicts together then have this confidence
 };
+
+// Before that the spread of the blocks is known too badly for intervals that hold at all looks.
+constexpr int blocks_before_first_look = 10;
 
 struct Verdict {
     bool trustworthy = true;
-    bool covered = true;               // noise was on each node, during 90 % of the training's time after its
-                                       // warm-up, and really ran in 90 % of the time in which it was assigned
-    std::vector<std::string> reasons;  // why not trustworthy
+    bool covered = true;                 // noise was on each node, during 90 % of the training's time after its
+                                         // warm-up, and really ran in 90 % of the time in which it was assigned
+    std::vector<std::string> reasons;    // why not trustworthy
+    std::vector<std::string> too_short;  // those of the reasons that more blocks may take away
     double budget_percent = 1.0;
     double confidence = 0.95;
+    double confidence_each = 0.95;  // of each verdict's interval: higher where the run was ended at a look
+    bool looked = false;
     double quiet_step_ms = 0.0;
     double run_minutes = 0.0;  // length of the training
     // Every control of the schedule is judged; of several of a kind the first that fails is here, else the first.
@@ -60,6 +67,19 @@ struct Verdict {
 // ten.
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
                 const VerdictRules& rules);
+
+// Of each verdict's interval. A run that is ended when all verdicts are decided shares its chance of error among them.
+double confidence_each(const VerdictRules& rules, std::size_t verdicts);
+
+// The effects that get a verdict: of treatments, each by the kind it is judged by.
+std::vector<const Effect*> judged_effects(const Analysis& analysis);
+
+// Does every judged noise have a verdict other than undecided?
+bool decided(const Verdict& verdict);
+
+// At 99.9 %: does the control's interval leave out its truth? Is it off by more than the budget?
+bool contradicts(const Control& control);
+bool off_by_more_than(const Control& control, double budget_percent);
 
 // "safe" if the interval ends below the budget, "unsafe" if it begins above it, else "undecided".
 std::string judge(const Interval& interval, double budget_percent);

@@ -9,6 +9,15 @@ namespace analysis {
 
 namespace {
 
+// Re-randomisation gives p-values of a run whose length was fixed.
+void hold_at_all_looks(std::vector<Effect>& effects)
+{
+    for (Effect& effect : effects) {
+        effect.percent.looked_at = true;
+        effect.p = effect.percent.p_value();
+    }
+}
+
 // Blocks of the steps for which keep(reason) holds, -1 for the others.
 template <class Keep>
 std::vector<int> blocks_of(const Exposures& exposures, Keep keep)
@@ -185,6 +194,10 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         const Fit own_fit = fit(result.exposures.ranks[r], block, own.measures, run.plan);
         for (Effect& effect : effects(own, block, own_fit, run.plan, rules.draws))
             result.effects.push_back(std::move(effect));
+    }
+    if (rules.looked) {
+        hold_at_all_looks(result.effects);
+        hold_at_all_looks(result.extra_effects);
     }
     adjust(result.effects);
     result.outlier_rates = outlier_rates(run, result.exposures, result.outliers, job.col(0), rules.draws);

@@ -17,6 +17,7 @@ struct Rules {
     ExposureRules exposure{};
     Draws draws{};
     bool by_rank = true;  // effects for each rank too
+    bool looked = false;  // the run may have been ended at a look: intervals and p-values are to hold at all of them
 };
 
 struct OutlierRate {

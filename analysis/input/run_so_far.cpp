@@ -25,19 +25,22 @@ constexpr int first_rank = 0;
 StepTable read_steps(const fs::path& file)
 {
     const base::CsvTable table{file};
-    const std::string settle = base::text(base::TrainingPhase::control_settle);
     StepTable steps;
-    steps.phases = {settle};
+    steps.phases = {base::text(base::TrainingPhase::control_settle), base::text(base::TrainingPhase::control_delay)};
     RankSteps rank;
-    std::vector<double> settle_ms;
+    std::vector<std::vector<double>> phases_ms(steps.phases.size());
     for (std::size_t row = 0; row < table.rows(); ++row) {
         if (table.get<int>(row, "rank") != first_rank) continue;
         steps.numbers.push_back(table.get<std::int64_t>(row, "step"));
         rank.begin_ns.push_back(table.get<std::int64_t>(row, "begin_ns"));
         rank.end_ns.push_back(table.get<std::int64_t>(row, "end_ns"));
-        settle_ms.push_back(static_cast<double>(table.get<std::int64_t>(row, settle + "_ns")) / 1e6);
+        for (std::size_t p = 0; p < phases_ms.size(); ++p)
+            phases_ms[p].push_back(static_cast<double>(table.get<std::int64_t>(row, steps.phases[p] + "_ns")) / 1e6);
     }
-    rank.phase_ms = Eigen::Map<Eigen::VectorXd>(settle_ms.data(), static_cast<Eigen::Index>(settle_ms.size()));
+    rank.phase_ms.resize(static_cast<Eigen::Index>(rank.begin_ns.size()), static_cast<Eigen::Index>(phases_ms.size()));
+    for (std::size_t p = 0; p < phases_ms.size(); ++p)
+        rank.phase_ms.col(static_cast<Eigen::Index>(p)) =
+            Eigen::Map<Eigen::VectorXd>(phases_ms[p].data(), static_cast<Eigen::Index>(phases_ms[p].size()));
     steps.ranks.push_back(std::move(rank));
     return steps;
 }

@@ -1,5 +1,6 @@
 #include "analysis/report/again.hpp"
 
+#include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -56,12 +57,38 @@ std::string replaced(std::string text, const std::string& what, const std::strin
     return text;
 }
 
+bool adds(const Report& report)
+{
+    return report.again.find("{missing}") != std::string::npos;
+}
+
+// A length that reads well: tens of seconds, from five minutes on minutes.
+double round_seconds(double minutes)
+{
+    return minutes <= 5.0 ? 10.0 * std::ceil(6.0 * minutes) : 60.0 * std::ceil(minutes);
+}
+
+double missing_minutes(const Report& report, double minutes)
+{
+    const double missing = minutes - report.verdict.run_minutes;
+    return missing > 0.0 ? missing : minutes;
+}
+
+std::size_t missing_runs(const Report& report, double minutes)
+{
+    const auto have = static_cast<double>(report.runs);
+    const double wanted = have * minutes / report.verdict.run_minutes;
+    return static_cast<std::size_t>(std::max(1.0, std::round(wanted - have)));
+}
+
 }  // namespace
 
 std::string command_for(const Report& report, double minutes)
 {
-    const double length = minutes <= 5.0 ? 10.0 * std::ceil(6.0 * minutes) : 60.0 * std::ceil(minutes);
+    const double length = round_seconds(minutes);
     const std::string seconds = join(length);
+    if (report.runs > 1) return replaced(report.again, "{runs}", join(missing_runs(report, minutes)));
+    if (adds(report)) return replaced(report.again, "{missing}", join(round_seconds(missing_minutes(report, minutes))));
     if (!report.again.empty()) return replaced(report.again, "{seconds}", seconds);
     const Record* training = training_record(report);
     const std::vector<const Record*> noise = noise_records(report);
@@ -74,6 +101,16 @@ std::string command_for(const Report& report, double minutes)
         with_options(noise.front()->json, {{"--duration", join(length + 600.0) + "s"}, {"--out", out}}, {});
     return join(ranks > 1.0 ? join("mpirun -n ", ranks, " --bind-to none ") : "", train, " & sleep 5; ", make,
                 " & wait %1; kill %2; wait; interference analyse ", out);
+}
+
+std::string what_is_missing(const Report& report, double minutes)
+{
+    if (report.runs > 1) {
+        const std::size_t runs = missing_runs(report, minutes);
+        return join(runs, runs == 1 ? " more run" : " more runs");
+    }
+    if (adds(report)) return length(round_seconds(missing_minutes(report, minutes)) / 60.0) + " more";
+    return "a new run of " + length(minutes);
 }
 
 }  // namespace analysis

@@ -55,6 +55,28 @@ std::string headline(const Report& report)
     return line;
 }
 
+std::string scope(const Report& report)
+{
+    std::string text =
+        "The intervals are of this run: they hold nothing of what changes from run to run (placement, pages, clock, "
+        "neighbours of a virtual machine). For that, make several: crosstalk run --runs 3.";
+    if (!report.verdict.looked) return text;
+    return text + join(" The run was to end when all was decided, so its intervals hold at every look: they are ",
+                       fixed(price_of_looking(report), 2), " times as wide as those of a length fixed beforehand.");
+}
+
+double price_of_looking(const Report& report)
+{
+    const Verdict& verdict = report.verdict;
+    for (const Effect* effect : judged_effects(report.analysis)) {
+        Mean fixed_length = effect->percent;
+        fixed_length.looked_at = false;
+        const double plain = fixed_length.interval(verdict.confidence).half_width();
+        if (plain > 0.0) return effect->percent.interval(verdict.confidence_each).half_width() / plain;
+    }
+    return 1.0;
+}
+
 std::vector<Answer> answers(const Verdict& verdict)
 {
     std::vector<Answer> all;
@@ -88,11 +110,17 @@ std::optional<Again> again(const Report& report)
         if (factor.forecast && (longest == nullptr || factor.forecast->minutes > longest->minutes))
             longest = &*factor.forecast;
     const bool feasible = longest != nullptr && longest->minutes < forecast_limit_minutes;
-    const double minutes = feasible ? longest->minutes : report.verdict.run_minutes;
+    const bool anew = report.runs == 1 && report.again.find("{missing}") == std::string::npos;
+    const double have = report.verdict.run_minutes;
+    const double minutes = feasible ? longest->minutes : anew ? have : 2.0 * have;
     const std::string command = command_for(report, minutes);
     if (command.empty()) return std::nullopt;
-    if (!feasible) return Again{"Run this again, for as long", std::nullopt, 60.0 * minutes, command};
-    return Again{join("Run this again for ± ", fixed(longest->half_width_percent, 2), " %, ", length(minutes)),
+    const std::string missing = anew ? length(minutes) : what_is_missing(report, minutes);
+    if (!feasible)
+        return Again{anew ? "Run this again, for as long" : join("Measure on: ", missing), std::nullopt, 60.0 * minutes,
+                     command};
+    return Again{join(anew ? "Run this again for ± " : "Measure on for ± ", fixed(longest->half_width_percent, 2),
+                      " %, ", missing),
                  longest->half_width_percent, 60.0 * minutes, command};
 }
 

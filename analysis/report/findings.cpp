@@ -322,8 +322,10 @@ std::vector<std::string> not_said(const Report& report)
         "A noise was on for " + length_s +
             " s at a time. Effects that take longer to build up (caches on disk, heat, quotas) do not show.",
         "Outliers that are set aside are not in the slowdown; their rate under each noise is in the table above.",
-        "The length of a run should be fixed beforehand. "
-        "Measuring until the interval looks narrow makes it too narrow."};
+        report.verdict.looked
+            ? "Intervals hold at every look at the run; p-values, too. Medians and outliers are those of the run's end."
+            : "The length of a run should be fixed beforehand. "
+              "Measuring until the interval looks narrow makes it too narrow."};
 }
 
 }  // namespace analysis

@@ -1,5 +1,6 @@
 #include "analysis/report/report.hpp"
 
+#include "analysis/report/again.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/error.hpp"
 
@@ -18,14 +19,16 @@ std::vector<std::string> factor_names(const Experiment& plan)
 
 std::string outlook(const Report& report, const FactorVerdict& factor)
 {
-    const std::string gave =
-        base::join(length(report.verdict.run_minutes), " gave ± ", fixed(factor.interval.half_width(), 2), " points; ");
+    const bool of_runs = report.runs > 1;
+    const std::string gave = base::join(of_runs ? count(report.runs, "run") : length(report.verdict.run_minutes),
+                                        " gave ± ", fixed(factor.interval.half_width(), 2), " points; ");
     if (!factor.forecast)
-        return gave + "no forecast from " + count(static_cast<std::size_t>(report.analysis.blocks), "block");
-    if (factor.forecast->minutes >= forecast_limit_minutes)
-        return base::join(gave, "± ", fixed(factor.forecast->half_width_percent, 2), " would take more than a day");
-    return base::join(gave, "a new run of ", length(factor.forecast->minutes), " would give ± ",
-                      fixed(factor.forecast->half_width_percent, 2));
+        return gave + "no forecast from " +
+               (of_runs ? count(report.runs, "run") : count(static_cast<std::size_t>(report.analysis.blocks), "block"));
+    const std::string would = base::join(" would give ± ", fixed(factor.forecast->half_width_percent, 2));
+    const std::string half_width = base::join("± ", fixed(factor.forecast->half_width_percent, 2));
+    if (factor.forecast->minutes >= forecast_limit_minutes) return gave + half_width + " would take more than a day";
+    return gave + what_is_missing(report, factor.forecast->minutes) + would;
 }
 
 std::optional<double> forecast_minutes(const Report& report)

@@ -28,7 +28,10 @@ struct Report {
     std::string schedule;            // as the noise was given it
     std::string seed;                // of the noise
     std::vector<std::string> hosts;  // of the training's ranks; empty text where the archive does not say
-    std::string again;               // command that makes such a run anew, with {seconds} for its length; may be empty
+    // Command that measures on: with {seconds} for the length of a new run, with {missing} for the seconds that an
+    // addition to this run has to have, with {runs} for the number of runs that are missing. May be empty.
+    std::string again;
+    std::size_t runs = 1;  // of which it is; of several the run is the unit
     std::vector<Record> records;
     std::vector<std::string> notes;
     std::vector<std::string> limits;    // see limits.hpp
@@ -38,8 +41,8 @@ struct Report {
 // Factors (labels, controls included) in order of appearance.
 std::vector<std::string> factor_names(const Experiment& plan);
 
-// How narrow an undecided factor's interval is, and what a new run would make of it: "150 s gave ± 2.30 points; a new
-// run of 14 min would give ± 0.75".
+// How narrow an undecided factor's interval is, and what more would make of it: "150 s gave ± 2.30 points; a new run of
+// 14 min would give ± 0.75".
 std::string outlook(const Report& report, const FactorVerdict& factor);
 
 // The longest of the forecasts, which serves all undecided factors; empty if there is none.

@@ -5,7 +5,9 @@
 //     DIR/train/{run.json, steps.csv, trace/traces.otf2}
 //     DIR/noise/<host>.<rank>/{noise.json, noise.csv, trace/traces.otf2}
 //     DIR/report/{run.json, verdict.json, summary.json, ...}
-//     DIR/log, DIR/status.json                       of what started the others
+//     DIR/log, DIR/status.json, DIR/request.json     of what started the others
+//     DIR/part-2/{train, noise, ..}, DIR/part-3/..   the same of parts that were added to the run
+//     DIR/run-1/{train, noise, ..}, DIR/run-2/..     the same of a set of runs, in a directory without train/
 #pragma once
 
 namespace base::part {
@@ -15,8 +17,17 @@ inline constexpr const char* train = "train";
 inline constexpr const char* noise = "noise";  // one folder in it for each process
 inline constexpr const char* report = "report";
 inline constexpr const char* log = "log";
+inline constexpr const char* added = "part-";       // and its number
+inline constexpr const char* one_of_runs = "run-";  // and its number
 
 }  // namespace base::part
+
+namespace base {
+
+constexpr int first_added_part = 2;                      // the first part is the run itself
+inline constexpr const char* until_decided = "decided";  // "until" of request.json: ended at a look
+
+}  // namespace base
 
 namespace base::file {
 
@@ -34,6 +45,7 @@ inline constexpr const char* noise_token = "token";
 inline constexpr const char* verdict = "verdict.json";
 inline constexpr const char* summary = "summary.json";
 inline constexpr const char* effects = "effects.csv";
-inline constexpr const char* status = "status.json";  // of the whole run
+inline constexpr const char* status = "status.json";    // of the whole run
+inline constexpr const char* request = "request.json";  // how crosstalk run was asked for it
 
 }  // namespace base::file

@@ -1,5 +1,6 @@
 #include "base/contract/run_record.hpp"
 
+#include "base/contract/machine_state.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
@@ -100,6 +101,7 @@ nlohmann::ordered_json with_command_line(const std::string& program, const std::
                              "OMPI_VERSION", "OMPI_MCA_mpi_yield_when_idle", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
         if (const auto value = environment(name)) variables[name] = *value;
     record["environment"] = variables;
+    record["machine"] = machine_state();
     return record;
 }
 

@@ -1,5 +1,6 @@
 #include "noisegen/execution/run.hpp"
 
+#include "base/contract/machine_state.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -77,6 +78,7 @@ Team::Setup team_setup(const Plan& plan, const std::vector<int>& cpus, const fs:
 void record_end(nlohmann::ordered_json& record, std::int64_t ended_ns, const std::string& reason, int code)
 {
     record["end_ns"] = ended_ns;
+    record["machine_end"] = base::machine_state();
     record["realtime_minus_monotonic_end_ns"] = base::realtime_offset_ns();
     record["realtime_error_ns"] = nullptr;
     if (const auto error = base::realtime_error_ns()) record["realtime_error_ns"] = *error;

@@ -25,26 +25,6 @@ namespace analysis {
 
 namespace {
 
-std::string coloured_name(const Report& report, const std::string& factor, const std::string& level)
-{
-    if (factor == "quiet") return "<b>quiet</b>";
-    const std::vector<std::string> names = factor_names(report.run.plan);
-    const auto found = std::find(names.begin(), names.end(), factor);
-    std::string dot;
-    if (found != names.end())
-        dot = fill(R"html(<span class="dot" style="background:var({})"></span>)html",
-                   {colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].variable});
-    return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span>)",
-                {dot, escape(base::factor_name(factor, level))});
-}
-
-std::string list(const std::vector<std::string>& items)
-{
-    std::string html;
-    for (const std::string& item : items) html += fill("<li>{}</li>", {escape(item)});
-    return html;
-}
-
 std::string answer(const Verdict& verdict)
 {
     std::string text;
@@ -57,17 +37,6 @@ std::string answer(const Verdict& verdict)
     return fill("<p class=\"answer\">{}</p>\n", {text});
 }
 
-std::string banner(const Verdict& verdict)
-{
-    if (verdict.trustworthy)
-        return R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
-measured as what it was, and the noise was there when it should be.</div>
-)";
-    return fill(R"(<div class="banner bad"><h2>✗ Not trustworthy</h2>Don't act on the numbers below:<ul>{}</ul></div>
-)",
-                {list(verdict.reasons)});
-}
-
 std::string once_more(const Report& report)
 {
     const std::optional<Again> run = again(report);
@@ -76,38 +45,6 @@ std::string once_more(const Report& report)
         R"(<p class="again"><b>{}:</b> <code>{}</code></p>
 )",
         {escape(run->what), escape(run->command)});
-}
-
-std::string verdict_section(const Report& report)
-{
-    std::vector<std::vector<Cell>> rows;
-    for (const FactorVerdict& factor : report.verdict.factors) {
-        std::string state = fill(R"(<span class="badge {}">{}</span>)", {factor.verdict, factor.verdict});
-        if (factor.verdict == base::verdict_word::undecided)
-            state += fill(R"(<div class="small outlook">{}</div>)", {escape(outlook(report, factor))});
-        const std::string slowdown = fill(R"(<span class="big">{}</span><div class="small">{}</div>)",
-                                          {signed_percent(factor.percent), range(factor.interval)});
-        rows.push_back({{coloured_name(report, factor.factor, factor.level), ""},
-                        {slowdown, "number"},
-                        {state, ""},
-                        words(factor.cause.sentence, "wide"),
-                        words(factor.setting, "wide")});
-    }
-    const std::string budget = base::join("Budget ", report.verdict.budget_percent, " %");
-    return fill(R"(<section class="verdicts"><h2>What may run beside this training</h2>
-{}{}{}<p class="small">{}</p></section>
-)",
-                {answer(report.verdict),
-                 table({"Noise", "Slowdown of a step", budget, "Where it comes from", "Setting to act on"}, rows),
-                 once_more(report), escape(slowdown_note(report))});
-}
-
-std::string limits_box(const Report& report)
-{
-    if (report.limits.empty()) return "";
-    std::string html = "<section><h2>What limits this run</h2>\n<ul class=\"plain\">";
-    for (const std::string& limit : report.limits) html += "<li>" + escape(limit) + "</li>\n";
-    return html + "</ul></section>\n";
 }
 
 std::string tile(const Check& check)
@@ -138,22 +75,6 @@ Cell cell(const NoiseTable::Cell& cell)
     const std::string half = cell.half.empty() ? "" : fill(R"( <span class="half">± {}</span>)", {cell.half});
     const char* weight = cell.zero ? "number faint" : cell.strong && !cell.half.empty() ? "number strong" : "number";
     return {escape(cell.value) + half, weight};
-}
-
-std::string noise_table(const Report& report, const NoiseTable& noises)
-{
-    const bool has_kinds = noises.head.size() > 1 && noises.head[1] == "kind";
-    std::vector<std::vector<Cell>> rows;
-    for (const NoiseTable::Row& noise : noises.rows) {
-        std::vector<Cell> row{{coloured_name(report, noise.factor, noise.level), ""}};
-        if (has_kinds) row.push_back(words(noise.kind, "small"));
-        for (const NoiseTable::Cell& each : noise.cells) row.push_back(cell(each));
-        rows.push_back(std::move(row));
-    }
-    return fill(R"(<h3>{}</h3>
-{}<p class="small">{}</p>
-)",
-                {escape(noises.title), dense(table(noises.head, rows)), escape(noises.note)});
 }
 
 std::string detail_section(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)
@@ -219,6 +140,86 @@ constexpr std::string_view page_form = R"(<h1>{}</h1>
 
 }  // namespace
 
+std::string coloured_name(const Report& report, const std::string& factor, const std::string& level)
+{
+    if (factor == "quiet") return "<b>quiet</b>";
+    const std::vector<std::string> names = factor_names(report.run.plan);
+    const auto found = std::find(names.begin(), names.end(), factor);
+    std::string dot;
+    if (found != names.end())
+        dot = fill(R"html(<span class="dot" style="background:var({})"></span>)html",
+                   {colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].variable});
+    return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span>)",
+                {dot, escape(base::factor_name(factor, level))});
+}
+
+std::string list(const std::vector<std::string>& items)
+{
+    std::string html;
+    for (const std::string& item : items) html += fill("<li>{}</li>", {escape(item)});
+    return html;
+}
+
+std::string banner(const Verdict& verdict)
+{
+    if (verdict.trustworthy)
+        return R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
+measured as what it was, and the noise was there when it should be.</div>
+)";
+    return fill(R"(<div class="banner bad"><h2>✗ Not trustworthy</h2>Don't act on the numbers below:<ul>{}</ul></div>
+)",
+                {list(verdict.reasons)});
+}
+
+std::string verdict_section(const Report& report, const std::string& scope)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const FactorVerdict& factor : report.verdict.factors) {
+        std::string state = fill(R"(<span class="badge {}">{}</span>)", {factor.verdict, factor.verdict});
+        if (factor.verdict == base::verdict_word::undecided)
+            state += fill(R"(<div class="small outlook">{}</div>)", {escape(outlook(report, factor))});
+        const std::string slowdown = fill(R"(<span class="big">{}</span><div class="small">{}</div>)",
+                                          {signed_percent(factor.percent), range(factor.interval)});
+        rows.push_back({{coloured_name(report, factor.factor, factor.level), ""},
+                        {slowdown, "number"},
+                        {state, ""},
+                        words(factor.cause.sentence, "wide"),
+                        words(factor.setting, "wide")});
+    }
+    const std::string budget = base::join("Budget ", report.verdict.budget_percent, " %");
+    return fill(R"(<section class="verdicts"><h2>What may run beside this training</h2>
+{}{}{}<p class="small">{}</p>
+<p class="small">{}</p></section>
+)",
+                {answer(report.verdict),
+                 table({"Noise", "Slowdown of a step", budget, "Where it comes from", "Setting to act on"}, rows),
+                 once_more(report), escape(slowdown_note(report)), escape(scope)});
+}
+
+std::string limits_box(const Report& report)
+{
+    if (report.limits.empty()) return "";
+    std::string html = "<section><h2>What limits this run</h2>\n<ul class=\"plain\">";
+    for (const std::string& limit : report.limits) html += "<li>" + escape(limit) + "</li>\n";
+    return html + "</ul></section>\n";
+}
+
+std::string noise_table(const Report& report, const NoiseTable& noises)
+{
+    const bool has_kinds = noises.head.size() > 1 && noises.head[1] == "kind";
+    std::vector<std::vector<Cell>> rows;
+    for (const NoiseTable::Row& noise : noises.rows) {
+        std::vector<Cell> row{{coloured_name(report, noise.factor, noise.level), ""}};
+        if (has_kinds) row.push_back(words(noise.kind, "small"));
+        for (const NoiseTable::Cell& each : noise.cells) row.push_back(cell(each));
+        rows.push_back(std::move(row));
+    }
+    return fill(R"(<h3>{}</h3>
+{}<p class="small">{}</p>
+)",
+                {escape(noises.title), dense(table(noises.head, rows)), escape(noises.note)});
+}
+
 std::string figure(const Plot& plot, const std::filesystem::path& folder)
 {
     std::string drawing;
@@ -239,11 +240,12 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
     const bool trusted = report.verdict.trustworthy;
     const std::string answered = escape(headline(report));
     return page("Crosstalk: " + who, answered,
-                fill(page_form, {answered, who, escape(measured(report)), trusted ? "" : trust, verdict_section(report),
-                                 trusted ? trust : "", limits_box(report), node_drawing(node_places(report)),
-                                 trust_section(report), detail_section(report, plots, folder), run_section(report),
-                                 list(not_said(report)), escape(word(report.own_record, "version")),
-                                 escape(word(report.own_record, "git_revision")), links_to_tables()}));
+                fill(page_form,
+                     {answered, who, escape(measured(report)), trusted ? "" : trust,
+                      verdict_section(report, scope(report)), trusted ? trust : "", limits_box(report),
+                      node_drawing(node_places(report)), trust_section(report), detail_section(report, plots, folder),
+                      run_section(report), list(not_said(report)), escape(word(report.own_record, "version")),
+                      escape(word(report.own_record, "git_revision")), links_to_tables()}));
 }
 
 }  // namespace analysis

@@ -2,6 +2,7 @@
 // detail, then what was run where.
 #pragma once
 
+#include "analysis/report/findings.hpp"
 #include "analysis/report/plots/plots.hpp"
 #include "analysis/report/report.hpp"
 
@@ -13,6 +14,14 @@ namespace analysis {
 
 // folder: where the plots' SVGs lie; they are put into the page.
 std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder);
+
+// What pages of one run and of several have in common. scope: what the intervals cover, a sentence or two.
+std::string banner(const Verdict& verdict);
+std::string verdict_section(const Report& report, const std::string& scope);
+std::string limits_box(const Report& report);
+std::string noise_table(const Report& report, const NoiseTable& noises);
+std::string coloured_name(const Report& report, const std::string& factor, const std::string& level);
+std::string list(const std::vector<std::string>& items);
 
 // A plot with its caption.
 std::string figure(const Plot& plot, const std::filesystem::path& folder);

@@ -1,0 +1,142 @@
+#include "analysis/cli/run_files.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace analysis {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// ddl-train leaves a table of its steps even where its archive was cut off, which then proves less.
+fs::path training_in(const fs::path& part)
+{
+    fs::path archive = part / base::file::anchor_in_part;
+    if (fs::exists(archive)) return archive;
+    fs::path table = part / base::file::steps;
+    const bool of_ddl_train = fs::exists(part / base::file::run_record);
+    if (fs::exists(table) && !of_ddl_train) return table;
+    base::fail("there is no ", archive.string(), ": no training, or one that was cut off");
+}
+
+std::vector<fs::path> noise_in(const fs::path& part)
+{
+    std::vector<fs::path> noise;
+    if (fs::is_directory(part))
+        for (const fs::directory_entry& process : fs::directory_iterator{part})
+            if (process.is_directory()) noise.push_back(process.path() / base::file::anchor_in_part);
+    if (noise.empty()) base::fail("there is no noise process in ", part.string());
+    std::sort(noise.begin(), noise.end());
+    return noise;
+}
+
+// What `crosstalk run` knows of the steps of a job that does not tell them itself, and of how the run was ended.
+void take_record(RunFiles& files, std::string& steps, const fs::path& directory, const Given& given)
+{
+    const fs::path record = directory / base::file::request;
+    if (!fs::exists(record)) return;
+    const Json json = base::read_json(record);
+    files.settings.looked = json.value("until", std::string{}) == base::until_decided;
+    const Json reading = json.value("reading", Json::object());
+    if (!given.warm_up) files.settings.warm_up_text = reading.value("warmup", files.settings.warm_up_text);
+    const otf2::StepChoice& chosen = files.settings.steps;
+    if (given.steps.empty() && chosen.region.empty() && chosen.from.empty()) {
+        files.settings.steps = {reading.value("step_region", std::string{}), reading.value("step_from", std::string{})};
+        const std::string table = reading.value("steps", std::string{});
+        if (!table.empty()) steps = (directory / table).string();
+    }
+    check(files.settings);
+}
+
+RunFiles files_in(const fs::path& directory, const std::string& name, const Settings& settings, const Given& given)
+try {
+    RunFiles files{.name = name, .directory = directory, .train = {}, .noise = {}, .settings = settings};
+    std::string steps = given.steps;
+    take_record(files, steps, directory, given);
+    files.train = steps.empty() ? training_in(directory / base::part::train) : fs::path{steps};
+    files.noise = noise_in(directory / base::part::noise);
+    return files;
+} catch (const nlohmann::json::exception& error) {
+    base::fail((directory / base::file::request).string(), " is not as it is written: ", error.what());
+}
+
+// "run-1", "run-2", .. in a directory, by number.
+std::vector<fs::path> numbered(const fs::path& directory, const std::string& stem)
+{
+    std::map<int, fs::path> all;
+    for (const fs::directory_entry& entry : fs::directory_iterator{directory}) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with(stem) || !entry.is_directory()) continue;
+        const std::string number = name.substr(stem.size());
+        if (number.empty() || number.size() > 6 || number.find_first_not_of("0123456789") != std::string::npos)
+            continue;
+        all.emplace(std::stoi(number), entry.path());
+    }
+    std::vector<fs::path> paths;
+    for (const auto& [number, path] : all) paths.push_back(path);
+    return paths;
+}
+
+RunParts parts_in(const fs::path& directory, const std::string& name, const Settings& settings, const Given& given)
+{
+    RunParts parts{files_in(directory, name, settings, given)};
+    for (const fs::path& added : numbered(directory, base::part::added))
+        parts.push_back(files_in(added, name + "/" + added.filename().string(), settings, given));
+    return parts;
+}
+
+std::string name_of(const fs::path& directory)
+{
+    const fs::path normal = fs::absolute(directory).lexically_normal();
+    return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
+}
+
+// Where two directories have one name: where they lie.
+void name_by_place(std::vector<RunParts>& runs)
+{
+    for (RunParts& parts : runs)
+        for (RunFiles& part : parts) part.name = part.directory.string();
+}
+
+}  // namespace
+
+std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const Settings& settings, const Given& given)
+{
+    std::vector<RunParts> runs;
+    for (const fs::path directory : directories) {
+        if (!fs::is_directory(directory)) base::fail("there is no directory ", directory.string());
+        const std::vector<fs::path> set = numbered(directory, base::part::one_of_runs);
+        if (set.empty() || fs::exists(directory / base::part::train))
+            runs.push_back(parts_in(directory, name_of(directory), settings, given));
+        else
+            for (const fs::path& run : set) runs.push_back(parts_in(run, name_of(run), settings, given));
+    }
+    std::set<std::string> names;
+    for (std::size_t r = 0; r < runs.size(); ++r)
+        if (!names.insert(runs[r].front().name).second) name_by_place(runs);
+    if (runs.size() > 1 && !given.steps.empty())
+        base::fail_usage("--steps is one table of one run, and these are ", runs.size(), " runs");
+    return runs;
+}
+
+std::vector<fs::path> archives_of(const std::vector<RunParts>& runs)
+{
+    std::vector<fs::path> archives;
+    for (const RunParts& parts : runs)
+        for (const RunFiles& part : parts) {
+            archives.push_back(part.train);
+            archives.insert(archives.end(), part.noise.begin(), part.noise.end());
+        }
+    return archives;
+}
+
+}  // namespace analysis

@@ -1,0 +1,37 @@
+// Which files in a directory make up a run: its own, those of parts that were added to it, those of a set of runs.
+#pragma once
+
+#include "analysis/cli/settings.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// One training with the noise beside it.
+struct RunFiles {
+    std::string name;  // "run-2", or "run-2/part-2" of an added part
+    std::filesystem::path directory;
+    std::filesystem::path train;
+    std::vector<std::filesystem::path> noise;
+    Settings settings;  // as given, and where nothing was given as `crosstalk run` recorded them beside the files
+};
+
+// A run and the parts that were added to it, in order.
+using RunParts = std::vector<RunFiles>;
+
+// What was given on the command line goes before what a run's record says.
+struct Given {
+    std::string steps;  // the training's steps instead of those in DIR/train
+    bool warm_up = false;
+};
+
+// Of each directory its run, with DIR/part-2, DIR/part-3, ..; of a directory that holds none itself DIR/run-1,
+// DIR/run-2, ... Throws Error where there is none.
+std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const Settings& settings,
+                              const Given& given);
+
+std::vector<std::filesystem::path> archives_of(const std::vector<RunParts>& runs);
+
+}  // namespace analysis

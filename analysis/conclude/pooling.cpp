@@ -1,0 +1,247 @@
+#include "analysis/conclude/pooling.hpp"
+
+#include "analysis/conclude/advice.hpp"
+#include "base/contract/verdict_words.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+
+namespace analysis {
+
+namespace {
+
+using Estimate = std::function<const Mean*(const AnalysedPart&)>;  // nullptr: the part has none
+
+struct OverRuns {
+    Mean percent;
+    std::vector<Mean> runs;
+    std::vector<Mean> parts;
+    std::optional<RandomEffects> between;
+};
+
+// None where a part has no such estimate.
+std::optional<OverRuns> over_runs(const std::vector<AnalysedRun>& runs, const Estimate& estimate)
+{
+    OverRuns all;
+    for (const AnalysedRun& run : runs) {
+        std::vector<Mean> parts;
+        std::vector<double> blocks;
+        for (const AnalysedPart& part : run) {
+            const Mean* own = estimate(part);
+            if (own == nullptr) return std::nullopt;
+            parts.push_back(*own);
+            blocks.push_back(part.analysis->blocks);
+        }
+        all.runs.push_back(parts.size() == 1 ? parts.front() : strata_mean(parts, blocks));
+        all.parts.insert(all.parts.end(), parts.begin(), parts.end());
+    }
+    if (all.runs.size() > 1) all.between = random_effects(all.runs);
+    all.percent = all.between ? all.between->mean : all.runs.front();
+    return all;
+}
+
+using Effects = std::vector<Effect> Analysis::*;
+
+std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs, Effects effects)
+{
+    std::vector<PooledEffect> all;
+    for (const Effect& first : runs.front().front().analysis->*effects) {
+        std::int64_t steps = 0;
+        const auto found = over_runs(runs, [&](const AnalysedPart& part) -> const Mean* {
+            const Effect* own =
+                find(part.analysis->*effects, first.factor, first.level, first.kind, first.phase, first.rank);
+            steps += own == nullptr ? 0 : own->steps;
+            return own == nullptr ? nullptr : &own->percent;
+        });
+        if (!found) continue;
+        PooledEffect& pooled = all.emplace_back(PooledEffect{first, found->runs, found->parts, found->between});
+        pooled.effect.percent = found->percent;
+        pooled.effect.steps = steps;
+        pooled.effect.p = found->percent.p_value();
+        pooled.p_alike = p_alike(runs.size() > 1 ? found->runs : found->parts);
+    }
+    return all;
+}
+
+void adjust_pooled(std::vector<PooledEffect>& pooled)
+{
+    std::vector<Effect> effects;
+    for (const PooledEffect& one : pooled) effects.push_back(one.effect);
+    adjust(effects);
+    for (std::size_t i = 0; i < effects.size(); ++i) pooled[i].effect.p_holm = effects[i].p_holm;
+}
+
+void distrust_all(Verdict& verdict, const std::string& reason)
+{
+    verdict.trustworthy = false;
+    verdict.reasons.push_back(reason);
+}
+
+// What a part lacks, or shows against itself, no other part makes good; that it is short, others do.
+void take_reasons(Verdict& verdict, const std::vector<AnalysedRun>& runs)
+{
+    for (const AnalysedRun& run : runs)
+        for (const AnalysedPart& part : run) {
+            const std::vector<std::string>& short_of = part.verdict->too_short;
+            for (const std::string& reason : part.verdict->reasons)
+                if (std::find(short_of.begin(), short_of.end(), reason) == short_of.end())
+                    distrust_all(verdict, part.name + ": " + reason);
+            verdict.covered = verdict.covered && part.verdict->covered;
+            verdict.run_minutes += part.verdict->run_minutes;
+        }
+}
+
+using ControlOf = std::optional<Control> Verdict::*;
+
+// Over all parts; what it truly was is what it came out as less what it was off by.
+std::optional<Control> pooled_control(const std::vector<AnalysedRun>& runs, ControlOf which, double confidence)
+{
+    const auto has = [&](const AnalysedPart& part) { return (part.verdict->*which).has_value(); };
+    for (const AnalysedRun& run : runs)
+        if (!std::all_of(run.begin(), run.end(), has)) return std::nullopt;
+    const OverRuns measured =
+        *over_runs(runs, [&](const AnalysedPart& part) { return &(part.verdict->*which)->percent; });
+    std::vector<Mean> kept;
+    kept.reserve(measured.parts.size());
+    const OverRuns missed = *over_runs(runs, [&](const AnalysedPart& part) {
+        const Control& own = *(part.verdict->*which);
+        kept.push_back(own.percent);
+        kept.back().value -= own.true_percent;
+        return &kept.back();
+    });
+    Control control = *(runs.front().front().verdict->*which);
+    control.percent = measured.percent;
+    control.interval = measured.percent.interval(confidence);
+    control.true_percent = measured.percent.value - missed.percent.value;
+    for (const AnalysedRun& run : runs)
+        for (const AnalysedPart& part : run) {
+            control.connected = control.connected && (part.verdict->*which)->connected;
+            control.judged = control.judged && (part.verdict->*which)->judged;
+            control.holds = control.holds && !(control.judged && contradicts(*(part.verdict->*which)));
+        }
+    return control;
+}
+
+void judge_control(Verdict& verdict, const std::string& name, std::optional<Control>& control)
+{
+    if (!control || !control->judged || !control->connected) return;
+    if (!off_by_more_than(*control, verdict.budget_percent)) return;
+    control->holds = false;
+    distrust_all(verdict, base::join("over all, the ", name,
+                                     " is off by more than the budget: too short or too noisy "
+                                     "for this budget"));
+    verdict.too_short.push_back(verdict.reasons.back());
+}
+
+void pool_controls(Verdict& verdict, const std::vector<AnalysedRun>& runs)
+{
+    verdict.placebo = pooled_control(runs, &Verdict::placebo, verdict.confidence);
+    verdict.delay = pooled_control(runs, &Verdict::delay, verdict.confidence);
+    verdict.sham = pooled_control(runs, &Verdict::sham, verdict.confidence);
+    verdict.pause = pooled_control(runs, &Verdict::pause, verdict.confidence);
+    judge_control(verdict, "placebo", verdict.placebo);
+    judge_control(verdict, "control delay", verdict.delay);
+    judge_control(verdict, "control pause", verdict.pause);
+}
+
+const FactorVerdict* own_verdict(const AnalysedPart& part, const Effect& effect)
+{
+    for (const FactorVerdict& factor : part.verdict->factors)
+        if (factor.factor == effect.factor && factor.level == effect.level && factor.kind == effect.kind)
+            return &factor;
+    return nullptr;
+}
+
+// What the parts that name one agree on.
+Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& pooled, double confidence)
+{
+    if (pooled.effect.percent.interval(confidence).contains(0.0) || pooled.effect.p_holm > 0.05)
+        return {"", Mechanism::unknown, "No slowdown over all that differs from zero."};
+    std::vector<std::string> named;
+    Cause cause;
+    bool agree = true;
+    for (const AnalysedRun& run : runs)
+        for (const AnalysedPart& part : run) {
+            const FactorVerdict* own = own_verdict(part, pooled.effect);
+            if (own == nullptr || own->cause.phase.empty()) continue;
+            if (named.empty()) cause = own->cause;
+            agree = agree && own->cause.phase == cause.phase;
+            named.push_back(base::join(own->cause.phase, " (", part.name, ")"));
+        }
+    if (named.empty())
+        return {"", Mechanism::unknown, "A slowdown over all, of which no single one shows where it comes from."};
+    if (!agree)
+        return {"", Mechanism::unknown,
+                "They do not agree on where it comes from: " + base::join_words(named, ", ") + "."};
+    cause.sentence +=
+        base::join(" (", named.front(), named.size() > 1 ? base::join(" and ", named.size() - 1, " more") : "", ")");
+    return cause;
+}
+
+FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledEffect& pooled, const Verdict& verdict,
+                           int blocks)
+{
+    FactorVerdict judged;
+    judged.factor = pooled.effect.factor;
+    judged.level = pooled.effect.level;
+    judged.stressor = pooled.effect.stressor;
+    judged.kind = pooled.effect.kind;
+    judged.percent = pooled.effect.percent.value;
+    judged.interval = pooled.effect.percent.interval(verdict.confidence_each);
+    judged.p_holm = pooled.effect.p_holm;
+    judged.verdict = judge(judged.interval, verdict.budget_percent);
+    if (verdict.looked && blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
+    if (judged.verdict == base::verdict_word::undecided)
+        judged.forecast =
+            forecast(pooled.effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes,
+                     pooled.between ? least_runs_to_forecast : least_blocks_to_forecast);
+    judged.cause = common_cause(runs, pooled, verdict.confidence);
+    judged.setting = verdict.trustworthy ? advice(pooled.effect.stressor, judged.cause.mechanism, judged.verdict)
+                                         : "None: this report is not trustworthy.";
+    return judged;
+}
+
+const PooledEffect& pooled_of(const std::vector<PooledEffect>& all, const Effect& effect)
+{
+    return *std::find_if(all.begin(), all.end(), [&](const PooledEffect& pooled) {
+        const Effect& own = pooled.effect;
+        return own.factor == effect.factor && own.level == effect.level && own.kind == effect.kind &&
+               own.phase == effect.phase && own.rank == effect.rank;
+    });
+}
+
+}  // namespace
+
+PooledRuns pool(const std::vector<AnalysedRun>& runs, const VerdictRules& rules)
+{
+    PooledRuns pooled;
+    pooled.effects = pooled_effects(runs, &Analysis::effects);
+    pooled.extra_effects = pooled_effects(runs, &Analysis::extra_effects);
+    adjust_pooled(pooled.effects);
+
+    Verdict& verdict = pooled.verdict;
+    verdict.budget_percent = rules.budget_percent;
+    verdict.confidence = rules.confidence;
+    verdict.looked = rules.looked && runs.size() == 1;
+    double weighed = 0.0;
+    int blocks = 0;
+    for (const AnalysedRun& run : runs)
+        for (const AnalysedPart& part : run) {
+            weighed += part.verdict->quiet_step_ms * part.analysis->blocks;
+            blocks += part.analysis->blocks;
+        }
+    verdict.quiet_step_ms = weighed / blocks;
+    take_reasons(verdict, runs);
+    pool_controls(verdict, runs);
+    const std::vector<const Effect*> judged = judged_effects(*runs.front().front().analysis);
+    verdict.confidence_each = confidence_each({rules.budget_percent, rules.confidence, verdict.looked}, judged.size());
+    for (const Effect* effect : judged)
+        verdict.factors.push_back(judge_pooled(runs, pooled_of(pooled.effects, *effect), verdict, blocks));
+    return pooled;
+}
+
+}  // namespace analysis

@@ -1,0 +1,195 @@
+// The page of a pooled report, and all of its files.
+#include "analysis/report/answer.hpp"
+#include "analysis/report/findings.hpp"
+#include "analysis/report/identity.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/plots/run_plot.hpp"
+#include "analysis/report/pooled/writers.hpp"
+#include "analysis/report/record.hpp"
+#include "analysis/report/writers/html.hpp"
+#include "analysis/report/writers/html_text.hpp"
+#include "analysis/report/writers/json.hpp"
+#include "analysis/report/writers/write.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/system/stop.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace analysis {
+
+namespace {
+
+std::string estimate(const Mean& mean, double confidence)
+{
+    return base::join(fixed(mean.value, 2), " ± ", fixed(mean.interval(confidence).half_width(), 2));
+}
+
+// A row a noise: each run, all of them, what changes between them.
+std::string table_of_runs(const PooledReport& report)
+{
+    const double confidence = report.all.verdict.confidence;
+    std::vector<std::string> head{"Noise"};
+    if (report.of_runs())
+        for (const auto& run : report.runs) head.push_back(run.front().name);
+    else
+        for (const NamedReport* part : report.parts()) head.push_back(part->name);
+    head.insert(head.end(), {"all", "how alike"});
+    std::vector<std::vector<Cell>> rows;
+    for (const PooledEffect* pooled : step_effects(report)) {
+        std::vector<Cell> row{{coloured_name(report.all, pooled->effect.factor, pooled->effect.level), ""}};
+        for (const Mean& one : report.of_runs() ? pooled->runs : pooled->parts)
+            row.push_back(number(estimate(one, confidence)));
+        row.push_back({escape(estimate(pooled->effect.percent, confidence)), "number strong"});
+        row.push_back(words(heterogeneity(report, *pooled)));
+        rows.push_back(std::move(row));
+    }
+    return dense(table(head, rows));
+}
+
+std::string runs_section(const PooledReport& report, const Plot& plot, const std::filesystem::path& folder)
+{
+    const double confidence = 100.0 * report.all.verdict.confidence;
+    const std::string note =
+        report.of_runs()
+            ? base::join("Percent of the quiet mean step, ± half of the ", confidence,
+                         " % interval. That of one run is of its blocks; that of all is of the runs (random effects, "
+                         "Hartung and Knapp). Runs are alike where p, of Welch's test, is not small.")
+            : base::join(
+                  "Percent of the quiet mean step, ± half of the ", confidence,
+                  " % interval, of blocks. Parts count by their blocks; what differs between them is in the mean "
+                  "and not in its interval.");
+    return fill(
+        R"(<section><h2>{}</h2>
+{}{}<p class="small">{}</p></section>
+)",
+        {report.of_runs() ? "Run by run" : "Part by part", figure(plot, folder), table_of_runs(report), escape(note)});
+}
+
+std::string differences_section(const PooledReport& report)
+{
+    std::vector<std::string> head{"Property"};
+    for (const NamedReport* part : report.parts()) head.push_back(part->name);
+    std::vector<std::vector<Cell>> rows;
+    std::vector<std::string> equal;
+    for (const Difference& difference : report.differences) {
+        if (!difference.differs) {
+            equal.push_back(difference.property);
+            continue;
+        }
+        std::vector<Cell> row{words(difference.property, "key")};
+        for (const std::string& value : difference.values) row.push_back(number(value));
+        rows.push_back(std::move(row));
+    }
+    const std::string same = equal.empty() ? "" : "The same in all: " + base::join_words(equal, ", ") + ".";
+    const std::string found = rows.empty() ? "<p>Nothing that their records hold.</p>\n" : dense(table(head, rows));
+    return fill(R"(<section><h2>What differed between them</h2>
+{}<p class="small">{} Numbers differ here if they are more than a twentieth apart. What differs may explain why effects
+do, and need not.</p></section>
+)",
+                {found, escape(same)});
+}
+
+std::string parts_section(const PooledReport& report)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const NamedReport* part : report.parts()) {
+        const Verdict& own = part->report.verdict;
+        const Record* record = training_record(part->report);
+        rows.push_back({words(part->name), words(record == nullptr ? "" : word(record->json, "started")),
+                        number(length(own.run_minutes)), number(std::to_string(part->report.analysis.blocks)),
+                        number(part->report.seed), words(own.trustworthy ? "yes" : base::join_words(own.reasons, "; ")),
+                        words(headline(part->report))});
+    }
+    return fill("<section><h2>What was run</h2>\n<p>Schedule of the noise: <code>{}</code></p>\n{}</section>\n",
+                {escape(report.all.schedule),
+                 dense(table({"Run", "started", "length", "blocks", "seed", "trustworthy", "by itself"}, rows))});
+}
+
+std::string not_said_of_all(const PooledReport& report)
+{
+    std::vector<std::string> sentences = not_said(report.all);
+    sentences.pop_back();  // on the length of one run
+    if (report.of_runs())
+        sentences.emplace_back(
+            "The number of runs should be fixed beforehand. Making runs until the interval looks narrow makes it too "
+            "narrow.");
+    else if (!report.all.verdict.looked)
+        sentences.emplace_back(
+            "To add to a run because it was undecided is another look at it, which an interval of a length fixed "
+            "beforehand does not allow for: docs/statistics.md says how often that misleads.");
+    return list(sentences);
+}
+
+constexpr std::string_view pooled_form = R"(<h1>{}</h1>
+<p class="sub">Noise beside {}<br>{}, {}</p>
+{}{}{}{}{}{}<section><h2>In detail</h2>
+{}</section>
+{}<section><h2>What this report does not say</h2>
+<ul class="plain">{}</ul></section>
+<p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
+)";
+
+std::string links()
+{
+    std::vector<std::string> all;
+    for (const char* file : {base::file::verdict, "verdicts.csv", "pooled.csv", "runs.csv", "differences.csv",
+                             base::file::effects, "measures.csv", "runs.svg", "runs.gp"})
+        all.push_back(fill(R"(<a href="{}">{}</a>)", {file, file}));
+    return base::join_words(all, ", ");
+}
+
+std::vector<RunOnPlot> rows_of_plot(const PooledReport& report)
+{
+    std::vector<RunOnPlot> rows;
+    for (const PooledEffect* pooled : step_effects(report)) {
+        const Effect& effect = pooled->effect;
+        const std::string name = base::factor_name(effect.factor, effect.level);
+        rows.push_back(
+            {name, effect.factor, effect.percent.value, effect.percent.interval(report.all.verdict.confidence), true});
+        const std::vector<Mean>& each = report.of_runs() ? pooled->runs : pooled->parts;
+        for (std::size_t r = 0; r < each.size(); ++r)
+            rows.push_back({report.of_runs() ? report.runs[r].front().name : report.parts()[r]->name, effect.factor,
+                            each[r].value, each[r].interval(report.all.verdict.confidence), false});
+    }
+    return rows;
+}
+
+}  // namespace
+
+std::string pooled_html(const PooledReport& report, const Plot& plot, const std::filesystem::path& folder)
+{
+    const Report& all = report.all;
+    const std::string who = escape(text(identity(all)));
+    const std::string trust = banner(all.verdict);
+    const bool trusted = all.verdict.trustworthy;
+    const std::string answered = escape(headline(all));
+    return page("Crosstalk: " + what_was_pooled(report) + " of " + who, answered,
+                fill(pooled_form,
+                     {answered, who, escape(what_was_pooled(report)), escape(measured(all)), trusted ? "" : trust,
+                      verdict_section(all, scope(report)), trusted ? trust : "", runs_section(report, plot, folder),
+                      differences_section(report), limits_box(all), noise_table(all, noise_tables(all).front()),
+                      parts_section(report), not_said_of_all(report), escape(word(all.own_record, "version")),
+                      escape(word(all.own_record, "git_revision")), links()}));
+}
+
+void write_pooled(const std::filesystem::path& wanted, const PooledReport& report)
+{
+    base::WholeDirectory directory{wanted};
+    const std::filesystem::path& folder = directory.path();
+    write_pooled_tables(folder, report);
+    const Plot plot = draw_runs(folder, report.all, rows_of_plot(report));
+    base::end_if_stopped();
+    base::write_whole(folder / base::file::run_record, json_text(report.all.own_record));
+    base::write_whole(folder / "index.html", pooled_html(report, plot, folder));
+    base::write_whole(folder / base::file::verdict, json_text(pooled_json(report)));
+    base::write_whole(
+        folder / base::file::summary,
+        summary_json(report.all).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    directory.finish();
+}
+
+}  // namespace analysis

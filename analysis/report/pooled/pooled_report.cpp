@@ -1,0 +1,228 @@
+#include "analysis/report/pooled/pooled_report.hpp"
+
+#include "analysis/report/identity.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/record.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+
+constexpr double alike = 0.05;  // p-value below which runs are said to differ
+
+void refuse(const NamedReport& a, const NamedReport& b, const std::string& what)
+{
+    base::fail_usage(a.name, " and ", b.name, what);
+}
+
+void check_text(const NamedReport& a, const NamedReport& b, const std::string& what, const std::string& of_a,
+                const std::string& of_b)
+{
+    constexpr std::size_t longest = 60;
+    if (of_a == of_b) return;
+    refuse(a, b,
+           join(" are no runs of one design: ", what, " '", base::shortened(of_a, longest), "' and '",
+                base::shortened(of_b, longest), "'"));
+}
+
+bool is_copy(const Report& a, const Report& b)
+{
+    const RankSteps& own = a.run.steps.ranks.front();
+    const RankSteps& other = b.run.steps.ranks.front();
+    return own.begin_ns.front() == other.begin_ns.front() && own.end_ns.front() == other.end_ns.front() &&
+           own.end_ns.back() == other.end_ns.back();
+}
+
+std::string treatments_of(const Experiment& plan)
+{
+    std::vector<std::string> names;
+    for (const Treatment& treatment : plan.treatments) names.push_back(treatment.name());
+    std::sort(names.begin(), names.end());
+    return base::join_words(names, ", ");
+}
+
+std::string training_member(const Report& report, const char* key)
+{
+    const Record* record = training_record(report);
+    if (record == nullptr) return "";
+    const nlohmann::ordered_json& training = object_in(record->json, "training");
+    const auto found = training.find(key);
+    return found == training.end() ? "" : found->dump();
+}
+
+void check_one_design(const NamedReport& first, const NamedReport& other)
+{
+    const Report& a = first.report;
+    const Report& b = other.report;
+    if (is_copy(a, b)) refuse(first, other, " are the same run: each counts once");
+    check_text(first, other, "schedules", a.schedule, b.schedule);
+    check_text(first, other, "noises", treatments_of(a.run.plan), treatments_of(b.run.plan));
+    check_text(first, other, "ranks", join(a.run.steps.ranks.size()), join(b.run.steps.ranks.size()));
+    const Identity own = identity(a);
+    const Identity others = identity(b);
+    check_text(first, other, "models", own.model, others.model);
+    check_text(first, other, "data", own.data, others.data);
+    check_text(first, other, "strategies", own.strategy, others.strategy);
+    check_text(first, other, "batches", training_member(a, "batch"), training_member(b, "batch"));
+}
+
+std::vector<AnalysedRun> analysed(const std::vector<std::vector<NamedReport>>& runs)
+{
+    std::vector<AnalysedRun> all;
+    for (const auto& parts : runs) {
+        AnalysedRun& run = all.emplace_back();
+        for (const NamedReport& part : parts) run.push_back({part.name, &part.report.analysis, &part.report.verdict});
+    }
+    return all;
+}
+
+// What tables and sentences about a run need of the steps and slots of one.
+DesignedRun outline(const DesignedRun& run)
+{
+    DesignedRun kept;
+    kept.steps.phases = run.steps.phases;
+    for (const RankSteps& rank : run.steps.ranks) kept.steps.ranks.emplace_back().rank = rank.rank;
+    kept.slots = {{run.slots.front().front()}};
+    kept.plan = run.plan;
+    kept.extra_names = run.extra_names;
+    return kept;
+}
+
+// Phases that some part did not have, as those of a control that was not connected, are left out.
+void keep_common_phases(Report& all)
+{
+    const auto missing = [&](const std::string& phase) {
+        return std::none_of(all.analysis.effects.begin(), all.analysis.effects.end(),
+                            [&](const Effect& effect) { return effect.phase == phase; });
+    };
+    std::erase_if(all.run.steps.phases, missing);
+}
+
+void add_new(std::vector<std::string>& all, const std::vector<std::string>& more)
+{
+    for (const std::string& one : more)
+        if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+}
+
+void add_part(Report& all, const Report& part)
+{
+    all.analysis.blocks += part.analysis.blocks;
+    all.analysis.dropped_blocks += part.analysis.dropped_blocks;
+    all.analysis.covered_share = std::min(all.analysis.covered_share, part.analysis.covered_share);
+    for (const auto& [reason, count] : part.analysis.counts) all.analysis.counts[reason] += count;
+    all.analysis.outliers.set_aside = all.analysis.outliers.set_aside && part.analysis.outliers.set_aside;
+    const std::vector<bool>& slow = part.analysis.outliers.slow;
+    all.analysis.outliers.slow.insert(all.analysis.outliers.slow.end(), slow.begin(), slow.end());
+    add_new(all.notes, part.notes);
+    add_new(all.limits, part.limits);
+    all.records.insert(all.records.end(), part.records.begin(), part.records.end());
+}
+
+// Two runs with one seed had their treatments in one order, so that a rhythm of the machine may be in both.
+void note_equal_seeds(PooledReport& report)
+{
+    std::vector<std::string> seeds;
+    for (const NamedReport* part : report.parts()) {
+        const std::string& seed = part->report.seed;
+        if (!seed.empty() && std::find(seeds.begin(), seeds.end(), seed) != seeds.end())
+            report.all.notes.push_back(join(part->name, " had the same order of noise as another (seed ", seed,
+                                            "): draw it anew, with another --seed"));
+        if (!seed.empty()) seeds.push_back(seed);
+    }
+    report.all.seed = base::join_words(seeds, ", ");
+}
+
+}  // namespace
+
+std::vector<const NamedReport*> PooledReport::parts() const
+{
+    std::vector<const NamedReport*> all;
+    for (const auto& run : runs)
+        for (const NamedReport& part : run) all.push_back(&part);
+    return all;
+}
+
+PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::string& again)
+{
+    PooledReport report;
+    report.runs = std::move(runs);
+    const std::vector<const NamedReport*> parts = report.parts();
+    for (std::size_t b = 1; b < parts.size(); ++b) {
+        for (std::size_t a = 0; a < b; ++a)
+            if (is_copy(parts[a]->report, parts[b]->report)) check_one_design(*parts[a], *parts[b]);
+        check_one_design(*parts.front(), *parts[b]);
+    }
+    const Report& first = parts.front()->report;
+    const bool looked =
+        std::any_of(parts.begin(), parts.end(), [](const NamedReport* part) { return part->report.verdict.looked; });
+    report.pooled = pool(analysed(report.runs), {first.verdict.budget_percent, first.verdict.confidence, looked});
+
+    Report& all = report.all;
+    all.run = outline(first.run);
+    all.rules = first.rules;
+    all.schedule = first.schedule;
+    all.hosts = first.hosts;
+    all.again = again;
+    all.own_record = first.own_record;
+    all.runs = report.runs.size();
+    all.analysis.covered_share = 1.0;
+    for (const NamedReport* part : parts) add_part(all, part->report);
+    for (const PooledEffect& effect : report.pooled.effects) all.analysis.effects.push_back(effect.effect);
+    for (const PooledEffect& effect : report.pooled.extra_effects) all.analysis.extra_effects.push_back(effect.effect);
+    keep_common_phases(all);
+    all.verdict = report.pooled.verdict;
+    all.analysis.quiet_step_ms = all.verdict.quiet_step_ms;
+    note_equal_seeds(report);
+    report.differences = differences(parts);
+    return report;
+}
+
+std::string what_was_pooled(const PooledReport& report)
+{
+    const std::size_t parts = report.parts().size();
+    const std::string runs = count(report.runs.size(), "run");
+    return parts == report.runs.size() ? runs : join(runs, " in ", parts, " parts");
+}
+
+std::string scope(const PooledReport& report)
+{
+    if (report.of_runs())
+        return join(
+            "The intervals hold what changes from run to run as well as what changes within one: they are of the "
+            "mean effect over such runs, of which there were ",
+            report.runs.size(), ". One more run is expected in the prediction interval, not in these.");
+    return "The intervals are of this run: they hold nothing of what changes from run to run (placement, pages, clock, "
+           "neighbours of a virtual machine). Its parts count as one run each as long as it is.";
+}
+
+std::string heterogeneity(const PooledReport& report, const PooledEffect& effect)
+{
+    const std::string p = join("p ", p_value(effect.p_alike));
+    if (!report.of_runs())
+        return effect.p_alike < alike ? "parts differ by more than their blocks explain (" + p + "): make several runs"
+                                      : "parts alike (" + p + ")";
+    const auto prediction = effect.between->prediction(report.all.verdict.confidence);
+    return join("from run to run ± ", fixed(effect.between->between, 2), " points (standard deviation; ", p,
+                " that runs are alike)", prediction ? join("; one more run: ", range(*prediction)) : std::string{});
+}
+
+std::vector<const PooledEffect*> step_effects(const PooledReport& report)
+{
+    std::vector<const PooledEffect*> effects;
+    for (const PooledEffect& pooled : report.pooled.effects) {
+        const Effect& effect = pooled.effect;
+        if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
+        if (effect.kind == judged_kind(report.all.analysis.effects, effect)) effects.push_back(&pooled);
+    }
+    return effects;
+}
+
+}  // namespace analysis

@@ -1,0 +1,26 @@
+// The report of several runs, or of a run in parts: its files, and its lines on the terminal.
+#pragma once
+
+#include "analysis/report/plots/plots.hpp"
+#include "analysis/report/pooled/pooled_report.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+
+namespace analysis {
+
+// verdict.json and summary.json, as of one run and with `pooled` in it; verdicts.csv, effects.csv, measures.csv as of
+// one run, pooled.csv, runs.csv, differences.csv; the plot runs.svg; run.json; index.html. Columns and members:
+// docs/formats.md. The folder appears when all of it is there; throws UsageError if it is there already.
+void write_pooled(const std::filesystem::path& folder, const PooledReport& report);
+
+void print(std::ostream& out, const PooledReport& report);
+
+void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report);
+nlohmann::ordered_json pooled_json(const PooledReport& report);
+std::string pooled_html(const PooledReport& report, const Plot& plot, const std::filesystem::path& folder);
+
+}  // namespace analysis
