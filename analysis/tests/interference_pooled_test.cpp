@@ -26,8 +26,10 @@ fs::path written(const fs::path& run, std::uint64_t seed, double percent)
     what.noise[0].percent = percent;
     analysis::testing::write_run(run, what);
     base::write_whole(run / "train/run.json", R"({"training": {"model": "mlp"}, "cpus_online": 2})");
-    base::write_whole(run / "noise/here.0/noise.json",
-                      nlohmann::json{{"seed", seed}, {"cpus", std::to_string(seed % 2)}, {"memory", "local"}}.dump());
+    base::write_whole(
+        run / "noise/here.0/noise.json",
+        nlohmann::json{{"host", "here"}, {"seed", seed}, {"cpus", std::to_string(seed % 2)}, {"memory", "local"}}
+            .dump());
     return run;
 }
 
@@ -84,7 +86,7 @@ TEST_CASE("runs of one design are pooled with the run as the unit and what chang
     CHECK(differences.has("differs"));
     const std::string page = base::read_whole(scratch / "set/report/index.html");
     CHECK(page.find("run-3") != std::string::npos);
-    CHECK(page.find("seed of the order") != std::string::npos);
+    CHECK(page.find("CPUs of the noise") != std::string::npos);
     CHECK(page.find("hold what changes from run to run") != std::string::npos);
 }
 

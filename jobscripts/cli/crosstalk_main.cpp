@@ -1,17 +1,21 @@
 // crosstalk: one command from a job to the verdict on the noise beside it.
 #include "base/cli/commands.hpp"
 #include "base/cli/option_checks.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 #include "jobscripts/doctor/doctor.hpp"
 #include "jobscripts/run/designed_run.hpp"
+#include "jobscripts/run/several_runs.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 
 namespace {
+
+constexpr int most_runs = 1000;
 
 // "5%", "4ms" or "0".
 void check_control_delay(const std::string& text)
@@ -58,6 +62,21 @@ class RunCommand : public base::Command {
         options.add("out", out_, "its directory; without it crosstalk-NUMBER, the first that is free", "DIR");
         options.add("duration", duration_, "how long noise runs; a job that takes longer is asked to end (SIGTERM)",
                     "TIME");
+        options.add_choice(
+            "until", until_, {base::until_decided},
+            "decided: ends as soon as every verdict is, with intervals that allow for looking, and so are "
+            "wider; needs a job that tells its steps");
+        options.add("max-duration", max_duration_, "the longest that --until may take", "TIME");
+        options.add(
+            "runs", runs_,
+            "so many runs, DIR/run-1, DIR/run-2, .., each with its own start, order of noise and cores, and one "
+            "report on all",
+            "NUMBER");
+        options.add(
+            "extend", extend_,
+            "adds a part of --duration to the run in DIR, or --runs to the set of runs in DIR: the same job and "
+            "noise in a fresh random order, and one report on all; without COMMAND",
+            "DIR");
         options.add("schedule", request_.schedule,
                     "what noise does, see noisegen; auto: every stressor, placebo and positive control, as a "
                     "rotation, or as a factorial where each stressor can have a core of its own",
@@ -98,6 +117,8 @@ class RunCommand : public base::Command {
         options.example("crosstalk run -- mpirun -n 8 ./program");
         options.example("crosstalk run -- mpirun -n 2 crosstalk-python train.py");
         options.example("crosstalk run --step-line 'step ([0-9]+)' -- python3 train.py");
+        options.example("crosstalk run --runs 3 --out DIR -- mpirun -n 2 ddl-train");
+        options.example("crosstalk run --extend DIR --duration 5min");
         options.example("crosstalk run --budget 0.5% -- mpirun -n 2 ddl-train --model 'emulated[compute=15ms]'");
         options.epilogue(
             "Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 wrong usage, 3 noise did not cover the job.");
@@ -106,16 +127,18 @@ class RunCommand : public base::Command {
 
     int run() override
     {
+        if (!extend_.empty()) return extend();
         read();
         base::stop_on_signals();
-        return dry_run_ ? crosstalk::show_designed_run(request_) : crosstalk::designed_run(request_);
+        if (dry_run_) return crosstalk::show_designed_run(request_);
+        return options.given("runs") ? crosstalk::several_runs(request_, runs_) : crosstalk::designed_run(request_);
     }
 
  private:
     void read()
     {
         if (request_.command.empty()) base::fail_usage("which job? crosstalk run -- COMMAND (crosstalk run --help)");
-        request_.duration = duration(duration_);
+        read_length();
         if (!job_cpus_.empty()) request_.job_cpus = base::parse_cpus(job_cpus_);
         if (!noise_cpus_.empty()) request_.noise_cpus = base::parse_cpus(noise_cpus_);
         check_control_delay(request_.control_delay);
@@ -123,11 +146,54 @@ class RunCommand : public base::Command {
         check_budget(request_.budget);
         check_fail_on(request_.fail_on);
         request_.out = std::filesystem::absolute(out_.empty() ? free_name() : out_);
+        request_.whole = request_.out;
+        request_.folder = std::filesystem::current_path();
+        read_exports();
+        request_.again = options.given("runs")    ? crosstalk::command_to_extend_set(request_.out)
+                         : request_.steps.empty() ? crosstalk::command_to_extend(request_.out)
+                                                  : again();
+    }
+
+    void read_exports()
+    {
         request_.export_markdown = markdown_;
         request_.export_json = json_;
         request_.export_csv = csv_;
         request_.export_junit = junit_;
-        request_.again = again();
+    }
+
+    void read_length()
+    {
+        request_.until_decided = until_ == base::until_decided;
+        if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs: from 1 to ", most_runs);
+        if (request_.until_decided && options.given("runs"))
+            base::fail_usage("--until ends one run, and --runs fixes how many there are: one of them");
+        if (request_.until_decided && options.given("duration"))
+            base::fail_usage(
+                "--until decided ends by itself, after --max-duration at the latest: leave out --duration");
+        if (options.given("max-duration") && !request_.until_decided)
+            base::fail_usage("--max-duration is that of --until decided");
+        request_.duration = duration(request_.until_decided ? max_duration_ : duration_);
+    }
+
+    // Everything else is as it was.
+    int extend()
+    {
+        for (const char* other : {"schedule", "slot", "seed", "cpus", "noise-cpus", "control-delay", "step-from",
+                                  "step-region", "step-line", "steps", "budget", "out", "until", "max-duration"})
+            if (options.given(other))
+                base::fail_usage("--extend does what was done in ", extend_, ": leave out --", other);
+        if (!request_.command.empty())
+            base::fail_usage("--extend runs the job of ", extend_, " again: leave out the command");
+        if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs: from 1 to ", most_runs);
+        if (dry_run_) base::fail_usage("--dry-run shows a new run: leave out --extend");
+        if (!std::filesystem::is_directory(extend_)) base::fail("there is no directory ", extend_);
+        check_fail_on(request_.fail_on);
+        request_.out = std::filesystem::canonical(extend_);
+        request_.duration = options.given("duration") ? duration(duration_) : base::Nanoseconds{0};
+        read_exports();
+        base::stop_on_signals();
+        return crosstalk::extended(request_, runs_);
     }
 
     static std::string free_name()
@@ -161,6 +227,10 @@ class RunCommand : public base::Command {
     crosstalk::Request request_;
     std::string out_;
     std::string duration_ = "150s";
+    std::string max_duration_ = "15min";
+    std::string until_;
+    std::string extend_;
+    int runs_ = 1;
     std::string job_cpus_;
     std::string noise_cpus_;
     std::string markdown_;

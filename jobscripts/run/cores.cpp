@@ -1,9 +1,11 @@
 #include "jobscripts/run/cores.hpp"
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace crosstalk {
 
@@ -53,6 +55,13 @@ Split split_cores(const std::vector<base::Core>& cores, const base::CpuSet& job,
         base::fail_usage("--cpus and --noise-cpus both have ", base::format_cpus(both),
                          ": make them disjoint, or the same");
     return split;
+}
+
+void swap_neighbours(std::vector<base::Core>& cores, std::uint64_t seed)
+{
+    base::Random random = base::random_stream(seed, cores.size());
+    for (std::size_t i = 0; i + 1 < cores.size(); i += 2)
+        if (base::draw_below(random, 2) == 1) std::swap(cores[i], cores[i + 1]);
 }
 
 }  // namespace crosstalk

@@ -3,6 +3,7 @@
 
 #include "base/system/cpus.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace crosstalk {
@@ -18,5 +19,9 @@ struct Split {
 // whose idle cores are given away; a single core goes to both. Throws UsageError where nothing is left, and for two
 // sets that overlap without being the same.
 Split split_cores(const std::vector<base::Core>& cores, const base::CpuSet& job, const base::CpuSet& noise);
+
+// Draws which of each two neighbours comes first: both still have one of the two, so job and noise share what they
+// shared.
+void swap_neighbours(std::vector<base::Core>& cores, std::uint64_t seed);
 
 }  // namespace crosstalk

@@ -4,15 +4,20 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/processes.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
+#include "jobscripts/run/analysis.hpp"
 #include "jobscripts/run/cores.hpp"
 #include "jobscripts/run/ended.hpp"
 #include "jobscripts/run/job.hpp"
 #include "jobscripts/run/programs.hpp"
+#include "jobscripts/run/request_record.hpp"
 #include "jobscripts/run/results.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -69,7 +74,9 @@ Split cores_for(const Request& request)
 {
     base::check_cpus(request.job_cpus);
     base::check_cpus(request.noise_cpus);
-    return split_cores(base::physical_cores(base::allowed_cpus()), request.job_cpus, request.noise_cpus);
+    std::vector<base::Core> cores = base::physical_cores(base::allowed_cpus());
+    if (request.cores_seed != 0) swap_neighbours(cores, request.cores_seed);
+    return split_cores(cores, request.job_cpus, request.noise_cpus);
 }
 
 // Nobody should wait for a job only to read that the schedule is malformed.
@@ -153,17 +160,15 @@ class Run {
     }
 
     // Returns interference's exit code.
-    int analyse()
+    int report()
     {
-        std::vector<std::string> words{program("interference"), "analyse", request_.out.string(), "--budget",
-                                       request_.budget,         "--again", request_.again};
+        std::vector<std::string> reading = job_.finish();
         if (job_.source() != StepSource::ddl_train)  // whose first steps alone are without noise
-            words.insert(words.end(), {"--warmup", base::format(base::Nanoseconds{without_noise_ns_})});
-        if (!request_.fail_on.empty()) words.insert(words.end(), {"--fail-on", request_.fail_on});
-        const std::vector<std::string> steps = job_.finish();
-        words.insert(words.end(), steps.begin(), steps.end());
-        const int code = wait_for(*start({.words = words, .folder = {}, .output = {}, .errors = {}}, cores_.noise));
-        const bool no_report = code == base::exit_failed && !fs::exists(request_.out / base::part::report);
+            reading.insert(reading.end(), {"--warmup", base::format(base::Nanoseconds{without_noise_ns_})});
+        write_request(request_, reading);
+        put_old_report_aside(request_);
+        const int code = analyse(request_, cores_.noise);
+        const bool no_report = code == base::exit_failed && !fs::exists(request_.whole / base::part::report);
         if (code == base::exit_promise_not_kept || (no_report && ended_early_))
             throw Ended{base::exit_promise_not_kept, "noise did not cover the training"};
         return code;
@@ -262,6 +267,7 @@ class Run {
         const std::int64_t end_ns = begin_ns + request_.duration.count();
         std::int64_t next_line_ns = begin_ns + line_every_ns;
         bool asked = false;
+        std::int64_t asked_ns = 0;
         while (job_.running()) {
             const std::int64_t now_ns = base::now_ns();
             if (!ended_early_ && !asked && !noise_runs()) {
@@ -270,20 +276,33 @@ class Run {
             }
             if (!asked && now_ns >= end_ns) {
                 asked = true;
+                asked_ns = now_ns;
                 if (job_.source() != StepSource::ddl_train) job_.stop();
             }
-            if (asked && now_ns >= end_ns + patience_to_end_ns) break;  // what is left is ended with all else
+            if (asked && now_ns >= asked_ns + patience_to_end_ns) break;  // what is left is ended with all else
             if (now_ns >= next_line_ns) {
                 next_line_ns += line_every_ns;
                 say_how_far((now_ns - begin_ns) / 1'000'000'000);
+                if (decided_ && !asked) {
+                    asked = true;
+                    asked_ns = now_ns;
+                    base::warn("every verdict is decided");
+                    end_job();
+                }
             }
             rest();
         }
-        const bool by_itself = base::now_ns() < end_ns || job_.source() == StepSource::ddl_train;
+        const bool by_itself = !decided_ && (base::now_ns() < end_ns || job_.source() == StepSource::ddl_train);
         if (by_itself && job_.exit_code() != 0) throw ended_by_itself("beside the noise");
     }
 
-    void say_how_far(std::int64_t seconds) const
+    // Signals its processes and not the launcher, which would kill ranks that take long to write their archive.
+    void end_job() const
+    {
+        for (const pid_t pid : victims_of(job_.pid())) ::kill(pid, SIGTERM);
+    }
+
+    void say_how_far(std::int64_t seconds)
     {
         if (const std::string line = so_far(); !line.empty()) return base::warn(line);
         const std::optional<std::size_t> steps = job_.steps_so_far();
@@ -292,15 +311,18 @@ class Run {
     }
 
     // What is known of the effects by now; empty where steps can be read in the end only.
-    std::string so_far() const
+    std::string so_far()
     {
         if (!job_.cooperates()) return {};
-        const fs::path file = request_.out / base::part::log / "so_far.txt";
-        const std::vector<std::string> words{"nice",   "-n",         "19",       program("interference"),
-                                             "so-far", request_.out, "--budget", request_.budget};
+        const fs::path file = request_.out / base::part::log / "so_far.json";
+        std::vector<std::string> words{
+            "nice", "-n", "19", program("interference"), "so-far", request_.out, "--budget", request_.budget, "--json"};
+        if (request_.until_decided) words.insert(words.end(), {"--until", base::until_decided});
         const auto child = start({.words = words, .folder = {}, .output = file, .errors = file}, cores_.noise);
         if (wait_for(*child) != base::exit_fine) return {};
-        return std::string{base::trim(base::read_whole(file))};
+        const nlohmann::ordered_json found = base::read_json(file);
+        decided_ = request_.until_decided && found.value("decided", false);
+        return found.value("line", std::string{});
     }
 
     // SIGTERM lets noise finish its trace.
@@ -323,6 +345,7 @@ class Run {
     std::int64_t job_began_ns_ = 0;
     std::int64_t without_noise_ns_ = 0;  // of the job's beginning
     bool ended_early_ = false;
+    bool decided_ = false;  // before the longest time was over
 };
 
 void make_directories(const Request& request)
@@ -330,8 +353,11 @@ void make_directories(const Request& request)
     struct stat found {};
     if (::stat(request.out.c_str(), &found) == 0 && found.st_uid != ::geteuid())
         base::fail_usage(request.out.string(), " belongs to another user: give another --out");
-    for (const char* part : {base::part::train, base::part::noise, base::part::report})
+    for (const char* part : {base::part::train, base::part::noise})
         if (const fs::path path = request.out / part; fs::exists(fs::symlink_status(path))) base::fail_taken(path);
+    if (const fs::path report = request.out / base::part::report;
+        request.whole == request.out && fs::exists(fs::symlink_status(report)))
+        base::fail_taken(report);
     fs::create_directories(request.out / base::part::log);
 }
 
@@ -345,7 +371,7 @@ int designed_run(const Request& request)
     try {
         run.check();
         run.run();
-        const int code = run.analyse();
+        const int code = run.report();
         write_status(request, code, "");
         export_results(request);
         return code;

@@ -129,6 +129,10 @@ Job::Job(const Request& request, const base::CpuSet& cpus)
         base::fail_usage("no program '", request.command.front(), "' on PATH");
     if (source_ == StepSource::ddl_train && names("--out"))
         base::fail_usage("leave ddl-train's --out to crosstalk run, whose --out it is");
+    if (request.until_decided && !cooperates())
+        base::fail_usage(
+            "--until decided needs a job that tells its steps as they end: ddl-train, crosstalk-python or a "
+            "program with crosstalk_mark.h's calls");
     if (source_ == StepSource::lines) LineKinds{request.step_line};
     if (source_ == StepSource::table && fs::exists(request.steps))
         base::fail_usage("--steps ", request.steps, " is there already, before the job that is to write it");

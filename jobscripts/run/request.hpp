@@ -12,7 +12,9 @@ namespace crosstalk {
 
 struct Request {
     std::vector<std::string> command;  // the job, as given behind --
-    std::filesystem::path out;         // the run's directory
+    std::filesystem::path out;         // the run's directory, or that of the part which is added to one
+    std::filesystem::path whole;       // what is reported on: the run that a part is added to, else the run
+    std::filesystem::path folder;      // in which the job starts
     base::Nanoseconds duration{150'000'000'000};
     std::string budget = "1%";
     std::string schedule = "auto";
@@ -20,6 +22,12 @@ struct Request {
     std::uint64_t seed = 1;
     base::CpuSet job_cpus;    // empty: not given
     base::CpuSet noise_cpus;  // empty: not given
+
+    // Ends the job as soon as every verdict is decided; `duration` is then the longest that it may take.
+    bool until_decided = false;
+
+    // Of a set of runs: from which it is drawn which core of each two neighbours is the job's. 0: it is not drawn.
+    std::uint64_t cores_seed = 0;
 
     // The known delay of a job that cooperates: a time, a share of its quiet step, or 0 for none.
     std::string control_delay = "5%";
@@ -35,7 +43,7 @@ struct Request {
     std::filesystem::path export_json;
     std::filesystem::path export_csv;
     std::filesystem::path export_junit;
-    std::string again;  // the command that makes such a run anew
+    std::string again;  // the command that measures on, see interference analyse --again
 };
 
 }  // namespace crosstalk

@@ -54,7 +54,7 @@ std::string markdown(const Json& verdict)
 
 void write_status(const Request& request, int code, const std::string& reason)
 {
-    const fs::path summary = request.out / base::part::report / base::file::summary;
+    const fs::path summary = request.whole / base::part::report / base::file::summary;
     Json status;
     status["job"] = "local";
     status["nodes"] = 1;
@@ -65,12 +65,12 @@ void write_status(const Request& request, int code, const std::string& reason)
     else
         status["covered"] = code == base::exit_promise_not_kept ? Json(false) : Json(nullptr);
     status["analysis_exit_code"] = reason.empty() ? Json(code) : Json(nullptr);
-    base::write_whole(request.out / base::file::status, status.dump() + "\n");
+    base::write_whole(request.whole / base::file::status, status.dump() + "\n");
 }
 
 void export_results(const Request& request)
 {
-    const fs::path report = request.out / base::part::report;
+    const fs::path report = request.whole / base::part::report;
     if (!fs::exists(report / base::file::verdict)) return;
     if (!request.export_json.empty())
         base::write_whole(request.export_json, base::read_whole(report / base::file::verdict));

@@ -86,7 +86,6 @@ std::optional<double> scaled(std::optional<double> number, double unit)
 std::vector<Property> properties()
 {
     return {
-        {"started", [](const Report& r) { return word(training_json(r), "started"); }},
         {"host", [](const Report& r) { return word(training_json(r), "host"); }},
         {"kernel", [](const Report& r) { return word(training_json(r), "kernel"); }},
         {"processor", [](const Report& r) { return word(training_json(r), "cpu_model"); }},
@@ -94,7 +93,6 @@ std::vector<Property> properties()
         {"CPUs of the training", [](const Report& r) { return cpus_of(r, &NodePlaces::training); }},
         {"CPUs of the noise", [](const Report& r) { return cpus_of(r, &NodePlaces::noise); }},
         {"CPUs by rank", ranks_on_cpus},
-        {"seed of the order", [](const Report& r) { return r.seed; }},
         {"clock source", [](const Report& r) { return word(object_in(noise_json(r), "machine"), "clocksource"); }},
         {"huge pages", [](const Report& r) { return word(object_in(noise_json(r), "machine"), "huge_pages"); }},
         {"memory of the noise", [](const Report& r) { return word(noise_json(r), "memory"); }},
@@ -107,18 +105,18 @@ std::vector<Quantity> quantities()
         return [=](const Report& r) { return scaled(number_in(object_in(noise_json(r), "machine"), key), unit); };
     };
     return {
-        {"clock, MHz", machine("mhz", 1.0)},
-        {"taken by the host (steal), percent", steal_percent, 0.5},
-        {"free memory, GiB", machine("free_bytes", 1 << 30U)},
-        {"slot, s", [](const Report& r) { return scaled(number_in(noise_json(r), "slot_ns"), 1e9); }},
-        {"slots began late by (p99), ms",
+        {"clock (MHz)", machine("mhz", 1.0)},
+        {"steal (% of the CPUs)", steal_percent, 0.5},
+        {"free memory (GiB)", machine("free_bytes", 1 << 30U)},
+        {"slot (s)", [](const Report& r) { return scaled(number_in(noise_json(r), "slot_ns"), 1e9); }},
+        {"lateness of slots (p99, ms)",
          [](const Report& r) { return scaled(number_in(object_in(noise_json(r), "lateness_ns"), "p99"), 1e6); }, 5.0},
-        {"known delay, ms",
+        {"known delay (ms)",
          [](const Report& r) {
              return scaled(number_in(object_in(training_json(r), "training"), "control_delay_ns"), 1e6);
          }},
-        {"quiet step, ms", [](const Report& r) { return std::optional{r.verdict.quiet_step_ms}; }},
-        {"outliers, percent of steps",
+        {"quiet step (ms)", [](const Report& r) { return std::optional{r.verdict.quiet_step_ms}; }},
+        {"outliers (% of steps)",
          [](const Report& r) {
              const auto steps = static_cast<double>(std::max<std::size_t>(1, r.analysis.outliers.slow.size()));
              return std::optional{100.0 * static_cast<double>(r.analysis.outliers.count()) / steps};
@@ -142,7 +140,7 @@ std::vector<Quantity> noise_quantities(const Report& report)
     for (const Json& level : list_in(noise_json(report), "factor_levels")) {
         const std::string noise = base::factor_name(word(level, "factor"), word(level, "level"));
         if (number_in(level, "bytes_per_s").value_or(0.0) <= 0.0) continue;
-        all.push_back({noise + " moved, GB/s", [noise](const Report& r) { return bytes_moved(r, noise); }});
+        all.push_back({noise + " moved (GB/s)", [noise](const Report& r) { return bytes_moved(r, noise); }});
     }
     return all;
 }

@@ -119,8 +119,8 @@ void add_part(Report& all, const Report& part)
     all.analysis.covered_share = std::min(all.analysis.covered_share, part.analysis.covered_share);
     for (const auto& [reason, count] : part.analysis.counts) all.analysis.counts[reason] += count;
     all.analysis.outliers.set_aside = all.analysis.outliers.set_aside && part.analysis.outliers.set_aside;
-    const std::vector<bool>& slow = part.analysis.outliers.slow;
-    all.analysis.outliers.slow.insert(all.analysis.outliers.slow.end(), slow.begin(), slow.end());
+    const std::vector<std::size_t>& of = part.analysis.outliers.of;
+    all.analysis.outliers.of.insert(all.analysis.outliers.of.end(), of.begin(), of.end());
     add_new(all.notes, part.notes);
     add_new(all.limits, part.limits);
     all.records.insert(all.records.end(), part.records.begin(), part.records.end());

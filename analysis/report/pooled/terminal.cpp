@@ -45,8 +45,8 @@ void print(std::ostream& out, const PooledReport& report)
 {
     print(out, report.all);
     out << "\n"
-        << what_was_pooled(report) << ", " << (report.of_runs() ? "each ± " : "each part ± ")
-        << 100.0 * report.all.verdict.confidence << " % of its own:\n";
+        << what_was_pooled(report) << ", "
+        << "each with its own " << 100.0 * report.all.verdict.confidence << " % interval:\n";
     print_runs(out, report);
     print_differences(out, report);
 }

@@ -1,0 +1,123 @@
+#include "jobscripts/run/several_runs.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+#include "jobscripts/run/analysis.hpp"
+#include "jobscripts/run/designed_run.hpp"
+#include "jobscripts/run/request_record.hpp"
+#include "jobscripts/run/results.hpp"
+
+#include <algorithm>
+
+namespace crosstalk {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path first_run(const fs::path& set)
+{
+    return set / (std::string{base::part::one_of_runs} + "1");
+}
+
+// Results are of the whole set.
+Request one_of(const Request& request, std::uint64_t seed)
+{
+    Request one = request;
+    one.out = one.whole = next_in(request.out, base::part::one_of_runs, 1);
+    one.seed = seed;
+    one.cores_seed = request.job_cpus.empty() && request.noise_cpus.empty() ? seed : 0;
+    one.again = command_to_extend(one.out);
+    one.fail_on.clear();
+    one.export_markdown.clear();
+    one.export_json.clear();
+    one.export_csv.clear();
+    one.export_junit.clear();
+    return one;
+}
+
+int report_on_all(const Request& request, const base::CpuSet& cpus)
+{
+    put_old_report_aside(request);
+    const int code = analyse(request, cpus);
+    write_status(request, code, "");
+    export_results(request);
+    return code;
+}
+
+// A job that writes its own table does not know of a second run.
+void refuse_table(const Request& request)
+{
+    if (!request.steps.empty())
+        base::fail_usage(
+            "a job that writes a table of its own (--steps) is run once: use --step-line, or make the "
+            "runs one by one and pool them with interference analyse");
+}
+
+// What did not become a part must not be taken for one.
+int added_part(const Request& request)
+try {
+    const int code = designed_run(request);
+    if (!fs::exists(request.out / base::file::request)) throw base::Error{"the job was not measured"};
+    return code;
+} catch (...) {
+    if (fs::exists(request.out) && !fs::exists(request.out / base::file::request))
+        fs::rename(request.out, next_in(request.whole, "failed-", 1));
+    throw;
+}
+
+}  // namespace
+
+std::string command_to_extend(const fs::path& run)
+{
+    return "crosstalk run --extend " + base::shell_word(run.string()) + " --duration {missing}s";
+}
+
+std::string command_to_extend_set(const fs::path& set)
+{
+    return "crosstalk run --extend " + base::shell_word(set.string()) + " --runs {runs}";
+}
+
+int several_runs(const Request& request, int runs)
+{
+    refuse_table(request);
+    const base::CpuSet allowed = base::allowed_cpus();
+    fs::create_directories(request.out);
+    for (int run = 1; run <= runs; ++run) {
+        base::bind_this_thread(allowed);  // a run binds itself to its noise's CPUs
+        const Request one = one_of(request, std::max(request.seed, fresh_seed(request.out)));
+        base::warn("run ", run, " of ", runs, ": ", one.out.string());
+        const int code = designed_run(one);
+        if (code != base::exit_fine && code != base::exit_promise_not_kept) return code;
+    }
+    base::bind_this_thread(allowed);
+    return report_on_all(request, allowed);
+}
+
+int extended(const Request& request, int runs)
+{
+    const bool is_set = fs::exists(first_run(request.out) / base::file::request);
+    Request more = read_request(is_set ? first_run(request.out) : request.out);
+    refuse_table(more);
+    if (request.duration.count() > 0) more.duration = request.duration;
+    more.fail_on = request.fail_on;
+    more.export_markdown = request.export_markdown;
+    more.export_json = request.export_json;
+    more.export_csv = request.export_csv;
+    more.export_junit = request.export_junit;
+    more.whole = request.out;
+    fs::current_path(more.folder);
+    if (is_set) {
+        more.out = request.out;
+        more.again = command_to_extend_set(request.out);
+        return several_runs(more, runs);
+    }
+    more.out = next_in(request.out, base::part::added, base::first_added_part);
+    more.seed = fresh_seed(request.out);
+    more.again = command_to_extend(request.out);
+    return added_part(more);
+}
+
+}  // namespace crosstalk
