@@ -1,4 +1,5 @@
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
+#include "analysis/cli/studies.hpp"
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/simulation.hpp"
 #include "base/cli/options.hpp"
@@ -71,6 +72,17 @@ std::vector<Tally> tally(const Condition& condition, int runs, int draws, base::
     return tallies;
 }
 
+int simulate_study(const std::string& study, int runs, std::uint64_t seed, const std::string& csv)
+{
+    std::unique_ptr<base::CsvWriter> table;
+    if (!csv.empty()) table = std::make_unique<base::CsvWriter>(csv, analysis::study_columns);
+    const analysis::Study what{.repetitions = runs, .seed = seed, .csv = table.get()};
+    if (study == "pooled") study_of_pooled(std::cout, what);
+    if (study == "extended") study_of_extended(std::cout, what);
+    if (study == "looking") study_of_looking(std::cout, what);
+    return base::exit_fine;
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
@@ -79,17 +91,23 @@ try {
     int draws = 999;
     std::uint64_t seed = 1;
     std::string csv;
+    std::string study = "effects";
     base::Options options{"effects-simulation",
                           "how well the estimator recovers known effects (rotation of four factors, "
                           "the first a placebo; 120 s, slots of 1 s, steps of 100 ms)"};
+    options.add_choice("study", study, {"effects", "pooled", "extended", "looking"},
+                       "what is simulated: single runs; sets of runs that differ; runs in parts that differ; runs that "
+                       "end when all is decided. Other than effects with 30 % of drift and stalls of the host");
     options.add("runs", runs, "simulated runs of each condition");
     options.add("draws", draws, "of each re-randomisation test");
     options.add("seed", seed, "of the simulation");
     options.add("csv", csv, "also write the table to this file");
     options.example("effects-simulation --runs 2000 --csv simulation.csv");
+    options.example("effects-simulation --study looking --runs 1000");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (runs < 2) base::fail_usage("--runs: at least 2");
 
+    if (study != "effects") return simulate_study(study, runs, seed, csv);
     std::unique_ptr<base::CsvWriter> table;
     if (!csv.empty())
         table = std::make_unique<base::CsvWriter>(

@@ -54,6 +54,33 @@ double end_of_work(double begin_ms, double work_ms, const std::vector<double>& s
     }
 }
 
+// The host's stalls, at random times: what ends in them or after them ends later.
+class Stalls {
+ public:
+    Stalls(const Simulation& what, base::Random& random) : what_{what}, random_{random} { next_ms_ = gap(); }
+
+    double end(double end_ms)
+    {
+        if (what_.stalled <= 0.0) return end_ms;
+        while (next_ms_ < end_ms) {
+            end_ms += what_.stall_ms;
+            next_ms_ += what_.stall_ms + gap();
+        }
+        return end_ms;
+    }
+
+ private:
+    double gap()
+    {
+        if (what_.stalled <= 0.0) return 0.0;
+        return -std::log(1.0 - base::draw_unit(random_)) * what_.stall_ms * (1.0 - what_.stalled) / what_.stalled;
+    }
+
+    const Simulation& what_;
+    base::Random& random_;
+    double next_ms_ = 0.0;
+};
+
 }  // namespace
 
 SimulatedRun simulate(const Simulation& what, base::Random& random)
@@ -73,12 +100,13 @@ SimulatedRun simulate(const Simulation& what, base::Random& random)
     const double drift_phase = 2.0 * std::numbers::pi * base::draw_unit(random);
     double deviation = draw_normal(random);
     double time = what.step_ms * base::draw_unit(random);
+    Stalls stalls{what, random};
     while (true) {
         const double drift = what.drift / 2.0 * std::sin(drift_phase + std::numbers::pi * time / end_ms);
         double work = what.step_ms * (1.0 + drift) * std::max(0.1, 1.0 + what.deviation * deviation);
         deviation = what.autocorrelation * deviation + innovation * draw_normal(random);
         if (base::draw_unit(random) < what.outlier_rate) work *= 2.0 + 3.0 * base::draw_unit(random);
-        const double end = end_of_work(time, work, slowdown, slot_ms);
+        const double end = stalls.end(end_of_work(time, work, slowdown, slot_ms));
         if (end >= end_ms) break;
         run.steps.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
         rank.begin_ns.push_back(std::llround(time * 1e6));

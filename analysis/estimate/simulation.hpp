@@ -19,6 +19,8 @@ struct Simulation {
     double autocorrelation = 0.3;         // of that from step to step (first order)
     double drift = 0.01;                  // of the mean step over the run, relative
     double outlier_rate = 0.01;           // steps whose work is two to five times as much
+    double stalled = 0.0;                 // share of the time in which the host does something else
+    double stall_ms = 20.0;               // at a time
     double slot_s = 1.0;
     double run_s = 120.0;
 };

@@ -25,7 +25,8 @@ fs::path written(const fs::path& run, std::uint64_t seed, double percent)
     what.seed = seed;
     what.noise[0].percent = percent;
     analysis::testing::write_run(run, what);
-    base::write_whole(run / "train/run.json", R"({"training": {"model": "mlp"}, "cpus_online": 2})");
+    base::write_whole(run / "train/run.json",
+                      R"({"training": {"model": "mlp"}, "result": {"each_rank": [{"host": "here", "cpus": "0"}]}})");
     base::write_whole(
         run / "noise/here.0/noise.json",
         nlohmann::json{{"host", "here"}, {"seed", seed}, {"cpus", std::to_string(seed % 2)}, {"memory", "local"}}

@@ -114,6 +114,9 @@ def scenarios(runs):
     yield "interference controls", 0, lambda: call("interference", "controls", reported(runs))
     yield "interference controls", 1, lambda: call("interference", "controls", runs.directory)
     yield "interference controls", 2, lambda: call("interference", "controls")
+    yield "interference so-far", 0, lambda: call("interference", "so-far", runs.run())
+    yield "interference so-far", 1, lambda: call("interference", "so-far", runs.new())
+    yield "interference so-far", 2, lambda: call("interference", "so-far", runs.run(), "--until", "tired")
     yield "crosstalk run", 0, lambda: own_job(runs, runs.directory / "own")
     yield "crosstalk run", 1, lambda: call("crosstalk", "run", "--out", runs.new(), "--", "false")
     yield "crosstalk run", 2, lambda: call("crosstalk", "run", "--out", runs.new())
@@ -181,6 +184,8 @@ def printed(runs, program, option):
     """What the program prints with the option."""
     if "--list" in option:
         return runs.call(program, *option.split()).stdout
+    if program == "interference":
+        return runs.call("interference", "so-far", runs.run(), option).stdout
     if program == "crosstalk":
         return runs.call(program, "doctor", option).stdout
     if program == "noisegen":

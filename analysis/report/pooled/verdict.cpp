@@ -65,7 +65,7 @@ Json pooled_json(const PooledReport& report)
     pooled["unit"] = report.of_runs() ? "run" : "block";
     pooled["method"] = report.of_runs() ? "random effects over runs (Paule-Mandel), interval of Hartung-Knapp"
                                         : "parts of one run as strata, weighted by their blocks";
-    pooled["scope"] = scope(report);
+    json["scope"] = scope(report);
     pooled["runs"] = runs_json(report);
     pooled["effects"] = Json::array();
     for (const PooledEffect* effect : step_effects(report))

@@ -5,6 +5,7 @@
 #include "analysis/report/findings.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/places.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/contract/verdict_words.hpp"
 
@@ -157,6 +158,16 @@ Json again_json(const Report& report)
             {"command", run->command}};
 }
 
+// How a run was ended that was looked at on the way; null for one whose length was fixed.
+Json stopping_json(const Report& report)
+{
+    if (!report.verdict.looked) return nullptr;
+    return {{"until", base::until_decided},
+            {"first_look_block", blocks_before_first_look},
+            {"confidence_each_percent", 100.0 * report.verdict.confidence_each},
+            {"width_of_fixed", price_of_looking(report)}};
+}
+
 Json nodes_json(const Report& report)
 {
     Json json = Json::array();
@@ -225,6 +236,8 @@ Json verdict_json(const Report& report)
     json["headline"] = headline(report);
     json["again"] = again_json(report);
     json["nodes"] = nodes_json(report);
+    json["stopping"] = stopping_json(report);
+    json["scope"] = scope(report);
     return json;
 }
 

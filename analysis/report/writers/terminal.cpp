@@ -58,6 +58,9 @@ void print(std::ostream& out, const Report& report)
         out << "  control sham   " << signed_percent(verdict.sham->percent.value) << " ("
             << range(verdict.sham->interval)
             << "): the cost of the delay's barriers, in its slots and the sham's only\n";
+    if (verdict.looked)
+        out << "  ended when decided: intervals hold at every look, and are " << fixed(price_of_looking(report), 2)
+            << " times as wide as those of a length fixed beforehand\n";
     for (const std::string& limit : report.limits) out << "  limited: " << limit << "\n";
 
     std::size_t width = 8;

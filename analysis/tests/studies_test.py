@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Simulated sets of runs, runs in parts and runs that end when all is decided keep what docs/statistics.md promises.
+
+    studies_test.py EFFECTS_SIMULATION [REPETITIONS]
+
+The bounds are those of the promise, and as much more as so many repetitions may be off by chance (three standard
+errors)."""
+import csv
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+program = sys.argv[1]
+repetitions = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+wrong = []
+
+
+def rows(study):
+    with tempfile.TemporaryDirectory() as folder:
+        table = pathlib.Path(folder) / "table.csv"
+        subprocess.run([program, "--study", study, "--runs", str(repetitions), "--csv", table], check=True)
+        return list(csv.DictReader(table.open()))
+
+
+def chance(share):
+    return 3 * math.sqrt(share * (1 - share) / repetitions)
+
+
+def check(row, low, high):
+    value = float(row["value"])
+    if not low <= value <= high:
+        wrong.append(f"{row['study']}, {row['effect_percent']} % +- {row['varies_percent']} %, {row['count']}: "
+                     f"{row['quantity']} is {value:.3f}, not in {low:.3f} to {high:.3f}")
+
+
+for study in ("pooled", "extended"):
+    for row in rows(study):
+        if row["quantity"].startswith("coverage of the"):
+            check(row, 0.92 - chance(0.95), min(1.0, 0.98 + chance(0.95)))
+budget = 3.0
+for row in rows("looking"):
+    share = float(row["effect_percent"]) / budget
+    if row["study"] != "until":
+        continue
+    if row["quantity"] in ("any called safe", "any called unsafe") and share == 1.0:
+        check(row, 0.0, 0.05 + chance(0.05))
+    if row["quantity"] == "share of the fixed length" and share == 2.0:
+        check(row, 0.0, 0.6)
+    if row["quantity"] == "share of the fixed length" and share == 0.5 and row["count"] == "1":
+        check(row, 0.0, 0.6 + chance(0.5) / 2)
+print("\n".join(wrong) or "all as promised")
+sys.exit(1 if wrong else 0)

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# several_runs_test.sh [until]: sets of runs, and runs that more is added to; with `until` a run that ends when all is
+# decided.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
+needs setpriv crosstalk noisegen interference ddl-train
+schedule='rotation(memory.stream[bytes=16MiB], placebo, control.delay, control.sham; slot=100ms)'
+job=(ddl-train --transport self --model 'emulated[compute=4ms,gradients=64KiB]' --data synthetic)
+measure=(crosstalk run --schedule "$schedule" --control-delay 400us)
+
+# well COMMAND...: it ends well; 3, where the machine stands still for seconds, is as good.
+well() {
+    run "$@"
+    ((status == 0 || status == 3)) || broken "'$*' ends well" "it ended with $status: $(cat "$scratch/err")"
+}
+
+if [[ ${1:-} == until ]]; then
+    well "${measure[@]}" --until decided --budget 60% --max-duration 60s --out "$scratch/run" -- "${job[@]}"
+    check "it ended when all was decided" grep -q 'every verdict is decided' "$scratch/err"
+    check "its intervals hold at every look" grep -q 'intervals hold at every look' "$scratch/out"
+    check "the verdict is there" grep -Eq '^memory.stream .* (safe|unsafe) ' "$scratch/out"
+    check "and says how it was ended" grep -q '"first_look_block": 10' "$scratch/run/report/verdict.json"
+    exit 0
+fi
+
+refused 2 "leave out --duration" crosstalk run --until decided --duration 3s -- "${job[@]}"
+refused 2 "tells its steps" crosstalk run --until decided -- sleep 9
+refused 2 "leave out --seed" crosstalk run --extend "$scratch" --seed 2
+refused 1 "not a run of crosstalk run" crosstalk run --extend "$scratch" --duration 3s
+refused 2 "--runs: from 1 to" crosstalk run --runs 0 -- "${job[@]}"
+
+well "${measure[@]}" --runs 2 --duration 3s --out "$scratch/set" -- "${job[@]}"
+check "both runs are pooled" grep -q '^2 runs, each with its own' "$scratch/out"
+check "each run has its own order" test "$(grep -ho '"seed": [0-9]*' "$scratch"/set/run-?/request.json | sort -u | wc -l)" = 2
+check "the verdict rests on runs" grep -q '"unit": "run"' "$scratch/set/report/verdict.json"
+check "the status is that of all" grep -q '"verdicts"' "$scratch/set/status.json"
+
+well crosstalk run --extend "$scratch/set/run-1" --duration 3s
+check "the part is added to its run" test -d "$scratch/set/run-1/part-2/train"
+check "in another order" test "$(grep -ho '"seed": [0-9]*' "$scratch"/set/run-1/request.json "$scratch"/set/run-1/part-2/request.json | sort -u | wc -l)" = 2
+check "both parts are pooled" grep -q '^1 run in 2 parts' "$scratch/out"
+check "the report of before is kept" test -s "$scratch/set/run-1/report.1/index.html"
+check "the report names no new run to be made" test -z "$(grep -o 'NEW_DIR' "$scratch/set/run-1/report/index.html")"
