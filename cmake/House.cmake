@@ -190,10 +190,12 @@ function(house_manual program)
   set(run ${CMAKE_COMMAND} -E env ${CROSSTALK_TEST_ENVIRONMENT} $<TARGET_FILE:${program}>)
   set(pages ${man})
   foreach(command ${ARGN})
-    set(page ${CMAKE_BINARY_DIR}/share/man/man1/${program}-${command}.1)
+    string(REPLACE " " "-" name ${command})
+    string(REPLACE " " ";" words ${command})
+    set(page ${CMAKE_BINARY_DIR}/share/man/man1/${program}-${name}.1)
     list(APPEND pages ${page})
     add_custom_command(OUTPUT ${page}
-      COMMAND ${run} ${command} --man > ${page}.new
+      COMMAND ${run} ${words} --man > ${page}.new
       COMMAND ${CMAKE_COMMAND} -E rename ${page}.new ${page}
       DEPENDS ${program} COMMENT "Manual of ${program} ${command}" VERBATIM)
   endforeach()

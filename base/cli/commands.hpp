@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cli/options.hpp"
+#include "base/error.hpp"
 
 #include <memory>
 #include <optional>
@@ -22,10 +23,24 @@ class Command {
     // Returns the exit code.
     virtual int run() = 0;
 
+    // Reads the words behind its name, which is the first of them, and runs it.
+    virtual int main(int argc, char** argv) { return options.parse(argc, argv) ? run() : exit_fine; }
+
     Options options;
 };
 
 using Commands = std::vector<std::unique_ptr<Command>>;
+
+// A command whose uses are all commands: "git remote add" and "git remote remove" of "git remote".
+class CommandGroup : public Command {
+ public:
+    CommandGroup(const std::string& name, const std::string& summary, Commands commands);
+    int run() override;
+    int main(int argc, char** argv) override;
+
+ private:
+    Commands commands_;
+};
 
 template <class... All>
 Commands commands()

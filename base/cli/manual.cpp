@@ -243,11 +243,18 @@ std::string function_name(const std::string& program)
     return function;
 }
 
+// Where on the command line a command of it stands: "git remote" has its own behind two words.
+std::string place_of_commands(const Manual& manual)
+{
+    return std::to_string(1 + std::count(manual.program.begin(), manual.program.end(), ' '));
+}
+
 // Hands over to the function of a command.
 std::string bash_commands(const Manual& manual)
 {
     if (manual.commands.empty()) return "";
-    std::string cases = "    ((COMP_CWORD > 1)) && case ${COMP_WORDS[1]} in\n";
+    const std::string place = place_of_commands(manual);
+    std::string cases = "    ((COMP_CWORD > " + place + ")) && case ${COMP_WORDS[" + place + "]} in\n";
     for (const Manual& command : manual.commands)
         cases += bash_case(command_word(command), function_name(command.program));
     return cases + "    esac\n";
@@ -263,13 +270,15 @@ std::string bash_words(const Manual& manual, const std::string& program_function
                 "\n        return\n    fi\n";
     words += "    local words=" + quoted(option_words(manual, " ", [](const OptionText&) { return true; })) + "\n";
     for (const Manual& command : manual.commands)
-        words += "    ((COMP_CWORD == 1)) && words+=" + quoted(" " + command_word(command)) + "\n";
+        words += "    ((COMP_CWORD == " + place_of_commands(manual) +
+                 ")) && words+=" + quoted(" " + command_word(command)) + "\n";
     return words + "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n";
 }
 
 std::string bash_function(const Manual& manual, const std::string& program_function)
 {
     std::ostringstream script;
+    for (const Manual& command : manual.commands) script << bash_function(command, program_function) << "\n";
     script << function_name(manual.program) << "()\n{\n"
            << bash_commands(manual) << bash_value << "    case $option in\n";
     for (const auto& [option, words] : manual.plug_ins)
@@ -378,7 +387,6 @@ std::string bash_completion(const Manual& manual)
         plug_ins.replace(at, 10, function);
 
     std::string script = "# bash completion for " + manual.program + "\n" + plug_ins + "\n";
-    for (const Manual& command : manual.commands) script += bash_function(command, function) + "\n";
     return script + bash_function(manual, function) + "complete -F " + function + " " + manual.program + "\n";
 }
 

@@ -90,3 +90,18 @@ TEST_CASE("a program of commands lists them in its help")
     CHECK(help.find("git COMMAND ...") != std::string::npos);
     CHECK(help.find("\n  commit  records what is staged\n  log     shows the commits\n") != std::string::npos);
 }
+
+TEST_CASE("a command may have commands of its own")
+{
+    struct Remote : base::CommandGroup {
+        Remote() : CommandGroup{"git remote", "other repositories", base::commands<Commit, Log>()} {}
+    };
+    const auto run = [](Arguments arguments) {
+        return base::run_command(base::commands<Remote>(), arguments.count(), arguments.values());
+    };
+    CHECK(run({"git", "remote", "log"}) == 7);
+    CHECK_THROWS_WITH_AS(run({"git", "remote", "lgo"}), "no command 'lgo'; did you mean log? (there are commit, log)",
+                         base::UsageError);
+    CHECK_THROWS_WITH_AS(run({"git", "remote"}), "lacks a command: commit, log (git remote --help)", base::UsageError);
+    CHECK(Remote{}.options.help().find("\n  commit  records what is staged\n") != std::string::npos);
+}

@@ -120,6 +120,19 @@ TEST_CASE_FIXTURE(Cake, "completion, help and man page know commands and plug-in
     CHECK(page.find(".SH \"COMMANDS\"\n.TP\n\\fBeat\\fR\nwhat is left\n") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Cake, "completion knows the commands of a command")
+{
+    base::Options freeze{"bake-cake keep freeze", "for months"};
+    std::string degrees;
+    freeze.add("degrees", degrees, "how cold", "NUMBER");
+    base::Options keep{"bake-cake keep", "for later"};
+    keep.command(freeze.manual());
+    options.command(keep.manual());
+    CHECK(offered("bake-cake k") == "keep\n");
+    CHECK(offered("bake-cake keep f") == "freeze\n");
+    CHECK(offered("bake-cake keep freeze --d") == "--degrees\n");
+}
+
 TEST_CASE_FIXTURE(Cake, "a shell without completion is refused")
 {
     std::string program = "bake-cake";

@@ -5,6 +5,7 @@
 #include "base/contract/verdict_words.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
+#include "jobscripts/cli/campaign_commands.hpp"
 #include "jobscripts/doctor/doctor.hpp"
 #include "jobscripts/run/designed_run.hpp"
 #include "jobscripts/run/several_runs.hpp"
@@ -264,12 +265,24 @@ class DoctorCommand : public base::Command {
     bool json_ = false;
 };
 
+class CampaignCommand : public base::CommandGroup {
+ public:
+    CampaignCommand()
+        : CommandGroup{"crosstalk campaign", "many runs from one file, and what they amount to",
+                       crosstalk::campaign_commands()}
+    {
+        options.example("crosstalk campaign plan seed-study.ini -o DIR");
+        options.example("crosstalk campaign run DIR");
+        options.example("crosstalk campaign collect DIR");
+    }
+};
+
 }  // namespace
 
 int main(int argc, char** argv)
 try {
     base::Options options{"crosstalk", "one command from a job to the verdict on the noise beside it"};
-    return base::run_program(options, base::commands<RunCommand, DoctorCommand>(), argc, argv);
+    return base::run_program(options, base::commands<RunCommand, CampaignCommand, DoctorCommand>(), argc, argv);
 } catch (...) {
     return base::report_failure("crosstalk");
 }

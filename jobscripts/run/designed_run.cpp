@@ -13,6 +13,7 @@
 #include "jobscripts/run/cores.hpp"
 #include "jobscripts/run/ended.hpp"
 #include "jobscripts/run/job.hpp"
+#include "jobscripts/run/mpi.hpp"
 #include "jobscripts/run/programs.hpp"
 #include "jobscripts/run/request_record.hpp"
 #include "jobscripts/run/results.hpp"
@@ -90,20 +91,6 @@ void check_schedule(const Request& request, const Job& job, const Split& cores, 
     const std::size_t last = said.rfind("noisegen: ");
     if (last != std::string::npos) said = said.substr(last);
     throw Ended{code, base::join("no such noise: ", base::trim(said))};
-}
-
-// Sets what is not set: ranks may share CPUs, are bound by the job alone, and get time to write their records.
-void prepare_for_mpi()
-{
-    const auto set = [](const char* name, const char* value) { ::setenv(name, value, 0); };
-    if (::geteuid() == 0) {
-        set("OMPI_ALLOW_RUN_AS_ROOT", "1");
-        set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    }
-    set("OMPI_MCA_hwloc_base_binding_policy", "none");
-    set("OMPI_MCA_rmaps_base_oversubscribe", "1");
-    set("OMPI_MCA_mpi_yield_when_idle", "1");  // the job has fewer CPUs than MPI counts: who waits must let others work
-    set("OMPI_MCA_odls_base_sigkill_timeout", "2");
 }
 
 // What runs ranks for others: it is not stopped with them, or it would tell of each stop.

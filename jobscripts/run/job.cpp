@@ -149,7 +149,7 @@ std::vector<std::string> Job::training_words(const fs::path& out) const
     std::vector<std::string> words = request_.command;
     for (std::string& word : words)
         if (word == "ddl-train") word = program(word);
-    if (!names("--cpus")) words.insert(words.end(), {"--cpus", base::format_cpus(cpus_)});
+    if (!cpus_.empty() && !names("--cpus")) words.insert(words.end(), {"--cpus", base::format_cpus(cpus_)});
     words.insert(words.end(), {"--out", out.string()});
     return words;
 }

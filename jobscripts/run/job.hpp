@@ -23,6 +23,7 @@ enum class StepSource { ddl_train, marks, table, lines, calls };
 class Job {
  public:
     // Throws UsageError for a command that cannot be measured so, such as ddl-train with an --out of its own.
+    // No CPUs: it chooses them itself.
     Job(const Request& request, const base::CpuSet& cpus);
 
     StepSource source() const { return source_; }
@@ -54,6 +55,7 @@ class Job {
     std::vector<std::string> last_words() const;
 
     pid_t pid() const { return child_->pid(); }
+    const base::Child& child() const { return *child_; }
     std::filesystem::path log() const;
 
  private:

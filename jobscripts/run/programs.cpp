@@ -56,7 +56,7 @@ std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus
     if (!found_on_path(launch.words.front())) base::fail_usage("no program '", launch.words.front(), "' on PATH");
     launch.words.insert(launch.words.begin(), {"setpriv", "--pdeathsig", "TERM"});
     const base::CpuSet own = base::affinity_of(0);
-    base::bind_this_thread(cpus);  // a child inherits them
+    if (!cpus.empty()) base::bind_this_thread(cpus);  // a child inherits them
     auto child = std::make_unique<base::Child>(launch);
     base::bind_this_thread(own);
     return child;

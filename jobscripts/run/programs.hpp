@@ -22,7 +22,8 @@ std::string program(const std::string& name);
 // The program that a shell would start under that name.
 std::optional<std::filesystem::path> found_on_path(const std::string& name);
 
-// A child on these CPUs that gets SIGTERM if this process is killed. Throws UsageError for a program that is not there.
+// A child on these CPUs (none: on all that this thread has) that gets SIGTERM if this process is killed. Throws
+// UsageError for a program that is not there.
 std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus);
 
 // Its exit code. Throws Interrupted where a signal asks this process to end.

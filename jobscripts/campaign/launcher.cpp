@@ -1,0 +1,113 @@
+#include "jobscripts/campaign/launcher.hpp"
+
+#include "base/contract/campaign_directory.hpp"
+#include "base/error.hpp"
+#include "jobscripts/run/programs.hpp"
+
+#include <boost/program_options/parsers.hpp>
+
+#include <csignal>
+
+namespace crosstalk {
+
+namespace {
+
+void append(Words& words, const Words& more)
+{
+    words.insert(words.end(), more.begin(), more.end());
+}
+
+// The first cores among those that noise may have.
+base::CpuSet first_cores(const base::CpuSet& cpus, const std::string& count)
+{
+    std::vector<base::Core> cores = base::physical_cores(cpus);
+    const auto wanted = base::parse<std::uint64_t>(count);
+    if (wanted > cores.size())
+        base::fail_usage("noise is to get ", count, " cores, and there are ", cores.size(), ": ",
+                         base::format_cpus(cpus));
+    cores.resize(wanted);
+    return base::cpus_of(cores);
+}
+
+class LocalLauncher : public Launcher {
+ public:
+    explicit LocalLauncher(const Spec& spec) : spec_{spec} {}
+
+    Split cores_for(const PlannedRun& run) const override
+    {
+        const auto given = [](const std::string& list) {
+            return list.empty() ? base::CpuSet{} : base::parse_cpus(list);
+        };
+        base::check_cpus(given(spec_.cpus));
+        base::check_cpus(given(spec_.noise_cpus));
+        Split cores =
+            split_cores(base::physical_cores(base::allowed_cpus()), given(spec_.cpus), given(spec_.noise_cpus));
+        if (run.cores != "all" && run.cores != "0") cores.noise = first_cores(cores.noise, run.cores);
+        return cores;
+    }
+
+    Words training(const PlannedRun& run) const override
+    {
+        if (run.ranks == 0) return {};
+        return {"mpirun", "-n", std::to_string(run.ranks), "--oversubscribe", "--bind-to", "none"};
+    }
+
+    Words noise(const PlannedRun&) const override { return {}; }
+
+    void end_noise(const PlannedRun&, const base::Child& child) const override { child.signal(SIGTERM); }
+    void end_training(const PlannedRun&, const base::Child& child) const override { child.signal(SIGTERM); }
+
+    Words designed(const PlannedRun& run, const std::filesystem::path& out) const override
+    {
+        const Split cores = cores_for(run);
+        Words words{program("crosstalk"), "run", "--out", out.string(), "--duration", base::format(spec_.duration)};
+        append(words, {"--schedule", run.schedule, "--seed", std::to_string(run.seed), "--budget", spec_.budget});
+        if (!cores.shared)
+            append(words, {"--cpus", base::format_cpus(cores.job), "--noise-cpus", base::format_cpus(cores.noise)});
+        for (const auto& [option, value] :
+             {std::pair{"--step-line", spec_.step_line}, std::pair{"--step-from", spec_.step_from},
+              std::pair{"--step-region", spec_.step_region}})
+            if (!value.empty()) append(words, {option, value});
+        words.emplace_back("--");
+        append(words, training(run));
+        append(words, training_words(run, spec_));
+        return words;
+    }
+
+ private:
+    const Spec& spec_;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> local_launcher(const Spec& spec)
+{
+    return std::make_unique<LocalLauncher>(spec);
+}
+
+Words training_words(const PlannedRun& run, const Spec& spec)
+{
+    const auto split = [](const std::string& text) { return boost::program_options::split_unix(text); };
+    if (run.ranks == 0) return split(run.model);
+    Words words{"ddl-train",  "--model",    run.model,    "--data", run.data,
+                "--strategy", run.strategy, "--progress", "yield"};
+    append(words, split(spec.options));
+    return words;
+}
+
+Words noise_words(const PlannedRun& run, const Spec& spec, const Split& cores)
+{
+    // It is ended with the training; this is for when nobody is there to do so.
+    constexpr base::Nanoseconds beyond = std::chrono::minutes{10};
+    Words words{program("noisegen"), "--schedule", run.schedule, "--seed", std::to_string(run.seed)};
+    append(words, {"--duration", base::format(spec.duration + spec.start_within + beyond)});
+    if (cores.noise.empty()) {
+        append(words, {"--cpus", "all"});
+    } else {
+        append(words, {"--cpus", base::format_cpus(cores.noise)});
+        append(words, cores.shared ? Words{"--share"} : Words{"--avoid", base::format_cpus(cores.job)});
+    }
+    return words;
+}
+
+}  // namespace crosstalk

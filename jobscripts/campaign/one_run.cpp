@@ -1,0 +1,267 @@
+#include "jobscripts/campaign/one_run.hpp"
+
+#include "base/contract/campaign_directory.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/processes.hpp"
+#include "base/words.hpp"
+#include "jobscripts/campaign/directory.hpp"
+#include "jobscripts/campaign/proof.hpp"
+#include "jobscripts/run/ended.hpp"
+#include "jobscripts/run/job.hpp"
+#include "jobscripts/run/mpi.hpp"
+#include "jobscripts/run/programs.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <ostream>
+
+namespace crosstalk {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t look_again_in_ns = 100'000'000;
+constexpr std::int64_t noise_on_within_ns = 60'000'000'000;
+constexpr base::Nanoseconds noise_ends_within = std::chrono::seconds{15};
+
+bool is_quiet(const PlannedRun& run)
+{
+    return run.noise == base::campaign::no_noise;
+}
+
+Request request_of(const OneRun& one)
+{
+    Request request;
+    request.command = one.launcher.training(one.run);
+    const Words words = training_words(one.run, one.spec);
+    request.command.insert(request.command.end(), words.begin(), words.end());
+    request.out = one.directory;
+    request.duration = one.spec.duration;
+    request.control_delay = "0";
+    request.step_line = one.spec.step_line;
+    request.step_from = one.spec.step_from;
+    request.step_region = one.spec.step_region;
+    return request;
+}
+
+Words whole_noise_words(const OneRun& one, const Split& cores)
+{
+    Words words = one.launcher.noise(one.run);
+    const Words own = noise_words(one.run, one.spec, cores);
+    words.insert(words.end(), own.begin(), own.end());
+    words.insert(words.end(), {"--out", one.directory.string()});
+    return words;
+}
+
+// The last line that a program of ours said; of others, and of launchers, it may be anything.
+std::string last_line(const fs::path& log)
+{
+    std::ifstream in{log};
+    std::string last;
+    for (std::string line; std::getline(in, line);)
+        if (!base::trim(line).empty()) last = line;
+    return base::shortened(base::printable(last), 120);
+}
+
+class SteadyRun {
+ public:
+    explicit SteadyRun(const OneRun& one)
+        : one_{one}, cores_{one.launcher.cores_for(one.run)}, request_{request_of(one)}, job_{request_, cores_.job}
+    {
+    }
+
+    // Whatever ended it: nothing of it goes on.
+    ~SteadyRun()
+    {
+        try {
+            if (job_started_ && job_.running()) one_.launcher.end_training(one_.run, job_.child());
+            if (noise_ && noise_->pid() != 0) {
+                one_.launcher.end_noise(one_.run, *noise_);
+                noise_->wait(noise_ends_within);
+            }
+        } catch (const std::exception& error) {
+            base::warn(error.what());
+        }
+        end_started_processes();
+    }
+    SteadyRun(const SteadyRun&) = delete;
+    SteadyRun& operator=(const SteadyRun&) = delete;
+
+    std::string make()
+    {
+        if (!is_quiet(one_.run)) start_noise();
+        const std::int64_t start_ns = base::now_ns() + one_.run.wait_ms * 1'000'000;
+        while (base::now_ns() < start_ns) rest();
+        job_.start();
+        job_started_ = true;
+        watch();
+        end_noise();
+        write_steps();
+        return why_not_covered(training_by_node(one_.directory, one_.spec.warmup, bound_),
+                               noise_by_node(one_.directory), asked());
+    }
+
+ private:
+    void rest() const
+    {
+        one_.look_up();
+        base::sleep_until_ns(base::now_ns() + look_again_in_ns);
+    }
+
+    fs::path noise_log() const { return one_.directory / base::part::log / "noise.log"; }
+
+    void start_noise()
+    {
+        noise_ = start(
+            {.words = whole_noise_words(one_, cores_), .folder = {}, .output = noise_log(), .errors = noise_log()},
+            cores_.noise);
+        const std::int64_t until_ns = base::now_ns() + noise_on_within_ns;
+        while (nodes_with_noise() < one_.launcher.nodes()) {
+            fail_if_noise_ended();
+            if (base::now_ns() > until_ns) throw Ended{base::exit_promise_not_kept, "noise was not on within a minute"};
+            rest();
+        }
+    }
+
+    // Nodes on which a first slot is on record.
+    int nodes_with_noise() const
+    {
+        std::set<std::string> nodes;
+        for (const auto& [node, slots] : noise_by_node(one_.directory))
+            if (!slots.empty()) nodes.insert(node);
+        return static_cast<int>(nodes.size());
+    }
+
+    void fail_if_noise_ended()
+    {
+        if (!noise_ || noise_->pid() == 0) return;
+        const std::optional<int> code = noise_->wait(base::Nanoseconds{0});
+        if (code)
+            throw Ended{base::exit_promise_not_kept,
+                        base::join("noise ended early (", *code, "): ", last_line(noise_log()))};
+    }
+
+    void watch()
+    {
+        const std::int64_t begin_ns = base::now_ns();
+        const std::int64_t first_step_ns = begin_ns + one_.spec.start_within.count();
+        bool stepped = false;
+        bool asked_to_end = false;
+        while (job_.running()) {
+            fail_if_noise_ended();
+            stepped = stepped || job_.steps_so_far().value_or(1) > 0;
+            if (!stepped && base::now_ns() > first_step_ns) {
+                one_.launcher.end_training(one_.run, job_.child());
+                throw Ended{base::exit_failed,
+                            base::join("the training took no step within ", base::format(one_.spec.start_within),
+                                       ": is another step of the job on its CPUs (srun without --overlap)?")};
+            }
+            add_bound_cpus();
+            if (!asked_to_end && ends_only_if_asked() && base::now_ns() > begin_ns + one_.spec.duration.count()) {
+                asked_to_end = true;
+                one_.launcher.end_training(one_.run, job_.child());
+            }
+            rest();
+        }
+        if (job_.exit_code() != 0 && !asked_to_end)
+            throw Ended{base::exit_failed,
+                        base::join("the training failed (", job_.exit_code(), "): ", last_line(job_.log()))};
+        fail_if_noise_ended();
+    }
+
+    bool ends_only_if_asked() const { return job_.source() != StepSource::ddl_train; }
+
+    // Where the processes of a job really may run that does not record that itself.
+    void add_bound_cpus()
+    {
+        if (job_.source() == StepSource::ddl_train) return;
+        for (const pid_t pid : base::with_descendants({job_.pid()}, base::processes()))
+            bound_.merge(base::affinity_of(pid));
+    }
+
+    void end_noise()
+    {
+        if (!noise_) return;
+        one_.launcher.end_noise(one_.run, *noise_);
+        if (!noise_->wait(noise_ends_within)) throw Ended{base::exit_failed, "noise did not end when it was asked to"};
+    }
+
+    // A table of steps from an archive, where the job left nothing else.
+    void write_steps()
+    {
+        const fs::path part = one_.directory / base::part::train;
+        Words words = job_.finish();
+        if (fs::exists(part / base::file::steps)) return;
+        words.insert(words.begin(), {program("trace-steps"), (part / base::file::anchor_in_part).string()});
+        words.insert(words.end(), {"-o", (one_.directory / "steps").string()});
+        const fs::path log = one_.directory / base::part::log / "steps.log";
+        if (wait_for(*start({.words = words, .folder = {}, .output = log, .errors = log}, cores_.job)) != 0)
+            throw Ended{base::exit_failed, base::join("the job shows no steps: ", last_line(log))};
+        fs::rename(one_.directory / "steps" / base::file::steps, part / base::file::steps);
+        fs::remove_all(one_.directory / "steps");
+    }
+
+    AskedNoise asked() const
+    {
+        AskedNoise asked{.none = is_quiet(one_.run), .may_share = cores_.shared, .cpus = cores_.noise, .cpu_count = 0};
+        if (cores_.noise.empty() && one_.run.cores != "all")
+            asked.cpu_count = base::parse<std::uint64_t>(one_.run.cores);
+        return asked;
+    }
+
+    const OneRun& one_;
+    Split cores_;
+    Request request_;
+    Job job_;
+    std::unique_ptr<base::Child> noise_;
+    bool job_started_ = false;
+    base::CpuSet bound_;
+};
+
+std::string make_designed_run(const OneRun& one)
+{
+    const fs::path log = one.directory / base::part::log / "run.log";
+    const Words words = one.launcher.designed(one.run, one.directory);
+    const auto child = start({.words = words, .folder = {}, .output = log, .errors = log}, base::allowed_cpus());
+    std::optional<int> code;
+    while (!(code = child->wait(base::Nanoseconds{look_again_in_ns}))) one.look_up();
+    if (*code == base::exit_fine) return {};
+    const auto status = status_of(one.directory);
+    return base::join(status ? status->value("reason", "") : last_line(log), " (", *code, ")");
+}
+
+}  // namespace
+
+std::string make_run(const OneRun& one)
+try {
+    fs::create_directories(one.directory / base::part::log);
+    prepare_for_mpi();
+    if (one.run.noise == base::campaign::designed) return make_designed_run(one);
+    return SteadyRun{one}.make();
+} catch (const Ended& ended) {
+    return ended.reason;
+} catch (const base::UsageError&) {
+    throw;
+} catch (const base::Error& error) {
+    return error.what();
+}
+
+void show_run(std::ostream& out, const OneRun& one)
+{
+    out << one.run.name << "  " << treatment_name(one.run) << "\n";
+    if (one.run.noise == base::campaign::designed) {
+        out << "  " << base::shell_words(one.launcher.designed(one.run, one.directory)) << "\n";
+        return;
+    }
+    const Split cores = one.launcher.cores_for(one.run);
+    const Request request = request_of(one);
+    if (!is_quiet(one.run)) out << "  " << base::shell_words(whole_noise_words(one, cores)) << "\n";
+    out << "  " << Job{request, cores.job}.command_line() << "\n";
+}
+
+}  // namespace crosstalk
