@@ -1,10 +1,12 @@
 #include "jobscripts/cli/campaign_commands.hpp"
 
 #include "base/contract/campaign_directory.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/stop.hpp"
 #include "base/system/waiting.hpp"
+#include "jobscripts/campaign/collect.hpp"
 #include "jobscripts/campaign/directory.hpp"
 #include "jobscripts/campaign/driver.hpp"
 #include "jobscripts/campaign/one_run.hpp"
@@ -159,11 +161,33 @@ class StopCommand : public OfCampaign {
     }
 };
 
+class CollectCommand : public OfCampaign {
+ public:
+    CollectCommand()
+        : OfCampaign{"crosstalk campaign collect", "one table, effects of each noise, and what was left out"}
+    {
+        options.example("crosstalk campaign collect DIR");
+        options.epilogue("Writes DIR/report, in the place of an earlier one.");
+    }
+
+    int run() override
+    {
+        const CampaignDirectory dir = campaign();
+        Collection collection = collect(dir);
+        write_report(dir, collection);
+        print_effects(std::cout, collection);
+        std::cout << collection.runs.size() << " of " << dir.plan().size()
+                  << " runs count\nreport: " << (dir.path() / base::part::report / "index.html").string() << "\n";
+        base::flush_stdout();
+        return base::exit_fine;
+    }
+};
+
 }  // namespace
 
 base::Commands campaign_commands()
 {
-    return base::commands<PlanCommand, RunCampaignCommand, StatusCommand, StopCommand>();
+    return base::commands<PlanCommand, RunCampaignCommand, StatusCommand, StopCommand, CollectCommand>();
 }
 
 }  // namespace crosstalk

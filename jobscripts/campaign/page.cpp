@@ -1,0 +1,145 @@
+#include "base/contract/campaign_directory.hpp"
+#include "jobscripts/campaign/collect.hpp"
+
+#include <array>
+#include <cstdio>
+#include <sstream>
+
+namespace crosstalk {
+
+namespace {
+
+constexpr const char* style = R"(<style>
+body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color-scheme: light dark }
+table { border-collapse: collapse; margin: 1em 0 } td, th { padding: .2em .8em; text-align: left; border-bottom: 1px solid #8888 }
+td.number { text-align: right; font-variant-numeric: tabular-nums }
+</style>
+)";
+
+std::string escaped(const std::string& text)
+{
+    std::string safe;
+    for (const char c : text) {
+        if (c == '&')
+            safe += "&amp;";
+        else if (c == '<')
+            safe += "&lt;";
+        else if (c == '>')
+            safe += "&gt;";
+        else if (c == '"')
+            safe += "&quot;";
+        else
+            safe += c;
+    }
+    return safe;
+}
+
+std::string percent(double value)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%+.2f %%", value);
+    return text.data();
+}
+
+std::string training_of(const PlannedRun& run)
+{
+    if (run.ranks == 0) return run.model;
+    return run.model + ", " + run.strategy + ", " + std::to_string(run.ranks) + " ranks";
+}
+
+std::string cell(const std::string& text)
+{
+    return "<td>" + escaped(text) + "</td>";
+}
+
+std::string number_cell(const std::string& text)
+{
+    return "<td class=\"number\">" + escaped(text) + "</td>";
+}
+
+void add_effects(std::ostream& page, const Collection& all, const std::string& budget)
+{
+    if (all.effects.empty()) return;
+    page << "<h2>What each noise costs a step</h2>\n<p>Against the quiet runs of the same block; mean over blocks and "
+            "its 95 % interval, the block being the unit. A slowdown below "
+         << escaped(budget)
+         << " is affordable.</p>\n<table><tr><th>training<th>noise<th>slowdown<th>95 % interval"
+            "<th>blocks<th>p (Holm)<th>verdict<th></tr>\n";
+    for (const CollectedEffect& effect : all.effects) {
+        std::array<char, 32> p{};
+        std::snprintf(p.data(), p.size(), "%.3g", effect.p_holm);
+        page << "<tr>" << cell(training_of(effect.of)) << cell(treatment_name(effect.of))
+             << number_cell(percent(effect.effect_percent))
+             << number_cell(effect.interval ? percent(effect.interval->low) + " to " + percent(effect.interval->high)
+                                            : "one block")
+             << number_cell(std::to_string(effect.blocks)) << number_cell(p.data()) << cell(effect.verdict) << "<td>";
+        if (!effect.comparison.empty()) page << "<a href=\"" << effect.comparison << "\">phases</a>";
+        page << "</td></tr>\n";
+    }
+    page << "</table>\n";
+}
+
+void add_designed(std::ostream& page, const Collection& all)
+{
+    if (all.designed.empty()) return;
+    page << "<h2>Designed runs</h2>\n<table><tr><th>run<th>training<th>noise<th>slowdown<th>95 % interval<th>verdict"
+            "<th>trustworthy<th></tr>\n";
+    for (const DesignedEffect& one : all.designed)
+        page << "<tr>" << cell(one.run.name) << cell(training_of(one.run)) << cell(one.factor)
+             << number_cell(percent(one.effect_percent))
+             << number_cell(percent(one.low_percent) + " to " + percent(one.high_percent)) << cell(one.verdict)
+             << cell(one.trustworthy ? "yes" : "no") << "<td><a href=\"../" << base::campaign::runs << "/"
+             << escaped(one.run.name) << "/report/index.html\">report</a></td></tr>\n";
+    page << "</table>\n";
+}
+
+void add_left_out_runs(std::ostream& page, const Collection& all)
+{
+    page << "<h2>Left out</h2>\n";
+    if (all.left_out.empty()) {
+        page << "<p>Nothing: every run that was made counts.</p>\n";
+        return;
+    }
+    page
+        << "<p>Attempts that do not count, and runs that were not made. A run whose attempt failed may count by a later "
+           "one.</p>\n<table><tr><th>run<th>noise<th>attempt<th>reason</tr>\n";
+    for (const LeftOut& one : all.left_out)
+        page << "<tr>" << cell(one.run.name) << cell(treatment_name(one.run))
+             << number_cell(std::to_string(one.attempt)) << cell(one.reason) << "</tr>\n";
+    page << "</table>\n";
+}
+
+}  // namespace
+
+void print_effects(std::ostream& out, const Collection& collection)
+{
+    for (const CollectedEffect& effect : collection.effects) {
+        out << treatment_name(effect.of) << "  " << percent(effect.effect_percent);
+        if (effect.interval)
+            out << " (" << percent(effect.interval->low) << " to " << percent(effect.interval->high) << ")";
+        out << "  " << effect.verdict << ", " << effect.blocks << " blocks, " << training_of(effect.of) << "\n";
+    }
+}
+
+std::string page_of(const CampaignDirectory& campaign, const Collection& collection)
+{
+    std::ostringstream page;
+    const std::string name = campaign.path().filename().string();
+    page << "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Campaign " << escaped(name)
+         << "</title>\n"
+         << style << "</head><body>\n<h1>Campaign " << escaped(name) << "</h1>\n<p>" << escaped(campaign.spec().about)
+         << "</p>\n<p>" << collection.runs.size() << " of " << campaign.plan().size() << " runs count; seed "
+         << campaign.spec().seed << "; on " << escaped(collection.runs.front().hosts) << ", begun "
+         << escaped(collection.runs.front().started) << ".</p>\n";
+    add_effects(page, collection, campaign.spec().budget);
+    add_designed(page, collection);
+    add_left_out_runs(page, collection);
+    page << "<p>Tables:";
+    for (const char* table : {base::campaign::run_table, base::campaign::effect_table, base::campaign::designed_table,
+                              base::campaign::left_out_table})
+        page << " <a href=\"" << table << "\">" << table << "</a>";
+    page << "</p>\n</body></html>\n";
+    return page.str();
+}
+
+}  // namespace crosstalk
