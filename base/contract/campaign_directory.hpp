@@ -5,7 +5,7 @@
 //     DIR/runs/<run>.partial/        one that goes on, or was cut off
 //     DIR/failed/<run>.<attempt>/    one that does not count; its status.json says why
 //     DIR/report/{runs.csv, left_out.csv, effects.csv, designed.csv, index.html}
-//     DIR/{driver.lock, block-<block>.lock, stop}
+//     DIR/{driver.lock, block-<block>.lock, stop, site.sh, log/}
 #pragma once
 
 namespace base::campaign {
@@ -16,7 +16,8 @@ inline constexpr const char* runs = "runs";
 inline constexpr const char* failed = "failed";
 inline constexpr const char* partial = ".partial";  // behind a run's name
 inline constexpr const char* log = "log";
-inline constexpr const char* stop = "stop";  // is there: whoever runs the campaign is to end
+inline constexpr const char* stop = "stop";     // is there: whoever runs the campaign is to end
+inline constexpr const char* site = "site.sh";  // lines of a cluster, for its jobs
 inline constexpr const char* driver_lock = "driver.lock";
 
 inline constexpr const char* run_table = "runs.csv";  // of report/, as the next

@@ -6,8 +6,12 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/system/launcher.hpp"
+#include "base/system/waiting.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -105,7 +109,10 @@ CampaignLock::CampaignLock(const CampaignDirectory& campaign, const std::string&
     : file_{base::check_errno(::open((campaign.path() / name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), "open ",
                               (campaign.path() / name).string())}
 {
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    constexpr std::int64_t patience_ns = 3'000'000'000;  // a killed process takes a moment to be gone
+    constexpr std::int64_t look_again_ns = 100'000'000;
+    const auto locked = [&] { return ::flock(file_, LOCK_EX | LOCK_NB) == 0; };
+    if (!base::wait_until(locked, patience_ns, look_again_ns)) {
         const std::string holder = base::read_whole(campaign.path() / name);
         base::fail_usage("this campaign is being run by ", holder.empty() ? "another process" : holder,
                          " (crosstalk campaign stop ", campaign.path().string(), ")");
@@ -124,6 +131,14 @@ bool CampaignLock::is_held(const CampaignDirectory& campaign, const std::string&
 std::string block_lock(int block)
 {
     return base::join("block-", block, ".lock");
+}
+
+bool is_being_run(const CampaignDirectory& campaign)
+{
+    std::set<std::string> locks{base::campaign::driver_lock};
+    for (const PlannedRun& run : campaign.plan()) locks.insert(block_lock(run.block));
+    return std::any_of(locks.begin(), locks.end(),
+                       [&](const std::string& lock) { return CampaignLock::is_held(campaign, lock); });
 }
 
 }  // namespace crosstalk

@@ -61,4 +61,7 @@ class CampaignLock {
 
 std::string block_lock(int block);
 
+// Does anybody run it, or a block of it?
+bool is_being_run(const CampaignDirectory& campaign);
+
 }  // namespace crosstalk

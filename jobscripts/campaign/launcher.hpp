@@ -33,14 +33,13 @@ class Launcher {
     virtual void end_noise(const PlannedRun& run, const base::Child& child) const = 0;
     virtual void end_training(const PlannedRun& run, const base::Child& child) const = 0;
 
-    // A designed run in this directory: the words, after what they find in the environment is set. Throws Unavailable
-    // where there is no way.
+    // A designed run in this directory. Throws UsageError where there is no way.
     virtual Words designed(const PlannedRun& run, const std::filesystem::path& out) const = 0;
 };
 
 std::unique_ptr<Launcher> local_launcher(const Spec& spec);
 std::unique_ptr<Launcher> step_launcher(const Spec& spec);
-std::unique_ptr<Launcher> two_jobs_launcher(const Spec& spec, const std::string& campaign, const Words& site);
+std::unique_ptr<Launcher> two_jobs_launcher(const std::string& campaign, const Words& site);
 
 // The training's own words: ddl-train and its options, or the command.
 Words training_words(const PlannedRun& run, const Spec& spec);

@@ -70,16 +70,13 @@ std::string last_line(const fs::path& log)
 
 class SteadyRun {
  public:
-    explicit SteadyRun(const OneRun& one)
-        : one_{one}, cores_{one.launcher.cores_for(one.run)}, request_{request_of(one)}, job_{request_, cores_.job}
-    {
-    }
+    explicit SteadyRun(const OneRun& one) : one_{one}, cores_{one.launcher.cores_for(one.run)} {}
 
     // Whatever ended it: nothing of it goes on.
     ~SteadyRun()
     {
         try {
-            if (job_started_ && job_.running()) one_.launcher.end_training(one_.run, job_.child());
+            if (job_ && job_->running()) one_.launcher.end_training(one_.run, job_->child());
             if (noise_ && noise_->pid() != 0) {
                 one_.launcher.end_noise(one_.run, *noise_);
                 noise_->wait(noise_ends_within);
@@ -97,8 +94,7 @@ class SteadyRun {
         if (!is_quiet(one_.run)) start_noise();
         const std::int64_t start_ns = base::now_ns() + one_.run.wait_ms * 1'000'000;
         while (base::now_ns() < start_ns) rest();
-        job_.start();
-        job_started_ = true;
+        start_job();
         watch();
         end_noise();
         write_steps();
@@ -128,6 +124,14 @@ class SteadyRun {
         }
     }
 
+    // After the noise: where there are two jobs, it is to be on the node of the noise.
+    void start_job()
+    {
+        request_ = request_of(one_);
+        job_ = std::make_unique<Job>(request_, cores_.job);
+        job_->start();
+    }
+
     // Nodes on which a first slot is on record.
     int nodes_with_noise() const
     {
@@ -152,11 +156,11 @@ class SteadyRun {
         const std::int64_t first_step_ns = begin_ns + one_.spec.start_within.count();
         bool stepped = false;
         bool asked_to_end = false;
-        while (job_.running()) {
+        while (job_->running()) {
             fail_if_noise_ended();
-            stepped = stepped || job_.steps_so_far().value_or(1) > 0;
+            stepped = stepped || job_->steps_so_far().value_or(1) > 0;
             if (!stepped && base::now_ns() > first_step_ns) {
-                one_.launcher.end_training(one_.run, job_.child());
+                one_.launcher.end_training(one_.run, job_->child());
                 throw Ended{base::exit_failed,
                             base::join("the training took no step within ", base::format(one_.spec.start_within),
                                        ": is another step of the job on its CPUs (srun without --overlap)?")};
@@ -164,23 +168,23 @@ class SteadyRun {
             add_bound_cpus();
             if (!asked_to_end && ends_only_if_asked() && base::now_ns() > begin_ns + one_.spec.duration.count()) {
                 asked_to_end = true;
-                one_.launcher.end_training(one_.run, job_.child());
+                one_.launcher.end_training(one_.run, job_->child());
             }
             rest();
         }
-        if (job_.exit_code() != 0 && !asked_to_end)
+        if (job_->exit_code() != 0 && !asked_to_end)
             throw Ended{base::exit_failed,
-                        base::join("the training failed (", job_.exit_code(), "): ", last_line(job_.log()))};
+                        base::join("the training failed (", job_->exit_code(), "): ", last_line(job_->log()))};
         fail_if_noise_ended();
     }
 
-    bool ends_only_if_asked() const { return job_.source() != StepSource::ddl_train; }
+    bool ends_only_if_asked() const { return job_->source() != StepSource::ddl_train; }
 
     // Where the processes of a job really may run that does not record that itself.
     void add_bound_cpus()
     {
-        if (job_.source() == StepSource::ddl_train) return;
-        for (const pid_t pid : base::with_descendants({job_.pid()}, base::processes()))
+        if (job_->source() == StepSource::ddl_train) return;
+        for (const pid_t pid : base::with_descendants({job_->pid()}, base::processes()))
             bound_.merge(base::affinity_of(pid));
     }
 
@@ -195,7 +199,7 @@ class SteadyRun {
     void write_steps()
     {
         const fs::path part = one_.directory / base::part::train;
-        Words words = job_.finish();
+        Words words = job_->finish();
         if (fs::exists(part / base::file::steps)) return;
         words.insert(words.begin(), {program("trace-steps"), (part / base::file::anchor_in_part).string()});
         words.insert(words.end(), {"-o", (one_.directory / "steps").string()});
@@ -217,9 +221,8 @@ class SteadyRun {
     const OneRun& one_;
     Split cores_;
     Request request_;
-    Job job_;
+    std::unique_ptr<Job> job_;
     std::unique_ptr<base::Child> noise_;
-    bool job_started_ = false;
     base::CpuSet bound_;
 };
 
@@ -228,6 +231,7 @@ std::string make_designed_run(const OneRun& one)
     const fs::path log = one.directory / base::part::log / "run.log";
     const Words words = one.launcher.designed(one.run, one.directory);
     const auto child = start({.words = words, .folder = {}, .output = log, .errors = log}, base::allowed_cpus());
+    const EndsWhatWasStarted guard;
     std::optional<int> code;
     while (!(code = child->wait(base::Nanoseconds{look_again_in_ns}))) one.look_up();
     if (*code == base::exit_fine) return {};

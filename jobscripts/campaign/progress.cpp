@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_driven(const CampaignDirectory& campaign)
-{
-    return CampaignLock::is_held(campaign, base::campaign::driver_lock);
-}
-
 char letter_of(const CampaignDirectory& campaign, const PlannedRun& run, int retries)
 {
     if (campaign.is_done(run)) return '+';
@@ -79,7 +74,7 @@ void print_standing(std::ostream& out, const CampaignDirectory& campaign, int re
     for (const auto& [block, letters] : blocks) out << "block " << block << "  " << letters << "\n";
     out << "+ counts, > goes on, . is left, x was given up\n"
         << standing_of(campaign, retries).text() << "\n"
-        << (is_driven(campaign) ? "it is being run" : "nobody runs it now") << "\n";
+        << (is_being_run(campaign) ? "it is being run" : "nobody runs it now") << "\n";
 }
 
 void print_standing_json(std::ostream& out, const CampaignDirectory& campaign, int retries)
@@ -94,7 +89,7 @@ void print_standing_json(std::ostream& out, const CampaignDirectory& campaign, i
     json["running"] = standing.running;
     json["failures"] = standing.failures;
     json["seconds_left"] = base::seconds(standing.left);
-    json["is_driven"] = is_driven(campaign);
+    json["is_being_run"] = is_being_run(campaign);
     out << json.dump() << "\n";
 }
 

@@ -1,9 +1,11 @@
 #include "jobscripts/cli/campaign_commands.hpp"
 
+#include "base/cli/option_checks.hpp"
 #include "base/contract/campaign_directory.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/environment.hpp"
 #include "base/system/stop.hpp"
 #include "base/system/waiting.hpp"
 #include "jobscripts/campaign/collect.hpp"
@@ -12,6 +14,7 @@
 #include "jobscripts/campaign/one_run.hpp"
 #include "jobscripts/campaign/plan.hpp"
 #include "jobscripts/campaign/progress.hpp"
+#include "jobscripts/campaign/slurm.hpp"
 #include "jobscripts/campaign/spec.hpp"
 
 #include <iostream>
@@ -93,8 +96,19 @@ class RunCampaignCommand : public OfCampaign {
     RunCampaignCommand() : OfCampaign{"crosstalk campaign run", "makes the runs that are left, until all count"}
     {
         add_retries();
+        options.add_choice("back-end", back_end_, {"local", "slurm", "step"},
+                           "where: on this machine, as jobs of Slurm, a block each; or, in such a job, as its steps");
+        options.add("jobs", jobs_, "blocks in Slurm's queue at a time", "NUMBER");
+        options.add("site", site_,
+                    "lines #SBATCH (account, partition, gres), and others that the job's shell reads (module load); it "
+                    "is kept for the next time",
+                    "FILE");
+        options.add_switch("two-jobs", two_jobs_,
+                           "with slurm: training and noise as two jobs on the same node, as of two users");
+        options.add("block", block_, "only this one", "NUMBER");
         options.add_switch("dry-run", dry_run_, "print the exact commands of the runs that are left, and end");
         options.example("crosstalk campaign run DIR");
+        options.example("crosstalk campaign run DIR --back-end slurm --site site.sh");
         options.epilogue(
             "Exit codes: 0 all runs count, 1 failed (a full disk), 2 wrong usage, or another driver runs it, 3 some runs "
             "do not count, or it was stopped. Whatever ended it: start it again, and it goes on.");
@@ -103,19 +117,62 @@ class RunCampaignCommand : public OfCampaign {
     int run() override
     {
         const CampaignDirectory dir = campaign();
-        const auto launcher = local_launcher(dir.spec());
-        const DriverOptions wanted{.retries = retries, .block = {}, .job = "local"};
+        check();
+        keep_site(dir);
         if (dry_run_) {
-            show_commands(dir.pending(retries), dir.spec(), *launcher, dir.path());
+            show_commands(dir.pending(retries), dir.spec(), *launcher(dir), dir.path());
             return base::exit_fine;
+        }
+        base::stop_on_signals();
+        if (back_end_ == "step") {  // whoever submitted it drives, and may want it to stop
+            if (!is_being_run(dir)) dir.withdraw_stop();
+            return drive(dir, *launcher(dir), wanted());
         }
         const CampaignLock lock{dir, base::campaign::driver_lock};
         dir.withdraw_stop();
-        base::stop_on_signals();
-        return drive(dir, *launcher, wanted);
+        if (back_end_ == "slurm" && !two_jobs_)
+            return drive_by_jobs(dir, {.driver = wanted(), .jobs = jobs_, .site = site(dir)});
+        return drive(dir, *launcher(dir), wanted());
     }
 
  private:
+    void check() const
+    {
+        base::check_at_least(0, retries, "--retries");
+        base::check_at_least(1, jobs_, "--jobs");
+        if (two_jobs_ && back_end_ != "slurm") base::fail_usage("--two-jobs is for --back-end slurm");
+    }
+
+    DriverOptions wanted() const
+    {
+        DriverOptions wanted{
+            .retries = retries, .block = {}, .job = base::environment("SLURM_JOB_ID").value_or("local")};
+        if (options.given("block")) wanted.block = block_;
+        return wanted;
+    }
+
+    std::unique_ptr<Launcher> launcher(const CampaignDirectory& dir) const
+    {
+        if (two_jobs_) return two_jobs_launcher(job_name(dir), site_words(site(dir)));
+        return back_end_ == "step" ? step_launcher(dir.spec()) : local_launcher(dir.spec());
+    }
+
+    static std::filesystem::path site(const CampaignDirectory& dir)
+    {
+        const std::filesystem::path kept = dir.path() / base::campaign::site;
+        return std::filesystem::exists(kept) ? kept : std::filesystem::path{};
+    }
+
+    void keep_site(const CampaignDirectory& dir) const
+    {
+        if (!site_.empty()) base::write_whole(dir.path() / base::campaign::site, base::read_whole(site_));
+    }
+
+    std::string back_end_ = "local";
+    std::string site_;
+    int jobs_ = 4;
+    int block_ = 1;
+    bool two_jobs_ = false;
     bool dry_run_ = false;
 };
 
@@ -155,7 +212,7 @@ class StopCommand : public OfCampaign {
         constexpr std::int64_t look_again_ns = 100'000'000;
         const CampaignDirectory dir = campaign();
         dir.request_stop();
-        const auto ended = [&] { return !CampaignLock::is_held(dir, base::campaign::driver_lock); };
+        const auto ended = [&] { return !is_being_run(dir); };
         if (base::wait_until(ended, patience_ns, look_again_ns)) return base::exit_fine;
         base::fail("whoever runs it has not ended within a minute");
     }

@@ -42,6 +42,14 @@ std::string program(const std::string& name)
     return path.string();
 }
 
+fs::path script(const std::string& name)
+{
+    const fs::path prefix = path_of_program("").parent_path().parent_path();
+    for (const fs::path& folder : {prefix / CROSSTALK_SCRIPT_FOLDER, fs::path{CROSSTALK_SCRIPT_SOURCE}})
+        if (fs::exists(folder / name)) return folder / name;
+    base::unavailable("there is no ", (prefix / CROSSTALK_SCRIPT_FOLDER / name).string(), ": install anew");
+}
+
 std::optional<fs::path> found_on_path(const std::string& name)
 {
     const auto runs = [](const fs::path& path) { return ::access(path.c_str(), X_OK) == 0; };

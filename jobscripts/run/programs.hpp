@@ -19,6 +19,9 @@ std::filesystem::path path_of_program(const std::string& name);
 // The same. Throws Unavailable if it is not there.
 std::string program(const std::string& name);
 
+// Where a script of ours of that name is, as installed or in the source tree. Throws Unavailable.
+std::filesystem::path script(const std::string& name);
+
 // The program that a shell would start under that name.
 std::optional<std::filesystem::path> found_on_path(const std::string& name);
 

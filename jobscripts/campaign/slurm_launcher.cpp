@@ -1,0 +1,203 @@
+#include "base/error.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/environment.hpp"
+#include "base/words.hpp"
+#include "jobscripts/campaign/launcher.hpp"
+#include "jobscripts/campaign/slurm.hpp"
+#include "jobscripts/run/programs.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <sstream>
+
+namespace crosstalk {
+
+namespace {
+
+// Of these an inner srun would believe the job's value instead of its own options, with nothing but a warning.
+constexpr std::array inherited{
+    "SLURM_NTASKS",   "SLURM_NPROCS",        "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE",   "SLURM_CPUS_PER_TASK",
+    "SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "SLURM_CPU_BIND_TYPE",   "SLURM_CPU_BIND_VERBOSE", "SLURM_DISTRIBUTION"};
+
+// {0, 5} is 0x21.
+std::string mask_of(const base::CpuSet& cpus)
+{
+    std::string mask;
+    for (int digit = cpus.empty() ? 0 : *cpus.rbegin() / 4; digit >= 0; --digit) {
+        unsigned value = 0;
+        for (int bit = 0; bit < 4; ++bit)
+            if (cpus.contains(4 * digit + bit)) value |= 1U << static_cast<unsigned>(bit);
+        mask += "0123456789abcdef"[value];
+    }
+    return "0x" + mask;
+}
+
+// Two overlapping steps of the job that this process is in.
+class StepLauncher : public Launcher {
+ public:
+    explicit StepLauncher(const Spec& spec)
+        : spec_{spec},
+          on_this_node_{local_launcher(spec)},
+          job_{base::environment("SLURM_JOB_ID").value_or("")},
+          nodes_{base::environment_number("SLURM_JOB_NUM_NODES").value_or(1)},
+          mpi_{base::environment("CROSSTALK_MPI").value_or("pmix")}
+    {
+        if (job_.empty()) base::fail_usage("--back-end step is for a job of Slurm (campaign-block.sbatch)");
+        for (const char* name : inherited) ::unsetenv(name);
+    }
+
+    int nodes() const override { return nodes_; }
+
+    Split cores_for(const PlannedRun& run) const override
+    {
+        if (run.ranks % nodes_ != 0)
+            base::fail_usage(run.ranks, " ranks are not the same number on each of ", nodes_, " nodes");
+        return on_this_node_->cores_for(run);
+    }
+
+    // Without --overlap the second step would wait, silently, until the first is over; without --cpu-bind both would
+    // get all CPUs.
+    Words training(const PlannedRun& run) const override
+    {
+        return step("training", run.ranks == 0 ? 1 : nodes_, run.ranks == 0 ? 1 : run.ranks, cores_for(run).job);
+    }
+    Words noise(const PlannedRun& run) const override { return step("noise", nodes_, nodes_, cores_for(run).noise); }
+
+    void end_noise(const PlannedRun&, const base::Child&) const override { end_step("noise"); }
+    void end_training(const PlannedRun&, const base::Child&) const override { end_step("training"); }
+
+    Words designed(const PlannedRun& run, const std::filesystem::path& out) const override
+    {
+        if (run.ranks == 0) base::fail_usage("designed runs of a command are for --back-end local");
+        const Split cores = cores_for(run);
+        return {"env",
+                "-u",
+                "SLURM_ARRAY_TASK_ID",
+                "CROSSTALK_OUT=" + out.string(),
+                "CROSSTALK_BIN=" + path_of_program("").parent_path().string(),
+                "CROSSTALK_TRAIN_CPUS=" + base::format_cpus(cores.job),
+                "CROSSTALK_NOISE_CPUS=" + base::format_cpus(cores.noise),
+                base::join("CROSSTALK_RANKS_PER_NODE=", run.ranks / nodes_),
+                "CROSSTALK_MODEL=" + run.model,
+                "CROSSTALK_DATA=" + run.data,
+                "CROSSTALK_DURATION=" + base::format(spec_.duration),
+                "CROSSTALK_SCHEDULE=" + run.schedule,
+                base::join("CROSSTALK_SEED=", run.seed),
+                base::join("CROSSTALK_TRAINING_OPTIONS=--strategy ", run.strategy, " --progress yield ", spec_.options),
+                "bash",
+                script("co-schedule.sbatch").string()};
+    }
+
+ private:
+    Words step(const std::string& name, int nodes, int tasks, const base::CpuSet& cpus) const
+    {
+        return {"srun",
+                "--job-name=" + name,
+                "--overlap",
+                base::join("--nodes=", nodes),
+                base::join("--ntasks=", tasks),
+                base::join("--ntasks-per-node=", tasks / nodes),
+                "--cpu-bind=verbose,mask_cpu:" + mask_of(cpus),
+                "--mpi=" + mpi_};
+    }
+
+    // scancel without a signal, and any signal to its srun, would kill it at once: no trace. A controller that does not
+    // answer is asked again.
+    void end_step(const std::string& name) const
+    {
+        constexpr int times = 20;
+        constexpr std::int64_t look_again_ns = 500'000'000;
+        for (int time = 0; time < times; ++time) {
+            const std::optional<std::string> id = step_named(name);
+            if (id && (id->empty() || said_by({"scancel", "--signal=TERM", *id}))) return;
+            base::sleep_until_ns(base::now_ns() + look_again_ns);
+        }
+    }
+
+    // Its id; empty if it has ended, none if the controller does not answer.
+    std::optional<std::string> step_named(const std::string& name) const
+    {
+        const auto said = said_by({"squeue", "--steps", "--noheader", "--jobs=" + job_, "--format=%i %j"});
+        if (!said) return {};
+        std::istringstream lines{*said};
+        std::string id;
+        std::string found;
+        while (lines >> id >> found)
+            if (found == name) return id;
+        return "";
+    }
+
+    const Spec& spec_;
+    std::unique_ptr<Launcher> on_this_node_;
+    std::string job_;
+    int nodes_ = 1;
+    std::string mpi_;
+};
+
+// Two jobs on the same node, each with the cores that Slurm gives it.
+class TwoJobsLauncher : public Launcher {
+ public:
+    TwoJobsLauncher(const std::string& campaign, Words site) : campaign_{campaign}, site_{std::move(site)} {}
+
+    Split cores_for(const PlannedRun& run) const override
+    {
+        if (run.cores == "all")
+            base::fail_usage("two jobs: cores must be a number, as Slurm is to give noise a job of that size");
+        return {};
+    }
+
+    Words training(const PlannedRun& run) const override
+    {
+        Words words = job("training", run.ranks == 0 ? 1 : run.ranks, "1");
+        if (run.cores != "0") words.push_back("--nodelist=" + node_of_noise());
+        return words;
+    }
+    Words noise(const PlannedRun& run) const override { return job("noise", 1, run.cores); }
+
+    void end_noise(const PlannedRun&, const base::Child&) const override { end_job("noise"); }
+    void end_training(const PlannedRun&, const base::Child&) const override { end_job("training"); }
+
+    Words designed(const PlannedRun&, const std::filesystem::path&) const override
+    {
+        base::fail_usage("two jobs: a designed run is one job (sbatch co-schedule.sbatch)");
+    }
+
+ private:
+    Words job(const std::string& what, int tasks, const std::string& cpus) const
+    {
+        Words words{"srun", "--job-name=" + campaign_ + "-" + what};
+        words.insert(words.end(), site_.begin(), site_.end());
+        words.insert(words.end(), {"--nodes=1", base::join("--ntasks=", tasks), "--cpus-per-task=" + cpus,
+                                   "--cpu-bind=cores", "--mpi=pmix"});
+        return words;
+    }
+
+    std::string node_of_noise() const
+    {
+        const auto said = said_by({"squeue", "--noheader", "--name=" + campaign_ + "-noise", "--format=%N"});
+        const std::string node{base::trim(said.value_or(""))};
+        return node.empty() ? "NODE_OF_THE_NOISE" : node;  // of a dry run, or gone: then srun refuses it
+    }
+
+    void end_job(const std::string& what) const
+    {
+        said_by({"scancel", "--signal=TERM", "--name=" + campaign_ + "-" + what});
+    }
+
+    std::string campaign_;
+    Words site_;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> step_launcher(const Spec& spec)
+{
+    return std::make_unique<StepLauncher>(spec);
+}
+
+std::unique_ptr<Launcher> two_jobs_launcher(const std::string& campaign, const Words& site)
+{
+    return std::make_unique<TwoJobsLauncher>(campaign, site);
+}
+
+}  // namespace crosstalk

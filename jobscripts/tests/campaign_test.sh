@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# campaign_test.sh local|proof|kill|slurm|two_jobs|slurm_kill: a small campaign is planned, run, cut off and collected.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
+needs setpriv crosstalk noisegen interference
+how=$1
+campaign=$scratch/campaign
+bin=$(dirname "$(command -v crosstalk)")
+
+# A job of some ms a step, which goes on until it is asked to end.
+cat >"$scratch/job.py" <<'PYTHON'
+for step in range(1000000):
+    sum(x * x for x in range(30000))
+    print("step", step, flush=True)
+PYTHON
+# plan REPETITIONS [LINE...]: a block has three runs.
+plan() {
+    local repetitions=$1
+    shift
+    printf '%s\n' "about = <a> & b" "command = python3 $scratch/job.py" "step-line = step ([0-9]+)" \
+        "noise = cpu.spin, placebo" "repetitions = $repetitions" "duration = 1s" "wait = 100ms" "$@" >"$scratch/spec.ini"
+    rm -rf "$campaign"
+    check "it is planned" crosstalk campaign plan "$scratch/spec.ini" -o "$campaign"
+}
+status_is() { crosstalk campaign status --json "$campaign" | grep -q -- "$1"; }
+counting() { find "$campaign/runs" -mindepth 1 -maxdepth 1 ! -name '*.partial' | wc -l; }
+counting_reach() { (($(counting) >= $1)); }
+# What must hold of a campaign of $1 runs, however often it was cut off.
+complete() {
+    check "all runs count" status_is "\"done\":$1,"
+    check "no run is there twice, or half" test "$(find "$campaign/runs" -mindepth 1 -maxdepth 1 | wc -l)" = "$1"
+    check "the table is collected" crosstalk campaign collect "$campaign"
+    check "it has a row for each run" test "$(rows_of "$campaign/report/runs.csv")" = "$1"
+    check "the rows are different runs" test "$(tail -n +2 "$campaign/report/runs.csv" | cut -d, -f1 | sort -u | wc -l)" = "$1"
+    check "nothing of it goes on" within 10 none_left
+    check "no scratch file is left" test -z "$(ls -A "$scratch/tmp")"
+}
+none_left() { ! grep -qsz -- "^CROSSTALK_CAMPAIGN_RUN=$campaign/" /proc/[0-9]*/environ; }
+# started NAME: a process of that name among those of a run that goes on; nothing if there is none.
+started() {
+    local file
+    # shellcheck disable=SC2013 # process ids hold no blanks
+    for file in $(grep -lsz -- "^CROSSTALK_CAMPAIGN_RUN=$campaign/" /proc/[0-9]*/environ); do
+        file=${file%/environ}
+        [[ $(cat "$file/comm" 2>/dev/null) != "$1" ]] || { echo "${file#/proc/}"; return; }
+    done
+}
+mkdir "$scratch/tmp"
+export TMPDIR=$scratch/tmp
+
+# A program that stands in for noisegen: with WORDS before it starts.
+stand_in() {
+    mkdir "$scratch/bin"
+    ln -s "$bin"/* "$scratch/bin/"
+    rm "$scratch/bin/noisegen"
+    printf '#!/usr/bin/env bash\n%s\n' "$1" >"$scratch/bin/noisegen"
+    chmod +x "$scratch/bin/noisegen"
+    export CROSSTALK_BIN=$scratch/bin
+}
+# does_not_count REASON: no noisy run of the campaign does, and the reason is listed.
+does_not_count() {
+    run crosstalk campaign run "$campaign" --retries 1
+    [[ $status == 3 ]] || broken "the campaign ends with 3" "$status: $(cat "$scratch/out" "$scratch/err")"
+    check "the quiet run counts" test "$(counting)" = 1
+    check "collecting names what was left out" crosstalk campaign collect "$campaign"
+    [[ $(grep -c -- "$1" "$campaign/report/left_out.csv") == 4 ]] ||
+        broken "each try is listed with '$1'" "$(cat "$campaign/report/left_out.csv")"
+}
+
+case $how in
+    local)
+        plan 2
+        check "the plan depends on spec and seed only" \
+            cmp "$campaign/plan.csv" <(crosstalk campaign plan "$scratch/spec.ini" -o "$scratch/again" >/dev/null && cat "$scratch/again/plan.csv")
+        crosstalk campaign run "$campaign" --dry-run >"$scratch/commands"
+        check "a dry run shows the commands" grep -q "noisegen --schedule 'cpu.spin 500ms'" "$scratch/commands"
+        check "and starts nothing" test "$(counting)" = 0
+        crosstalk campaign run "$campaign" >/dev/null 2>&1 &
+        driver=$!
+        check "runs are made" within 60 counting_reach 1
+        check "its status says that it is being run" status_is '"is_being_run":true'
+        refused 2 "is being run by process" crosstalk campaign run "$campaign"
+        check "it can be stopped" crosstalk campaign stop "$campaign"
+        status=0
+        wait "$driver" || status=$?
+        check "which ends it with 3" test "$status" = 3
+        check "and leaves nothing half" test -z "$(find "$campaign/runs" -name '*.partial' -exec find {} -name status.json \;)"
+        kept=$(find "$campaign/runs" -name status.json -exec stat -c '%n %Y' {} + | sort)
+        run crosstalk campaign run "$campaign"
+        [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err")"
+        check "what counted was not made again" test -z "$(comm -13 <(find "$campaign/runs" -name status.json -exec stat -c '%n %Y' {} + | sort) <(echo "$kept"))"
+        complete 6
+        check "each noise has its effect" test "$(rows_of "$campaign/report/effects.csv")" = 2
+        check "the page escapes what people write" grep -q '&lt;a&gt; &amp; b' "$campaign/report/index.html"
+        check "a comparison of phases is beside it" test -f "$campaign/report/compare-1/index.html"
+        run crosstalk campaign run "$campaign"
+        check "there is nothing left to run" grep -q '6 of 6 runs count' "$scratch/out"
+        ;;
+    proof)
+        plan 1
+        stand_in "timeout -s TERM 3 $bin/noisegen \"\$@\"; exit 0"
+        sed -i 's/^duration = .*/duration = 4s/' "$campaign/spec.ini"
+        does_not_count 'noise ended early'
+        sed -i 's/^duration = .*/duration = 1s/' "$campaign/spec.ini"
+        rm -rf "${scratch:?}/bin" "$campaign/failed" "$campaign/runs"/b*
+        # The CPUs of the training instead of its own: "--cpus 1 --avoid 0" becomes "--cpus 0 --share".
+        stand_in "given=()
+while ((\$#)); do case \$1 in --cpus) given+=(--cpus 0); shift ;; --avoid) given+=(--share); shift ;; *) given+=(\"\$1\") ;; esac; shift; done
+exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
+        does_not_count 'noise on .* ran on CPUs 0, of which the training uses'
+        ;;
+    kill)
+        plan 4 # of three runs
+        # 30 times the driver, the noise or the job is killed, whatever it is at.
+        kills=0
+        while ((kills < 30)) && ! counting_reach 12; do
+            if [[ -z ${driver:-} ]] || ! kill -0 "$driver" 2>/dev/null; then
+                crosstalk campaign run "$campaign" --retries 50 >>"$scratch/driver.log" 2>&1 &
+                driver=$!
+            fi
+            if ((RANDOM % 5 == 0)); then sleep 2.5; else sleep "0.$((RANDOM % 9 + 1))"; fi
+            victim=$driver
+            case $((RANDOM % 3)) in
+                0) victim=$(started noisegen) ;;
+                1) victim=$(started python3) ;;
+            esac
+            [[ -z $victim ]] || ! kill -9 "$victim" 2>/dev/null || kills=$((kills + 1))
+        done
+        kill -9 "$driver" 2>/dev/null || true
+        run crosstalk campaign run "$campaign" --retries 50
+        [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
+        complete 12
+        echo "$kills kills, $(rows_of "$campaign/report/left_out.csv") attempts that do not count, 12 runs that do"
+        ;;
+esac
