@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# campaign_test.sh local|proof|kill|slurm|two_jobs|slurm_kill: a small campaign is planned, run, cut off and collected.
+# campaign_test.sh local|proof|kill|slurm|slurm_serial|slurm_two_jobs|slurm_kill: a small campaign is planned, run, cut off and collected.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -46,6 +46,13 @@ started() {
         [[ $(cat "$file/comm" 2>/dev/null) != "$1" ]] || { echo "${file#/proc/}"; return; }
     done
 }
+use_sandbox() {
+    [[ -f ${CROSSTALK_SANDBOX_NOTE:?} ]] || skip "no Slurm here"
+    sandbox=$(cat "$CROSSTALK_SANDBOX_NOTE")
+    eval "$("$jobscripts/slurm-sandbox.sh" env "$sandbox")"
+    PATH=$PATH:/usr/sbin
+}
+queue_is_empty() { [[ -z $(squeue -h) ]]; }
 mkdir "$scratch/tmp"
 export TMPDIR=$scratch/tmp
 
@@ -131,6 +138,67 @@ exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
         run crosstalk campaign run "$campaign" --retries 50
         [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
         complete 12
+        echo "$kills kills, $(rows_of "$campaign/report/left_out.csv") attempts that do not count, 12 runs that do"
+        ;;
+    slurm)
+        plan 2
+        use_sandbox
+        printf '#SBATCH --partition=batch --time=10\nexport CROSSTALK_OF_SITE=yes\n' >"$scratch/site.sh"
+        run crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --site "$scratch/site.sh"
+        [[ $status == 0 ]] || broken "the campaign ends well" "$(cat "$scratch/out" "$scratch/err" "$campaign"/log/*)"
+        complete 6
+        check "they were jobs of Slurm" test -z "$(grep -L '"job":"[0-9]' "$campaign"/runs/*/status.json)"
+        check "nothing is left in the queue" within 10 queue_is_empty
+        ;;
+    slurm_serial)
+        # An srun that forgets --overlap, as people do: the second step waits for the first, silently.
+        plan 1 "start-within = 6s"
+        use_sandbox
+        mkdir "$scratch/forgetful"
+        # shellcheck disable=SC2016 # the words are its own
+        printf '#!/usr/bin/env bash\nfor word; do shift; [[ $word == --overlap ]] || set -- "$@" "$word"; done\nexec %s "$@"\n' \
+            "$(command -v srun)" >"$scratch/forgetful/srun"
+        chmod +x "$scratch/forgetful/srun"
+        PATH=$scratch/forgetful:$PATH run crosstalk campaign run "$campaign" --back-end slurm --retries 0
+        [[ $status == 3 ]] || broken "the campaign ends with 3" "$status: $(cat "$scratch/out" "$scratch/err" "$campaign"/log/*)"
+        check "collecting names what was left out" crosstalk campaign collect "$campaign"
+        [[ $(grep -c -- "srun without --overlap" "$campaign/report/left_out.csv") == 2 ]] ||
+            broken "both noisy runs are listed with the cause" "$(cat "$campaign/report/left_out.csv")"
+        ;;
+    slurm_two_jobs)
+        plan 1 "cores = 1"
+        use_sandbox
+        printf '#SBATCH --partition=shared\n' >"$scratch/site.sh"
+        run crosstalk campaign run "$campaign" --back-end slurm --two-jobs --site "$scratch/site.sh"
+        [[ $status == 0 ]] || broken "the campaign ends well" "$(cat "$scratch/out" "$scratch/err")"
+        complete 3
+        check "nothing is left in the queue" within 10 queue_is_empty
+        ;;
+    slurm_kill)
+        plan 4
+        use_sandbox
+        kills=0
+        while ((kills < 30)) && ! counting_reach 12; do
+            if [[ -z ${driver:-} ]] || ! kill -0 "$driver" 2>/dev/null; then
+                crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --retries 50 >>"$scratch/driver.log" 2>&1 &
+                driver=$!
+            fi
+            sleep "$((RANDOM % 3)).$((RANDOM % 9 + 1))"
+            case $((RANDOM % 5)) in
+                0) victim=$driver ;;
+                1) victim=$(started noisegen) ;;
+                2) victim=$(started python3) ;;
+                3) victim=$(started srun) ;;
+                4) victim=$(cat "$sandbox/run/slurmctld.pid") ;;
+            esac
+            [[ -z $victim ]] || ! kill -9 "$victim" 2>/dev/null || kills=$((kills + 1))
+            scontrol ping >/dev/null 2>&1 || slurmctld >/dev/null 2>&1 || true # as systemd would
+        done
+        kill -9 "$driver" 2>/dev/null || true
+        run crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --retries 50
+        [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
+        complete 12
+        check "nothing is left in the queue" within 20 queue_is_empty
         echo "$kills kills, $(rows_of "$campaign/report/left_out.csv") attempts that do not count, 12 runs that do"
         ;;
 esac

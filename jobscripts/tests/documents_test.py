@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
-SUBCOMMANDS = {"crosstalk": ["run", "doctor"], 
+SUBCOMMANDS = {"crosstalk": ["run", "doctor", "campaign"],
     "noisegen": ["calibrate", "limits", "probe"],
     "interference": ["analyse", "so-far", "exposure", "compare", "controls"],
     "ddl-data": ["generate", "convert", "info"],

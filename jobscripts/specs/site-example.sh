@@ -1,0 +1,6 @@
+# Lines of a site: crosstalk campaign run DIR --back-end slurm --site site.sh
+# shellcheck shell=bash
+#SBATCH --account=project
+#SBATCH --partition=gpu --gres=gpu:4
+#SBATCH --time=04:00:00
+module load OpenMPI
