@@ -141,6 +141,9 @@ class TwoJobsLauncher : public Launcher {
 
     Split cores_for(const PlannedRun& run) const override
     {
+        if (run.ranks == 0)
+            base::fail_usage(
+                "two jobs: the steps of a command would be timed on this node, not on its own: give models");
         if (run.cores == "all")
             base::fail_usage("two jobs: cores must be a number, as Slurm is to give noise a job of that size");
         return {};

@@ -20,6 +20,7 @@ plan() {
     shift
     printf '%s\n' "about = <a> & b" "command = python3 $scratch/job.py" "step-line = step ([0-9]+)" \
         "noise = cpu.spin, placebo" "repetitions = $repetitions" "duration = 1s" "wait = 100ms" "$@" >"$scratch/spec.ini"
+    [[ $* != *models* ]] || sed -i '/^command\|^step-line/d' "$scratch/spec.ini"
     rm -rf "$campaign"
     check "it is planned" crosstalk campaign plan "$scratch/spec.ini" -o "$campaign"
 }
@@ -166,7 +167,7 @@ exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
             broken "both noisy runs are listed with the cause" "$(cat "$campaign/report/left_out.csv")"
         ;;
     slurm_two_jobs)
-        plan 1 "cores = 1"
+        plan 1 "cores = 1" "models = $tiny_model" "data = $tiny_data" "ranks = 1" "start-within = 60s"
         use_sandbox
         printf '#SBATCH --partition=shared\n' >"$scratch/site.sh"
         run crosstalk campaign run "$campaign" --back-end slurm --two-jobs --site "$scratch/site.sh"

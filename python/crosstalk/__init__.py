@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from crosstalk._load import load
 from crosstalk._marks import marks
 
-__all__ = ["phase", "records", "step", "step_end", "steps"]
+__all__ = ["load", "phase", "records", "step", "step_end", "steps"]
 
 Item = TypeVar("Item")
 

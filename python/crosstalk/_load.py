@@ -1,0 +1,47 @@
+"""One table of the steps of many runs, as a DataFrame of pandas."""
+
+from __future__ import annotations
+
+import glob
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+PLANNED = ("block", "model", "strategy", "noise", "level", "cores", "seed", "attempt")
+
+
+def _about(run: Path) -> dict[str, Any]:
+    """What is the same in all steps of a run: its name, its host, and what a campaign planned."""
+    record = json.loads((run / "train/run.json").read_text(encoding="utf-8"))
+    training = record.get("training", {})
+    about = {"run": run.name, "host": record.get("host"), "model": training.get("model"), "seed": training.get("seed")}
+    status = run / "status.json"
+    if status.exists():
+        planned = json.loads(status.read_text(encoding="utf-8"))
+        about.update({name: planned[name] for name in PLANNED if name in planned})
+    return about
+
+
+def load(pattern: str) -> Any:
+    """A row a step and rank of every run directory that the pattern finds: ``load("DIR/runs/*")``.
+
+    The columns of steps.csv follow run, host, model and seed, and of a campaign block, noise, level and so on. Runs
+    that go on (``.partial``) are left out. Needs pandas.
+    """
+    try:
+        pandas = importlib.import_module("pandas")
+    except ImportError as error:
+        raise ImportError("crosstalk.load needs pandas (Debian: python3-pandas)") from error
+    tables = []
+    for name in sorted(glob.glob(pattern)):
+        run = Path(name)
+        if run.suffix == ".partial" or not (run / "train/steps.csv").exists():
+            continue
+        table = pandas.read_csv(run / "train/steps.csv")
+        for at, (column, value) in enumerate(_about(run).items()):
+            table.insert(at, column, value)
+        tables.append(table)
+    if not tables:
+        raise FileNotFoundError(f"no run with train/steps.csv in {pattern}")
+    return pandas.concat(tables, ignore_index=True)
