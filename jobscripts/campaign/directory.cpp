@@ -37,6 +37,10 @@ CampaignDirectory::CampaignDirectory(const fs::path& path)
       spec_{read_spec(path_ / base::campaign::spec)},
       plan_{read_plan(path_ / base::campaign::plan)}
 {
+    const std::size_t planned = make_plan(spec_).size();
+    if (plan_.size() != planned)
+        base::fail((path_ / base::campaign::plan).string(), " lists ", plan_.size(), " runs, ", base::campaign::spec,
+                   " plans ", planned);
 }
 
 void CampaignDirectory::make(const fs::path& path, const std::string& spec, const Plan& plan)

@@ -173,9 +173,14 @@ class SteadyRun {
             rest();
         }
         if (job_->exit_code() != 0 && !asked_to_end)
-            throw Ended{base::exit_failed,
-                        base::join("the training failed (", job_->exit_code(), "): ", last_line(job_->log()))};
+            throw Ended{base::exit_failed, base::join("the training failed (", job_->exit_code(), ")", last_words())};
         fail_if_noise_ended();
+    }
+
+    std::string last_words() const
+    {
+        const std::string line = last_line(job_->log());
+        return line.empty() ? "" : ": " + line;
     }
 
     bool ends_only_if_asked() const { return job_->source() != StepSource::ddl_train; }

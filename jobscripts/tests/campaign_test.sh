@@ -193,7 +193,7 @@ exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
                 4) victim=$(cat "$sandbox/run/slurmctld.pid") ;;
             esac
             [[ -z $victim ]] || ! kill -9 "$victim" 2>/dev/null || kills=$((kills + 1))
-            scontrol ping >/dev/null 2>&1 || slurmctld >/dev/null 2>&1 || true # as systemd would
+            scontrol ping >/dev/null 2>&1 || slurmctld -i >/dev/null 2>&1 || true # as systemd would
         done
         kill -9 "$driver" 2>/dev/null || true
         run crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --retries 50

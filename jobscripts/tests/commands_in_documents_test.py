@@ -68,6 +68,8 @@ elsewhere = {
     "crosstalk run --runs": "several_runs_test.sh",
     "crosstalk run --extend": "several_runs_test.sh",
     "crosstalk run --until": "several_runs_test.sh until",
+    "crosstalk campaign run DIR": "campaign_test.sh; the whole takes ten minutes",
+    "crosstalk campaign collect DIR": "campaign_test.sh",
     "interference analyse run1 run2": "interference_pooled_test",
     "effects-simulation --study": "studies_test.py",
     "interference controls": "controls_test.sh: its runs take ten minutes",

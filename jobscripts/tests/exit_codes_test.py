@@ -6,6 +6,7 @@ Rows of programs that were not built are skipped. Exit code 77 if none was built
 """
 import json
 import re
+import shutil
 import sys
 import tempfile
 
@@ -121,6 +122,23 @@ def scenarios(runs):
     yield "crosstalk run", 1, lambda: call("crosstalk", "run", "--out", runs.new(), "--", "false")
     yield "crosstalk run", 2, lambda: call("crosstalk", "run", "--out", runs.new())
     yield "crosstalk run", 3, lambda: own_job(runs, runs.new(), end_noise=True)
+    campaign = lambda command, *words: call("crosstalk", "campaign", command, *words)
+    yield "crosstalk campaign plan", 0, lambda: campaign("plan", spec(runs), "--out", runs.new())
+    yield "crosstalk campaign plan", 1, lambda: campaign("plan", runs.directory / "no.ini", "--out", runs.new())
+    yield "crosstalk campaign plan", 2, lambda: campaign("plan", spec(runs))
+    yield "crosstalk campaign run", 0, lambda: campaign("run", planned(runs))
+    yield "crosstalk campaign run", 1, lambda: campaign("run", cut_off_plan(runs))
+    yield "crosstalk campaign run", 2, lambda: campaign("run", planned(runs), "--jobs", 0)
+    yield "crosstalk campaign run", 3, lambda: campaign("run", planned(runs, job="false"), "--retries", 0)
+    yield "crosstalk campaign status", 0, lambda: campaign("status", planned(runs))
+    yield "crosstalk campaign status", 1, lambda: campaign("status", cut_off_plan(runs))
+    yield "crosstalk campaign status", 2, lambda: campaign("status", runs.directory)
+    yield "crosstalk campaign stop", 0, lambda: campaign("stop", planned(runs))
+    yield "crosstalk campaign stop", 1, lambda: campaign("stop", cut_off_plan(runs))
+    yield "crosstalk campaign stop", 2, lambda: campaign("stop", runs.directory)
+    yield "crosstalk campaign collect", 0, lambda: campaign("collect", planned(runs))
+    yield "crosstalk campaign collect", 1, lambda: campaign("collect", planned(runs, job="false"))
+    yield "crosstalk campaign collect", 2, lambda: campaign("collect", runs.directory)
     yield "crosstalk doctor", 0, lambda: call("crosstalk", "doctor")
     yield "crosstalk doctor", 2, lambda: call("crosstalk", "doctor", "--jsn")
     yield "crosstalk doctor", 77, lambda: alone(runs, "crosstalk", "doctor")
@@ -157,6 +175,26 @@ def scenarios(runs):
         yield "crosstalk-python", code, lambda exits=exits: call("crosstalk-python", exits)
     yield "crosstalk-python", 2, lambda: call("crosstalk-python", "no_such.py")
     yield "trace-record", 77, lambda: alone(runs, "trace-record", "--", "true")
+
+
+def spec(runs, job="bash -c 'while sleep 0.01; do echo step $((++step)); done'"):
+    text = f"command = {job}\nstep-line = step ([0-9]+)\nnoise = placebo\nrepetitions = 1\nduration = 1s\nwait = 100ms\n"
+    return runs.made(f"spec-{len(job)}.ini", lambda path: path.write_text(text))
+
+
+def planned(runs, **job):
+    """A campaign of one run with noise that does nothing, and one without."""
+    text = spec(runs, **job)
+    return runs.made(text.stem, lambda path: runs.call("crosstalk", "campaign", "plan", text, "--out", path))
+
+
+def cut_off_plan(runs):
+    def make(path):
+        shutil.copytree(planned(runs), path)
+        lines = (path / "plan.csv").read_text().splitlines(keepends=True)
+        (path / "plan.csv").write_text("".join(lines[:-1]))
+
+    return runs.made("cut-off-plan", make)
 
 
 def kineto(runs):
