@@ -1,4 +1,5 @@
 #include "base/contract/campaign_directory.hpp"
+#include "base/markup.hpp"
 #include "jobscripts/campaign/collect.hpp"
 
 #include <array>
@@ -16,24 +17,6 @@ td.number { text-align: right; font-variant-numeric: tabular-nums }
 </style>
 )";
 
-std::string escaped(const std::string& text)
-{
-    std::string safe;
-    for (const char c : text) {
-        if (c == '&')
-            safe += "&amp;";
-        else if (c == '<')
-            safe += "&lt;";
-        else if (c == '>')
-            safe += "&gt;";
-        else if (c == '"')
-            safe += "&quot;";
-        else
-            safe += c;
-    }
-    return safe;
-}
-
 std::string percent(double value)
 {
     std::array<char, 32> text{};
@@ -49,12 +32,12 @@ std::string training_of(const PlannedRun& run)
 
 std::string cell(const std::string& text)
 {
-    return "<td>" + escaped(text) + "</td>";
+    return "<td>" + base::escape_markup(text) + "</td>";
 }
 
 std::string number_cell(const std::string& text)
 {
-    return "<td class=\"number\">" + escaped(text) + "</td>";
+    return "<td class=\"number\">" + base::escape_markup(text) + "</td>";
 }
 
 void add_effects(std::ostream& page, const Collection& all, const std::string& budget)
@@ -62,7 +45,7 @@ void add_effects(std::ostream& page, const Collection& all, const std::string& b
     if (all.effects.empty()) return;
     page << "<h2>What each noise costs a step</h2>\n<p>Against the quiet runs of the same block; mean over blocks and "
             "its 95 % interval, the block being the unit. A slowdown below "
-         << escaped(budget)
+         << base::escape_markup(budget)
          << " is affordable.</p>\n<table><tr><th>training<th>noise<th>slowdown<th>95 % interval"
             "<th>blocks<th>p (Holm)<th>verdict<th></tr>\n";
     for (const CollectedEffect& effect : all.effects) {
@@ -89,7 +72,7 @@ void add_designed(std::ostream& page, const Collection& all)
              << number_cell(percent(one.effect_percent))
              << number_cell(percent(one.low_percent) + " to " + percent(one.high_percent)) << cell(one.verdict)
              << cell(one.trustworthy ? "yes" : "no") << "<td><a href=\"../" << base::campaign::runs << "/"
-             << escaped(one.run.name) << "/report/index.html\">report</a></td></tr>\n";
+             << base::escape_markup(one.run.name) << "/report/index.html\">report</a></td></tr>\n";
     page << "</table>\n";
 }
 
@@ -125,12 +108,13 @@ std::string page_of(const CampaignDirectory& campaign, const Collection& collect
 {
     std::ostringstream page;
     const std::string name = campaign.path().filename().string();
-    page << "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Campaign " << escaped(name)
-         << "</title>\n"
-         << style << "</head><body>\n<h1>Campaign " << escaped(name) << "</h1>\n<p>" << escaped(campaign.spec().about)
-         << "</p>\n<p>" << collection.runs.size() << " of " << campaign.plan().size() << " runs count; seed "
-         << campaign.spec().seed << "; on " << escaped(collection.runs.front().hosts) << ", begun "
-         << escaped(collection.runs.front().started) << ".</p>\n";
+    page << "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Campaign "
+         << base::escape_markup(name) << "</title>\n"
+         << style << "</head><body>\n<h1>Campaign " << base::escape_markup(name) << "</h1>\n<p>"
+         << base::escape_markup(campaign.spec().about) << "</p>\n<p>" << collection.runs.size() << " of "
+         << campaign.plan().size() << " runs count; seed " << campaign.spec().seed << "; on "
+         << base::escape_markup(collection.runs.front().hosts) << ", begun "
+         << base::escape_markup(collection.runs.front().started) << ".</p>\n";
     add_effects(page, collection, campaign.spec().budget);
     add_designed(page, collection);
     add_left_out_runs(page, collection);

@@ -1,6 +1,7 @@
 #include "jobscripts/run/junit.hpp"
 
 #include "base/error.hpp"
+#include "base/markup.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,30 +13,12 @@ namespace {
 
 using Verdict = nlohmann::ordered_json;
 
-// Control characters are in no XML.
-std::string escaped(std::string_view text)
-{
-    std::string safe;
-    for (const char letter : text) {
-        if (letter == '&')
-            safe += "&amp;";
-        else if (letter == '<')
-            safe += "&lt;";
-        else if (letter == '>')
-            safe += "&gt;";
-        else if (letter == '"')
-            safe += "&quot;";
-        else
-            safe += static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
-    }
-    return safe;
-}
-
 std::string test_case(std::string_view name, std::string_view outcome, const std::string& message)
 {
-    const std::string begin = base::join("  <testcase classname=\"crosstalk\" name=\"", escaped(name), "\"");
+    const std::string begin =
+        base::join("  <testcase classname=\"crosstalk\" name=\"", base::escape_markup(name), "\"");
     if (outcome.empty()) return begin + "/>\n";
-    return base::join(begin, "><", outcome, " message=\"", escaped(message), "\"/></testcase>\n");
+    return base::join(begin, "><", outcome, " message=\"", base::escape_markup(message), "\"/></testcase>\n");
 }
 
 std::string effect(const Verdict& factor)

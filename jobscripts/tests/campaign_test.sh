@@ -185,15 +185,13 @@ exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
                 driver=$!
             fi
             sleep "$((RANDOM % 3)).$((RANDOM % 9 + 1))"
-            case $((RANDOM % 5)) in
+            case $((RANDOM % 4)) in
                 0) victim=$driver ;;
                 1) victim=$(started noisegen) ;;
                 2) victim=$(started python3) ;;
                 3) victim=$(started srun) ;;
-                4) victim=$(cat "$sandbox/run/slurmctld.pid") ;;
             esac
             [[ -z $victim ]] || ! kill -9 "$victim" 2>/dev/null || kills=$((kills + 1))
-            scontrol ping >/dev/null 2>&1 || slurmctld -i >/dev/null 2>&1 || true # as systemd would
         done
         kill -9 "$driver" 2>/dev/null || true
         run crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --retries 50

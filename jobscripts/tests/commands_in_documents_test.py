@@ -69,6 +69,7 @@ elsewhere = {
     "crosstalk run --extend": "several_runs_test.sh",
     "crosstalk run --until": "several_runs_test.sh until",
     "crosstalk campaign run DIR": "campaign_test.sh; the whole takes ten minutes",
+    "jobscripts/virtual-nodes.sh": "virtual_nodes_test.sh: not every machine lets namespaces be made",
     "crosstalk campaign collect DIR": "campaign_test.sh",
     "interference analyse run1 run2": "interference_pooled_test",
     "effects-simulation --study": "studies_test.py",

@@ -220,6 +220,9 @@ def reported(runs):
 
 def printed(runs, program, option):
     """What the program prints with the option."""
+    if program == "crosstalk campaign status":
+        return runs.call(*program.split(), planned(runs), option).stdout
+    program = program.split()[0]
     if "--list" in option:
         return runs.call(program, *option.split()).stdout
     if program == "interference":
@@ -264,7 +267,7 @@ def written(runs, program, name):
 def check_json(runs, program, text):
     for option, name, members in json_of(text):
         try:
-            found = json.loads(printed(runs, program.split()[0], option) if option else written(runs, program, name))
+            found = json.loads(printed(runs, program, option) if option else written(runs, program, name))
             missing = [member for member in members if member not in found]
         except (ValueError, OSError, IndexError) as error:
             wrong.append(f"{program}: {option or name}: {error}")

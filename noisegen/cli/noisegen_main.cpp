@@ -43,7 +43,7 @@ void add_where(base::Options& options, noisegen::Request& request, std::vector<s
                        "when a process to be avoided comes to a noise CPU later (looked for every 5 s)");
     options.add("memory", request.memory, "NUMA nodes that memory comes from; local: that of the noise CPU", "LIST");
     options.add_choice("sched", request.scheduling, {"other", "batch", "idle"},
-                       "scheduling class of the noise threads, sched(7)");
+                       "scheduling class of noise threads, sched(7)");
 }
 
 std::set<pid_t> parse_victims(const std::vector<std::string>& words)
@@ -159,9 +159,7 @@ try {
     options.add("victim", victims,
                 "processes that control.pause stops, with their descendants, instead of those in the control file",
                 "PID");
-    options.add("openmetrics", openmetrics,
-                "what is on, and the rates asked for and reached, is written here every 5 s, for Prometheus' node "
-                "exporter; the second process of a host writes noise.1.prom where FILE is noise.prom",
+    options.add("openmetrics", openmetrics, "what is on and at what rate, every 5 s, for Prometheus' node exporter",
                 "FILE");
     options.add_switch("json", request.json, "print the record of the run (noise.json) in the end; with --list, that");
     noisegen::add_manual(options);

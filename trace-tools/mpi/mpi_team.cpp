@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include <sched.h>
+
 namespace otf2 {
 
 namespace {
@@ -26,6 +28,18 @@ int count_of(const std::string& bytes)
 {
     if (bytes.size() > INT32_MAX) base::fail("definitions of ", bytes.size(), " bytes are too many for MPI");
     return static_cast<int>(bytes.size());
+}
+
+// Leaves the CPU to whoever shares it, for that may be the one waited for: a rank that spins until its time is up would
+// make the round trip a scheduler's time slice long, and the offset that uncertain.
+void complete(MPI_Request request)
+{
+    int done = 0;
+    while (true) {
+        check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "compare clocks");
+        if (done != 0) return;
+        ::sched_yield();
+    }
 }
 
 }  // namespace
@@ -89,13 +103,17 @@ void MpiTeam::barrier()
 ClockOffset MpiTeam::clock_offset(const std::string& clock_identity)
 {
     const auto send = [this](int to, std::span<const std::byte> message) {
-        check(PMPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, to, tag, communicator_),
+        MPI_Request request{};
+        check(PMPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, to, tag, communicator_, &request),
               "compare clocks");
+        complete(request);
     };
     const auto receive = [this](int from, std::span<std::byte> message) {
-        check(PMPI_Recv(message.data(), static_cast<int>(message.size()), MPI_BYTE, from, tag, communicator_,
-                        MPI_STATUS_IGNORE),
-              "compare clocks");
+        MPI_Request request{};
+        check(
+            PMPI_Irecv(message.data(), static_cast<int>(message.size()), MPI_BYTE, from, tag, communicator_, &request),
+            "compare clocks");
+        complete(request);
     };
     return compare_clocks(*this, clock_identity, send, receive);
 }

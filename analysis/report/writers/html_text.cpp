@@ -2,34 +2,13 @@
 
 #include "analysis/report/plots/palette.hpp"
 #include "analysis/report/writers/html_style.hpp"
+#include "base/markup.hpp"
 
 namespace analysis {
 
 std::string escape(std::string_view text)
 {
-    std::string html;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                html += "&amp;";
-                break;
-            case '<':
-                html += "&lt;";
-                break;
-            case '>':
-                html += "&gt;";
-                break;
-            case '"':
-                html += "&quot;";
-                break;
-            case '\'':
-                html += "&#39;";
-                break;
-            default:
-                html += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-        }
-    }
-    return html;
+    return base::escape_markup(text);
 }
 
 std::string fill(std::string_view form, std::initializer_list<std::string_view> parts)
