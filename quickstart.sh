@@ -34,6 +34,8 @@ only_help "$@"
 for program in crosstalk noisegen ddl-train interference trace-info mpirun; do
     command -v "$program" >/dev/null || build=yes
 done
+# Those of an earlier build here may be older than the source.
+[[ $(command -v noisegen) != "$PWD"/build/* ]] || build=yes
 
 guard_begin
 if [[ $build == yes ]]; then
