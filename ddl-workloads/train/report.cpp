@@ -1,6 +1,7 @@
 #include "ddl-workloads/train/report.hpp"
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/launcher.hpp"
@@ -130,13 +131,10 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
 
 std::string checksum(const std::vector<std::span<std::byte>>& memory)
 {
-    constexpr std::uint64_t offset = 0xcbf29ce484222325;
-    constexpr std::uint64_t prime = 0x100000001b3;
-    std::uint64_t hash = offset;
-    for (const std::span<std::byte> bytes : memory)
-        for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * prime;
+    base::Fnv1a hash;
+    for (const std::span<std::byte> bytes : memory) hash.add(bytes);
     std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
     return digits.data();
 }
 

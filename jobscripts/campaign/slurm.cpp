@@ -6,6 +6,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
@@ -18,6 +19,7 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <span>
 #include <sstream>
 
 #include <sys/mman.h>
@@ -145,10 +147,11 @@ std::optional<std::string> said_by(const Words& words)
 
 std::string job_name(const CampaignDirectory& campaign)
 {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char c : campaign.path().string()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    const std::string path = campaign.path().string();
+    base::Fnv1a hash;
+    hash.add(std::as_bytes(std::span{path}));
     std::array<char, 24> text{};
-    std::snprintf(text.data(), text.size(), "crosstalk-%08x", static_cast<unsigned>(hash >> 32U));
+    std::snprintf(text.data(), text.size(), "crosstalk-%08x", static_cast<unsigned>(hash.value() >> 32U));
     return text.data();
 }
 
