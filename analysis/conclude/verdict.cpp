@@ -3,7 +3,6 @@
 #include "analysis/conclude/advice.hpp"
 #include "analysis/conclude/controls.hpp"
 #include "base/contract/roles.hpp"
-#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -186,13 +185,6 @@ bool contradicts(const Control& control)
 bool off_by_more_than(const Control& control, double budget_percent)
 {
     return std::abs(control.percent.value - control.true_percent) > budget_percent;
-}
-
-std::string judge(const Interval& interval, double budget_percent)
-{
-    if (interval.high < budget_percent) return base::verdict_word::safe;
-    if (interval.low > budget_percent) return base::verdict_word::unsafe;
-    return base::verdict_word::undecided;
 }
 
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,

@@ -4,6 +4,7 @@
 #include "analysis/conclude/cause.hpp"
 #include "analysis/conclude/forecast.hpp"
 #include "analysis/estimate/analyse.hpp"
+#include "base/contract/verdict_words.hpp"
 
 #include <optional>
 #include <string>
@@ -81,7 +82,6 @@ bool decided(const Verdict& verdict);
 bool contradicts(const Control& control);
 bool off_by_more_than(const Control& control, double budget_percent);
 
-// "safe" if the interval ends below the budget, "unsafe" if it begins above it, else "undecided".
-std::string judge(const Interval& interval, double budget_percent);
+using base::judge;
 
 }  // namespace analysis

@@ -118,13 +118,6 @@ void add_left_out(std::vector<LeftOut>& left_out, const CampaignDirectory& campa
     if (failures == 0 && !campaign.is_done(run)) left_out.push_back({run, 0, "not made yet"});
 }
 
-std::string verdict_of(const std::optional<base::Interval>& interval, double budget_percent)
-{
-    if (interval && interval->high < budget_percent) return base::verdict_word::safe;
-    if (interval && interval->low > budget_percent) return base::verdict_word::unsafe;
-    return base::verdict_word::undecided;
-}
-
 auto training_and_treatment(const PlannedRun& run)
 {
     return std::tuple{run.model, run.data, run.strategy, run.ranks, run.noise, run.level, run.cores};
@@ -164,7 +157,8 @@ std::vector<CollectedEffect> effects_of(std::vector<CollectedRun>& runs, double 
             effect.interval = over_blocks.interval(confidence);
             p.back() = over_blocks.p_value();
         }
-        effect.verdict = verdict_of(effect.interval, budget_percent);
+        effect.verdict =
+            effect.interval ? base::judge(*effect.interval, budget_percent) : base::verdict_word::undecided;
     }
     const std::vector<double> adjusted = base::holm(p);
     for (std::size_t i = 0; i < effects.size(); ++i) effects[i].p_holm = adjusted[i];
