@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
-#include <numbers>
 
 namespace analysis {
 
@@ -27,12 +26,6 @@ constexpr double budget_percent = 3.0;  // about the standard deviation of the e
 constexpr double block_s = 6.0;         // four factors and two times quiet, a second each
 constexpr int fixed_blocks = 60;
 constexpr int blocks_between_looks = 2;
-
-double standard_normal(base::Random& random)
-{
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - base::draw_unit(random)));
-    return radius * std::cos(2.0 * std::numbers::pi * base::draw_unit(random));
-}
 
 Simulation simulation(const std::vector<double>& effects_percent, double run_s)
 {
@@ -107,7 +100,7 @@ Set simulated_set(int count, double varies, base::Random& random)
     Set set;
     for (int run = 0; run < count; ++run) {
         std::vector<double> truth = mean_effects;
-        for (double& effect : truth) effect *= 1.0 + varies * standard_normal(random);
+        for (double& effect : truth) effect *= 1.0 + varies * draw_normal(random);
         set.analyses.push_back(analysed(designed(simulate(simulation(truth, 120.0), random)), false));
         set.truths.push_back(truth);
     }
@@ -134,7 +127,7 @@ void study_of_pooled(std::ostream& out, const Study& study)
                 const Set set = simulated_set(count, varies, random);
                 for (std::size_t f = 0; f < mean_effects.size(); ++f) {
                     const RandomEffects pooled = random_effects(estimates_of(set, f));
-                    const double next = mean_effects[f] * (1.0 + varies * standard_normal(random));
+                    const double next = mean_effects[f] * (1.0 + varies * draw_normal(random));
                     covered[f] += pooled.mean.interval(confidence).contains(mean_effects[f]) ? 1.0 : 0.0;
                     predicted[f] += pooled.prediction(confidence)->contains(next) ? 1.0 : 0.0;
                 }

@@ -9,13 +9,13 @@
 
 namespace analysis {
 
-namespace {
-
 double draw_normal(base::Random& random)
 {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - base::draw_unit(random)));
     return radius * std::cos(2.0 * std::numbers::pi * base::draw_unit(random));
 }
+
+namespace {
 
 std::vector<Slot> rotation(const Simulation& what, base::Random& random)
 {

@@ -30,6 +30,9 @@ struct SimulatedRun {
     StepTable steps;  // one rank; phases "compute" and "exchange", which take two thirds and one third of the work
 };
 
+// Of mean 0 and standard deviation 1 (Box and Muller).
+double draw_normal(base::Random& random);
+
 // Factors are called "f0", "f1", ... in the order of effects_percent.
 SimulatedRun simulate(const Simulation& what, base::Random& random);
 
