@@ -9,7 +9,6 @@
 #include "base/random.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iomanip>
 
 namespace analysis {
