@@ -125,9 +125,9 @@ TEST_CASE("the archive covers the schedule and otf2-print reads it")
     };
     CHECK(count("\nENTER ") == 30);
     CHECK(count("\nLEAVE ") == 30);
-    // At least one for each slot on a CPU that stresses, five values each.
-    CHECK(count("\nMETRIC ") >= 3 * 5);
-    CHECK(count("\nMETRIC ") % 5 == 0);
+    // At least one for each slot of cpu.spin; five values in each.
+    CHECK(count("\nMETRIC ") >= 3);
+    CHECK(count(" 5 Values: ") == count("\nMETRIC "));
     const Outcome definitions = testing::run({"otf2-print", "-G", archive});
     for (const std::string word : {"\"schedule\"", "crosstalk::clock_identity", "\"achieved bytes\""})
         CHECK(definitions.out.find(word) != std::string::npos);
