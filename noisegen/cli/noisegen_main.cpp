@@ -9,6 +9,7 @@
 #include "noisegen/cli/commands.hpp"
 #include "noisegen/cli/guard.hpp"
 #include "noisegen/cli/manual.hpp"
+#include "noisegen/execution/prepare.hpp"
 #include "noisegen/execution/run.hpp"
 #include "noisegen/resources/first_victim.hpp"
 #include "noisegen/resources/node_limits.hpp"
@@ -192,6 +193,7 @@ try {
         show(std::move(plan));
         return base::exit_fine;
     }
+    noisegen::prepare(plan);
     nlohmann::ordered_json record = base::run_record("noisegen", argc, argv);
     record["oom_score_adj"] = oom_score_adj;
 

@@ -12,8 +12,6 @@
 #include "noisegen/execution/records.hpp"
 #include "noisegen/execution/skew.hpp"
 #include "noisegen/execution/supervise.hpp"
-#include "noisegen/execution/warnings.hpp"
-#include "noisegen/resources/node_limits.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -99,15 +97,11 @@ int run(Plan plan, nlohmann::ordered_json record)
     std::optional<base::ClaimedPart> claimed;
     if (recorded)
         claimed.emplace(request.out, fs::path{base::part::noise} / base::join(base::host_name(), ".", job.rank));
-    resolve_rates(plan.request.schedule, plan.runs, request.limits_file);
-    allow_descriptors(plan.demands);
-    if (!schedule.needs_slot()) check_designed(plan);
     const auto write_record = [&] {
         if (claimed) base::write_whole(claimed->path() / base::file::noise_record, record.dump(2) + "\n");
     };
 
     // Threads of MPI and of this program stay off the training's CPUs too.
-    warn_of_competition(plan);
     base::bind_this_thread(plan.cpus);
     bind_memory(plan.memory_nodes);
     std::optional<Records> records;
