@@ -5,6 +5,7 @@
 #include "base/system/available.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
+#include "noisegen/cli/guard.hpp"
 #include "noisegen/resources/budgets.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
 #include "testing/made_stressor.hpp"
@@ -312,7 +313,8 @@ void both_at_random(const fs::path& directory)
 
 int main(int argc, char** argv)
 try {
-    if (noisegen::asked_to_guard(argc, argv)) return noisegen::guard(argv);  // files go even if this is killed
+    // Files go even if this is killed.
+    if (const auto duty = noisegen::asked_to_guard(argc, argv)) return noisegen::guard(*duty, argv[2]);
     std::vector<std::pair<std::string, void (*)(const fs::path&)>> parts{
         {"create", compare_create}, {"stat", compare_stat}, {"unlink", compare_unlink}, {"removal", show_removal},
         {"write", write_blocks},    {"read", read_blocks},  {"random", both_at_random}};
