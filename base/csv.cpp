@@ -3,6 +3,9 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdio>
 #include <utility>
 
@@ -13,15 +16,9 @@ namespace base {
 
 namespace {
 
-std::string quoted(const std::string& text)
+bool needs_quotes(std::string_view text)
 {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"') out += '"';
-        out += c;
-    }
-    return out + "\"";
+    return std::any_of(text.begin(), text.end(), [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; });
 }
 
 // Splits the whole text into lines of cells; a quoted cell may hold commas and newlines.
@@ -98,14 +95,47 @@ CsvWriter::~CsvWriter()
 
 void CsvWriter::write(const std::vector<std::string>& cells)
 {
-    constexpr std::size_t most_held = 64 << 10U;
-    if (cells.size() != columns_)
-        throw std::logic_error{join(path_.string(), " has ", columns_, " columns, not ", cells.size())};
-    for (const std::string& text : cells) {
-        if (&text != &cells.front()) held_ += ',';
-        held_ += quoted(text);
+    check_width(cells.size());
+    for (const std::string& text : cells) add(text);
+    end_row();
+}
+
+void CsvWriter::check_width(std::size_t cells) const
+{
+    if (cells != columns_) throw std::logic_error{join(path_.string(), " has ", columns_, " columns, not ", cells)};
+}
+
+void CsvWriter::add(std::string_view text)
+{
+    if (!needs_quotes(text)) {
+        held_ += text;
+    } else {
+        held_ += '"';
+        for (const char c : text) {
+            if (c == '"') held_ += '"';
+            held_ += c;
+        }
+        held_ += '"';
     }
-    held_ += '\n';
+    held_ += ',';
+}
+
+template <class Number>
+void CsvWriter::add_number(Number number)
+{
+    std::array<char, 32> text{};
+    const auto [end, code] = std::to_chars(text.data(), text.data() + text.size(), number);
+    held_.append(text.data(), end);
+    held_ += ',';
+}
+template void CsvWriter::add_number(double);
+template void CsvWriter::add_number(std::int64_t);
+template void CsvWriter::add_number(std::uint64_t);
+
+void CsvWriter::end_row()
+{
+    constexpr std::size_t most_held = 64 << 10U;
+    held_.back() = '\n';
     if (unfinished_.empty() || held_.size() >= most_held) write_held();
 }
 
@@ -125,6 +155,7 @@ void CsvWriter::write_held()
 {
     const std::string rows = std::exchange(held_, {});
     if (rows.empty()) return;
+    if (!unfinished_.empty()) held_.reserve(rows.capacity());
     const auto written = check_errno(::write(file_, rows.data(), rows.size()), "write ", path_.string());
     if (static_cast<std::size_t>(written) != rows.size()) {
         if (!shared_) static_cast<void>(!::ftruncate(file_, size_));

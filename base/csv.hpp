@@ -30,7 +30,9 @@ class CsvWriter {
     template <class... Cells>
     void row(const Cells&... cells)
     {
-        write({cell(cells)...});
+        check_width(sizeof...(cells));
+        (add(cells), ...);
+        end_row();
     }
     void write(const std::vector<std::string>& cells);
 
@@ -40,12 +42,23 @@ class CsvWriter {
  private:
     void write_held();
 
-    static std::string cell(const std::string& text) { return text; }
-    static std::string cell(const char* text) { return text; }
-    static std::string cell(double number) { return format(number); }
+    void check_width(std::size_t cells) const;
+    void add(std::string_view text);
+    void add(const std::string& text) { add(std::string_view{text}); }
+    void add(const char* text) { add(std::string_view{text}); }
+    void add(double number) { add_number(number); }
     template <class Whole>
     requires std::is_integral_v<Whole>
-    static std::string cell(Whole number) { return std::to_string(number); }
+    void add(Whole number)
+    {
+        if constexpr (std::is_signed_v<Whole>)
+            add_number(static_cast<std::int64_t>(number));
+        else
+            add_number(static_cast<std::uint64_t>(number));
+    }
+    template <class Number>
+    void add_number(Number number);  // the shortest text that reads back as the same number
+    void end_row();
 
     std::filesystem::path path_;
     std::size_t columns_ = 0;
