@@ -2,6 +2,8 @@
 # A private Slurm on this machine, for tests: munge, slurmctld and several slurmd in one directory, no systemd, no root.
 #
 #   slurm-sandbox.sh up DIR [NODES]   starts it with NODES virtual nodes (default 1); fine if it runs already
+#   slurm-sandbox.sh up DIR --on VIRTUAL   starts it on the nodes of virtual-nodes.sh in VIRTUAL: the controller on their
+#                                     front, from which jobs are submitted, and a slurmd on each
 #   slurm-sandbox.sh env DIR          prints what to evaluate in order to use it: eval "$(slurm-sandbox.sh env DIR)"
 #   slurm-sandbox.sh status DIR       prints its nodes; exit code 1 if it is not up
 #   slurm-sandbox.sh down DIR         ends its jobs and daemons; the directory keeps the logs
@@ -14,7 +16,16 @@ PATH=$PATH:/usr/sbin:/sbin
 
 say() { echo "slurm-sandbox: $*" >&2; }
 fail() { say "$2"; exit "$1"; }
-usage() { fail 2 "$1 (usage: slurm-sandbox.sh up DIR [NODES] | env DIR | status DIR | down DIR)"; }
+usage() { fail 2 "$1 (usage: slurm-sandbox.sh up DIR [NODES | --on VIRTUAL] | env DIR | status DIR | down DIR)"; }
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# at PLACE COMMAND...: on the front or a node, or here where all nodes are this machine.
+at() {
+    local place=$1
+    shift
+    if [[ -n $virtual ]]; then "$here/virtual-nodes.sh" run "$virtual" "$place" "$@"; else "$@"; fi
+}
 
 # A zombie is not alive: where process 1 reaps slowly, a killed daemon would look as if it still ran.
 alive() {
@@ -30,11 +41,20 @@ is_ours() {
         grep -qszF -- "=$dir/" "/proc/$1/cmdline" "/proc/$1/environ"
 }
 
-# The daemon's process id if it runs: daemon NAME
+# The daemon's process id if it runs: daemon NAME. On a virtual node it has written how that counts processes.
 daemon() {
-    local pid
-    pid=$(cat "$dir/run/$1.pid" 2>/dev/null) || return 1
-    [[ -n $pid ]] && alive "$pid" && is_ours "$pid" "${1%%-*}" && echo "$pid"
+    local own file pid
+    own=$(cat "$dir/run/$1.pid" 2>/dev/null) || return 1
+    [[ $own =~ ^[0-9]+$ ]] || return 1
+    # shellcheck disable=SC2013 # process ids hold no blanks
+    for file in $(grep -lsE "^NSpid:.*[[:space:]]$own\$" /proc/[0-9]*/status); do
+        pid=${file//[^0-9]/}
+        if alive "$pid" && is_ours "$pid" "${1%%-*}"; then
+            echo "$pid"
+            return
+        fi
+    done
+    return 1
 }
 
 # Waits until COMMAND works: await SECONDS COMMAND...
@@ -57,11 +77,14 @@ end_daemon() {
 gone() { ! alive "$1"; }
 
 write_config() {
-    local nodes=$1 port=$2 user cores memory node
+    local nodes=$1 port=$2 user cores memory node controller where
     user=$(id -un)
     cores=$(nproc)
     memory=$(awk '/^MemTotal/ { print int($2 / 1024 / 2) }' /proc/meminfo)
+    controller="$(uname -n | cut -d. -f1)(127.0.0.1)"
+    [[ -z $virtual ]] || controller=front
     mkdir -p "$dir"/{run,log,state,spool,scratch,etc}
+    [[ -z $virtual ]] || echo "$virtual" >"$dir/etc/virtual"
     chmod 755 "$dir" "$dir/run"
     if [[ ! -s $dir/etc/munge.key ]]; then
         (umask 077 && head -c 1024 /dev/urandom >"$dir/etc/munge.key")
@@ -71,7 +94,7 @@ write_config() {
     {
         cat <<CONF
 ClusterName=crosstalk-sandbox
-SlurmctldHost=$(uname -n | cut -d. -f1)(127.0.0.1)
+SlurmctldHost=$controller
 SlurmctldPort=$port
 SlurmUser=$user
 SlurmdUser=$user
@@ -104,7 +127,9 @@ InactiveLimit=0
 CONF
         for ((node = 1; node <= nodes; ++node)); do
             mkdir -p "$dir/spool/n$node" "$dir/scratch/n$node"
-            echo "NodeName=n$node NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((port + node))" \
+            where="NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((port + node))"
+            [[ -z $virtual ]] || where="NodeHostname=n$node NodeAddr=n$node Port=$((port + 1))"
+            echo "NodeName=n$node $where" \
                 "CPUs=$cores Boards=1 SocketsPerBoard=1 CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=$memory"
         done
         echo "PartitionName=batch Nodes=n[1-$nodes] Default=YES OverSubscribe=NO MaxTime=INFINITE State=UP"
@@ -113,7 +138,7 @@ CONF
 }
 
 all_nodes_idle() {
-    [[ $(sinfo -h -p batch -t idle -o %D) == "$1" ]]
+    [[ $(at front sinfo -h -p batch -t idle -o %D) == "$1" ]]
 }
 
 start() {
@@ -127,8 +152,8 @@ start() {
     ((${#dir} <= 85)) || fail 2 "'$dir' is too long a path for a socket in it"
 
     export SLURM_CONF=$dir/etc/slurm.conf
-    if daemon slurmctld >/dev/null && scontrol ping >/dev/null 2>&1; then
-        [[ $(sinfo -h -p batch -o %D) == "$nodes" ]] || fail 1 "it is up with another number of nodes: take it down first"
+    if daemon slurmctld >/dev/null && at front scontrol ping >/dev/null 2>&1; then
+        [[ $(at front sinfo -h -p batch -o %D) == "$nodes" ]] || fail 1 "it is up with another number of nodes: take it down first"
         say "is up already"
         return
     fi
@@ -137,18 +162,18 @@ start() {
     trap 'stop; say "could not start, see the logs in $dir/log"' EXIT
 
     # --force: a directory whose parents belong to somebody else is fine for a cluster that nobody else uses.
-    munged --force --num-threads=2 --key-file="$dir/etc/munge.key" --socket="$dir/run/munge.socket" \
+    at front munged --force --num-threads=2 --key-file="$dir/etc/munge.key" --socket="$dir/run/munge.socket" \
         --pid-file="$dir/run/munged.pid" --log-file="$dir/log/munged.log" --seed-file="$dir/run/munge.seed" \
         >/dev/null 2>"$dir/log/munged.err" || { cat "$dir/log/munged.err" >&2; exit 1; }
     await 5 test -S "$dir/run/munge.socket" || exit 1
 
-    slurmctld -i >/dev/null 2>&1 || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
+    at front slurmctld -i >/dev/null 2>&1 || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
     # A slurmd without a controller writes its pid file late, and nobody would find it again: so wait first.
-    await 14 scontrol ping || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
+    await 14 at front scontrol ping || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
     for ((node = 1; node <= nodes; ++node)); do
-        slurmd -N "n$node" >/dev/null 2>&1 || { tail -n 3 "$dir/log/slurmd-n$node.log" >&2; exit 1; }
+        at "n$node" slurmd -N "n$node" >/dev/null 2>&1 || { tail -n 3 "$dir/log/slurmd-n$node.log" >&2; exit 1; }
     done
-    await 20 all_nodes_idle "$nodes" || { sinfo >&2; exit 1; }
+    await 20 all_nodes_idle "$nodes" || { at front sinfo >&2; exit 1; }
     trap - EXIT
     say "up with $nodes node(s) of $(nproc) cores"
 }
@@ -158,7 +183,7 @@ stop() {
     if [[ -f $dir/etc/slurm.conf ]] && daemon slurmctld >/dev/null; then
         # Jobs first: the processes of a job outlive the slurmd that started them.
         export SLURM_CONF=$dir/etc/slurm.conf
-        scancel --user="$(id -un)" 2>/dev/null || true
+        at front scancel --user="$(id -un)" 2>/dev/null || true
         await 15 no_jobs || true
     fi
     for file in "$dir"/run/slurmd-*.pid "$dir"/run/slurmctld.pid "$dir"/run/munged.pid; do
@@ -168,7 +193,7 @@ stop() {
         rm -f "$file"
     done
 }
-no_jobs() { [[ -z $(squeue -h) ]]; }
+no_jobs() { [[ -z $(at front squeue -h) ]]; }
 
 (($# >= 1)) || usage "what to do?"
 case $1 in
@@ -178,10 +203,19 @@ esac
 action=$1
 mkdir -p -- "$(dirname -- "$2")"
 dir=$(cd -- "$(dirname -- "$2")" && pwd)/$(basename -- "$2")
+virtual=''
+[[ ! -s $dir/etc/virtual ]] || virtual=$(cat "$dir/etc/virtual")
 
 case $action in
     up)
         nodes=${3:-1}
+        virtual=''
+        rm -f "$dir/etc/virtual"
+        if [[ $nodes == --on ]]; then
+            [[ -x ${4:-}/rsh ]] || usage "no virtual nodes are up in '${4:-}'"
+            virtual=$(cd -- "$4" && pwd)
+            nodes=$("$here/virtual-nodes.sh" status "$virtual" | grep -c '^n')
+        fi
         [[ $nodes =~ ^[1-9][0-9]?$ ]] || usage "'$nodes' is not a number of nodes from 1 to 99"
         start "$nodes"
         ;;
@@ -192,8 +226,8 @@ case $action in
     status)
         daemon slurmctld >/dev/null || fail 1 "not up in $dir"
         export SLURM_CONF=$dir/etc/slurm.conf
-        scontrol ping >/dev/null 2>&1 || fail 1 "its controller does not answer"
-        sinfo -N -p batch
+        at front scontrol ping >/dev/null 2>&1 || fail 1 "its controller does not answer"
+        at front sinfo -N -p batch
         ;;
     down)
         stop

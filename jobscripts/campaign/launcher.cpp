@@ -35,15 +35,8 @@ class LocalLauncher : public Launcher {
 
     Split cores_for(const PlannedRun& run) const override
     {
-        const auto given = [](const std::string& list) {
-            return list.empty() ? base::CpuSet{} : base::parse_cpus(list);
-        };
-        base::check_cpus(given(spec_.cpus));
-        base::check_cpus(given(spec_.noise_cpus));
-        Split cores =
-            split_cores(base::physical_cores(base::allowed_cpus()), given(spec_.cpus), given(spec_.noise_cpus));
-        if (run.cores != "all" && run.cores != "0") cores.noise = first_cores(cores.noise, run.cores);
-        return cores;
+        if (spec_.nodes > 1) base::fail_usage("nodes = ", spec_.nodes, " is for --back-end slurm: this is one machine");
+        return cores_of_node(run, spec_);
     }
 
     Words training(const PlannedRun& run) const override
@@ -83,6 +76,16 @@ class LocalLauncher : public Launcher {
 std::unique_ptr<Launcher> local_launcher(const Spec& spec)
 {
     return std::make_unique<LocalLauncher>(spec);
+}
+
+Split cores_of_node(const PlannedRun& run, const Spec& spec)
+{
+    const auto given = [](const std::string& list) { return list.empty() ? base::CpuSet{} : base::parse_cpus(list); };
+    base::check_cpus(given(spec.cpus));
+    base::check_cpus(given(spec.noise_cpus));
+    Split cores = split_cores(base::physical_cores(base::allowed_cpus()), given(spec.cpus), given(spec.noise_cpus));
+    if (run.cores != "all" && run.cores != "0") cores.noise = first_cores(cores.noise, run.cores);
+    return cores;
 }
 
 Words training_words(const PlannedRun& run, const Spec& spec)

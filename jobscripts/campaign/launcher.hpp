@@ -38,8 +38,11 @@ class Launcher {
 };
 
 std::unique_ptr<Launcher> local_launcher(const Spec& spec);
-std::unique_ptr<Launcher> step_launcher(const Spec& spec);
-std::unique_ptr<Launcher> two_jobs_launcher(const std::string& campaign, const Words& site);
+std::unique_ptr<Launcher> step_launcher(const Spec& spec, const std::string& job);
+std::unique_ptr<Launcher> two_jobs_launcher(const Spec& spec, const std::string& campaign, const Words& site);
+
+// Of a node like this one, as the spec has it, or else every other core each. Throws UsageError for too few.
+Split cores_of_node(const PlannedRun& run, const Spec& spec);
 
 // The training's own words: ddl-train and its options, or the command.
 Words training_words(const PlannedRun& run, const Spec& spec);

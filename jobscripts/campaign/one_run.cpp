@@ -98,8 +98,11 @@ class SteadyRun {
         watch();
         end_noise();
         write_steps();
-        return why_not_covered(training_by_node(one_.directory, one_.spec.warmup, bound_),
-                               noise_by_node(one_.directory), asked());
+        const TrainingByNode training = training_by_node(one_.directory, one_.spec.warmup, bound_);
+        const NoiseByNode noise = noise_by_node(one_.directory);
+        const nlohmann::ordered_json proof{{"each_node", proof_by_node(training, noise)}};
+        base::write_whole(one_.directory / base::file::status, proof.dump() + "\n");  // the driver adds the rest
+        return why_not_covered(training, noise, asked());
     }
 
  private:

@@ -18,10 +18,6 @@ namespace crosstalk {
 
 namespace {
 
-// A slot of noise that is on all the time: every one is a row of noise.csv, so that its end is on record to within so
-// much, whatever ends it.
-constexpr const char* slot_of_steady_noise = "500ms";
-
 // Streams of the seed: blocks are numbered from 1, so these are no block's.
 constexpr std::uint64_t stream_of_repetition = std::uint64_t{1} << 32U;
 constexpr std::uint64_t stream_of_run = std::uint64_t{2} << 32U;
@@ -58,7 +54,7 @@ std::string steady_schedule(const std::string& stressor, const Level& level)
     std::vector<std::string> options;
     for (const auto& [name, value] : level.options) options.push_back(name + "=" + value);
     const std::string brackets = options.empty() ? "" : "[" + base::join_words(options, ",") + "]";
-    return base::join(stressor, brackets, " ", slot_of_steady_noise);
+    return base::join(stressor, brackets, " ", base::format(slot_of_steady_noise));
 }
 
 PlannedRun without_noise()

@@ -31,6 +31,10 @@ struct PlannedRun {
 
 using Plan = std::vector<PlannedRun>;
 
+// Noise that is on all the time: every so often a row of noise.csv, so that its end is on record to within so much,
+// whatever ends it.
+inline constexpr base::Nanoseconds slot_of_steady_noise{500'000'000};
+
 // Each training has `repetitions` blocks. A block holds every noise at every level on every number of cores once, every
 // designed run once, and `quiet` runs without noise (none if there are designed runs only, which hold their own quiet
 // slots), in random order; so are the blocks of a repetition. Depends on nothing but the spec.

@@ -1,6 +1,7 @@
 #include "jobscripts/campaign/proof.hpp"
 
 #include "base/contract/run_directory.hpp"
+#include "base/contract/trace_names.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -20,6 +21,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t least_steps = 10;
 constexpr double least_time_on = 0.95;  // of the training, on each CPU: noise rests between its slots
 constexpr double least_rate = 0.90;     // of what was asked for
+
+// What was stopped, or got no CPU, in the middle of a slot records one that is too long.
+constexpr std::int64_t longest_slot_ns = slot_of_steady_noise.count() * 6 / 5;
 
 std::string in_seconds(std::int64_t ns)
 {
@@ -51,8 +55,9 @@ std::string why_not_long_enough(const TrainingOnNode& training, const std::vecto
         if (slot.cpu != cpu) continue;
         begin_ns = std::min(begin_ns, slot.begin_ns);
         end_ns = std::max(end_ns, slot.end_ns);
+        const std::int64_t slot_end_ns = std::min(slot.end_ns, slot.begin_ns + longest_slot_ns);
         on_ns += std::max<std::int64_t>(
-            0, std::min(slot.end_ns, training.end_ns) - std::max(slot.begin_ns, training.counted_ns));
+            0, std::min(slot_end_ns, training.end_ns) - std::max(slot.begin_ns, training.counted_ns));
     }
     if (begin_ns >= training.end_ns) return base::join("began after the training had ended", serial);
     if (end_ns <= training.begin_ns) return base::join("had ended before the training began", serial);
@@ -141,6 +146,27 @@ std::string why_not_covered(const TrainingByNode& training, const NoiseByNode& n
     return {};
 }
 
+nlohmann::ordered_json proof_by_node(const TrainingByNode& training, const NoiseByNode& noise)
+{
+    nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
+    for (const auto& [node, part] : training) {
+        nlohmann::ordered_json one{{"node", node},
+                                   {"training_cpus", base::format_cpus(part.cpus)},
+                                   {"training_counted_ns", part.counted_ns},
+                                   {"training_end_ns", part.end_ns}};
+        const auto beside = noise.find(node);
+        if (beside != noise.end() && !beside->second.empty()) {
+            const auto earlier = [](const NoiseSlot& a, const NoiseSlot& b) { return a.begin_ns < b.begin_ns; };
+            const auto ended = [](const NoiseSlot& a, const NoiseSlot& b) { return a.end_ns < b.end_ns; };
+            one["noise_cpus"] = base::format_cpus(cpus_of_slots(beside->second));
+            one["noise_begin_ns"] = std::min_element(beside->second.begin(), beside->second.end(), earlier)->begin_ns;
+            one["noise_end_ns"] = std::max_element(beside->second.begin(), beside->second.end(), ended)->end_ns;
+        }
+        nodes.push_back(one);
+    }
+    return nodes;
+}
+
 TrainingByNode training_by_node(const fs::path& run, int warmup, const base::CpuSet& known_cpus)
 {
     const nlohmann::ordered_json record = base::read_json(run / base::part::train / base::file::run_record);
@@ -175,11 +201,13 @@ NoiseByNode noise_by_node(const fs::path& run)
         const fs::path file = part.path() / base::file::noise_rows;
         if (!fs::exists(file)) continue;
         const base::CsvTable rows{file};
-        for (std::size_t row = 0; row < rows.rows(); ++row)
+        for (std::size_t row = 0; row < rows.rows(); ++row) {
+            if (rows.text(row, "stressor") == base::region::quiet) continue;
             nodes[rows.text(row, "host")].push_back({.cpu = rows.get<int>(row, "cpu"),
                                                      .begin_ns = rows.get<std::int64_t>(row, "begin_ns"),
                                                      .end_ns = rows.get<std::int64_t>(row, "end_ns"),
                                                      .reached = rows.get<double>(row, "reached")});
+        }
     }
     return nodes;
 }

@@ -5,6 +5,8 @@
 #include "base/system/cpus.hpp"
 #include "jobscripts/campaign/plan.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -43,6 +45,9 @@ struct AskedNoise {
 
 // Empty if the run counts, else why not: "noise on n1 ended 4.1 s before the training".
 std::string why_not_covered(const TrainingByNode& training, const NoiseByNode& noise, const AskedNoise& asked);
+
+// What it was decided from, for the status file: CPUs and times of each node, on the node's clock.
+nlohmann::ordered_json proof_by_node(const TrainingByNode& training, const NoiseByNode& noise);
 
 // Reads them from the run's directory. `known_cpus` are those of a job that does not record its own. Throws Error where
 // there are no steps.

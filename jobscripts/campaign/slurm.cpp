@@ -95,6 +95,7 @@ class JobDriver {
                     "--job-name=" + name_,
                     "--output=" + log_of("%a"),
                     "--open-mode=append",
+                    base::join("--nodes=", campaign_.spec().nodes),
                     base::join("--array=", base::join_words(blocks, ","), "%", options_.jobs)};
         const Words site = site_words(options_.site);
         words.insert(words.end(), site.begin(), site.end());

@@ -35,33 +35,27 @@ std::string mask_of(const base::CpuSet& cpus)
 // Two overlapping steps of the job that this process is in.
 class StepLauncher : public Launcher {
  public:
-    explicit StepLauncher(const Spec& spec)
-        : spec_{spec},
-          on_this_node_{local_launcher(spec)},
-          job_{base::environment("SLURM_JOB_ID").value_or("")},
-          nodes_{base::environment_number("SLURM_JOB_NUM_NODES").value_or(1)},
-          mpi_{base::environment("CROSSTALK_MPI").value_or("pmix")}
+    StepLauncher(const Spec& spec, const std::string& job)
+        : spec_{spec}, job_{job}, mpi_{base::environment("CROSSTALK_MPI").value_or("pmix")}
     {
-        if (job_.empty()) base::fail_usage("--back-end step is for a job of Slurm (campaign-block.sbatch)");
+        const int given = base::environment_number("SLURM_JOB_NUM_NODES").value_or(spec.nodes);
+        if (given != spec.nodes)
+            base::fail_usage("the job has ", given, " nodes, and each run is to have ", spec.nodes,
+                             ": sbatch --nodes=", spec.nodes);
         for (const char* name : inherited) ::unsetenv(name);
     }
 
-    int nodes() const override { return nodes_; }
+    int nodes() const override { return spec_.nodes; }
 
-    Split cores_for(const PlannedRun& run) const override
-    {
-        if (run.ranks % nodes_ != 0)
-            base::fail_usage(run.ranks, " ranks are not the same number on each of ", nodes_, " nodes");
-        return on_this_node_->cores_for(run);
-    }
+    Split cores_for(const PlannedRun& run) const override { return cores_of_node(run, spec_); }
 
     // Without --overlap the second step would wait, silently, until the first is over; without --cpu-bind both would
     // get all CPUs.
     Words training(const PlannedRun& run) const override
     {
-        return step("training", run.ranks == 0 ? 1 : nodes_, run.ranks == 0 ? 1 : run.ranks, cores_for(run).job);
+        return step("training", run.ranks == 0 ? 1 : run.ranks, cores_for(run).job);
     }
-    Words noise(const PlannedRun& run) const override { return step("noise", nodes_, nodes_, cores_for(run).noise); }
+    Words noise(const PlannedRun& run) const override { return step("noise", nodes(), cores_for(run).noise); }
 
     void end_noise(const PlannedRun&, const base::Child&) const override { end_step("noise"); }
     void end_training(const PlannedRun&, const base::Child&) const override { end_step("training"); }
@@ -77,7 +71,7 @@ class StepLauncher : public Launcher {
                 "CROSSTALK_BIN=" + path_of_program("").parent_path().string(),
                 "CROSSTALK_TRAIN_CPUS=" + base::format_cpus(cores.job),
                 "CROSSTALK_NOISE_CPUS=" + base::format_cpus(cores.noise),
-                base::join("CROSSTALK_RANKS_PER_NODE=", run.ranks / nodes_),
+                base::join("CROSSTALK_RANKS_PER_NODE=", run.ranks / nodes()),
                 "CROSSTALK_MODEL=" + run.model,
                 "CROSSTALK_DATA=" + run.data,
                 "CROSSTALK_DURATION=" + base::format(spec_.duration),
@@ -89,14 +83,14 @@ class StepLauncher : public Launcher {
     }
 
  private:
-    Words step(const std::string& name, int nodes, int tasks, const base::CpuSet& cpus) const
+    Words step(const std::string& name, int tasks, const base::CpuSet& cpus) const
     {
         return {"srun",
                 "--job-name=" + name,
                 "--overlap",
-                base::join("--nodes=", nodes),
+                base::join("--nodes=", nodes()),
                 base::join("--ntasks=", tasks),
-                base::join("--ntasks-per-node=", tasks / nodes),
+                base::join("--ntasks-per-node=", tasks / nodes()),
                 "--cpu-bind=verbose,mask_cpu:" + mask_of(cpus),
                 "--mpi=" + mpi_};
     }
@@ -128,16 +122,19 @@ class StepLauncher : public Launcher {
     }
 
     const Spec& spec_;
-    std::unique_ptr<Launcher> on_this_node_;
     std::string job_;
-    int nodes_ = 1;
     std::string mpi_;
 };
 
-// Two jobs on the same node, each with the cores that Slurm gives it.
+// Two jobs on the same nodes, each with the cores that Slurm gives it.
 class TwoJobsLauncher : public Launcher {
  public:
-    TwoJobsLauncher(const std::string& campaign, Words site) : campaign_{campaign}, site_{std::move(site)} {}
+    TwoJobsLauncher(const Spec& spec, const std::string& campaign, Words site)
+        : spec_{spec}, campaign_{campaign}, site_{std::move(site)}
+    {
+    }
+
+    int nodes() const override { return spec_.nodes; }
 
     Split cores_for(const PlannedRun& run) const override
     {
@@ -152,10 +149,10 @@ class TwoJobsLauncher : public Launcher {
     Words training(const PlannedRun& run) const override
     {
         Words words = job("training", run.ranks == 0 ? 1 : run.ranks, "1");
-        if (run.cores != "0") words.push_back("--nodelist=" + node_of_noise());
+        if (run.cores != "0") words.push_back("--nodelist=" + nodes_of_noise());
         return words;
     }
-    Words noise(const PlannedRun& run) const override { return job("noise", 1, run.cores); }
+    Words noise(const PlannedRun& run) const override { return job("noise", nodes(), run.cores); }
 
     void end_noise(const PlannedRun&, const base::Child&) const override { end_job("noise"); }
     void end_training(const PlannedRun&, const base::Child&) const override { end_job("training"); }
@@ -170,16 +167,17 @@ class TwoJobsLauncher : public Launcher {
     {
         Words words{"srun", "--job-name=" + campaign_ + "-" + what};
         words.insert(words.end(), site_.begin(), site_.end());
-        words.insert(words.end(), {"--nodes=1", base::join("--ntasks=", tasks), "--cpus-per-task=" + cpus,
+        words.insert(words.end(), {base::join("--nodes=", nodes()), base::join("--ntasks=", tasks),
+                                   base::join("--ntasks-per-node=", tasks / nodes()), "--cpus-per-task=" + cpus,
                                    "--cpu-bind=cores", "--mpi=pmix"});
         return words;
     }
 
-    std::string node_of_noise() const
+    std::string nodes_of_noise() const
     {
         const auto said = said_by({"squeue", "--noheader", "--name=" + campaign_ + "-noise", "--format=%N"});
-        const std::string node{base::trim(said.value_or(""))};
-        return node.empty() ? "NODE_OF_THE_NOISE" : node;  // of a dry run, or gone: then srun refuses it
+        const std::string nodes{base::trim(said.value_or(""))};
+        return nodes.empty() ? "NODES_OF_THE_NOISE" : nodes;  // of a dry run, or gone: then srun refuses it
     }
 
     void end_job(const std::string& what) const
@@ -187,20 +185,21 @@ class TwoJobsLauncher : public Launcher {
         said_by({"scancel", "--signal=TERM", "--name=" + campaign_ + "-" + what});
     }
 
+    const Spec& spec_;
     std::string campaign_;
     Words site_;
 };
 
 }  // namespace
 
-std::unique_ptr<Launcher> step_launcher(const Spec& spec)
+std::unique_ptr<Launcher> step_launcher(const Spec& spec, const std::string& job)
 {
-    return std::make_unique<StepLauncher>(spec);
+    return std::make_unique<StepLauncher>(spec, job);
 }
 
-std::unique_ptr<Launcher> two_jobs_launcher(const std::string& campaign, const Words& site)
+std::unique_ptr<Launcher> two_jobs_launcher(const Spec& spec, const std::string& campaign, const Words& site)
 {
-    return std::make_unique<TwoJobsLauncher>(campaign, site);
+    return std::make_unique<TwoJobsLauncher>(spec, campaign, site);
 }
 
 }  // namespace crosstalk

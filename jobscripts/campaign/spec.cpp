@@ -60,6 +60,7 @@ const std::vector<Key>& keys()
         list_key("designed", &Spec::designed, "schedules of designed runs: rotation(memory.stream, placebo, ..)"),
         key("cpus", &Spec::cpus, "CPUs of the training, as crosstalk run has it"),
         key("noise-cpus", &Spec::noise_cpus, "CPUs of the noise"),
+        key("nodes", &Spec::nodes, "of each run, all with the same CPUs: of Slurm, for more than one (1)"),
         key("repetitions", &Spec::repetitions, "blocks of each training (5)"),
         key("quiet", &Spec::quiet, "runs without noise in a block (1)"),
         key("duration", &Spec::duration, "of each training (60s)"),
@@ -116,10 +117,17 @@ void check_numbers(const Spec& spec)
     const auto within = [](const char* name, int least, int value) {
         if (value < least || value > most) base::fail_usage(name, " must be from ", least, " to ", most);
     };
+    within("nodes", 1, spec.nodes);
     within("repetitions", 1, spec.repetitions);
     within("quiet", 1, spec.quiet);
     within("warmup", 0, spec.warmup);
-    for (const int ranks : spec.ranks) within("ranks", 1, ranks);
+    for (const int ranks : spec.ranks) {
+        within("ranks", 1, ranks);
+        if (ranks % spec.nodes != 0)
+            base::fail_usage(ranks, " ranks are not the same number on each of ", spec.nodes, " nodes");
+    }
+    if (spec.nodes > 1 && !spec.command.empty())
+        base::fail_usage("nodes: a command runs on one node; give models for more");
     for (const std::string& cores : spec.cores)
         if (cores != "all") within("cores", 1, base::parse<int>(cores));
     if (spec.duration < std::chrono::seconds{1}) base::fail_usage("duration must be at least 1s");

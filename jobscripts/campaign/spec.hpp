@@ -31,6 +31,7 @@ struct Spec {
     std::vector<std::string> designed;  // schedules of designed runs
     std::string cpus;                   // of the training, and of noise; empty: as crosstalk run chooses
     std::string noise_cpus;
+    int nodes = 1;  // of each run
 
     // How often, how long, in which order.
     int repetitions = 5;

@@ -153,8 +153,12 @@ class RunCampaignCommand : public OfCampaign {
 
     std::unique_ptr<Launcher> launcher(const CampaignDirectory& dir) const
     {
-        if (two_jobs_) return two_jobs_launcher(job_name(dir), site_words(site(dir)));
-        return back_end_ == "step" ? step_launcher(dir.spec()) : local_launcher(dir.spec());
+        if (two_jobs_) return two_jobs_launcher(dir.spec(), job_name(dir), site_words(site(dir)));
+        if (back_end_ == "local") return local_launcher(dir.spec());
+        const std::string job = base::environment("SLURM_JOB_ID").value_or("");
+        if (back_end_ == "step" && job.empty())
+            base::fail_usage("--back-end step is for a job of Slurm (campaign-block.sbatch)");
+        return step_launcher(dir.spec(), job);
     }
 
     static std::filesystem::path site(const CampaignDirectory& dir)

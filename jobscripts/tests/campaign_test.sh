@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# campaign_test.sh local|proof|kill|slurm|slurm_serial|slurm_two_jobs|slurm_kill: a small campaign is planned, run, cut off and collected.
+# campaign_test.sh local|proof|kill|slurm|slurm_two_jobs|slurm_kill|nodes|nodes_two_jobs|nodes_serial|nodes_caught: a small
+# campaign is planned, run, cut off and collected; nodes: each run on two virtual nodes under Slurm.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
 needs setpriv crosstalk noisegen interference
 how=$1
+[[ $how != nodes* ]] || on_virtual_nodes "$how"
 campaign=$scratch/campaign
 bin=$(dirname "$(command -v crosstalk)")
 
@@ -20,6 +22,9 @@ plan() {
     shift
     printf '%s\n' "about = <a> & b" "command = python3 $scratch/job.py" "step-line = step ([0-9]+)" \
         "noise = cpu.spin, placebo" "repetitions = $repetitions" "duration = 1s" "wait = 100ms" "$@" >"$scratch/spec.ini"
+    for line; do
+        [[ $(grep -c "^${line%% =*} =" "$scratch/spec.ini") != 2 ]] || sed -i "0,/^${line%% =*} =/{/^${line%% =*} =/d}" "$scratch/spec.ini"
+    done
     [[ $* != *models* ]] || sed -i '/^command\|^step-line/d' "$scratch/spec.ini"
     rm -rf "$campaign"
     check "it is planned" crosstalk campaign plan "$scratch/spec.ini" -o "$campaign"
@@ -65,6 +70,20 @@ stand_in() {
     printf '#!/usr/bin/env bash\n%s\n' "$1" >"$scratch/bin/noisegen"
     chmod +x "$scratch/bin/noisegen"
     export CROSSTALK_BIN=$scratch/bin
+}
+# The CPUs of the training instead of its own: "--cpus 1 --avoid 0" becomes "--cpus 0 --share".
+on_cpus_of_training="given=()
+while ((\$#)); do case \$1 in --cpus) given+=(--cpus 0); shift ;; --avoid) given+=(--share); shift ;; *) given+=(\"\$1\") ;; esac; shift; done
+exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
+# Noise, up to when the training has taken steps that count.
+in_training="$bin/noisegen \"\$@\" & until ((\$(wc -l <\"\${!#}/train/steps.csv\") > 40)); do sleep 0.1; done;"
+# Each run a training of two ranks on two nodes.
+plan_on_nodes() {
+    plan 1 "nodes = 2" "models = $tiny_model" "data = $tiny_data" "ranks = 2" "start-within = 60s" "duration = 6s" "$@"
+}
+covered_on_both_nodes() {
+    check "each noisy run had noise on both nodes" test "$(grep -l '"node":"n1".*"noise_cpus":"[01]".*"node":"n2".*"noise_cpus":"[01]"' "$campaign"/runs/*/status.json | wc -l)" = 2
+    check "nothing is left in the queue" within 10 queue_is_empty
 }
 # does_not_count REASON: no noisy run of the campaign does, and the reason is listed.
 does_not_count() {
@@ -112,10 +131,7 @@ case $how in
         does_not_count 'noise ended early'
         sed -i 's/^duration = .*/duration = 1s/' "$campaign/spec.ini"
         rm -rf "${scratch:?}/bin" "$campaign/failed" "$campaign/runs"/b*
-        # The CPUs of the training instead of its own: "--cpus 1 --avoid 0" becomes "--cpus 0 --share".
-        stand_in "given=()
-while ((\$#)); do case \$1 in --cpus) given+=(--cpus 0); shift ;; --avoid) given+=(--share); shift ;; *) given+=(\"\$1\") ;; esac; shift; done
-exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
+        stand_in "$on_cpus_of_training"
         does_not_count 'noise on .* ran on CPUs 0, of which the training uses'
         ;;
     kill)
@@ -151,9 +167,9 @@ exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
         check "they were jobs of Slurm" test -z "$(grep -L '"job":"[0-9]' "$campaign"/runs/*/status.json)"
         check "nothing is left in the queue" within 10 queue_is_empty
         ;;
-    slurm_serial)
+    nodes_serial)
         # An srun that forgets --overlap, as people do: the second step waits for the first, silently.
-        plan 1 "start-within = 6s"
+        plan_on_nodes "start-within = 20s" "noise = cpu.spin"
         use_sandbox
         mkdir "$scratch/forgetful"
         # shellcheck disable=SC2016 # the words are its own
@@ -163,8 +179,8 @@ exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
         PATH=$scratch/forgetful:$PATH run crosstalk campaign run "$campaign" --back-end slurm --retries 0
         [[ $status == 3 ]] || broken "the campaign ends with 3" "$status: $(cat "$scratch/out" "$scratch/err" "$campaign"/log/*)"
         check "collecting names what was left out" crosstalk campaign collect "$campaign"
-        [[ $(grep -c -- "srun without --overlap" "$campaign/report/left_out.csv") == 2 ]] ||
-            broken "both noisy runs are listed with the cause" "$(cat "$campaign/report/left_out.csv")"
+        grep -q -- "cpu.spin.*srun without --overlap" "$campaign/report/left_out.csv" ||
+            broken "the noisy run is listed with the cause" "$(cat "$campaign/report/left_out.csv")"
         ;;
     slurm_two_jobs)
         plan 1 "cores = 1" "models = $tiny_model" "data = $tiny_data" "ranks = 1" "start-within = 60s"
@@ -174,6 +190,37 @@ exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
         [[ $status == 0 ]] || broken "the campaign ends well" "$(cat "$scratch/out" "$scratch/err")"
         complete 3
         check "nothing is left in the queue" within 10 queue_is_empty
+        ;;
+    nodes)
+        plan_on_nodes "cores = 1"
+        use_sandbox
+        run crosstalk campaign run "$campaign" --back-end slurm
+        [[ $status == 0 ]] || broken "the campaign ends well" "$(cat "$scratch/out" "$scratch/err" "$campaign"/log/*)"
+        complete 3
+        covered_on_both_nodes
+        ;;
+    nodes_two_jobs)
+        plan_on_nodes "cores = 1"
+        use_sandbox
+        printf '#SBATCH --partition=shared\n' >"$scratch/site.sh"
+        run crosstalk campaign run "$campaign" --back-end slurm --two-jobs --site "$scratch/site.sh"
+        [[ $status == 0 ]] || broken "the campaign ends well" "$(cat "$scratch/out" "$scratch/err")"
+        complete 3
+        covered_on_both_nodes
+        ;;
+    nodes_caught)
+        plan_on_nodes "noise = cpu.spin"
+        use_sandbox
+        for wrong in \
+            "noise on n2 ended early|$in_training kill \$!; wait; exit 0" \
+            "noise on n2 was on for|$in_training kill -STOP \$!; sleep 2; kill -CONT \$!; trap \"kill \$!\" TERM; wait; wait" \
+            "noise on n2 ran on CPUs 0, of which the training uses|$on_cpus_of_training"; do
+            rm -rf "${scratch:?}/bin" "$campaign/failed" "$campaign/runs"/b*
+            stand_in "if [[ \$(uname -n) == n2 ]]; then ${wrong#*|}; else exec $bin/noisegen \"\$@\"; fi"
+            run crosstalk campaign run "$campaign" --back-end slurm --retries 0
+            [[ $status == 3 ]] || broken "the campaign ends with 3" "$status: $(cat "$scratch/out" "$scratch/err")"
+            grep -o "${wrong%%|*}.*" "$scratch/out" || broken "it says '${wrong%%|*}'" "$(cat "$scratch/out" "$scratch/err")"
+        done
         ;;
     slurm_kill)
         plan 4

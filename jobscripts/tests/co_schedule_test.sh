@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# co_schedule_test.sh covered|ends_early|never_ready|too_short|fails|wrong_mpi|array: co-schedule.sbatch as a real job of the Slurm
-# sandbox.
+# co_schedule_test.sh covered|ends_early|never_ready|too_short|fails|wrong_mpi|array: co-schedule.sbatch as a real job of the
+# Slurm sandbox; nodes_covered|nodes_late: on two virtual nodes.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
+[[ $1 != nodes_* ]] || on_virtual_nodes "$1"
 [[ -f ${CROSSTALK_SANDBOX_NOTE:?} ]] || skip "no Slurm here"
 needs noisegen ddl-train trace-info
 eval "$("$jobscripts/slurm-sandbox.sh" env "$(cat "$CROSSTALK_SANDBOX_NOTE")")"
@@ -22,7 +23,19 @@ export CROSSTALK_SCHEDULE
 
 nodes=1 expected=0
 case $1 in
-    covered) nodes=2 && export CROSSTALK_DURATION=40s ;; # noise comes three seconds after the training
+    covered | nodes_covered) nodes=2 && export CROSSTALK_DURATION=40s ;; # noise comes three seconds after the training
+    nodes_late)
+        # Noise that starts late on the second node: as where a file system, or a prolog, keeps it waiting.
+        nodes=2 expected=3
+        bin=$(dirname "$(command -v noisegen)")
+        mkdir "$scratch/bin"
+        ln -s "$bin"/* "$scratch/bin/"
+        rm "$scratch/bin/noisegen"
+        # shellcheck disable=SC2016 # the words are its own
+        printf '#!/bin/sh\n[ "$(uname -n)" != n2 ] || sleep 100\nexec %q "$@"\n' "$bin/noisegen" >"$scratch/bin/noisegen"
+        chmod +x "$scratch/bin/noisegen"
+        export CROSSTALK_BIN=$scratch/bin
+        ;;
     ends_early)
         expected=3
         export CROSSTALK_NOISE_DURATION=4s
@@ -58,7 +71,7 @@ submit() {
 submit
 # 3: noise did not cover the training, as where the machine stands still for seconds.
 for _ in 1 2; do
-    [[ $1 == covered && $status == 3 ]] || break
+    [[ $1 == *covered && $status == 3 ]] || break
     rm -rf "$out"
     submit
 done
@@ -68,10 +81,11 @@ check "the status file says the same" grep -q "\"exit_code\": $expected" "$out/s
 check "nothing of the job is left" within 5 none_with_variable "CROSSTALK_OUT=$CROSSTALK_OUT"
 
 case $1 in
-    covered)
+    covered | nodes_covered)
         if [[ -f $out/report/summary.json ]]; then
             check "the status file carries trust and verdicts" grep -q '"trustworthy":.*"verdicts":' "$out/status.json"
         fi
+        [[ $1 == covered ]] || check "they are n1 and n2" test -d "$out/noise/n1.0" -a -d "$out/noise/n2.1"
         check "two nodes made noise" test "$(find "$out"/noise -name noise.csv | wc -l)" = 2
         for archive in "$out"/train/trace/traces.otf2 "$out"/noise/*/trace/traces.otf2; do
             check "$archive is sound" trace-info "$archive"
@@ -84,6 +98,7 @@ case $1 in
         check "noise gets the cores that the training leaves" grep -q "noise on $noise_cpus," "$scratch/job.log"
         check "it names the node" grep -q "did not cover the training on n1" "$scratch/job.log"
         ;;
+    nodes_late) check "it names the node" grep -q "before noise was on (not on n2)" "$out/status.json" ;;
     never_ready) check "it says where to look" grep -q "noise.log" "$out/status.json" ;;
     too_short) check "it says what to do" grep -q "longer duration" "$out/status.json" ;;
     fails) check "it says where to look" grep -q "training.log" "$out/status.json" ;;

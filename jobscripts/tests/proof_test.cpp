@@ -55,6 +55,14 @@ TEST_CASE("noise with a hole is no steady noise")
     CHECK(why(noise) == "noise on n1 was on for 77 % of the training only");
 }
 
+TEST_CASE("noise that was stopped in the middle of a slot was not on")
+{
+    std::vector<NoiseSlot> noise = slots(99, 103);
+    for (const NoiseSlot& slot : slots(105, 111)) noise.push_back(slot);
+    noise[7].end_ns = 105 * second;  // it began at 102.5 s
+    CHECK(why(noise) == "noise on n1 was on for 78 % of the training only");
+}
+
 TEST_CASE("noise on CPUs of the training, or on others than those given, does not count")
 {
     CHECK(why(slots(99, 111, 0)) == "noise on n1 ran on CPUs 0, of which the training uses 0");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# sandbox_test.sh up|down: starts and ends the Slurm that the tests of co-schedule.sbatch share. Where it is, is noted in
-# the file CROSSTALK_SANDBOX_NOTE.
+# sandbox_test.sh up|down|up_nodes|down_nodes: starts and ends the Slurm that other tests share, on this machine or on two
+# virtual nodes of it. Where it is, is noted in the file CROSSTALK_SANDBOX_NOTE, or in that with .nodes behind it.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 sandbox=$jobscripts/slurm-sandbox.sh
@@ -44,5 +44,31 @@ case $1 in
         check "an old pid file harms nobody" kill -0 "$stranger"
         refused 1 "not up" "$sandbox" status "$dir"
         rm -rf "$dir" "$note"
+        ;;
+    up_nodes)
+        rm -f "$note.nodes"
+        dir=$(mktemp -d "${TMPDIR:-/tmp}/crosstalk-slurm.XXXXXX")
+        status=0
+        {
+            CROSSTALK_GUARD='' "$jobscripts/virtual-nodes.sh" start "$dir.nodes" &&
+                CROSSTALK_GUARD='' "$sandbox" up "$dir" --on "$dir.nodes"
+        } || status=$?
+        if ((status != 0)); then
+            "$jobscripts/virtual-nodes.sh" stop "$dir.nodes"
+            rm -rf "$dir"
+            exit "$status"
+        fi
+        echo "$dir" >"$note.nodes"
+        eval "$("$sandbox" env "$dir")"
+        run "$jobscripts/virtual-nodes.sh" run "$dir.nodes" front srun -N2 hostname
+        check "a step runs on both nodes" test "$(sort "$scratch/out" | paste -sd,)" = n1,n2
+        ;;
+    down_nodes)
+        [[ -f $note.nodes ]] || skip "it was not up"
+        dir=$(cat "$note.nodes")
+        check "it goes down" "$sandbox" down "$dir"
+        check "and no daemon of it is left" test -z "$(grep -lsF "$dir/" /proc/[0-9]*/cmdline | xargs -r cat 2>/dev/null | tr '\0' '\n' | grep -x 'slurmd\|slurmctld\|munged')"
+        check "nor its nodes" "$jobscripts/virtual-nodes.sh" stop "$dir.nodes"
+        rm -rf "$dir" "$note.nodes"
         ;;
 esac

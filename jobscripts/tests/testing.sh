@@ -57,6 +57,16 @@ within() {
     done
 }
 
+# on_virtual_nodes ARGUMENTS: runs this script again with them on the front of the virtual nodes on which Slurm runs, and
+# ends as that does; there it returns at once.
+on_virtual_nodes() {
+    local note=${CROSSTALK_SANDBOX_NOTE:?}.nodes code=0
+    [[ $CROSSTALK_SANDBOX_NOTE != *.nodes ]] || return 0
+    [[ -f $note ]] || skip "no Slurm on virtual nodes here"
+    CROSSTALK_SANDBOX_NOTE=$note guard_run "$jobscripts/virtual-nodes.sh" run "$(cat "$note").nodes" front "$0" "$@" || code=$?
+    exit "$code"
+}
+
 rows_of() { # without the header; 0 if there is none yet
     local rows=0
     [[ ! -f $1 ]] || rows=$(wc -l <"$1")
