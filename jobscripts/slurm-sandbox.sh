@@ -8,7 +8,7 @@
 #   slurm-sandbox.sh status DIR       prints its nodes; exit code 1 if it is not up
 #   slurm-sandbox.sh down DIR         ends its jobs and daemons; the directory keeps the logs
 #
-# Its nodes share this machine's cores: it shows that placement, signals and exit codes work, never how fast anything is.
+# Where only the controller was lost, up starts it again, and jobs go on. Its nodes share this machine's cores: it shows that placement, signals and exit codes work, never how fast anything is.
 # Exit codes: 0 fine, 1 failed, 2 wrong usage, 77 not possible here (no Slurm, or fewer than two cores).
 set -euo pipefail
 
@@ -122,7 +122,9 @@ MpiDefault=none
 ReturnToService=2
 KillWait=5
 SlurmctldTimeout=30
-SlurmdTimeout=60
+# A restarted controller asks each node what really runs there only now and then, after 20 of the pings of which there
+# are three in this time: until then it believes in jobs that were killed while it was away.
+SlurmdTimeout=20
 InactiveLimit=0
 CONF
         for ((node = 1; node <= nodes; ++node)); do
@@ -157,6 +159,12 @@ start() {
         say "is up already"
         return
     fi
+    if any_slurmd && [[ $(grep -c ^NodeName= "$SLURM_CONF") == "$nodes" ]]; then
+        at front slurmctld >/dev/null 2>&1 || fail 1 "the controller does not start: $(tail -n 1 "$dir/log/slurmctld.log")"
+        await 14 at front scontrol ping || fail 1 "the controller does not answer"
+        say "has its controller back"
+        return
+    fi
     stop # what is left of an earlier one
     write_config "$nodes" "$port"
     trap 'stop; say "could not start, see the logs in $dir/log"' EXIT
@@ -176,6 +184,15 @@ start() {
     await 20 all_nodes_idle "$nodes" || { at front sinfo >&2; exit 1; }
     trap - EXIT
     say "up with $nodes node(s) of $(nproc) cores"
+}
+
+any_slurmd() {
+    local file name
+    for file in "$dir"/run/slurmd-*.pid; do
+        name=${file##*/}
+        ! daemon "${name%.pid}" >/dev/null || return 0
+    done
+    return 1
 }
 
 stop() {

@@ -89,6 +89,10 @@ class RunCommand : public base::Command {
                     "LIST");
         options.add("noise-cpus", noise_cpus_,
                     "CPUs of the noise; without it the cores not in --cpus, or every other core", "LIST");
+        options.add("noise-launch", request_.noise_launch,
+                    "for a job over several nodes: what starts one noisegen on each, 'mpirun -n 2 --host n1,n2'; "
+                    "CPUs are then the same on all",
+                    "WORDS");
         options.add("control-delay", request_.control_delay,
                     "the known delay that ddl-train makes: a time, or a share of a quiet step, which a short training "
                     "finds out first; 0: it is stopped for known times instead (control.pause), as any other job is",
@@ -215,6 +219,7 @@ class RunCommand : public base::Command {
         keep("seed", std::to_string(request_.seed));
         keep("cpus", job_cpus_);
         keep("noise-cpus", noise_cpus_);
+        keep("noise-launch", request_.noise_launch);
         keep("control-delay", request_.control_delay);
         keep("step-from", request_.step_from);
         keep("step-region", request_.step_region);

@@ -6,7 +6,6 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/system/clock.hpp"
-#include "base/system/processes.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 #include "jobscripts/run/analysis.hpp"
@@ -17,14 +16,14 @@
 #include "jobscripts/run/programs.hpp"
 #include "jobscripts/run/request_record.hpp"
 #include "jobscripts/run/results.hpp"
+#include "jobscripts/run/victims.hpp"
 
+#include <boost/program_options/parsers.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>
 #include <iostream>
-#include <map>
-#include <set>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,39 +92,15 @@ void check_schedule(const Request& request, const Job& job, const Split& cores, 
     throw Ended{code, base::join("no such noise: ", base::trim(said))};
 }
 
-// What runs ranks for others: it is not stopped with them, or it would tell of each stop.
-bool is_launcher(const base::Process& process)
-{
-    static const std::set<std::string> names{"mpirun",  "mpiexec", "mpiexec.hydra",  "orterun", "orted",
-                                             "prterun", "prted",   "hydra_pmi_prox", "srun"};
-    return names.contains(process.name);
-}
-
-// The processes that control.pause stops, with their descendants: those that launchers started, or the job itself.
-std::set<pid_t> victims_of(pid_t job)
-{
-    const std::map<pid_t, base::Process> all = base::processes();
-    std::set<pid_t> victims;
-    for (const pid_t pid : base::with_descendants({job}, all)) {
-        const auto parent = all.find(all.at(pid).parent);
-        if (!is_launcher(all.at(pid)) && parent != all.end() && is_launcher(parent->second)) victims.insert(pid);
-    }
-    return victims.empty() ? std::set{job} : victims;
-}
-
-// CPUs that processes of the job have bound themselves to, beside those that they were given.
-base::CpuSet bound_elsewhere(pid_t job, const base::CpuSet& given)
-{
-    base::CpuSet elsewhere;
-    for (const pid_t pid : base::with_descendants({job}, base::processes()))
-        for (const int cpu : base::affinity_of(pid))
-            if (!given.contains(cpu)) elsewhere.insert(cpu);
-    return elsewhere;
-}
-
 class Run {
  public:
-    explicit Run(const Request& request) : request_{request}, cores_{cores_for(request)}, job_{request_, cores_.job} {}
+    explicit Run(const Request& request) : request_{request}, cores_{cores_for(request)}, job_{request_, cores_.job}
+    {
+        if (!request.noise_launch.empty() && !job_.cooperates())
+            base::fail_usage(
+                "--noise-launch: a job on several nodes cannot be stopped from here, so it has to tell its steps and make "
+                "the known delay: ddl-train, crosstalk-python or marks");
+    }
 
     void check() { check_schedule(request_, job_, cores_, request_.out / base::part::log / "slots.txt"); }
 
@@ -165,7 +140,7 @@ class Run {
     {
         std::cout << "job, on CPUs " << base::format_cpus(cores_.job) << ":\n  " << job_.command_line()
                   << "\nnoise, on CPUs " << base::format_cpus(cores_.noise) << ":\n  "
-                  << base::shell_words(noise_words(request_, job_, cores_)) << "\n";
+                  << base::shell_words(with_launch(noise_words(request_, job_, cores_))) << "\n";
     }
 
  private:
@@ -177,6 +152,13 @@ class Run {
             base::warn(
                 "noise and job share their cores: this measures what sharing a core costs, which idle cores "
                 "don't");
+    }
+
+    std::vector<std::string> with_launch(const std::vector<std::string>& noise) const
+    {
+        std::vector<std::string> words = boost::program_options::split_unix(request_.noise_launch);
+        words.insert(words.end(), noise.begin(), noise.end());
+        return words;
     }
 
     void rest() const
@@ -231,6 +213,7 @@ class Run {
     {
         constexpr std::int64_t beyond_ns = 600'000'000'000;  // it is ended; this is for when nobody is there to do so
         std::vector<std::string> words = noise_words(request_, job_, cores_);
+        words = with_launch(words);
         const std::string length = base::format(base::Nanoseconds{request_.duration.count() + beyond_ns});
         words.insert(words.end(), {"--duration", length, "--out", request_.out.string()});
         if (!job_.cooperates())
@@ -319,6 +302,8 @@ class Run {
             noise_->signal(SIGTERM);
             noise_code_ = noise_->wait();
         }
+        // A launcher that is asked to end has a code of its own; then the archives tell.
+        if (!request_.noise_launch.empty() && !ended_early_) return;
         if (noise_code_ != base::exit_fine && noise_code_ != base::exit_promise_not_kept)
             throw Ended{base::exit_promise_not_kept, base::join("noise did not cover the job: it failed (", noise_code_,
                                                                 "), see ", noise_log().string())};

@@ -26,6 +26,9 @@ struct Request {
     // Ends the job as soon as every verdict is decided; `duration` is then the longest that it may take.
     bool until_decided = false;
 
+    // Words in front of noisegen that start one on each node; empty: one here.
+    std::string noise_launch;
+
     // Of a set of runs: from which it is drawn which core of each two neighbours is the job's. 0: it is not drawn.
     std::uint64_t cores_seed = 0;
 

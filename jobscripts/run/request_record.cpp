@@ -51,6 +51,7 @@ void write_request(const Request& request, const std::vector<std::string>& readi
     json["seed"] = request.seed;
     json["cpus"] = base::format_cpus(request.job_cpus);
     json["noise_cpus"] = base::format_cpus(request.noise_cpus);
+    json["noise_launch"] = request.noise_launch;
     json["cores_seed"] = request.cores_seed;
     json["control_delay"] = request.control_delay;
     json["step_region"] = request.step_region;
@@ -77,6 +78,7 @@ try {
     request.seed = json.at("seed");
     request.job_cpus = cpus_in(json.at("cpus"));
     request.noise_cpus = cpus_in(json.at("noise_cpus"));
+    request.noise_launch = json.value("noise_launch", "");
     request.cores_seed = json.at("cores_seed");
     request.control_delay = json.at("control_delay");
     request.step_region = json.at("step_region");

@@ -225,26 +225,33 @@ case $how in
     slurm_kill)
         plan 4
         use_sandbox
-        kills=0
+        kills=0 controllers=0
         while ((kills < 30)) && ! counting_reach 12; do
             if [[ -z ${driver:-} ]] || ! kill -0 "$driver" 2>/dev/null; then
                 crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --retries 50 >>"$scratch/driver.log" 2>&1 &
                 driver=$!
             fi
             sleep "$((RANDOM % 3)).$((RANDOM % 9 + 1))"
-            case $((RANDOM % 4)) in
+            case $((RANDOM % 5)) in
                 0) victim=$driver ;;
+                4) victim=$(cat "$sandbox/run/slurmctld.pid") ;;
                 1) victim=$(started noisegen) ;;
                 2) victim=$(started python3) ;;
                 3) victim=$(started srun) ;;
             esac
             [[ -z $victim ]] || ! kill -9 "$victim" 2>/dev/null || kills=$((kills + 1))
+            # As an operator would: the controller is started again a moment later.
+            if ! scontrol ping >/dev/null 2>&1; then
+                controllers=$((controllers + 1))
+                sleep "$((RANDOM % 3))"
+                check "the controller comes back" "$jobscripts/slurm-sandbox.sh" up "$sandbox" 2
+            fi
         done
         kill -9 "$driver" 2>/dev/null || true
         run crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --retries 50
         [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
         complete 12
         check "nothing is left in the queue" within 20 queue_is_empty
-        echo "$kills kills, $(rows_of "$campaign/report/left_out.csv") attempts that do not count, 12 runs that do"
+        echo "$kills kills ($controllers of slurmctld), $(rows_of "$campaign/report/left_out.csv") attempts that do not count, 12 runs that do"
         ;;
 esac

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# virtual_nodes_test.sh: a training spans two virtual nodes with clocks of their own, with noise on each. Its slots are
-# the same on both, and the analysis finds the same exposure for the ranks of both.
+# virtual_nodes_test.sh: crosstalk run over virtual nodes with clocks of their own: a training spans two, noise is on each,
+# and on a third that congests the network. Slots are the same on all, and so is the exposure of the ranks of both nodes.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
-needs ddl-train noisegen interference trace-info
+needs crosstalk ddl-train noisegen interference trace-info
 bin=$(dirname "$(command -v ddl-train)")
 nodes=$scratch/nodes
 out=$scratch/run
@@ -23,7 +23,7 @@ command -v mpirun >/dev/null || skip "no mpirun here"
 refused 2 "is not 2, 3 or 4" virtual start "$nodes" --nodes 5
 refused 1 "no nodes are up" virtual status "$nodes"
 guard_finally virtual stop "$nodes"
-run virtual start "$nodes"
+run virtual start "$nodes" --nodes 3
 [[ $status != 77 ]] || skip "$(cat "$scratch/err")"
 ((status == 0)) || broken "the nodes come up" "$(cat "$scratch/err")"
 eval "$(virtual env "$nodes")"
@@ -31,22 +31,16 @@ check "the second node is one of its own" test "$(on n2 hostname)" = n2
 ahead=$(($(seconds_on n2) - $(seconds_on n1)))
 check "its clock is 1000 s ahead of the first node's" test "$((ahead >= 999 && ahead <= 1002))" = 1
 
-on front mpirun -n 2 --host n1,n2 --bind-to none -x PATH -x ASAN_OPTIONS ddl-train --cpus 0 --control-delay 2ms \
-    --model 'emulated[compute=10ms,gradients=64KiB]' --data synthetic --steps 600 --out "$out" >"$scratch/train" 2>&1 &
-training=$!
-check "the training begins" within 30 test -s "$out/train/steps.csv"
-noises=()
-for node in n1 n2; do
-    on "$node" noisegen --schedule 'rotation(cpu.spin, placebo, control.delay, control.sham; slot=300ms)' \
-        --duration 8s --cpus 1 --share --out "$out" >"$scratch/$node" 2>&1 &
-    noises+=($!)
-done
-for noise in "${noises[@]}"; do
-    wait "$noise" || broken "noise runs on both nodes" "$(cat "$scratch/n1" "$scratch/n2")"
-done
-wait "$training" || broken "a training spans the nodes" "$(cat "$scratch/train")"
-run interference analyse "$out"
-((status == 0 || status == 3)) || broken "it can be analysed" "$(cat "$scratch/err")"
+mpirun=(mpirun --bind-to none -x PATH -x ASAN_OPTIONS)
+run on front crosstalk run --out "$out" --duration 15s --cpus 0 --noise-cpus 1 --control-delay 2ms --schedule \
+    'rotation(cpu.spin, network.exchange, placebo, control.delay, control.sham; slot=300ms)' \
+    --noise-launch "${mpirun[*]} -n 3 --host n1,n2,n3" -- \
+    "${mpirun[@]}" -n 2 --host n1,n2 ddl-train --model 'emulated[compute=10ms,gradients=64KiB]' --data synthetic
+((status == 0 || status == 3)) || broken "a run spans the nodes" "$(cat "$scratch/err" "$out"/log/*.log)"
+check "its table has the noise of the network" grep -q '^network.exchange .*%' "$scratch/out"
+check "each node had noise" test -s "$out/noise/n1.0/noise.csv" -a -s "$out/noise/n2.1/noise.csv"
+check "and so had the third, which only congests" grep -q 'network.exchange.*,n3,' "$out/noise/n3.2/noise.csv"
+refused 2 "has to tell its steps" crosstalk run --noise-launch "mpirun -n 2" -- sleep 1
 
 trace-info --json "$out/train/trace/traces.otf2" >"$scratch/trace.json"
 cat >"$scratch/agree.py" <<'PYTHON'
@@ -64,7 +58,7 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-begins = [{row["slot"]: int(row["begin_ns"]) for row in rows(f"noise/{node}.0/noise.csv")} for node in ("n1", "n2")]
+begins = [{row["slot"]: int(row["begin_ns"]) for row in rows(f"noise/{node}/noise.csv")} for node in ("n1.0", "n2.1")]
 skews = sorted(abs(begins[1][slot] - begins[0][slot] - set_ahead_ns) for slot in begins[0])
 assert begins[0].keys() == begins[1].keys(), "both nodes had the same slots"
 assert skews[len(skews) * 9 // 10] < 50e6, f"slots begin together: {skews}"

@@ -1,0 +1,18 @@
+// The processes of a job that is measured: whom control.pause stops, and where they may run.
+#pragma once
+
+#include "base/system/cpus.hpp"
+
+#include <set>
+
+#include <sys/types.h>
+
+namespace crosstalk {
+
+// The processes that control.pause stops, with their descendants: those that launchers started, or the job itself.
+std::set<pid_t> victims_of(pid_t job);
+
+// CPUs that processes of the job have bound themselves to, beside those that they were given.
+base::CpuSet bound_elsewhere(pid_t job, const base::CpuSet& given);
+
+}  // namespace crosstalk
