@@ -19,6 +19,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,24 +93,44 @@ class Keeper {
 
     void keep()
     {
-        constexpr int look_after_children_ms = 200;
+        constexpr std::int64_t look_after_children_ns = 200'000'000;
         if (!answer() || refused_ != 0) return;
         while (true) {
             pollfd waiting{pipe_, POLLIN, 0};
-            const int came = ::poll(&waiting, 1, look_after_children_ms);
+            const std::int64_t left_ns =
+                std::clamp<std::int64_t>(until_ns_ - base::now_ns(), 0, look_after_children_ns);
+            const timespec wait{.tv_sec = 0, .tv_nsec = goes_on_ ? left_ns : look_after_children_ns};
+            const int came = ::ppoll(&waiting, 1, &wait, nullptr);
+            if (goes_on_ && base::now_ns() >= until_ns_) freeze();
             reap();
             if (came == 0 || (came < 0 && errno == EINTR)) continue;
-            char what = 0;
-            const ssize_t got = ::read(pipe_, &what, 1);
+            JobUntil until_ns = 0;
+            const ssize_t got = ::read(pipe_, &until_ns, sizeof until_ns);
             if (got < 0 && errno == EINTR) continue;
-            if (got != 1) return;
-            if (what == thaw_job) freezer_->thaw();
-            if (what == freeze_job) freezer_->freeze();
+            if (got != sizeof until_ns) return;
+            until_ns_ = until_ns;
+            if (until_ns_ > base::now_ns())
+                thaw();
+            else if (goes_on_)
+                freeze();
             if (!answer()) return;
         }
     }
 
  private:
+    void freeze()
+    {
+        freezer_->freeze();
+        frozen_ns_ = base::now_ns();
+        goes_on_ = false;
+    }
+
+    void thaw()
+    {
+        freezer_->thaw();
+        goes_on_ = true;
+    }
+
     // Frozen as soon as it has begun. Returns errno if the program could not be started.
     int begin(const JobStart& start)
     {
@@ -130,14 +151,14 @@ class Keeper {
         ::close(go[1]);
         int code = 0;
         const ssize_t got = ::read(why[0], &code, sizeof code);  // 0 bytes once the program runs
-        freezer_->freeze();
+        freeze();
         ::close(why[0]);
         return got == sizeof code ? code : 0;
     }
 
     bool answer() const
     {
-        JobNews news{.done_ns = base::now_ns(), .refused = refused_};
+        JobNews news{.frozen_ns = frozen_ns_, .refused = refused_};
         const std::set<pid_t> mine = descendants();
         news.resident_bytes = resident_bytes(mine);
         news.processes = static_cast<std::int32_t>(mine.size());
@@ -149,6 +170,9 @@ class Keeper {
     int answers_;
     int refused_ = 0;
     std::unique_ptr<Freezer> freezer_;
+    bool goes_on_ = false;
+    std::int64_t until_ns_ = 0;
+    std::int64_t frozen_ns_ = 0;
 };
 
 }  // namespace
@@ -171,6 +195,10 @@ JobStart job_start(const std::string& word)
 
 void keep_job(const JobStart& start, int pipe, int answers)
 {
+    // Before the job, which keeps a CPU busy; where that is not allowed, as soon as the kernel lets it.
+    sched_param priority{};
+    priority.sched_priority = 1;
+    ::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority);
     Keeper{start, pipe, answers}.keep();
 }
 

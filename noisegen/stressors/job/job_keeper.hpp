@@ -9,13 +9,14 @@
 
 namespace noisegen {
 
-// What noisegen writes, a byte each.
-constexpr char thaw_job = 'T';
-constexpr char freeze_job = 'F';
+// What noisegen writes: when the job is to be frozen (CLOCK_MONOTONIC). Until then it goes on. The keeper does it by
+// itself, for noisegen may get no CPU at that moment.
+using JobUntil = std::int64_t;
+constexpr JobUntil freeze_job_now = 0;
 
-// What the keeper answers, once at its start and to each byte.
+// What the keeper answers, once at its start and to each word.
 struct JobNews {
-    std::int64_t done_ns = 0;         // CLOCK_MONOTONIC
+    std::int64_t frozen_ns = 0;       // CLOCK_MONOTONIC; when the job was frozen last
     std::int64_t resident_bytes = 0;  // of all its processes
     std::int32_t processes = 0;       // that live
     std::int32_t refused = 0;         // errno: it could not be started

@@ -75,13 +75,17 @@ class NeighbourJob : public Shared {
             base::fail("job.run[file=", file.string(), "] cannot be started: ", std::strerror(news.refused));
     }
 
-    void thaw() { tell(thaw_job); }
+    void thaw(std::int64_t until_ns)
+    {
+        until_ns_ = until_ns;
+        tell(until_ns);
+    }
 
     void freeze()
     {
-        const std::int64_t asked_ns = base::now_ns();
-        const JobNews news = tell(freeze_job);
-        late_ns_.push_back(news.done_ns - asked_ns);
+        const std::int64_t wanted_ns = std::min(until_ns_, base::now_ns());
+        const JobNews news = tell(freeze_job_now);
+        late_ns_.push_back(std::max<std::int64_t>(0, news.frozen_ns - wanted_ns));
         resident_bytes_ = std::max(resident_bytes_, news.resident_bytes);
         ended_ = news.processes == 0;
     }
@@ -113,9 +117,10 @@ class NeighbourJob : public Shared {
     }
 
  private:
-    JobNews tell(char what)
+    JobNews tell(JobUntil until_ns)
     {
-        if (::write(keeper_->pipe(), &what, 1) != 1) base::fail("the keeper of job.run is gone");
+        if (::write(keeper_->pipe(), &until_ns, sizeof until_ns) != sizeof until_ns)
+            base::fail("the keeper of job.run is gone");
         return answer();
     }
 
@@ -135,6 +140,7 @@ class NeighbourJob : public Shared {
     std::unique_ptr<Guardian> keeper_;
     std::string freezer_;
     std::vector<std::int64_t> late_ns_;
+    std::int64_t until_ns_ = 0;
     std::int64_t resident_bytes_ = 0;
     bool ended_ = false;
 };
@@ -146,7 +152,7 @@ class JobRun final : public Stressor {
     void begin(const Turn& turn) override
     {
         deadline_ns_ = turn.deadline_ns;
-        if (job_ != nullptr) job_->thaw();
+        if (job_ != nullptr) job_->thaw(deadline_ns_);
     }
 
     Work step() override
