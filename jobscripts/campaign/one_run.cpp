@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t look_again_in_ns = 100'000'000;
 constexpr std::int64_t noise_on_within_ns = 60'000'000'000;
+constexpr std::int64_t to_end_within_ns = 60'000'000'000;  // beyond its duration
 constexpr base::Nanoseconds noise_ends_within = std::chrono::seconds{15};
 
 bool is_quiet(const PlannedRun& run)
@@ -157,6 +158,7 @@ class SteadyRun {
     {
         const std::int64_t begin_ns = base::now_ns();
         const std::int64_t first_step_ns = begin_ns + one_.spec.start_within.count();
+        const std::int64_t last_ns = first_step_ns + one_.spec.duration.count() + to_end_within_ns;
         bool stepped = false;
         bool asked_to_end = false;
         while (job_->running()) {
@@ -168,6 +170,9 @@ class SteadyRun {
                             base::join("the training took no step within ", base::format(one_.spec.start_within),
                                        ": is another step of the job on its CPUs (srun without --overlap)?")};
             }
+            if (base::now_ns() > last_ns)
+                throw Ended{base::exit_failed, base::join("the training did not end within ",
+                                                          base::format(base::Nanoseconds{last_ns - begin_ns}))};
             add_bound_cpus();
             if (!asked_to_end && ends_only_if_asked() && base::now_ns() > begin_ns + one_.spec.duration.count()) {
                 asked_to_end = true;

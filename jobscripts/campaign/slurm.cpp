@@ -68,11 +68,17 @@ class JobDriver {
     // None while the controller does not answer.
     std::optional<std::set<int>> blocks_in_queue() const
     {
-        const auto said = said_by({"squeue", "--noheader", "--array", "--name=" + name_, "--format=%K"});
+        const auto said = said_by({"squeue", "--noheader", "--array", "--name=" + name_, "--format=%K %A %r"});
         if (!said) return {};
         std::set<int> blocks;
         std::istringstream lines{*said};
-        for (int block = 0; lines >> block;) blocks.insert(block);
+        int block = 0;
+        std::string job;
+        for (std::string reason; lines >> block >> job && std::getline(lines, reason);) {
+            blocks.insert(block);
+            // As after a controller that was lost in the middle of a start; one that a person holds is left alone.
+            if (reason.find("launch failed requeued held") != std::string::npos) said_by({"scontrol", "release", job});
+        }
         return blocks;
     }
 

@@ -102,23 +102,28 @@ class StepLauncher : public Launcher {
         constexpr int times = 20;
         constexpr std::int64_t look_again_ns = 500'000'000;
         for (int time = 0; time < times; ++time) {
-            const std::optional<std::string> id = step_named(name);
-            if (id && (id->empty() || said_by({"scancel", "--signal=TERM", *id}))) return;
+            const std::optional<Words> ids = steps_named(name);
+            bool all_asked = ids.has_value();
+            if (ids)
+                for (const std::string& id : *ids) all_asked &= said_by({"scancel", "--signal=TERM", id}).has_value();
+            if (all_asked) return;
             base::sleep_until_ns(base::now_ns() + look_again_ns);
         }
     }
 
-    // Its id; empty if it has ended, none if the controller does not answer.
-    std::optional<std::string> step_named(const std::string& name) const
+    // The ids of those that have not ended; none if the controller does not answer. One that was restarted may also
+    // believe in steps of earlier runs that were killed while it was away.
+    std::optional<Words> steps_named(const std::string& name) const
     {
         const auto said = said_by({"squeue", "--steps", "--noheader", "--jobs=" + job_, "--format=%i %j"});
         if (!said) return {};
         std::istringstream lines{*said};
+        Words ids;
         std::string id;
         std::string found;
         while (lines >> id >> found)
-            if (found == name) return id;
-        return "";
+            if (found == name) ids.push_back(id);
+        return ids;
     }
 
     const Spec& spec_;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# campaign_test.sh local|proof|kill|slurm|slurm_two_jobs|slurm_kill|nodes|nodes_two_jobs|nodes_serial|nodes_caught: a small
+# campaign_test.sh local|proof|full|designed|kill|slurm|slurm_two_jobs|slurm_kill|nodes|nodes_two_jobs|nodes_serial|nodes_caught: a small
 # campaign is planned, run, cut off and collected; nodes: each run on two virtual nodes under Slurm.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
@@ -31,6 +31,7 @@ plan() {
 }
 status_is() { crosstalk campaign status --json "$campaign" | grep -q -- "$1"; }
 counting() { find "$campaign/runs" -mindepth 1 -maxdepth 1 ! -name '*.partial' | wc -l; }
+begun() { compgen -G "$campaign/runs/*.partial/noise" >/dev/null || compgen -G "$campaign/runs/*.partial/train" >/dev/null; }
 counting_reach() { (($(counting) >= $1)); }
 # What must hold of a campaign of $1 runs, however often it was cut off.
 complete() {
@@ -57,6 +58,11 @@ use_sandbox() {
     sandbox=$(cat "$CROSSTALK_SANDBOX_NOTE")
     eval "$("$jobscripts/slurm-sandbox.sh" env "$sandbox")"
     PATH=$PATH:/usr/sbin
+}
+use_drained_nodes() {
+    local nodes
+    nodes=$(sinfo -h -t drain -o %N 2>/dev/null) || true
+    [[ -z $nodes ]] || scontrol update NodeName="$nodes" State=RESUME 2>/dev/null || true
 }
 queue_is_empty() { [[ -z $(squeue -h) ]]; }
 mkdir "$scratch/tmp"
@@ -133,6 +139,43 @@ case $how in
         rm -rf "${scratch:?}/bin" "$campaign/failed" "$campaign/runs"/b*
         stand_in "$on_cpus_of_training"
         does_not_count 'noise on .* ran on CPUs 0, of which the training uses'
+        ;;
+    full)
+        mkdir "$scratch/disk"
+        mount -t tmpfs -o size=12m tmpfs "$scratch/disk" 2>/dev/null || skip "no file system can be mounted here"
+        guard_finally umount "$scratch/disk"
+        campaign=$scratch/disk/campaign
+        plan 2
+        fill() { head -c 20M /dev/zero >"$scratch/disk/filler" 2>/dev/null || true; }
+        fill
+        truncate -s -200K "$scratch/disk/filler"
+        refused 1 "is full: a run takes about" crosstalk campaign run "$campaign"
+        check "no run was tried" test -z "$(ls -A "$campaign/runs")"
+        rm "$scratch/disk/filler"
+        # The disk gets full in the middle of a run.
+        crosstalk campaign run "$campaign" >"$scratch/out" 2>"$scratch/err" &
+        driver=$!
+        within 150 counting_reach 1 || broken "runs are made" "$(cat "$scratch/err")"
+        check "another begins" within 60 begun
+        fill
+        status=0
+        wait "$driver" || status=$?
+        [[ $status == 1 ]] || broken "it ends with 1" "$status: $(cat "$scratch/out" "$scratch/err")"
+        check "it says why" grep -q "No space left\|is full: a run takes about" "$scratch/err"
+        check "that is no failure of a run" test ! -e "$campaign/failed"
+        rm "$scratch/disk/filler"
+        run crosstalk campaign run "$campaign"
+        [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err")"
+        complete 6
+        ;;
+    designed)
+        plan 1 "noise = placebo" "duration = 12s" "designed = rotation(cpu.spin, placebo, control.pause; slot=300ms)"
+        run crosstalk campaign run "$campaign"
+        [[ $status == 0 ]] || broken "all count" "$(cat "$scratch/out" "$scratch/err" "$campaign"/failed/*/log/run.log)"
+        complete 3
+        check "the designed run has its report" test -f "$(echo "$campaign"/runs/*/report/index.html)"
+        check "its effect is in the table" grep -q '^b01.*cpu.spin' "$campaign/report/designed.csv"
+        check "which is on the page" grep -q 'rotation(cpu.spin' "$campaign/report/index.html"
         ;;
     kill)
         plan 4 # of three runs
@@ -240,14 +283,16 @@ case $how in
                 3) victim=$(started srun) ;;
             esac
             [[ -z $victim ]] || ! kill -9 "$victim" 2>/dev/null || kills=$((kills + 1))
-            # As an operator would: the controller is started again a moment later.
+            # As an operator would: the controller is started again a moment later, and nodes that it gave up are used.
             if ! scontrol ping >/dev/null 2>&1; then
                 controllers=$((controllers + 1))
                 sleep "$((RANDOM % 3))"
                 check "the controller comes back" "$jobscripts/slurm-sandbox.sh" up "$sandbox" 2
             fi
+            use_drained_nodes
         done
         kill -9 "$driver" 2>/dev/null || true
+        while sleep 2; do use_drained_nodes; done &
         run crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --retries 50
         [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
         complete 12
