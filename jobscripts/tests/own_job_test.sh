@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# own_job_test.sh calls|lines|table|marks|python|pytorch: a job that was never made for Crosstalk is measured by one
+# own_job_test.sh calls|mpi4py|lines|table|marks|python|pytorch: a job that was never made for Crosstalk is measured by one
 # command, whether its MPI calls, the lines that it prints, a table that it writes, its marks or PyTorch tell of its steps.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
@@ -8,6 +8,7 @@ needs setpriv crosstalk noisegen interference trace-record
 how=$1
 control=control.pause
 duration=12s
+slot=300ms
 run=$scratch/run
 mkdir "$scratch/io"
 
@@ -34,6 +35,23 @@ case $how in
         options=(--export-markdown "$scratch/table.md" --export-json "$scratch/verdict.json"
             --export-junit "$scratch/junit.xml")
         [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST
+        ;;
+    mpi4py)
+        needs mpirun
+        /usr/bin/python3 -c "import mpi4py" 2>/dev/null || skip "there is no mpi4py (Debian: python3-mpi4py)"
+        cat >"$scratch/allreduce.py" <<'PYTHON'
+import array
+from mpi4py import MPI
+ours, all = array.array("d", [1.0] * 4096), array.array("d", [0.0] * 4096)
+while True:
+    sum(x * x for x in range(40000))
+    MPI.COMM_WORLD.Allreduce(ours, all)
+PYTHON
+        job=(mpirun -n 2 /usr/bin/python3 "$scratch/allreduce.py")
+        options=()
+        slot=1s
+        duration=40s
+        [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
         ;;
     lines)
         needs python3
@@ -83,7 +101,7 @@ esac
 for _ in 1 2 3; do
     rm -rf "$run" "$scratch/own.csv"
     run crosstalk run --out "$run" --duration $duration --seed 7 "${options[@]}" --schedule \
-        "rotation(memory.stream[bytes=16MiB], io.write[directory=$scratch/io,block=64KiB], placebo, $control; slot=300ms)" \
+        "rotation(memory.stream[bytes=16MiB], io.write[directory=$scratch/io,block=64KiB], placebo, $control; slot=$slot)" \
         -- "${job[@]}"
     ((status == 3)) || break
 done
@@ -100,6 +118,9 @@ fi
 check "the status file tells a campaign" grep -q '"exit_code":0.*"covered":true' "$run/status.json"
 check "the report names the job" grep -q "${job[0]##*/}" "$run/report/index.html"
 check "no scratch file of the noise is left" test -z "$(ls -A "$scratch/io")"
+if [[ $how == mpi4py ]]; then
+    check "what its steps are is told" grep -q 'MPI_Allreduce to MPI_Allreduce' "$run/report/index.html"
+fi
 if [[ $how == calls ]]; then
     check "what its steps are is told" grep -q 'MPI_Allreduce to MPI_Allreduce' "$run/report/index.html"
     check "the verdicts are a table of Markdown" grep -q '^| memory.stream | ' "$scratch/table.md"

@@ -6,8 +6,8 @@ import runpy
 import sys
 from pathlib import Path
 
-USAGE = """crosstalk-python PROGRAM.py [ARGUMENT..]
-crosstalk-python -m MODULE [ARGUMENT..]
+USAGE = """crosstalk-python [--openmetrics FILE] PROGRAM.py [ARGUMENT..]
+crosstalk-python [--openmetrics FILE] -m MODULE [ARGUMENT..]
 
 Runs a program with the steps of its PyTorch training recorded, under `crosstalk run`:
 
@@ -15,7 +15,9 @@ Runs a program with the steps of its PyTorch training recorded, under `crosstalk
   crosstalk run -- torchrun --nproc_per_node 2 -m crosstalk train.py
 
 A step ends with the step() of the optimizer that first makes one. Its phases: load (DataLoader), forward, backward,
-wait_exchange (DistributedDataParallel, after its last bucket), update (optimizer), checkpoint (torch.save)."""
+wait_exchange (DistributedDataParallel, after its last bucket), update (optimizer), checkpoint (torch.save).
+
+  --openmetrics FILE  steps and their time, every 5 s, for Prometheus' node exporter; also without crosstalk run"""
 
 
 def main() -> None:
@@ -24,7 +26,17 @@ def main() -> None:
         print(USAGE, file=sys.stdout if words else sys.stderr)
         sys.exit(0 if words else 2)
     from crosstalk import _torch
+    from crosstalk._metrics import metrics
 
+    metrics_file = None
+    if words[0] == "--openmetrics":
+        if len(words) < 2:
+            print("crosstalk-python: --openmetrics needs a FILE", file=sys.stderr)
+            sys.exit(2)
+        metrics_file, words = words[1], words[2:]
+    if not words:
+        print("crosstalk-python: which program? (crosstalk-python --help)", file=sys.stderr)
+        sys.exit(2)
     module = words[0] == "-m"
     if module:
         words = words[1:]
@@ -32,6 +44,8 @@ def main() -> None:
         complaint = f"there is no {words[0]}" if words else "-m needs the name of a module"
         print(f"crosstalk-python: {complaint}", file=sys.stderr)
         sys.exit(2)
+    if metrics_file is not None:
+        metrics.start(metrics_file, words[0])
     _torch.watch()
     sys.argv = words
     if module:

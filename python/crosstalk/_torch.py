@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from crosstalk._marks import marks
+from crosstalk._metrics import metrics
 
 
 class Steps:
@@ -26,6 +27,7 @@ class Steps:
     def __init__(self) -> None:
         self.optimizer: int | None = None  # the one that ends steps
         self.inside = False
+        self.began_ns = 0
         self.since_ns: int | None = None  # the end of the step before
         self.before: list[tuple[str, int, int]] = []  # phases since then: name, begin, end
         self.after_first: list[Callable[[], None]] = []  # to be done when the first step is over
@@ -35,7 +37,8 @@ class Steps:
             return
         self.inside = True
         first_ns = self.before[0][1] if self.before else time.monotonic_ns()
-        marks.step_at(first_ns if self.since_ns is None else self.since_ns)
+        self.began_ns = first_ns if self.since_ns is None else self.since_ns
+        marks.step_at(self.began_ns)
         for name, begin_ns, end_ns in self.before:
             marks.phase_at(name, begin_ns)
             marks.phase_at(None, end_ns)
@@ -46,6 +49,7 @@ class Steps:
         if marks.explicit:
             return
         marks.step_end()
+        metrics.step(self.began_ns)
         self.inside = False
         while self.after_first:
             self.after_first.pop()()
@@ -239,8 +243,8 @@ class _WatchesTorch(importlib.abc.MetaPathFinder):
 
 
 def watch() -> None:
-    """From here on, whenever the program imports PyTorch. Nothing is watched outside of a run."""
-    if marks.recorder is None:
+    """From here on, whenever the program imports PyTorch. Nothing is watched where nobody wants to know."""
+    if marks.recorder is None and metrics.file is None:
         return
     if "torch" in sys.modules:
         _watch_all(sys.modules["torch"])

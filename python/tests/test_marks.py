@@ -25,6 +25,7 @@ def python(run: Path | None, *words: str, ranks: int = 1) -> list[tuple[str, str
             **os.environ,
             "PYTHONPATH": str(HERE.parent),
             "RANK": str(rank),
+            "LOCAL_RANK": str(rank),
             "WORLD_SIZE": str(ranks),
             "OMP_NUM_THREADS": "1",
         }
@@ -111,7 +112,9 @@ class Torch(unittest.TestCase):
         self.run_directory = Path(scratch.name) / "run"
 
     def test_steps_are_those_that_the_training_counts_and_as_long_as_its_timer_says(self) -> None:
-        said = python(self.run_directory, "-m", "crosstalk", str(HERE / "train_digits.py"), str(DIGITS), "3", ranks=2)
+        metrics = str(self.run_directory.parent / "steps.prom")
+        training = (str(HERE / "train_digits.py"), str(DIGITS), "3")
+        said = python(self.run_directory, "-m", "crosstalk", "--openmetrics", metrics, *training, ranks=2)
         match = re.match(r"(\d+) steps, ([0-9.]+) ms each", said[0][0])
         assert match is not None, said
         for rank in (0, 1):
@@ -122,6 +125,12 @@ class Torch(unittest.TestCase):
         found = rows(self.run_directory)
         mean_ms = sum(row["end_ns"] - row["begin_ns"] for row in found) / len(found) / 1e6
         self.assertLess(abs(mean_ms / float(match[2]) - 1.0), 0.005)
+        told = Path(metrics).read_text()
+        self.assertRegex(told, rf'\ncrosstalk_training_steps_total\{{model="[^"]*train_digits.py"\}} {match[1]}\.0\n')
+        self.assertRegex(told, r"\ncrosstalk_training_running\{[^}]*\} 0\.0\n(.*\n)*# EOF\n$")
+        seconds = re.search(r"\ncrosstalk_training_time_seconds_total\{[^}]*\} ([0-9.]+)\n", told)
+        assert seconds is not None, told
+        self.assertLess(abs(1e3 * float(seconds[1]) / len(found) / mean_ms - 1.0), 0.005)
 
     def test_an_evaluation_is_in_no_step_and_a_checkpoint_is_a_phase(self) -> None:
         program = """
