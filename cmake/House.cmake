@@ -96,14 +96,24 @@ function(house_summary)
   endforeach()
 endfunction()
 
-# house_library(NAME [FOLDERS FOLDER...] [USES TARGET...]): a static library of every .cpp in these folders (default:
-# this one), except programs (*_main.cpp) and benchmarks (*_bench.cpp). Each PATH/X.gp there is in it as text.
-# CMAKE_UNITY_BUILD compiles the sources of a folder as one, so private names in a folder differ.
+# What runs once, like reading options, is compiled in two thirds of the time if it is optimised less.
+set(house_quick_to_compile $<$<CONFIG:Release>:-O1>)
+
+# house_library(NAME [FOLDERS FOLDER...] [ONCE FOLDER...] [USES TARGET...]): a static library of every .cpp in these
+# folders (default: this one), except programs (*_main.cpp) and benchmarks (*_bench.cpp). ONCE: whose speed nobody waits
+# for. Each PATH/X.gp there is in it as text. CMAKE_UNITY_BUILD compiles the sources of a folder as one, so private names
+# in a folder differ.
 function(house_library name)
-  cmake_parse_arguments(lib "" "" "FOLDERS;USES" ${ARGN})
-  if(NOT lib_FOLDERS)
+  cmake_parse_arguments(lib "" "" "FOLDERS;ONCE;USES" ${ARGN})
+  if(NOT lib_FOLDERS AND NOT lib_ONCE)
     set(lib_FOLDERS .)
   endif()
+  set(compiled_as_one ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/Unity)
+  foreach(folder ${lib_ONCE})
+    cmake_path(GET folder FILENAME group)
+    set_source_files_properties(${compiled_as_one}/unity_${group}_cxx.cxx PROPERTIES COMPILE_OPTIONS "${house_quick_to_compile}")
+  endforeach()
+  list(APPEND lib_FOLDERS ${lib_ONCE})
   list(TRANSFORM lib_FOLDERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   list(TRANSFORM lib_FOLDERS APPEND /*.cpp OUTPUT_VARIABLE source_patterns)
   list(TRANSFORM lib_FOLDERS APPEND /*.hpp OUTPUT_VARIABLE header_patterns)
@@ -169,6 +179,7 @@ function(house_tool name)
   string(REPLACE "-" "_" file ${name})
   add_executable(${name} ${tool_IN}/${file}_main.cpp)
   target_link_libraries(${name} PRIVATE ${tool_FROM})
+  target_compile_options(${name} PRIVATE ${house_quick_to_compile})
   install(TARGETS ${name} RUNTIME)
   house_manual(${name} ${tool_COMMANDS})
   if(NOT TARGET programs)

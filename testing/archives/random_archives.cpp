@@ -3,8 +3,8 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "testing/testing.hpp"
+#include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
-#include "trace-tools/profile/ranks.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
 
 #include <doctest/doctest.h>

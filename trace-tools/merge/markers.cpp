@@ -9,8 +9,8 @@
 #include "base/json.hpp"
 #include "base/words.hpp"
 #include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
-#include "trace-tools/profile/ranks.hpp"
 #include "trace-tools/steps/slots.hpp"
 #include "trace-tools/steps/step_region.hpp"
 

@@ -1,7 +1,7 @@
 #include "trace-tools/replay/root_causes.hpp"
 
 #include "base/words.hpp"
-#include "trace-tools/profile/ranks.hpp"
+#include "trace-tools/otf2/ranks.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "trace-tools/steps/step_collection.hpp"
 
-#include "trace-tools/profile/ranks.hpp"
+#include "trace-tools/otf2/ranks.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,8 +2,8 @@
 
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
-#include "trace-tools/profile/ranks.hpp"
 #include "trace-tools/steps/no_region.hpp"
 #include "trace-tools/steps/step_collection.hpp"
 

@@ -1,4 +1,4 @@
-#include "trace-tools/profile/ranks.hpp"
+#include "trace-tools/otf2/ranks.hpp"
 
 #include "base/error.hpp"
 #include "base/words.hpp"
