@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Builds Crosstalk and measures, on this machine, what noise on idle cores costs a real training. On a fresh Debian 12
-# the only command needed. Ends with the verdict and the path of the report; takes about three minutes once built.
+# the only command needed. Ends with the verdict and the path of the report; takes two and a half minutes once built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . jobscripts/setup.sh
+
+length=90s budget=5%
+first_programs=(crosstalk noisegen ddl-train interference)
 
 help() {
     cat <<TEXT
@@ -16,9 +19,11 @@ With programs that are installed already (on PATH), 3 and 4 alone; --build build
 1. On Debian, installs with apt-get what is missing of:
 $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}")
    Not root: says which are missing, and ends. Nothing else on the machine is changed.
-2. Builds into build/release (5 to 10 minutes at first, on two cores).
+2. Builds what that needs into build/release (some minutes at first, on two cores).
 3. Shows in ten seconds what a neighbour takes from a core here.
-4. Trains beside noise for 150 s, and leaves the report in results/quickstart. An earlier one is kept beside it.
+4. Trains beside noise for $length, and leaves the report in results/quickstart. An earlier one is kept beside it.
+   The budget is $budget of a step: what so short a run can decide on a small or busy machine. For a finer one:
+   crosstalk run --budget 1% --duration 15min -- mpirun -n 2 ddl-train
 5. Builds the other programs; then cmake --install build/release --prefix DIR installs all.
 
 Exit codes: 0 fine, 1 something failed, 2 wrong usage, 3 noise did not cover the training.
@@ -31,7 +36,7 @@ if [[ ${1-} == --build ]]; then
 fi
 only_help "$@"
 # Programs from a package or a module, if all that are needed are there.
-for program in crosstalk noisegen ddl-train interference trace-info mpirun; do
+for program in "${first_programs[@]}" mpirun; do
     command -v "$program" >/dev/null || build=yes
 done
 # Those of an earlier build here may be older than the source.
@@ -44,7 +49,7 @@ if [[ $build == yes ]]; then
     say "building (log: build/release/build.log)"
     build_release() {
         mkdir -p build/release
-        { cmake --preset release && cmake --build --preset release --target crosstalk noisegen ddl-train interference trace-info; } \
+        { cmake --preset release && cmake --build --preset release --target "${first_programs[@]}"; } \
             >build/release/build.log 2>&1
     }
     guard_run build_release || {
@@ -61,6 +66,7 @@ fi
 say "what a neighbour takes from a core here:"
 guard_run "$programs/noisegen" probe memory.stream cache.llc --blocks 5 || say "not on this machine"
 
+say "a training of $length beside noise, against a budget of $budget of a step:"
 run=results/quickstart
 
 # An earlier result is kept beside the new one, numbered.
@@ -73,7 +79,7 @@ fi
 
 # The programs just built, or found, whatever else the machine has.
 status=0
-CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" || status=$?
+CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" --duration "$length" --budget "$budget" || status=$?
 
 if [[ $build == yes ]]; then
     say "building the other programs (log: build/release/build.log)"
