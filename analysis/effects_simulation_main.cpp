@@ -98,10 +98,10 @@ try {
     options.add_choice("study", study, {"effects", "pooled", "extended", "looking"},
                        "what is simulated: single runs; sets of runs that differ; runs in parts that differ; runs that "
                        "end when all is decided. Other than effects with 30 % of drift and stalls of the host");
-    options.add("runs", runs, "simulated runs of each condition");
-    options.add("draws", draws, "of each re-randomisation test");
-    options.add("seed", seed, "of the simulation");
-    options.add("csv", csv, "also write the table to this file");
+    options.add("runs", runs, "simulated runs of each condition", "NUMBER");
+    options.add("draws", draws, "of each re-randomisation test", "NUMBER");
+    options.add("seed", seed, "of the simulation", "NUMBER");
+    options.add("csv", csv, "also write the table to this file", "FILE");
     options.example("effects-simulation --runs 2000 --csv simulation.csv");
     options.example("effects-simulation --study looking --runs 1000");
     if (!options.parse(argc, argv)) return base::exit_fine;

@@ -84,7 +84,10 @@ def scenarios(runs):
     yield "ddl-train", 3, lambda: lost_checkpoint(runs)
     yield "ddl-train", 77, lambda: call("ddl-train", "--data", "digits", "--out", runs.new(), env=no_digits())
     yield "ddl-data", 0, lambda: call("ddl-data", "--list")
-    yield "ddl-data", 2, lambda: call("ddl-data", "inf", "digits")
+    for program in ("ddl-data", "interference", "crosstalk", "crosstalk campaign"):
+        if program != "ddl-data":
+            yield program, 0, lambda program=program: call(*program.split(), "--help")
+        yield program, 2, lambda program=program: call(*program.split(), "inf")
     for command, words in (("generate", ("digits",)), ("convert", ("digits",))):
         name = f"ddl-data {command}"
         made = ("ddl-data", command, "synthetic[samples=100]")
@@ -286,6 +289,10 @@ def main():
     known = set(map(int, re.findall(r"exit_\w+ = (\d+)", enum)))
     if (codes := {code for each, _ in promised.values() for code in each}) != known:
         wrong.append(f"the table has {codes}, base/error.hpp {known}")
+    # Each program was built with a man page, and so was each of its commands.
+    pages = {page.stem for page in (BIN.parent / "share/man/man1").glob("*.1")}
+    pages |= {path.name for path in BIN.iterdir()}
+    wrong.extend(f"{page} is not in the table" for page in sorted(pages - {name.replace(" ", "-") for name in promised}))
     tried = set()
     with tempfile.TemporaryDirectory(prefix="crosstalk-test.") as directory:
         runs = Runs(directory)
@@ -314,7 +321,7 @@ def main():
 
 
 def needs_training(program):
-    return program.startswith(("interference", "trace-merge", "crosstalk run"))
+    return program.startswith(("interference ", "trace-merge", "crosstalk run"))
 
 
 if __name__ == "__main__":
