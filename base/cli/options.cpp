@@ -4,6 +4,8 @@
 #include "base/version.hpp"
 #include "base/words.hpp"
 
+#include <boost/program_options.hpp>
+
 #include <algorithm>
 #include <iostream>
 #include <sstream>
@@ -22,7 +24,17 @@ void check_choice(const std::string& word, const std::vector<std::string>& choic
 
 }  // namespace
 
-Options::Options(std::string program, std::string summary)
+struct Options::Boost {
+    po::options_description described;
+    po::options_description hidden;
+    po::positional_options_description positional;
+    po::variables_map values;
+};
+
+Options::~Options() = default;
+Options::Options(Options&&) noexcept = default;
+
+Options::Options(std::string program, std::string summary) : boost_{std::make_unique<Boost>()}
 {
     manual_.program = std::move(program);
     manual_.summary = std::move(summary);
@@ -31,8 +43,8 @@ Options::Options(std::string program, std::string summary)
     describe({.name = "version", .help = "print the version and end"}, nullptr);
     describe({.name = "config", .value = "FILE.ini", .help = "read options from a file: name = value, one a line"},
              po::value<std::string>());
-    hidden_.add_options()("man", "print the man page and end")("completion", po::value<std::string>(),
-                                                               "print the completion of a shell (bash) and end");
+    boost_->hidden.add_options()("man", "print the man page and end")("completion", po::value<std::string>(),
+                                                                      "print the completion of a shell (bash) and end");
 }
 
 // No value: a switch that is looked up by its name.
@@ -40,9 +52,9 @@ void Options::describe(OptionText text, const po::value_semantic* value)
 {
     const std::string name = text.letter.empty() ? text.name : text.name + "," + text.letter;
     if (value == nullptr)
-        described_.add_options()(name.c_str(), "");
+        boost_->described.add_options()(name.c_str(), "");
     else
-        described_.add_options()(name.c_str(), value, "");
+        boost_->described.add_options()(name.c_str(), value, "");
     manual_.options.push_back(std::move(text));
 }
 
@@ -114,8 +126,8 @@ void Options::add_positional_choice(const std::string& name, const std::vector<s
 void Options::describe_positional(const std::string& name, const po::value_semantic* value, const std::string& help,
                                   std::size_t least, std::size_t most)
 {
-    hidden_.add_options()(name.c_str(), value, "");
-    positional_.add(name.c_str(), -1);
+    boost_->hidden.add_options()(name.c_str(), value, "");
+    boost_->positional.add(name.c_str(), -1);
     manual_.positional = name;
     positional_help_ = help;
     positional_least_ = least;
@@ -201,14 +213,14 @@ std::string Options::help() const
 
 bool Options::print_what_is_asked_for()
 {
-    if (values_.count("help") != 0) {
+    if (boost_->values.count("help") != 0) {
         std::cout << help();
-    } else if (values_.count("version") != 0) {
+    } else if (boost_->values.count("version") != 0) {
         std::cout << manual_.program << " " << version() << "\n";
-    } else if (values_.count("man") != 0) {
+    } else if (boost_->values.count("man") != 0) {
         std::cout << man_page(manual_);
-    } else if (values_.count("completion") != 0) {
-        const std::string shell = values_["completion"].as<std::string>();
+    } else if (boost_->values.count("completion") != 0) {
+        const std::string shell = boost_->values["completion"].as<std::string>();
         if (shell != "bash") fail_usage("--completion: there is one for bash, not for ", shell);
         if (command_word(manual_) != manual_.program)
             fail_usage("--completion: that of ", manual_.program.substr(0, manual_.program.find(' ')),
@@ -262,25 +274,26 @@ void check_settings(std::istringstream& file, const std::string& path)
 
 bool Options::parse(int argc, char** argv)
 try {
-    values_.clear();
+    boost_->values.clear();
     po::options_description all;
-    all.add(described_).add(hidden_);
+    all.add(boost_->described).add(boost_->hidden);
     namespace style = po::command_line_style;
     const auto exact = static_cast<style::style_t>(style::unix_style & ~style::allow_guessing);
     check_names(argc, argv);
-    po::store(po::command_line_parser(argc, argv).options(all).positional(positional_).style(exact).run(), values_);
+    po::store(po::command_line_parser(argc, argv).options(all).positional(boost_->positional).style(exact).run(),
+              boost_->values);
     if (print_what_is_asked_for()) return false;
-    if (values_.count("config") != 0) {
-        const std::string path = values_["config"].as<std::string>();
+    if (boost_->values.count("config") != 0) {
+        const std::string path = boost_->values["config"].as<std::string>();
         std::istringstream file{config_text(path)};
         check_settings(file, path);
-        po::store(po::parse_config_file(file, all), values_);
+        po::store(po::parse_config_file(file, all), boost_->values);
     }
-    const auto words = values_.find(manual_.positional);
-    const std::size_t count = words == values_.end() ? 0 : words->second.as<std::vector<std::string>>().size();
+    const auto words = boost_->values.find(manual_.positional);
+    const std::size_t count = words == boost_->values.end() ? 0 : words->second.as<std::vector<std::string>>().size();
     if (count > positional_most_)
         fail_usage("takes ", positional_most_ == 1 ? "one " : "", manual_.positional, ", not ", count, " words");
-    po::notify(values_);
+    po::notify(boost_->values);
     if (count < positional_least_) fail_usage("expects ", manual_.positional, " (", manual_.program, " --help)");
     return true;
 } catch (const po::unknown_option& error) {
@@ -295,8 +308,8 @@ try {
 
 bool Options::given(const std::string& name) const
 {
-    const auto found = values_.find(name);
-    return found != values_.end() && !found->second.empty() && !found->second.defaulted();
+    const auto found = boost_->values.find(name);
+    return found != boost_->values.end() && !found->second.empty() && !found->second.defaulted();
 }
 
 }  // namespace base

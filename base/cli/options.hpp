@@ -6,19 +6,25 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 
-#include <boost/program_options.hpp>
-
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+// Its headers cost seconds in every file that includes them.
+namespace boost::program_options {
+class value_semantic;
+}
 
 namespace base {
 
 class Options {
  public:
     Options(std::string program, std::string summary);
+    ~Options();
+    Options(Options&&) noexcept;
 
     // The heading of the options added from here on.
     void group(std::string title) { group_ = std::move(title); }
@@ -105,13 +111,11 @@ class Options {
 
     Manual manual_;
     std::string group_;
-    boost::program_options::options_description described_;
-    boost::program_options::options_description hidden_;
-    boost::program_options::positional_options_description positional_;
     std::string positional_help_;
     std::size_t positional_least_ = 0;
     std::size_t positional_most_ = any_number;
-    boost::program_options::variables_map values_;
+    struct Boost;
+    std::unique_ptr<Boost> boost_;
 };
 
 }  // namespace base
