@@ -15,7 +15,7 @@ mapfile -t cores < <(allowed_cores)
 ((${#cores[@]} >= 2)) || skip "needs two cores"
 train_cpu=${cores[0]%%,*}
 export CROSSTALK_TRAIN_CPUS=$train_cpu CROSSTALK_NOISE_CPUS=${cores[1]%%,*} CROSSTALK_OUT=$out
-export CROSSTALK_MODEL=$tiny_model CROSSTALK_DATA=$tiny_data CROSSTALK_DURATION=12s CROSSTALK_CONTROL_DELAY=1ms
+export CROSSTALK_MODEL=$tiny_model CROSSTALK_DATA=$tiny_data CROSSTALK_DURATION=8s CROSSTALK_CONTROL_DELAY=1ms
 # Virtual nodes share their cores: ranks of different nodes must be as polite as ranks of one.
 export CROSSTALK_TRAINING_OPTIONS="--progress yield" CROSSTALK_RANKS_PER_NODE=1
 CROSSTALK_SCHEDULE=$(tiny_schedule_in "$scratch/io")

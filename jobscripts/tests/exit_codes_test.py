@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from tried_runs import (
     BIN, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, other_profile,
@@ -48,9 +49,13 @@ def json_of(text):
                 yield None, quoted, names
 
 
-def scenarios(runs):
-    """Each (program, exit code) with a call that ends with it: its words, or a function."""
+def scenarios(runs, pool):
+    """Each (program, exit code) with a call that ends with it. What takes many seconds is made by the pool meanwhile."""
     call = runs.call
+    measured = pool.submit(own_job, runs, runs.directory / "own")
+    uncovered = pool.submit(own_job, runs, runs.new(), end_noise=True)
+    pool.submit(runs.run)
+    pool.submit(runs.uncovered)
     noise = ("noisegen", "cpu.spin", "200ms", "--cpus", "all", "--share")
     calibrate = ("noisegen", "calibrate", "cpu.spin", "--round", "10ms", "--rounds", "1")
     uring = "io.write[engine=io_uring]"
@@ -121,10 +126,10 @@ def scenarios(runs):
     yield "interference so-far", 0, lambda: call("interference", "so-far", runs.run())
     yield "interference so-far", 1, lambda: call("interference", "so-far", runs.new())
     yield "interference so-far", 2, lambda: call("interference", "so-far", runs.run(), "--until", "tired")
-    yield "crosstalk run", 0, lambda: own_job(runs, runs.directory / "own")
+    yield "crosstalk run", 0, measured.result
     yield "crosstalk run", 1, lambda: call("crosstalk", "run", "--out", runs.new(), "--", "false")
     yield "crosstalk run", 2, lambda: call("crosstalk", "run", "--out", runs.new())
-    yield "crosstalk run", 3, lambda: own_job(runs, runs.new(), end_noise=True)
+    yield "crosstalk run", 3, uncovered.result
     campaign = lambda command, *words: call("crosstalk", "campaign", command, *words)
     yield "crosstalk campaign plan", 0, lambda: campaign("plan", spec(runs), "--out", runs.new())
     yield "crosstalk campaign plan", 1, lambda: campaign("plan", runs.directory / "no.ini", "--out", runs.new())
@@ -294,9 +299,9 @@ def main():
     pages |= {path.name for path in BIN.iterdir()}
     wrong.extend(f"{page} is not in the table" for page in sorted(pages - {name.replace(" ", "-") for name in promised}))
     tried = set()
-    with tempfile.TemporaryDirectory(prefix="crosstalk-test.") as directory:
+    with tempfile.TemporaryDirectory(prefix="crosstalk-test.") as directory, ThreadPoolExecutor(2) as pool:
         runs = Runs(directory)
-        for program, code, action in scenarios(runs):
+        for program, code, action in scenarios(runs, pool):
             tried.add((program, code))
             if program not in here or (needs_training(program) and "ddl-train" not in here):
                 continue

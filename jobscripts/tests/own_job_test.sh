@@ -92,7 +92,7 @@ PYTHON
             "$source/ddl-workloads/data/digits/digits.csv.gz" 3600)
         options=()
         control=control.delay,control.sham
-        duration=25s
+        duration=25s slot=300ms
         [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
         ;;
 esac

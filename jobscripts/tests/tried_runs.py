@@ -7,6 +7,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -16,15 +17,18 @@ SCHEDULE = "rotation(cpu.spin, placebo, control.delay, control.sham; slot=100ms)
 
 
 class Runs:
-    """What programs are tried on, in a directory of its own; each is made when it is first asked for."""
+    """What programs are tried on, in a directory of its own; each is made when it is first asked for. Threads may ask."""
 
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.number = 0
+        self.lock = threading.Lock()
+        self.locks = {}
 
     def new(self, name="out"):
-        self.number += 1
-        return self.directory / f"{name}.{self.number}"
+        with self.lock:
+            self.number += 1
+            return self.directory / f"{name}.{self.number}"
 
     def call(self, program, *words, **options):
         command = [str(BIN / program), *map(str, words)]
@@ -33,8 +37,11 @@ class Runs:
 
     def made(self, name, make):
         path = self.directory / name
-        if not path.exists():
-            make(path)
+        with self.lock:
+            making = self.locks.setdefault(name, threading.Lock())
+        with making:
+            if not path.exists():
+                make(path)
         return path
 
     def archive(self, name="late", text="ranks 2\nrepeat 20 step {\n work 1ms, 3ms on 1\n MPI_Barrier 1us\n}\n"):
@@ -139,7 +146,8 @@ def own_job(runs, out, end_noise=False):
     """A job that nobody made for this: it prints a line a step, and may end the noise beside it when that has begun."""
     job = "while sleep 0.01; do echo step $((++step)); done"
     if end_noise:
-        job = ("{ sleep 6; for child in $(cat /proc/$PPID/task/$PPID/children); do"
+        job = (f"{{ until (($(cat {out}/noise/*/noise.csv | wc -l) > 5)); do sleep 0.1; done 2>/dev/null;"
+               " for child in $(cat /proc/$PPID/task/$PPID/children); do"
                " [[ $(cat /proc/$child/comm) != noisegen ]] || kill $child; done; } & " + job)
     return runs.call("crosstalk", "run", "--out", out, "--duration", "8s", "--step-line", "step", "--schedule",
                      "rotation(cpu.spin, placebo, control.pause; slot=200ms)", "--", "bash", "-c", job)

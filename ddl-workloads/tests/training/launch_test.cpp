@@ -21,9 +21,9 @@ testing::Outcome with_environment(const Words& variables, const std::filesystem:
 {
     Words words{"env"};
     words.insert(words.end(), variables.begin(), variables.end());
-    for (const char* word : {CROSSTALK_BIN "/ddl-train", "--steps", "3", "--out"}) words.emplace_back(word);
-    words.push_back(out.string());
     const Words small = testing::small();
+    const Words program{testing::ddl_train_for(small), "--steps", "3", "--out", out.string()};
+    words.insert(words.end(), program.begin(), program.end());
     words.insert(words.end(), small.begin(), small.end());
     return testing::run(words);
 }
