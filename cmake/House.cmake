@@ -238,13 +238,20 @@ function(house_tests library)
     return()
   endif()
   set(target ${library}-tests)
-  add_executable(${target} ${sources} ${CMAKE_SOURCE_DIR}/cmake/test_main.cpp)
-  target_link_libraries(${target} PRIVATE ${library} ${test_USES} testing doctest::doctest)
-  list(LENGTH sources count)
-  if(count GREATER 3)
-    target_precompile_headers(${target} PRIVATE
+  # What all test programs share is compiled once: their main() and the headers that most of them include.
+  if(NOT TARGET tests-main)
+    add_library(tests-main OBJECT ${CMAKE_SOURCE_DIR}/cmake/test_main.cpp)
+    target_link_libraries(tests-main PRIVATE testing doctest::doctest)
+    set_target_properties(tests-main PROPERTIES HOUSE_TESTS ON UNITY_BUILD OFF)
+    target_precompile_headers(tests-main PRIVATE
       <algorithm> <filesystem> <fstream> <map> <optional> <sstream> <string> <thread> <vector>
       <doctest/doctest.h> <nlohmann/json.hpp>)
+  endif()
+  add_executable(${target} ${sources} $<TARGET_OBJECTS:tests-main>)
+  target_link_libraries(${target} PRIVATE ${library} ${test_USES} testing doctest::doctest)
+  list(LENGTH sources count)
+  if(count GREATER 2)
+    target_precompile_headers(${target} REUSE_FROM tests-main)
   endif()
   target_compile_definitions(${target} PRIVATE
     CROSSTALK_BIN="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" CROSSTALK_SOURCE="${CMAKE_SOURCE_DIR}")

@@ -238,6 +238,14 @@ double largest_difference(const std::vector<float>& some, const std::vector<floa
 
 }  // namespace
 
+TEST_CASE("residual networks have the parameters that are known of them")
+{
+    const ddl::ModelPlan images{};  // of 32 x 32, in ten classes
+    CHECK(made("resnet18", {}, images)->parameter_count() == 11'173'962);
+    CHECK(made("resnet34", {}, images)->parameter_count() == 21'282'122);
+    CHECK(made("resnet50", {{"stem", "imagenet"}}, images)->parameter_count() == 23'528'522);
+}
+
 TEST_CASE("gpt has the parameters that its formula says")
 {
     const ddl::ModelPlan plan{.shape = ddl::text_shape(128)};

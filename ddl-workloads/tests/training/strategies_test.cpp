@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <map>
 
 using testing::small;
 using testing::StepsOfTrace;
@@ -169,21 +168,6 @@ TEST_CASE("cycles warn of ranks that others wait for, whether responses are cach
 }
 
 #ifdef CROSSTALK_DDL_TORCH
-TEST_CASE("residual networks have the parameters that are known of them")
-{
-    const std::map<std::string, std::int64_t> parameters{
-        {"resnet18", 11'173'962}, {"resnet34", 21'282'122}, {"resnet50[stem=imagenet]", 23'528'522}};
-    const testing::Scratch scratch;
-    for (const auto& [model, expected] : parameters) {
-        const testing::TrainRun run = testing::train_alone(
-            scratch / model,
-            {"--model", model, "--data", "synthetic[samples=160]", "--batch", "2", "--steps", "1", "--trace", "off"});
-        INFO(model, ": ", run.err);
-        REQUIRE(run.status == 0);
-        CHECK(run.result["parameters"] == expected);
-    }
-}
-
 TEST_CASE("mlp reaches 95 percent accuracy on digits kept apart")
 {
     const testing::Scratch scratch;
