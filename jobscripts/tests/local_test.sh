@@ -10,7 +10,7 @@ mkdir "$scratch/io"
 # 3: noise did not cover the training, as where the machine stands still for seconds.
 for _ in 1 2 3; do
     rm -rf "$run"
-    run "$jobscripts/local.sh" --out "$run" --model "$tiny_model" --data "$tiny_data" --duration 16s \
+    run "$jobscripts/local.sh" --out "$run" --model "$tiny_model" --data "$tiny_data" --duration 30s \
         --schedule "$(tiny_schedule_in "$scratch/io")" --seed 7
     ((status == 3)) || break
 done
