@@ -159,6 +159,10 @@ TEST_CASE_FIXTURE(SpecFile, "a wrong spec is refused with its line and the right
     CHECK(complaint("# x\nmodels = a\nduration = long\n").starts_with("spec.ini line 3: duration: "));
     CHECK(complaint("models = a\nmodels = b\n") == "spec.ini line 2: models is given twice");
     CHECK(complaint("models = a\n") == "spec.ini: needs noise, or designed runs");
+    CHECK(complaint("models = a\nnoise = io.write\nranks = 3\nnodes = 2\n") ==
+          "spec.ini: 3 ranks are not the same number on each of 2 nodes");
+    CHECK(complaint("command = a\nnoise = io.write\nnodes = 2\n") ==
+          "spec.ini: nodes: a command runs on one node; give models for more");
     CHECK(complaint("noise = io.write\n") == "spec.ini: needs either models, which ddl-train trains, or a command");
     CHECK(complaint("models = a\nnoise = io.write\nrepetitions = 0\n") ==
           "spec.ini: repetitions must be from 1 to 10000");
