@@ -136,7 +136,7 @@ case $how in
         stand_in "timeout -s TERM 3 $bin/noisegen \"\$@\"; exit 0"
         sed -i 's/^duration = .*/duration = 4s/' "$campaign/spec.ini"
         does_not_count 'noise ended early'
-        sed -i 's/^duration = .*/duration = 1s/' "$campaign/spec.ini"
+        sed -i 's/^duration = .*/duration = 2s/' "$campaign/spec.ini"
         rm -rf "${scratch:?}/bin" "$campaign/failed" "$campaign/runs"/b*
         stand_in "$on_cpus_of_training"
         does_not_count 'noise on .* ran on CPUs 0, of which the training uses'
