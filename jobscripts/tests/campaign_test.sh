@@ -10,11 +10,10 @@ how=$1
 campaign=$scratch/campaign
 bin=$(dirname "$(command -v crosstalk)")
 
-# A job of less than a ms a step, so that a second on a loaded machine has enough of them; it goes on until it is asked to
-# end.
+# A job of some ms a step, which goes on until it is asked to end.
 cat >"$scratch/job.py" <<'PYTHON'
 for step in range(1000000):
-    sum(x * x for x in range(5000))
+    sum(x * x for x in range(30000))
     print("step", step, flush=True)
 PYTHON
 # plan REPETITIONS [LINE...]: a block has three runs.
