@@ -175,7 +175,7 @@ case $how in
         complete 3
         check "the designed run has its report" test -f "$(echo "$campaign"/runs/*/report/index.html)"
         check "its effect is in the table" grep -q '^b01.*cpu.spin' "$campaign/report/designed.csv"
-        check "which is on the page" grep -q 'rotation(cpu.spin' "$campaign/report/index.html"
+        check "which is on the page" grep -q 'Designed runs' "$campaign/report/index.html"
         ;;
     kill)
         plan 4 # of three runs
