@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The seed study, from its spec to the tables beside this script: 35 runs in 5 blocks, about 45 minutes on a machine on
+# The seed study, from its spec to the tables beside this script: 40 runs in 5 blocks, about 45 minutes on a machine on
 # which nothing else runs.
 #
 #   results/seed-study/run.sh [DIR]     runs it in DIR (default build/seed-study), or goes on there, and copies the report
