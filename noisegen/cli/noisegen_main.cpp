@@ -9,7 +9,6 @@
 #include "noisegen/cli/commands.hpp"
 #include "noisegen/cli/guard.hpp"
 #include "noisegen/cli/manual.hpp"
-#include "noisegen/execution/prepare.hpp"
 #include "noisegen/execution/run.hpp"
 #include "noisegen/resources/first_victim.hpp"
 #include "noisegen/resources/node_limits.hpp"
