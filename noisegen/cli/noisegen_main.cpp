@@ -192,7 +192,6 @@ try {
         show(std::move(plan));
         return base::exit_fine;
     }
-    noisegen::prepare(plan);
     nlohmann::ordered_json record = base::run_record("noisegen", argc, argv);
     record["oom_score_adj"] = oom_score_adj;
 

@@ -59,9 +59,9 @@ void set_slot(Plan& plan, base::Nanoseconds slot);
 // beside; warns where it will not be trusted.
 void check_designed(const Plan& plan);
 
-// What a run needs beyond its plan, before anything is written: turns rates that are a share of a limit into rates,
-// allows the file descriptors that the stressors need, checks the design and warns of what competes for the CPUs.
-// Throws UsageError for a limit that is not known, for too few descriptors, and as check_designed().
+// What a run needs beyond its plan, once its part of the run's directory is its own: turns rates that are a share of a
+// limit into rates, allows the file descriptors that the stressors need, checks the design and warns of what competes
+// for the CPUs. Throws UsageError for a limit that is not known, for too few descriptors, and as check_designed().
 void prepare(Plan& plan);
 
 }  // namespace noisegen

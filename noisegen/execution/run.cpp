@@ -97,6 +97,7 @@ int run(Plan plan, nlohmann::ordered_json record)
     std::optional<base::ClaimedPart> claimed;
     if (recorded)
         claimed.emplace(request.out, fs::path{base::part::noise} / base::join(base::host_name(), ".", job.rank));
+    prepare(plan);
     const auto write_record = [&] {
         if (claimed) base::write_whole(claimed->path() / base::file::noise_record, record.dump(2) + "\n");
     };
