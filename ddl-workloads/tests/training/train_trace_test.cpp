@@ -195,7 +195,7 @@ TEST_CASE("the late rank is named by when its first bucket is ready")
     for (const auto& [step, ready] : trace.first_ready)
         if (ready.at(1) > ready.at(0)) ++named;
     CHECK(trace.first_ready.size() == 40);
-    CHECK(named >= 32);  // 20 by chance; a loaded machine makes the other rank late in some
+    CHECK(named >= 38);
     CHECK(trace.delays.size() == 40);
     for (const auto& [process, length] : trace.delays) {
         CHECK(process == 1);
