@@ -8,7 +8,8 @@
 #   slurm-sandbox.sh status DIR       prints its nodes; exit code 1 if it is not up
 #   slurm-sandbox.sh down DIR         ends its jobs and daemons; the directory keeps the logs
 #
-# Where only the controller was lost, up starts it again, and jobs go on. Its nodes share this machine's cores: it shows that placement, signals and exit codes work, never how fast anything is.
+# Where only the controller was lost, up starts it again, and jobs go on. Its nodes share this machine's cores: it shows
+# that placement, signals and exit codes work, never how fast anything is.
 # Exit codes: 0 fine, 1 failed, 2 wrong usage, 77 not possible here (no Slurm, or fewer than two cores).
 set -euo pipefail
 
@@ -19,6 +20,7 @@ fail() { say "$2"; exit "$1"; }
 usage() { fail 2 "$1 (usage: slurm-sandbox.sh up DIR [NODES | --on VIRTUAL] | env DIR | status DIR | down DIR)"; }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/await.sh"
 
 # at PLACE COMMAND...: on the front or a node, or here where all nodes are this machine.
 at() {
@@ -55,16 +57,6 @@ daemon() {
         fi
     done
     return 1
-}
-
-# Waits until COMMAND works: await SECONDS COMMAND...
-await() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@" >/dev/null 2>&1; do
-        ((SECONDS < end)) || return 1
-        sleep 0.1
-    done
 }
 
 # Ends a daemon in good order, and by force after ten seconds.

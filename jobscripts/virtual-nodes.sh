@@ -17,6 +17,7 @@ set -euo pipefail
 
 PATH=$PATH:/usr/sbin:/sbin
 self=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/$(basename "${BASH_SOURCE[0]}")
+. "$(dirname "$self")/await.sh"
 network=10.77.0
 
 say() { echo "virtual-nodes: $*" >&2; }
@@ -37,16 +38,6 @@ first_process() {
         fi
     done
     return 1
-}
-
-# Waits until COMMAND works: await SECONDS COMMAND...
-await() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@" >/dev/null 2>&1; do
-        ((SECONDS < end)) || return 1
-        sleep 0.05
-    done
 }
 
 # ------------------------------------------------------------------------------------------------ inside the namespaces
