@@ -2,7 +2,7 @@
 
 #include "base/contract/run_directory.hpp"
 #include "jobscripts/run/programs.hpp"
-#include "jobscripts/run/request_record.hpp"
+#include "jobscripts/run/request/request_record.hpp"
 
 namespace crosstalk {
 

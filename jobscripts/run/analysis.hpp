@@ -1,7 +1,7 @@
 // What is made of a run, a run with parts, or a set of runs: the report.
 #pragma once
 
-#include "jobscripts/run/request.hpp"
+#include "jobscripts/run/request/request.hpp"
 
 namespace crosstalk {
 

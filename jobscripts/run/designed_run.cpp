@@ -14,7 +14,7 @@
 #include "jobscripts/run/job.hpp"
 #include "jobscripts/run/mpi.hpp"
 #include "jobscripts/run/programs.hpp"
-#include "jobscripts/run/request_record.hpp"
+#include "jobscripts/run/request/request_record.hpp"
 #include "jobscripts/run/results.hpp"
 #include "jobscripts/run/victims.hpp"
 

@@ -1,7 +1,7 @@
 // One designed run from end to end: the job, the noise beside it, the report.
 #pragma once
 
-#include "jobscripts/run/request.hpp"
+#include "jobscripts/run/request/request.hpp"
 
 namespace crosstalk {
 

@@ -3,7 +3,7 @@
 
 #include "base/system/child.hpp"
 #include "jobscripts/run/output.hpp"
-#include "jobscripts/run/request.hpp"
+#include "jobscripts/run/request/request.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -1,7 +1,7 @@
 // What a run leaves for others: its status for a campaign, its result as a table.
 #pragma once
 
-#include "jobscripts/run/request.hpp"
+#include "jobscripts/run/request/request.hpp"
 
 #include <string>
 

@@ -6,7 +6,7 @@
 #include "base/words.hpp"
 #include "jobscripts/run/analysis.hpp"
 #include "jobscripts/run/designed_run.hpp"
-#include "jobscripts/run/request_record.hpp"
+#include "jobscripts/run/request/request_record.hpp"
 #include "jobscripts/run/results.hpp"
 
 #include <algorithm>

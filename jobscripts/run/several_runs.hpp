@@ -1,7 +1,7 @@
 // More than one run: a set of runs of one design, and more of what there is.
 #pragma once
 
-#include "jobscripts/run/request.hpp"
+#include "jobscripts/run/request/request.hpp"
 
 namespace crosstalk {
 

@@ -1,4 +1,4 @@
-#include "jobscripts/run/request_record.hpp"
+#include "jobscripts/run/request/request_record.hpp"
 
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"

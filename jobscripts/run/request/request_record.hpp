@@ -1,7 +1,7 @@
 // request.json: how a run was asked for, for the analysis and for more of the same.
 #pragma once
 
-#include "jobscripts/run/request.hpp"
+#include "jobscripts/run/request/request.hpp"
 
 #include <filesystem>
 #include <string>
