@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds Crosstalk and measures, on this machine, what noise on idle cores costs a real training. On a fresh Debian 12
-# the only command needed. Ends with the verdict and the path of the report; takes two and a half minutes once built.
+# the only command needed. Ends with the verdict and the path of the report; takes about two minutes once built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . jobscripts/setup.sh
