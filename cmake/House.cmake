@@ -182,7 +182,6 @@ function(house_tool name)
   target_compile_options(${name} PRIVATE ${house_quick_to_compile})
   install(TARGETS ${name} RUNTIME)
   house_manual(${name} ${tool_COMMANDS})
-  set_property(GLOBAL APPEND PROPERTY house_tools ${name})
   if(NOT TARGET programs)
     add_custom_target(programs)  # what is installed
   endif()

@@ -1,15 +1,24 @@
-# ddl-torch: the only sources that see LibTorch's headers, which cost 10 to 20 s a file: compiled as one, or precompiled.
+# The only sources that see LibTorch's headers, which cost 10 to 20 s a file: compiled as one, or precompiled.
 
-house_library(ddl-torch FOLDERS models/torch USES ddl torch)
+house_library(ddl-networks FOLDERS models/torch USES ddl torch)
 if(NOT CMAKE_UNITY_BUILD)
-  target_precompile_headers(ddl-torch PRIVATE <torch/torch.h>)
-  set_source_files_properties(models/torch/registry.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  target_precompile_headers(ddl-networks PRIVATE <torch/torch.h>)
+  set_source_files_properties(models/torch/makers.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endif()
-target_compile_definitions(ddl-torch PUBLIC CROSSTALK_DDL_TORCH)
+set_target_properties(ddl-networks PROPERTIES POSITION_INDEPENDENT_CODE ON)
 # GCC finds one in LibTorch's own code, where it is inlined into ours.
-target_compile_options(ddl-torch PRIVATE -Wno-maybe-uninitialized)
+target_compile_options(ddl-networks PRIVATE -Wno-maybe-uninitialized)
 
 find_file(TORCH_CONTEXT_HEADER torch/csrc/distributed/autograd/context/context.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH)
 if(NOT TORCH_CONTEXT_HEADER)
-  target_include_directories(ddl-torch SYSTEM PRIVATE models/torch/shim)
+  target_include_directories(ddl-networks SYSTEM PRIVATE models/torch/shim)
 endif()
+
+# A program loads it when it needs it, and gives it the rest of ddl.
+add_library(crosstalk-torch MODULE $<TARGET_OBJECTS:ddl-networks>)
+target_link_libraries(crosstalk-torch PRIVATE torch)
+set_target_properties(crosstalk-torch PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINKER_LANGUAGE CXX)
+if(CROSSTALK_SANITIZE)
+  target_link_options(crosstalk-torch PRIVATE -fsanitize=${CROSSTALK_SANITIZE})
+endif()
+install(TARGETS crosstalk-torch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

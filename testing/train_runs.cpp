@@ -41,7 +41,7 @@ Words under_mpirun(int ranks, const Words& command)
 
 Words ddl_train(const std::filesystem::path& out, const Words& options)
 {
-    Words words{ddl_train_for(options), "--json", "--out", out.string()};
+    Words words{CROSSTALK_BIN "/ddl-train", "--json", "--out", out.string()};
     words.insert(words.end(), options.begin(), options.end());
     return words;
 }
@@ -55,18 +55,6 @@ TrainRun finished(const Outcome& outcome)
 }
 
 }  // namespace
-
-std::string ddl_train_for([[maybe_unused]] const Words& options)
-{
-#ifdef CROSSTALK_WITHOUT_TORCH
-    const auto without_torch = [](const std::string& word) {
-        return word.starts_with("emulated[") || word.starts_with("synthetic[layers");
-    };
-    const auto model = std::find(options.begin(), options.end(), "--model");
-    if (model != options.end() && without_torch(*std::next(model))) return CROSSTALK_WITHOUT_TORCH "/ddl-train";
-#endif
-    return CROSSTALK_BIN "/ddl-train";
-}
 
 TrainRun train_alone(const std::filesystem::path& out, const Words& options)
 {

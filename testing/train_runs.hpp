@@ -29,10 +29,6 @@ struct TrainRun {
     std::string err;
 };
 
-// The program for a training with these options: one without LibTorch, which starts in a tenth of the time, if the
-// model needs none.
-std::string ddl_train_for(const Words& options);
-
 // One process without MPI.
 TrainRun train_alone(const std::filesystem::path& out, const Words& options);
 

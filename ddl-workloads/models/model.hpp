@@ -142,7 +142,7 @@ struct ModelCard {
     std::unique_ptr<Model> (*make)(const base::Settings& settings, const ModelPlan& plan);
 };
 
-// All models: those that need no Torch, and the given ones (torch_models() of ddl-torch, where it is built).
+// All models: those that need no Torch, and the given ones (torch_models()).
 base::Registry<ModelCard> model_registry(std::vector<const ModelCard*> more);
 
 }  // namespace ddl

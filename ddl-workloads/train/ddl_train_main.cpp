@@ -3,15 +3,12 @@
 #include "base/system/launcher.hpp"
 #include "base/system/stop.hpp"
 #include "ddl-workloads/instruments/process_metrics.hpp"
+#include "ddl-workloads/models/torch_models.hpp"
 #include "ddl-workloads/train/placement.hpp"
 #include "ddl-workloads/train/plan.hpp"
 #include "ddl-workloads/train/summary.hpp"
 #include "ddl-workloads/train/training.hpp"
 #include "ddl-workloads/train/watch/parent_watch.hpp"
-
-#ifdef CROSSTALK_DDL_TORCH
-#include "ddl-workloads/models/torch/registry.hpp"
-#endif
 
 #include <nlohmann/json.hpp>
 
@@ -19,15 +16,6 @@
 #include <optional>
 
 namespace {
-
-base::Registry<ddl::ModelCard> models()
-{
-#ifdef CROSSTALK_DDL_TORCH
-    return ddl::model_registry(ddl::torch_models());
-#else
-    return ddl::model_registry({});
-#endif
-}
 
 int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& registry)
 {
@@ -64,7 +52,7 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
 
 int main(int argc, char** argv)
 try {
-    const base::Registry<ddl::ModelCard> registry = models();
+    const base::Registry<ddl::ModelCard> registry = ddl::model_registry(ddl::torch_models());
     const std::optional<ddl::TrainingPlan> plan = ddl::parse_plan(argc, argv, registry);
     if (!plan) return base::exit_fine;
     ddl::place(plan->placement, argv);

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/environment.hpp"
+#include "base/system/own_library.hpp"
 #include "base/units.hpp"
 #include "trace-tools/otf2/write/fresh_directory.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -29,22 +30,13 @@ struct Wanted {
     std::vector<std::string> program;  // and its arguments
 };
 
-// As in the build tree, or as installed.
-fs::path find_library()
+fs::path library_to_preload()
 {
-    const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-    std::vector<std::string> places;
-    for (const char* beside : {"../lib", CROSSTALK_LIBRARY_FOLDER}) {
-        fs::path library = (folder / beside / "libcrosstalk-mpi.so").lexically_normal();
-        places.push_back(library.string());
-        if (!fs::exists(library)) continue;
-        if (library.string().find_first_of(" :\t\n") != std::string::npos)
-            base::fail("the loader splits LD_PRELOAD at blanks and colons, and the path of ", library.string(),
-                       " has some: install Crosstalk elsewhere");
-        return library;
-    }
-    base::unavailable("there is no ", places.front(), places.back() == places.front() ? "" : " and no " + places.back(),
-                      ": build the target crosstalk-mpi, or install Crosstalk anew");
+    fs::path library = base::own_library("crosstalk-mpi");
+    if (library.string().find_first_of(" :\t\n") != std::string::npos)
+        base::fail("the loader splits LD_PRELOAD at blanks and colons, and the path of ", library.string(),
+                   " has some: install Crosstalk elsewhere");
+    return library;
 }
 
 // What is preloaded already stays, and comes first: a sanitizer's library insists on it.
@@ -133,7 +125,7 @@ try {
     if (wanted.program.empty()) base::fail_usage("which program? trace-record -o DIR -- ./program");
     if (!wanted.memory.empty()) base::parsed<base::Bytes>("--memory", wanted.memory);
 
-    const fs::path library = find_library();
+    const fs::path library = library_to_preload();
     const fs::path directory = checked_directory(wanted);
     set_variable("LD_PRELOAD", preloaded(library));
     set_variable("CROSSTALK_TRACE", directory.string());

@@ -10,6 +10,7 @@
 // features, parameters are those of the tables, E (r1 + r2 + ...), and of the perceptrons D > bottom > E and E + P >
 // top > 1, where a layer from n to m has n m + m.
 #include "base/words.hpp"
+#include "ddl-workloads/models/torch/makers.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
@@ -324,30 +325,18 @@ std::vector<std::int64_t> rows_of_tables(const base::Settings& settings, const S
 
 }  // namespace
 
-extern const ModelCard dlrm_model;
-const ModelCard dlrm_model{
-    .name = "dlrm",
-    .summary =
-        "recommendation as DLRM: embedding tables divided over the ranks, exchanged all to all; 445,169 parameters "
-        "with --data clicks",
-    .options = {{"embedding", "16", "features of a row"},
-                {"rows", "",
-                 "of a table; one for all or one for each: 1000/50/20; an id is taken modulo them; as many "
-                 "as the data's ids if empty"},
-                {"bottom", "64/32", "hidden layers between dense features and interaction"},
-                {"top", "64/32", "hidden layers between interaction and guess"}},
-    .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
-        if (plan.shape.kind != SampleShape::Kind::clicks) base::fail_usage("dlrm is trained on clicks: --data clicks");
-        const auto width = settings.get<std::int64_t>("embedding");
-        if (width < 1) base::fail_usage("dlrm[embedding] must be at least 1");
-        const DlrmPlan dlrm{.tables = {.rows = rows_of_tables(settings, plan.shape),
-                                       .width = width,
-                                       .seed = plan.seed,
-                                       .learning_rate = plan.optimizer.learning_rate},
-                            .bottom = numbers(settings, "bottom"),
-                            .top = numbers(settings, "top")};
-        return torch_model([&] { return std::make_shared<Dlrm>(dlrm, plan.shape.dense, *plan.exchanges); }, plan);
-    },
-};
+std::unique_ptr<Model> make_dlrm(const base::Settings& settings, const ModelPlan& plan)
+{
+    if (plan.shape.kind != SampleShape::Kind::clicks) base::fail_usage("dlrm is trained on clicks: --data clicks");
+    const auto width = settings.get<std::int64_t>("embedding");
+    if (width < 1) base::fail_usage("dlrm[embedding] must be at least 1");
+    const DlrmPlan dlrm{.tables = {.rows = rows_of_tables(settings, plan.shape),
+                                   .width = width,
+                                   .seed = plan.seed,
+                                   .learning_rate = plan.optimizer.learning_rate},
+                        .bottom = numbers(settings, "bottom"),
+                        .top = numbers(settings, "top")};
+    return torch_model([&] { return std::make_shared<Dlrm>(dlrm, plan.shape.dense, *plan.exchanges); }, plan);
+}
 
 }  // namespace ddl

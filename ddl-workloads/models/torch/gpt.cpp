@@ -1,6 +1,7 @@
 // A transformer that guesses the next byte from those before it: the blocks of GPT-2 (Radford et al. 2019), with the
 // norm in front, learned positions, and a head tied to the embedding of bytes. No dropout. With width W, C positions, V
 // words and L blocks it has V W + C W + L (12 W^2 + 13 W) + 2 W parameters.
+#include "ddl-workloads/models/torch/makers.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
 
 #include <cmath>
@@ -186,25 +187,13 @@ std::int64_t no_less(const base::Settings& settings, const std::string& option, 
 
 }  // namespace
 
-extern const ModelCard gpt_model;
-const ModelCard gpt_model{
-    .name = "gpt",
-    .summary =
-        "transformer as GPT-2 that guesses the next byte of text; with 128 positions 842,496 parameters as nano, "
-        "10,795,008 as micro, 85,350,912 as small",
-    .options = {{"size", "nano", "layers, width, heads: nano 4, 128, 4; micro 6, 384, 6; small 12, 768, 12"},
-                {"layers", "", "blocks; of the size if empty"},
-                {"width", "", "of a position's features; of the size if empty"},
-                {"heads", "", "of attention; of the size if empty"},
-                {"context", "", "positions it can learn; the length of the data's samples if empty"},
-                {"vocabulary", "256", "different bytes; its embedding is also the head"}},
-    .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
-        if (plan.shape.kind != SampleShape::Kind::text) base::fail_usage("gpt is trained on text: --data text");
-        const Size chosen = size(settings);
-        const std::int64_t context = no_less(settings, "context", plan.shape.length);
-        const std::int64_t vocabulary = no_less(settings, "vocabulary", plan.shape.classes);
-        return torch_model([&] { return std::make_shared<Gpt>(chosen, context, vocabulary); }, plan);
-    },
-};
+std::unique_ptr<Model> make_gpt(const base::Settings& settings, const ModelPlan& plan)
+{
+    if (plan.shape.kind != SampleShape::Kind::text) base::fail_usage("gpt is trained on text: --data text");
+    const Size chosen = size(settings);
+    const std::int64_t context = no_less(settings, "context", plan.shape.length);
+    const std::int64_t vocabulary = no_less(settings, "vocabulary", plan.shape.classes);
+    return torch_model([&] { return std::make_shared<Gpt>(chosen, context, vocabulary); }, plan);
+}
 
 }  // namespace ddl

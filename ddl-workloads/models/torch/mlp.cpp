@@ -1,4 +1,5 @@
 // A multilayer perceptron: nothing but matrix products, gradients of very different sizes.
+#include "ddl-workloads/models/torch/makers.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
 
 namespace ddl {
@@ -27,18 +28,13 @@ class Mlp : public Network {
 
 }  // namespace
 
-extern const ModelCard mlp_model;
-const ModelCard mlp_model{
-    .name = "mlp",
-    .summary = "multilayer perceptron",
-    .options = {{"hidden", "256", "units of a hidden layer"}, {"layers", "2", "hidden layers"}},
-    .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
-        const auto hidden = settings.get<std::int64_t>("hidden");
-        const int layers = settings.get<int>("layers");
-        check_images("mlp", plan.shape);
-        if (hidden < 1 || layers < 0) base::fail_usage("mlp: hidden must be at least 1, layers at least 0");
-        return torch_model([&] { return std::make_shared<Mlp>(plan.shape, hidden, layers); }, plan);
-    },
-};
+std::unique_ptr<Model> make_mlp(const base::Settings& settings, const ModelPlan& plan)
+{
+    const auto hidden = settings.get<std::int64_t>("hidden");
+    const int layers = settings.get<int>("layers");
+    check_images("mlp", plan.shape);
+    if (hidden < 1 || layers < 0) base::fail_usage("mlp: hidden must be at least 1, layers at least 0");
+    return torch_model([&] { return std::make_shared<Mlp>(plan.shape, hidden, layers); }, plan);
+}
 
 }  // namespace ddl

@@ -1,6 +1,7 @@
 // Residual networks (He et al. 2015, https://arxiv.org/abs/1512.03385): 18 and 34 layers of plain blocks, 50 of
 // bottlenecks, whose stride is in the 3x3 convolution as in most libraries. `width` channels in the first stage, 64 in
 // the paper.
+#include "ddl-workloads/models/torch/makers.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
 
 #include <array>
@@ -97,8 +98,7 @@ class ResNet : public Network {
     std::shared_ptr<NamedLayers> layers_ = std::make_shared<NamedLayers>();
 };
 
-template <const Depth& depth>
-std::unique_ptr<Model> make(const base::Settings& settings, const ModelPlan& plan)
+std::unique_ptr<Model> made(const Depth& depth, const base::Settings& settings, const ModelPlan& plan)
 {
     check_images(depth.name, plan.shape);
     const auto width = settings.get<std::int64_t>("width");
@@ -112,22 +112,21 @@ std::unique_ptr<Model> make(const base::Settings& settings, const ModelPlan& pla
         plan);
 }
 
-template <const Depth& depth>
-ModelCard card(const std::string& summary)
-{
-    return {.name = depth.name,
-            .summary = summary,
-            .options = {{"width", "64", "channels of the first stage"},
-                        {"stem", "cifar",
-                         "how an image enters: cifar, for small ones, or imagenet: 7x7 with stride and pooling"}},
-            .make = make<depth>};
-}
-
 }  // namespace
 
-// Parameters: at width 64 with the stem for CIFAR and 10 classes.
-extern const ModelCard resnet18_model = card<depth18>("ResNet-18, 11,173,962 parameters");
-extern const ModelCard resnet34_model = card<depth34>("ResNet-34, 21,282,122 parameters");
-extern const ModelCard resnet50_model = card<depth50>("ResNet-50, 23,520,842 parameters");
+std::unique_ptr<Model> make_resnet18(const base::Settings& settings, const ModelPlan& plan)
+{
+    return made(depth18, settings, plan);
+}
+
+std::unique_ptr<Model> make_resnet34(const base::Settings& settings, const ModelPlan& plan)
+{
+    return made(depth34, settings, plan);
+}
+
+std::unique_ptr<Model> make_resnet50(const base::Settings& settings, const ModelPlan& plan)
+{
+    return made(depth50, settings, plan);
+}
 
 }  // namespace ddl

@@ -2,7 +2,7 @@
 // of a model learn what one rank alone would.
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "ddl-workloads/models/torch/registry.hpp"
+#include "ddl-workloads/models/torch_models.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <doctest/doctest.h>

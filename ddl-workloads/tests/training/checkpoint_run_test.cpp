@@ -338,7 +338,7 @@ TEST_CASE("a full disk costs a checkpoint and not the training")
     const testing::Scratch scratch;
     fs::create_directory(scratch / "disk");
     const std::string disk = scratch / "disk";
-    const std::string train = testing::ddl_train_for(quick) + " --transport self --trace off --out " + disk +
+    const std::string train = CROSSTALK_BIN "/ddl-train --transport self --trace off --out " + disk +
                               "/run --model emulated[compute=100us,gradients=4MB] --data synthetic[samples=160] "
                               "--steps 50 --checkpoint-every 10 --checkpoint-keep 0";
     for (const std::string mode : {"sync", "async"}) {

@@ -38,7 +38,7 @@ testing::TrainRun trained(int ranks, const std::filesystem::path& out, Words opt
 
 testing::Outcome alone(const std::filesystem::path& out, const Words& more)
 {
-    Words words{"env",       "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", testing::ddl_train_for(emulated), "--out",
+    Words words{"env",       "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", CROSSTALK_BIN "/ddl-train", "--out",
                 out.string()};
     words.insert(words.end(), emulated.begin(), emulated.end());
     words.insert(words.end(), more.begin(), more.end());
@@ -118,7 +118,7 @@ testing::Outcome by_script(const std::filesystem::path& out, const std::string& 
         }
     )sh";
     return testing::run(
-        {"env", "program=" + testing::ddl_train_for(emulated), "out=" + out.string(), "sh", "-c", begin + script});
+        {"env", "program=" CROSSTALK_BIN "/ddl-train", "out=" + out.string(), "sh", "-c", begin + script});
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ testing::Outcome with_environment(const Words& variables, const std::filesystem:
     Words words{"env"};
     words.insert(words.end(), variables.begin(), variables.end());
     const Words small = testing::small();
-    const Words program{testing::ddl_train_for(small), "--steps", "3", "--out", out.string()};
+    const Words program{CROSSTALK_BIN "/ddl-train", "--steps", "3", "--out", out.string()};
     words.insert(words.end(), program.begin(), program.end());
     words.insert(words.end(), small.begin(), small.end());
     return testing::run(words);

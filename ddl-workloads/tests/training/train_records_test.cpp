@@ -76,7 +76,7 @@ TEST_CASE("where perf_event_open is not allowed a training counts what getrusage
     const testing::Scratch scratch;
     words = powerless;
     const Words options = small({"--steps", "2", "--transport", "self", "--out", (scratch / "run").string()});
-    words.push_back(testing::ddl_train_for(options));
+    words.push_back(CROSSTALK_BIN "/ddl-train");
     words.insert(words.end(), options.begin(), options.end());
     REQUIRE(testing::run(words).status == 0);
     const nlohmann::json metrics = recorded_metrics(scratch / "run");

@@ -1,0 +1,7 @@
+#include "ddl-workloads/models/torch/makers.hpp"
+
+namespace ddl {
+
+const TorchMakers crosstalk_torch_makers;
+
+}  // namespace ddl
