@@ -12,7 +12,6 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
-WITHOUT_TORCH = BIN.parent / "without-torch"  # a ddl-train that starts in a tenth of the time
 LONGEST = 200
 LATE = "ranks 2\nrepeat 9 step {\n work 1ms, 3ms on 1\n MPI_Barrier 1us\n}\n"
 PLACE = ["--cpus", "all", "--share"]
@@ -128,6 +127,7 @@ WRONG = [  # ~ stands for a blank
     (2, "--budget", "interference analyse DIR --budget none"),
     (2, "--threads", "trace-info --threads 0 LATE"),
     (2, "--from", "trace-waits --from then LATE"),
+    (2, "--threads is 1 or 2, not 3", "trace-path --threads 3 LATE"),
     (2, "--clock-offset", "trace-merge LATE OTHER -o NEW --clock-offset soon"),
     (2, "--memory", "trace-record --memory much -- true"),
     (2, "no program", "trace-record -o NEW -- no-such-program"),
@@ -193,8 +193,7 @@ def main():
                     command.append(word.replace("~", " "))
             if not (BIN / command[0]).exists():
                 continue
-            lean = WITHOUT_TORCH / command[0]
-            command[0] = str(lean if lean.exists() and "resnet" not in text else BIN / command[0])
+            command[0] = str(BIN / command[0])
             outcome = subprocess.run(command, capture_output=True, text=True, cwd=home, timeout=120, stdin=subprocess.DEVNULL)
             lines = outcome.stderr.splitlines()
             said = lines[-1] if lines else ""

@@ -112,20 +112,26 @@ std::string check(const fs::path& directory)
 
 }  // namespace
 
-std::string check_random_archives(int first, int count)
+bool write_random_archives(const fs::path& directory, int first, int count)
 {
     const std::string python = "/usr/bin/python3";  // Debian's, which has Debian's modules
     if (run({python, "-c", "import otf2"}).status != 0) {
         skip("python3 has no module otf2");
-        return "";
+        return false;
     }
+    const Outcome written = run({python, "-B", CROSSTALK_SOURCE "/trace-tools/tests/random_mpi.py", directory,
+                                 std::to_string(first), std::to_string(count)});
+    REQUIRE_MESSAGE(written.status == 0, written.err);
+    return true;
+}
+
+std::string check_random_archives(int first, int count)
+{
     std::string text;
     for (const int end = first + count; first < end; first += 100) {  // so many are on disk at once
         const Scratch scratch;
         const int some = std::min(100, end - first);
-        const Outcome written = run({python, "-B", CROSSTALK_SOURCE "/trace-tools/tests/random_mpi.py",
-                                     scratch / "archives", std::to_string(first), std::to_string(some)});
-        REQUIRE_MESSAGE(written.status == 0, written.err);
+        if (!write_random_archives(scratch / "archives", first, some)) return "";
         for (int seed = first; seed < first + some; ++seed) text += check(scratch / "archives" / std::to_string(seed));
     }
     return text;

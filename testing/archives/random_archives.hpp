@@ -2,11 +2,16 @@
 // the replay finds it.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace testing {
 
-// Of `count` seeds from `first` on. What is wrong, a line each; skips where Python has no otf2.
+// DIRECTORY/SEED/traces.otf2 and its truth.csv for `count` seeds from `first` on. False, and a skip, where Python has
+// no otf2.
+bool write_random_archives(const std::filesystem::path& directory, int first, int count);
+
+// Of `count` seeds from `first` on. What is wrong, a line each; skips likewise.
 std::string check_random_archives(int first, int count);
 
 }  // namespace testing

@@ -3,7 +3,7 @@
 #include "base/saturating.hpp"
 #include "base/version.hpp"
 #include "trace-tools/otf2/ranks.hpp"
-#include "trace-tools/otf2/read/fan_out.hpp"
+#include "trace-tools/otf2/read/handover.hpp"
 #include "trace-tools/profile/call_path_profile.hpp"
 #include "trace-tools/replay/imbalance.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
@@ -218,20 +218,20 @@ void add_critical_path(CubeProfile& profile, const replay::CriticalPath& path, c
 
 }  // namespace
 
-ArchiveProfile profile_of(otf2::Reader& reader)
+ArchiveProfile profile_of(otf2::Reader& reader, int threads)
 {
     const otf2::Archive& archive = reader.archive();
     otf2::CallTree tree;
     otf2::CallPathProfile visits{archive, tree};
     Waits waits;
     replay::MpiReplay replay{reader,
-                             {.critical_path = true, .call_paths = &tree},
+                             {.critical_path = true, .call_paths = &tree, .threads = threads},
                              [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
                                  waits[key.pattern][{key.where, key.location}] += sum.ns;
                              }};
     otf2::Soundness soundness{archive};
-    otf2::FanOut all{&soundness, &visits, &replay};
-    reader.read(all);
+    otf2::FanOut analyses{&visits, &replay};
+    otf2::read_beside(reader, soundness, analyses, threads);
     otf2::refuse_unsound(reader, soundness);
     visits.finish();
     replay.finish();

@@ -223,7 +223,7 @@ struct MpiReplay::Engine {
 
 MpiReplay::MpiReplay(otf2::Reader& reader, const Options& options, Sink sink)
     : engine_{std::make_unique<Engine>(reader.archive(), options, std::move(sink),
-                                       started_requests(reader, options.critical_path))}
+                                       started_requests(reader, options.critical_path, options.threads))}
 {
 }
 

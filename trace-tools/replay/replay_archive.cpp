@@ -1,18 +1,17 @@
 #include "trace-tools/replay/replay_archive.hpp"
 
 #include "base/words.hpp"
-#include "trace-tools/otf2/read/fan_out.hpp"
+#include "trace-tools/otf2/read/handover.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
 
 #include <iostream>
 
 namespace replay {
 
-void replay_archive(otf2::Reader& reader, MpiReplay& replay, const char* program)
+void replay_archive(otf2::Reader& reader, MpiReplay& replay, const char* program, int threads)
 {
     otf2::Soundness soundness{reader.archive()};
-    otf2::FanOut both{&soundness, &replay};
-    reader.read(both);
+    otf2::read_beside(reader, soundness, replay, threads);
     otf2::refuse_unsound(reader, soundness);
     replay.finish();
     for (const std::vector<std::string>& list : {soundness.oddities(), reader.oddities(), replay.problems()})

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
 #include <map>
 
 namespace replay {
@@ -40,6 +41,18 @@ class StartCollector : public otf2::Visitor {
     }
 
     StartedRequests take() { return std::move(started_); }
+
+    // Of other locations.
+    void add(StartedRequests other)
+    {
+        for (std::size_t location = 0; location < other.collectives.size(); ++location) {
+            StartedReceives& receives = other.receives[location];
+            if (!other.collectives[location].empty())
+                started_.collectives[location] = std::move(other.collectives[location]);
+            if (!receives.channels.empty() || !receives.posted.empty())
+                started_.receives[location] = std::move(receives);
+        }
+    }
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override
     {
@@ -124,15 +137,18 @@ class StartCollector : public otf2::Visitor {
 
 }  // namespace
 
-StartedRequests started_requests(otf2::Reader& reader, bool blocking)
+StartedRequests started_requests(otf2::Reader& reader, bool blocking, int threads)
 {
     const otf2::Archive& archive = reader.archive();
-    StartCollector starts{archive, blocking};
+    std::deque<StartCollector> starts;
+    std::vector<otf2::Visitor*> visitors;
+    for (int i = 0; i < threads; ++i) visitors.push_back(&starts.emplace_back(archive, blocking));
     const auto wanted = [&](const otf2::Region& region) {
         return starts_requests(region) || (blocking && receives(region));
     };
-    if (std::any_of(archive.regions.begin(), archive.regions.end(), wanted)) reader.read_by_location(starts);
-    return starts.take();
+    if (std::any_of(archive.regions.begin(), archive.regions.end(), wanted)) reader.read_by_location(visitors);
+    for (; starts.size() > 1; starts.pop_back()) starts.front().add(starts.back().take());
+    return starts.front().take();
 }
 
 }  // namespace replay

@@ -49,6 +49,6 @@ struct StartedRequests {
 
 // Reads the archive once, location by location, if it has a region of such operations. `blocking`: blocking receives,
 // too.
-StartedRequests started_requests(otf2::Reader& reader, bool blocking);
+StartedRequests started_requests(otf2::Reader& reader, bool blocking, int threads);
 
 }  // namespace replay

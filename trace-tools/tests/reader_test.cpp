@@ -6,6 +6,7 @@
 #include "testing/archives/listing.hpp"
 #include "testing/archives/small_archives.hpp"
 #include "testing/testing.hpp"
+#include "trace-tools/otf2/read/handover.hpp"
 #include "trace-tools/otf2/write/recorded.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/profile/profile.hpp"
@@ -41,8 +42,8 @@ std::map<std::string, std::uint64_t> visits(const otf2::Archive& archive, const 
     return visits;
 }
 
-// In the order of time, by OTF2's own reader and out of the file to which events were put aside.
-void check_merged(const fs::path& anchor)
+// In the order of time, by OTF2's own reader, out of the file to which events were put aside, and on another thread.
+void check_orders(const fs::path& anchor)
 {
     otf2::Reader direct{anchor};
     otf2::Reader merging{anchor, {.most_open_bytes = 0}};
@@ -53,6 +54,12 @@ void check_merged(const fs::path& anchor)
     CHECK(!ordered.lines.empty());
     CHECK(ordered.lines == merged.lines);
     CHECK(direct.problems() == merging.problems());
+
+    otf2::Listing elsewhere{direct.archive(), true};
+    otf2::Handover handover{direct, elsewhere};
+    direct.read(handover);
+    handover.finish();
+    CHECK(ordered.lines == elsewhere.lines);
 }
 
 }  // namespace
@@ -248,7 +255,7 @@ TEST_CASE("both ways of reading give the same events")
     CHECK(ordered.lines == by_location.lines);
 }
 
-TEST_CASE("events put aside come back as OTF2's own reader gives them, in its order")
+TEST_CASE("events put aside, or visited on another thread, are as OTF2's own reader gives them, in its order")
 {
     const testing::Scratch scratch;
     {
@@ -270,7 +277,7 @@ TEST_CASE("events put aside come back as OTF2's own reader gives them, in its or
         }
         recorder.finish();
     }
-    check_merged(scratch / "kinds/traces.otf2");
+    check_orders(scratch / "kinds/traces.otf2");
     std::ofstream{scratch / "spec"} << R"(ranks 5
 clock 1 offset=21ms drift=40
 repeat 300 step {
@@ -284,15 +291,15 @@ repeat 300 step {
 }
 )";
     REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "mpi"}).status == 0);
-    check_merged(scratch / "mpi/traces.otf2");
+    check_orders(scratch / "mpi/traces.otf2");
 }
 
-TEST_CASE("events put aside of real archives come back as OTF2's own reader gives them")
+TEST_CASE("events of real archives, put aside or visited on another thread, are as OTF2's own reader gives them")
 {
     for (const char* name : {"casita-4_mpi_ls_barr", "casita-2_cuda_simple", "pipit-ping-pong-papi"}) {
         const fs::path anchor = real_archive(name);
         if (anchor.empty()) return;
-        check_merged(anchor);
+        check_orders(anchor);
     }
 }
 
@@ -310,6 +317,9 @@ TEST_CASE("what a visitor throws comes out of the reading")
     Impatient impatient;
     CHECK_THROWS_WITH_AS(reader.read(impatient), "enough", base::UsageError);
     CHECK_THROWS_WITH_AS(reader.read_by_location(impatient), "enough", base::UsageError);
+    otf2::Visitor patient;
+    CHECK_THROWS_WITH_AS(otf2::read_beside(reader, patient, impatient, 2), "enough", base::UsageError);
+    CHECK_THROWS_WITH_AS(otf2::read_beside(reader, impatient, patient, 2), "enough", base::UsageError);
 }
 
 TEST_CASE("a region that is never left is closed at the last event and reported")

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/steps/part.hpp"
+#include "trace-tools/tools/threads_option.hpp"
 
 #include <filesystem>
 #include <string>
@@ -18,6 +19,7 @@ struct ArchiveTool {
     std::string step_region;  // as the user names it; empty: not given
     std::string step_from;    // the same, of trace-steps
     otf2::PartWords part;
+    Threads threads;
 
     // Texts of the options --out and --step-region; without the latter there is no such option.
     ArchiveTool(const char* program, const char* summary, const char* out_text, const char* step_region_text = nullptr)
@@ -35,6 +37,7 @@ struct ArchiveTool {
     int run(int argc, char** argv, int (*analyse)(const ArchiveTool&))
     {
         if (!options.parse(argc, argv)) return base::exit_fine;
+        threads.check();
         return otf2::confined(name, otf2::limits_for(anchor), [&] {
             const int code = analyse(*this);
             base::flush_stdout();

@@ -7,6 +7,7 @@
 #include "trace-tools/cube/comparison.hpp"
 #include "trace-tools/cube/cubex.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
+#include "trace-tools/tools/threads_option.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -16,10 +17,10 @@ namespace {
 
 constexpr double time_tolerance = 1e-5;
 
-cube::ArchiveProfile profile_of(const std::string& anchor)
+cube::ArchiveProfile profile_of(const std::string& anchor, const Threads& threads)
 {
     otf2::Reader reader{anchor};
-    cube::ArchiveProfile found = cube::profile_of(reader);
+    cube::ArchiveProfile found = cube::profile_of(reader, threads.count);
     otf2::getting_on();
     for (const std::string& problem : found.problems) base::warn(anchor, ": ", problem);
     return found;
@@ -68,10 +69,10 @@ double total(const cube::CubeProfile& profile, const char* metric)
     return sum;
 }
 
-int compare(const std::vector<std::string>& anchors, const std::string& out, bool derived)
+int compare(const std::vector<std::string>& anchors, const Threads& threads, const std::string& out, bool derived)
 {
-    const cube::CubeProfile quiet = profile_of(anchors.front()).profile;
-    const cube::CubeProfile noisy = profile_of(anchors.back()).profile;
+    const cube::CubeProfile quiet = profile_of(anchors.front(), threads).profile;
+    const cube::CubeProfile noisy = profile_of(anchors.back(), threads).profile;
     const cube::InBoth found = cube::call_paths_in_both(quiet, noisy);
     if (found.both == 0)
         base::warn("the archives have no call path in common (", found.first, " and ", found.second,
@@ -94,6 +95,7 @@ try {
     std::string out;
     std::string against;
     bool without_derived = false;
+    Threads threads;
     base::Options options{"trace-cube", "call-path profiles for Cube, from OTF2 archives"};
     options.add_positional("X.otf2 [NOISY.otf2]", anchors,
                            "the archive's anchor file; of two the first is the quiet run", 1, 2);
@@ -103,6 +105,7 @@ try {
     options.add_switch(
         "without-derived", without_derived,
         "of two archives: leave out the slowdown, a derived metric: pycubexr refuses files that have one");
+    threads.add_to(options);
     options.section(
         {.title = "Metrics",
          .text = "",
@@ -123,6 +126,7 @@ try {
     options.example("trace-cube quiet/train/trace/traces.otf2 noisy/train/trace/traces.otf2 -o slowdown.cubex");
     options.example("trace-cube scorep/traces.otf2 --against scorep/profile.cubex");
     if (!options.parse(argc, argv)) return base::exit_fine;
+    threads.check();
     if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against is for one archive");
     if (out.empty() && against.empty()) base::fail_usage("--out says where the profile goes");
     if (!out.empty() && std::filesystem::exists(std::filesystem::symlink_status(out))) base::fail_taken(out);
@@ -132,9 +136,9 @@ try {
     return otf2::confined("trace-cube", limits, [&] {
         int code = base::exit_fine;
         if (anchors.size() == 2) {
-            code = compare(anchors, out, !without_derived);
+            code = compare(anchors, threads, out, !without_derived);
         } else {
-            const cube::ArchiveProfile profile = profile_of(anchors.front());
+            const cube::ArchiveProfile profile = profile_of(anchors.front(), threads);
             if (!out.empty()) write(out, profile.profile);
             if (!against.empty()) code = check(profile, against);
         }

@@ -93,10 +93,11 @@ int analyse(const ArchiveTool& tool)
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
-    replay::MpiReplay replay{reader,
-                             {.critical_path = true, .part = otf2::part_of(reader, tool.part)},
-                             [](const replay::WaitKey&, const replay::WaitSum&) {}};
-    replay::replay_archive(reader, replay, tool.name);
+    replay::MpiReplay replay{
+        reader,
+        {.critical_path = true, .part = otf2::part_of(reader, tool.part), .threads = tool.threads.count},
+        [](const replay::WaitKey&, const replay::WaitSum&) {}};
+    replay::replay_archive(reader, replay, tool.name, tool.threads.count);
     if (!replay.joined()) {
         if (!out.empty()) write(out, {}, {}, archive);
         std::cout << "no ranks that MPI joins and no threads that tasks join: no critical path\n";
@@ -123,6 +124,7 @@ int main(int argc, char** argv)
 try {
     ArchiveTool tool{"trace-path", "critical path and root causes of waiting, from an OTF2 archive",
                      "where path.csv goes; without it there is none"};
+    tool.threads.add_to(tool.options);
     tool.options.section(
         {.title = "Columns of path.csv",
          .text = "",

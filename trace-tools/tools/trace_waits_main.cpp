@@ -181,9 +181,10 @@ int analyse(const ArchiveTool& tool)
                              {.critical_path = true,
                               .step_region = step,
                               .phases = [&](const replay::PhaseTime& phase) { tables.phase(phase); },
-                              .part = otf2::part_of(reader, tool.part)},
+                              .part = otf2::part_of(reader, tool.part),
+                              .threads = tool.threads.count},
                              add_wait};
-    replay::replay_archive(reader, replay, tool.name);
+    replay::replay_archive(reader, replay, tool.name, tool.threads.count);
     const std::optional<replay::Efficiencies> found = replay::efficiencies(replay.times());
     tables.finish(replay, found);
     print(totals, replay, ranks, archive, found, tool.part.text());
@@ -197,6 +198,7 @@ try {
     ArchiveTool tool{"trace-waits", "wait states of an MPI program, from its OTF2 archive",
                      "where waits.csv, phases.csv and pop.csv go; without it there are none",
                      "steps are the visits of this region; if not given, of the one that trace-steps finds"};
+    tool.threads.add_to(tool.options);
     tool.options.section({.title = "On the terminal",
                           .text = "",
                           .entries = {

@@ -19,6 +19,7 @@ class EventAttributes {
 
  private:
     friend class EventSource;
+    friend class Handover;
     friend class Spill;
     EventAttributes(const OTF2_AttributeList_struct* list, const class EventSource& source)
         : list_{list}, source_{source}

@@ -116,6 +116,7 @@ class Reader {
     const std::vector<std::string>& oddities() const { return oddities_; }
 
  private:
+    friend class Handover;
     class Pass;
     struct Tally;
     enum class Order { time, location };
