@@ -28,11 +28,11 @@ double seconds(std::int64_t ns)
 }
 
 // nowhere: what has an attribute `step`, if anything.
-std::uint32_t step_region(otf2::Reader& reader, const std::string& named)
+std::uint32_t step_region(otf2::Reader& reader, const std::string& named, int threads)
 {
     if (!named.empty()) return otf2::step_region_named(reader.archive(), named);
     if (reader.archive().find_attribute(base::attribute::step)) return otf2::nowhere;
-    return otf2::find_step_region(reader).value_or(otf2::nowhere);
+    return otf2::find_step_region(reader, threads).value_or(otf2::nowhere);
 }
 
 void write_pop(const std::filesystem::path& file, const replay::MpiReplay& replay,
@@ -166,7 +166,7 @@ int analyse(const ArchiveTool& tool)
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
     const bool steps = !tool.out().empty() || !tool.step_region.empty();
-    const std::uint32_t step = steps ? step_region(reader, tool.step_region) : otf2::nowhere;
+    const std::uint32_t step = steps ? step_region(reader, tool.step_region, tool.threads.count) : otf2::nowhere;
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     Waits totals;
     Tables tables{tool.out(), archive, ranks};
