@@ -42,9 +42,18 @@ made_before = {
     "docs/tracing-mpi.md": [mpi_program],
     "docs/crosstalk.md": [mpi_program.replace("none", "reduce")],
     "README.md": ["trace-synth tiny.spec -o tiny && cp tiny/traces.otf2 X.otf2 && cp tiny/traces.def X.def && cp -r tiny/traces X",
-                  mpi_program],
+                  "! command -v mpicc || mpicc program.c -o program"],
 }
-files_before = {"README.md": {"tiny.spec": "ranks 2\nrepeat 3 step {\n  MPI_Barrier 1us\n}\n"}}
+files_before = {"README.md": {
+    "tiny.spec": "ranks 2\nrepeat 3 step {\n  MPI_Barrier 1us\n}\n",
+    "program.c": """#include <mpi.h>
+int main(int argc, char** argv)
+{
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 9; ++i) MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""}}
 
 # Commands that end otherwise than well, on purpose.
 exit_codes = {
