@@ -100,10 +100,11 @@ class GlobalDefinitions {
         const std::vector<RegionRow>& rows = unified_.regions.rows();
         for (std::uint32_t self = 0; self < rows.size(); ++self) {
             const OTF2_StringRef name = string(rows[self].name);
-            const OTF2_StringRef nothing = string("");
-            check(OTF2_GlobalDefWriter_WriteRegion(
-                      writer_, self, name, name, nothing, static_cast<OTF2_RegionRole>(rows[self].role),
-                      static_cast<OTF2_Paradigm>(rows[self].paradigm), OTF2_REGION_FLAG_NONE, nothing, 0, 0),
+            const OTF2_StringRef no_description = string("");
+            check(OTF2_GlobalDefWriter_WriteRegion(writer_, self, name, name, no_description,
+                                                   static_cast<OTF2_RegionRole>(rows[self].role),
+                                                   static_cast<OTF2_Paradigm>(rows[self].paradigm),
+                                                   OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0),
                   "define region ", rows[self].name);
         }
     }
