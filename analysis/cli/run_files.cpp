@@ -139,4 +139,23 @@ std::vector<fs::path> archives_of(const std::vector<RunParts>& runs)
     return archives;
 }
 
+Record record_beside(const fs::path& archive, const std::string& what, const std::string& name,
+                     std::vector<std::string>& notes)
+{
+    for (const fs::path& folder : {archive.parent_path().parent_path(), archive.parent_path()}) {
+        std::error_code ignored;
+        if (!fs::is_regular_file(folder / name, ignored)) continue;
+        try {
+            return {what, archive, base::read_json(folder / name)};
+        } catch (const base::Error& error) {
+            notes.push_back(base::join("the record of the ", what, " is left out: ", error.what()));
+        } catch (const nlohmann::json::exception&) {
+            notes.push_back(
+                base::join("the record of the ", what, " is left out: ", (folder / name).string(), " is no JSON"));
+        }
+        break;
+    }
+    return {what, archive, nullptr};
+}
+
 }  // namespace analysis
