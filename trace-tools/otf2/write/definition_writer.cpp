@@ -309,7 +309,7 @@ void write_local_definitions(OTF2_Archive* archive, std::uint64_t location, cons
     write_mapping(writer, OTF2_MAPPING_COMM, numbering.communicators);
     for (const ClockOffset& offset : clock_offsets)
         check(OTF2_DefWriter_WriteClockOffset(writer, static_cast<std::uint64_t>(offset.at_ns), offset.offset_ns,
-                                              static_cast<double>(offset.round_trip_ns) / 2.0),
+                                              static_cast<double>(offset.error_ns)),
               "write a clock offset");
     check(OTF2_Archive_CloseDefWriter(archive, writer), "close local definitions");
 }
