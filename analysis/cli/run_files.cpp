@@ -48,6 +48,7 @@ void take_record(RunFiles& files, std::string& steps, const fs::path& directory,
     files.settings.looked = json.value("until", std::string{}) == base::until_decided;
     const Json reading = json.value("reading", Json::object());
     if (!given.warm_up) files.settings.warm_up_text = reading.value("warmup", files.settings.warm_up_text);
+    if (files.settings.clock_offset.empty()) files.settings.clock_offset = reading.value("clock_offset", std::string{});
     const otf2::StepChoice& chosen = files.settings.steps;
     if (given.steps.empty() && chosen.region.empty() && chosen.from.empty()) {
         files.settings.steps = {reading.value("step_region", std::string{}), reading.value("step_from", std::string{})};
