@@ -200,8 +200,9 @@ void Job::measure_quiet_step()
     const double step_ns = median_step_ns(scratch / base::part::train / base::file::steps);
     fs::remove_all(scratch);
     if (step_ns <= 0.0) base::fail("the short training took too few steps: see ", log.string());
-    control_delay_ = base::join(std::llround(step_ns * share.fraction() / 1e3), "us");
-    base::warn("a quiet step takes ", std::llround(step_ns / 1e3), " us; the known delay is ", control_delay_);
+    const auto in_whole_us = [](double ns) { return base::format(base::Nanoseconds{1000 * std::llround(ns / 1e3)}); };
+    control_delay_ = in_whole_us(step_ns * share.fraction());
+    base::warn("a quiet step takes ", in_whole_us(step_ns), "; the known delay is ", control_delay_);
 }
 
 void Job::start()

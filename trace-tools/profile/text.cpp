@@ -161,7 +161,8 @@ void print_communicators(std::ostream& out, const Archive& archive, const Profil
     for (std::size_t i = 0; i < archive.communicators.size(); ++i) {
         const CommunicatorProfile& traffic = profile.communicators()[i];
         out << "  " << (archive.communicators[i].name.empty() ? "(unnamed)" : shown(archive.communicators[i].name))
-            << ": " << archive.communicators[i].members.size() << " ranks";
+            << ": " << archive.communicators[i].members.size()
+            << (archive.communicators[i].members.size() == 1 ? " rank" : " ranks");
         if (traffic.messages > 0) out << "; " << traffic.messages << " messages, " << traffic.message_bytes << " bytes";
         for (const auto& [operation, count] : traffic.collectives) out << "; " << count << " " << text(operation);
         out << "\n";

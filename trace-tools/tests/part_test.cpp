@@ -282,7 +282,7 @@ TEST_CASE("trace-steps shows its table without -o, and steps of a part")
     define(archive, 1, 10 * second);
     const testing::Outcome all = testing::run({testing::bin / "trace-steps", archive.anchor()});
     CHECK(all.status == 0);
-    CHECK(has(all.out, "step 'step': 10 visits on each of 1 ranks"));
+    CHECK(has(all.out, "step 'step': 10 visits on each of 1 rank, "));
     const testing::Outcome some = testing::run(
         {testing::bin / "trace-steps", archive.anchor(), "--from", "2s", "--to", "5.5s", "-o", scratch / "out"});
     CHECK(some.status == 0);

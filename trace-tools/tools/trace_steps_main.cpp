@@ -67,8 +67,8 @@ void print(const std::string& region, const otf2::StepTable& table)
     const std::string count = least == most ? base::join(most) : base::join(least, " to ", most);
     const Times step = times(table, [](const otf2::Step& one) { return one.end_ns - one.begin_ns; });
     std::printf(
-        "step '%s': %s visits on each of %zu ranks, %.3f ms each, %.1f %% of the time from the first to the last\n",
-        region.c_str(), count.c_str(), table.ranks.size(), step.mean_ms,
+        "step '%s': %s visits on each of %zu %s, %.3f ms each, %.1f %% of the time from the first to the last\n",
+        region.c_str(), count.c_str(), table.ranks.size(), table.ranks.size() == 1 ? "rank" : "ranks", step.mean_ms,
         run_ns > 0.0 ? 100.0 * steps_ns / run_ns : 100.0);
     std::printf("%-28s %12s %12s %8s\n", "phase", "mean ms", "median ms", "share %");
     for (std::size_t phase = 0; phase < table.phases.size(); ++phase) {

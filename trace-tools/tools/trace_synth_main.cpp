@@ -82,7 +82,7 @@ try {
     allow_open_files(spec.ranks);
     const synth::SynthTruth truth = synth::synthesize(spec, out);
     std::cout << "wrote " << (std::filesystem::path{out} / base::file::anchor).string() << ": " << spec.ranks
-              << " ranks, " << static_cast<double>(truth.length_ns) / 1e9 << " s\n";
+              << (spec.ranks == 1 ? " rank, " : " ranks, ") << static_cast<double>(truth.length_ns) / 1e9 << " s\n";
     base::flush_stdout();
     return base::exit_fine;
 } catch (...) {

@@ -126,9 +126,9 @@ void print(const Waits& waits, const replay::MpiReplay& replay, const std::vecto
         return;
     }
     const replay::RunTime run = replay::run_time(replay);
-    std::printf("%s%s%zu ranks, %.6f s the longest; %% of the %.6f s of all ranks\n",
-                part.empty() ? "" : base::printable(part).c_str(), part.empty() ? "" : ": ", run.ranks, run.longest_s,
-                run.all_s);
+    std::printf("%s%s%zu %s, %.6f s the longest; %% of the %.6f s of all ranks\n",
+                part.empty() ? "" : base::printable(part).c_str(), part.empty() ? "" : ": ", run.ranks,
+                run.ranks == 1 ? "rank" : "ranks", run.longest_s, run.all_s);
     print(waits, archive, ranks, run);
     std::fflush(stdout);
     const replay::CriticalPath path = replay.critical_path();
