@@ -92,6 +92,8 @@ WRONG = [  # ~ stands for a blank
     (2, "X.otf2", "trace-waits"),
     (2, "--out", "trace-cube LATE"),
     (2, "--out", "trace-merge LATE LATE"),
+    (2, "--report DIR", "trace-merge LATE OTHER --all-markers -o NEW"),
+    (2, "two archives", "trace-cube LATE --slowdown -o NEW"),
     (2, "--out", "trace-synth TEXT"),
     (2, "which program?", "trace-record"),
     (2, "trace-synth --help", "trace-synth SPEC:#~nothing -o NEW"),
