@@ -66,7 +66,7 @@ job_is_over() { [[ -z $(squeue -h --jobs="$job" 2>/dev/null) ]]; }
 submit() { # [SECONDS]
     job=$("${submission[@]}" "$jobscripts/co-schedule.sbatch")
     guard_finally scancel --quiet "$job"
-    check "the job ends" within "${1:-200}" job_is_over
+    within "${1:-200}" job_is_over || broken "the job ends" "$(scontrol show job "$job"; sinfo -N; cat "$scratch"/job*.log; tail -n 5 "$out"/log/*.log "$out"/*/log/*.log 2>/dev/null)"
     status=$(scontrol --oneliner show job "$job" | sed -n 's/.* ExitCode=\([0-9]*\):.*/\1/p')
 }
 # Whether noise covered each rank on the CPU that it was given, from the tables of both: on each node its own clock. One rank
