@@ -50,6 +50,7 @@ struct SyntheticRun {
     std::string interaction_phase{};  // is slowed further while several noises are on at once
     double interaction_percent = 0.0;
     std::uint64_t seed = 1;
+    bool mpi = false;  // the exchange is an MPI_Allreduce
 };
 
 namespace detail {
@@ -137,6 +138,14 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
         const otf2::AttributeRef bytes = attribute("bytes");
         otf2::LocationRecorder& main = recorder.location("main");
         otf2::LocationRecorder& transport = recorder.location("transport");
+        std::vector<int> all_ranks;
+        for (int rank = 0; rank < run.ranks; ++rank) all_ranks.push_back(rank);
+        otf2::CollectiveEnd allreduce;
+        allreduce.operation = otf2::Operation::allreduce;
+        if (run.mpi) {
+            recorder.speaks_mpi(transport);
+            allreduce.communicator = recorder.communicator(otf2::world_communicator, all_ranks);
+        }
         base::Random random{run.seed + 17};  // the same on all ranks: each knows when the others are ready
         std::int64_t time = detail::start_ns;
         const std::int64_t end = detail::start_ns + static_cast<std::int64_t>(run.run_s * 1e9);
@@ -180,6 +189,14 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
             phase("wait_exchange", ready[self], exchanged);
             transport.enter(recorder.region("bucket_exchange"), ready[self],
                             {{step_number, step}, {bucket_number, 0}, {bytes, 1000}});
+            if (run.mpi) {
+                const otf2::RegionRef call =
+                    recorder.region("MPI_Allreduce", otf2::RegionRole::all_to_all, otf2::Paradigm::mpi);
+                transport.enter(call, ready[self]);
+                transport.collective_begin(ready[self]);
+                transport.collective_end(exchanged, allreduce);
+                transport.leave(call, exchanged);
+            }
             transport.leave(recorder.region("bucket_exchange"), exchanged);
             phase("update", exchanged, exchanged + ns(0.08));
             time = exchanged + ns(0.10);

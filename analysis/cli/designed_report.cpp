@@ -1,11 +1,15 @@
 #include "analysis/cli/designed_report.hpp"
 
+#include "analysis/cli/pdf.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/input/join.hpp"
+#include "analysis/report/answer.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/limits.hpp"
 #include "analysis/report/pooled/pooled_report.hpp"
 #include "analysis/report/pooled/writers.hpp"
+#include "analysis/report/writers/json.hpp"
+#include "analysis/report/writers/markdown.hpp"
 #include "analysis/report/writers/terminal.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "base/contract/run_directory.hpp"
@@ -14,6 +18,7 @@
 #include "base/words.hpp"
 
 #include <iostream>
+#include <new>
 
 namespace analysis {
 
@@ -63,6 +68,17 @@ try {
     base::fail(files.name, ": ", error.what());
 }
 
+// They only add to the report: where they cannot be read, a note says why.
+void read_waits(Report& report, const RunFiles& files)
+try {
+    if (files.train.extension() == ".csv") return;
+    report.waits = read_mpi_waits(files.train, report.run.steps, files.settings.steps.region);
+} catch (const base::Error& error) {
+    report.notes.push_back(base::join("waiting in MPI is left out: ", error.what()));
+} catch (const std::bad_alloc&) {
+    report.notes.emplace_back("waiting in MPI is left out: it would take more memory than reading may");
+}
+
 int exit_code(const Verdict& verdict, const Settings& settings)
 {
     if (!verdict.covered) return base::exit_promise_not_kept;
@@ -72,12 +88,31 @@ int exit_code(const Verdict& verdict, const Settings& settings)
     return base::exit_failed;
 }
 
+// What is printed: as --format asks for it.
+template <class Print>
+void show(const Report& report, const std::string& scope, const fs::path& out, const Settings& settings,
+          const Print& print_text)
+{
+    if (settings.format == "md")
+        write_markdown(std::cout, report, scope);
+    else if (settings.format == "json")
+        std::cout << json_text(tidy_json(report));
+    else if (settings.format == "html")
+        std::cout << base::read_whole(out / "index.html");
+    else {
+        print_text();
+        std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
+    }
+    base::flush_stdout();
+}
+
 int one_report(const RunFiles& files, const fs::path& out, const Settings& settings)
 {
-    const Report report = report_of(files);
+    Report report = report_of(files);
+    read_waits(report, files);
     otf2::reading_is_over();
     write_report(out, report);
-    print(std::cout, report);
+    show(report, scope(report), out, settings, [&] { print(std::cout, report); });
     return exit_code(report.verdict, settings);
 }
 
@@ -91,7 +126,7 @@ int pooled_report(const std::vector<RunParts>& runs, const fs::path& out, const 
     otf2::reading_is_over();
     const PooledReport report = pooled(std::move(reports), settings.again);
     write_pooled(out, report);
-    print(std::cout, report);
+    show(report.all, scope(report), out, settings, [&] { print(std::cout, report); });
     return exit_code(report.all.verdict, settings);
 }
 
@@ -101,12 +136,12 @@ int designed_report(const std::vector<RunParts>& runs, const fs::path& out, cons
 {
     if (fs::exists(out)) base::fail_taken(out);
     const bool is_one = runs.size() == 1 && runs.front().size() == 1;
-    return otf2::confined("interference", limits_for(archives_of(runs)), [&] {
-        const int code = is_one ? one_report(runs.front().front(), out, settings) : pooled_report(runs, out, settings);
-        std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
-        base::flush_stdout();
-        return code;
+    const std::string browser = settings.pdf ? pdf_browser() : "";
+    const int code = otf2::confined("interference", limits_for(archives_of(runs)), [&] {
+        return is_one ? one_report(runs.front().front(), out, settings) : pooled_report(runs, out, settings);
     });
+    if (settings.pdf && fs::exists(out)) print_pdf(browser, out / "index.html", out / "report.pdf");
+    return code;
 }
 
 }  // namespace analysis

@@ -77,10 +77,12 @@ void add_settings(base::Options& options, Settings& settings)
                 "command that makes such a run anew, for the report to show; {seconds} in it stands for its length; "
                 "without it the recorded command lines",
                 "TEXT");
+    options.add_choice("format", settings.format, {"text", "md", "json", "html"},
+                       "what is printed: lines for a terminal, Markdown for CI and wikis, tables as JSON, or the page");
+    options.add_switch("pdf", settings.pdf, "also print the page into report.pdf beside it, by chromium");
     options.epilogue(
         "Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 wrong usage, 3 noise did not cover the training (this "
-        "goes "
-        "before --fail-on).");
+        "goes before --fail-on), 77 no chromium for --pdf.");
 }
 
 std::optional<std::int64_t> Settings::clock_offset_ns() const

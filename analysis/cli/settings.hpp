@@ -26,7 +26,9 @@ struct Settings {
     std::string clock_offset;
     std::string fail_on;
     std::string again;
-    bool looked = false;  // the run may have been ended at a look, so intervals are to hold at all of them
+    std::string format = "text";  // of what is printed: text, md, json or html
+    bool pdf = false;             // print the page into report.pdf
+    bool looked = false;          // the run may have been ended at a look, so intervals are to hold at all of them
     otf2::StepChoice steps;
 
     std::optional<std::int64_t> clock_offset_ns() const;

@@ -1,5 +1,6 @@
 #include "analysis/report/answer.hpp"
 
+#include "analysis/metrics/metric.hpp"
 #include "analysis/report/again.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/contract/factor_name.hpp"
@@ -96,9 +97,10 @@ std::vector<Answer> answers(const Verdict& verdict)
 
 std::string slowdown_note(const Report& report)
 {
-    return join("Slowdown: how much longer a training step takes while this noise runs, in percent of a quiet step (",
-                fixed(report.verdict.quiet_step_ms, 2), " ms), with its ", 100.0 * report.verdict.confidence,
-                " % interval. ",
+    std::string what = metric_named("slowdown").summary;
+    what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(what.front())));
+    return join("Slowdown: ", what, " In percent of a quiet step (", fixed(report.verdict.quiet_step_ms, 2),
+                " ms), with its ", 100.0 * report.verdict.confidence, " % interval. ",
                 "Safe: the whole interval is below the budget. Unsafe: all of it is above. Undecided: neither. "
                 "Settings are what acts on such noise; this run did not try them.");
 }

@@ -4,6 +4,7 @@
 #include "analysis/report/answer.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
+#include "analysis/report/waits.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -120,10 +121,7 @@ NoiseTable split_of_step(const Report& report)
                         report.verdict.confidence));
         return cells;
     });
-    table.note =
-        "The first three columns add up to the step. "
-        "Waiting: mean over ranks of the time between their last bucket and that of the slowest rank. "
-        "Shortest exchange: transfer time without waiting for peers.";
+    table.note = "The first three columns add up to the step.";
     return table;
 }
 
@@ -148,7 +146,6 @@ NoiseTable effects_by_rank(const Report& report)
     });
     table.note =
         "Ranks that exchange gradients wait for the slowest, so their steps slow down alike. "
-        "Ready is the time until a rank's own gradients were ready: it names the rank that others wait for. "
         "Phases by rank: effects.csv.";
     return table;
 }
@@ -159,9 +156,7 @@ NoiseTable outliers(const Report& report)
         .title = "Outliers and the median step",
         .head = {"Noise", "outliers, share of steps", "share of time", "p against quiet", "effect on the median step"},
         .rows = {},
-        .note =
-            "A verdict uses the mean step, because that is throughput. An outlier is slower than the usual step "
-            "under the same noise by more than five robust standard deviations."};
+        .note = "A verdict uses the mean step, because that is throughput."};
     for (const OutlierRate& rate : report.analysis.outlier_rates) {
         const Effect* median = find(report.analysis.extra_effects, rate.factor, rate.level, Kind::alone, "median step");
         const std::string effect = median == nullptr
@@ -268,6 +263,8 @@ std::vector<NoiseTable> noise_tables(const Report& report)
     if (!report.run.extra_names.empty()) tables.push_back(split_of_step(report));
     if (ranks > 1 && ranks <= most_ranks) tables.push_back(effects_by_rank(report));
     tables.push_back(outliers(report));
+    const std::vector<NoiseTable> of_waits = wait_tables(report);
+    tables.insert(tables.end(), of_waits.begin(), of_waits.end());
     return tables;
 }
 

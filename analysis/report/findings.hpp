@@ -24,7 +24,7 @@ std::size_t steps_looked_at(const Analysis& analysis);
 // "512 steps used; left out: 10 (warm-up)."
 std::string steps_used(const Analysis& analysis);
 
-// A row a noise.
+// A row a noise, or a region.
 struct NoiseTable {
     struct Cell {
         std::string value;
@@ -43,7 +43,8 @@ struct NoiseTable {
     std::vector<Row> rows;
     std::string note;
 };
-// Effects by phase; where the time goes, if buckets were recorded; by rank, if those are few; outliers.
+// Effects by phase; where the time goes, if buckets were recorded; by rank, if those are few; outliers; waiting in MPI
+// and the critical path, if the archive has any.
 std::vector<NoiseTable> noise_tables(const Report& report);
 
 // What a record holds that a reader looks for: "processor", "AMD EPYC 9654".

@@ -3,6 +3,7 @@
 
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/estimate/analyse.hpp"
+#include "analysis/input/mpi_waits.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -36,6 +37,7 @@ struct Report {
     std::vector<std::string> notes;
     std::vector<std::string> limits;    // see limits.hpp
     nlohmann::ordered_json own_record;  // of this program
+    std::optional<MpiWaits> waits;      // none where the training's archive has no MPI calls, or is a table
 };
 
 // Factors (labels, controls included) in order of appearance.

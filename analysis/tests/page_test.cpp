@@ -2,6 +2,8 @@
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
+#include "testing/browser.hpp"
+#include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"
 #include "testing/testing.hpp"
 
@@ -17,42 +19,6 @@
 namespace {
 
 namespace fs = std::filesystem;
-
-// The first of these programs that is on PATH; empty if none is.
-std::string found(const std::vector<std::string>& names)
-{
-    const char* path = std::getenv("PATH");
-    for (const std::string& name : names)
-        for (const std::string& folder : base::split(path == nullptr ? "" : path, ':'))
-            if (fs::exists(fs::path{folder} / name)) return (fs::path{folder} / name).string();
-    return "";
-}
-
-std::string browser()
-{
-    return found({"chromium", "chromium-browser", "google-chrome"});
-}
-
-testing::Outcome browse(const fs::path& scratch, std::vector<std::string> options, const fs::path& file)
-{
-    std::vector<std::string> words{"timeout",
-                                   "120",
-                                   browser(),
-                                   "--headless",
-                                   "--no-sandbox",
-                                   "--disable-gpu",
-                                   "--user-data-dir=" + (scratch / "browser").string()};
-    words.insert(words.end(), options.begin(), options.end());
-    words.push_back("file://" + file.string());
-    return testing::run(words);
-}
-
-std::string replaced(std::string text, const std::string& what, const std::string& with)
-{
-    const std::size_t at = text.find(what);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, what.size(), with);
-}
 
 // A report of four noises and three controls with records beside it: two ranks on CPUs 0 and 1, noise on 1 and 2, of
 // four CPUs.
@@ -79,28 +45,6 @@ fs::path write_report(const fs::path& folder)
         testing::run({std::string{CROSSTALK_BIN} + "/interference", "analyse", folder.string(), "--draws", "499"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     return folder / "report";
-}
-
-// What page_probe.html finds wrong with the page at that width.
-nlohmann::json probe(const fs::path& scratch, const std::string& page, int width, bool dark)
-{
-    std::string text = nlohmann::json(page).dump();
-    for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at))
-        text.replace(at, 2, "<\\/");
-    std::string probe = base::read_whole(std::string{CROSSTALK_SOURCE} + "/analysis/tests/page_probe.html");
-    probe = replaced(probe, "WIDTH", std::to_string(width));
-    probe = replaced(probe, "PAGE", text);
-    base::write_whole(scratch / "probe.html", probe);
-    std::vector<std::string> options{"--dump-dom", "--window-size=1600,1000", "--virtual-time-budget=20000"};
-    if (dark) options.emplace_back("--blink-settings=preferredColorScheme=0");
-    const testing::Outcome outcome = browse(scratch, options, scratch / "probe.html");
-    const std::size_t begin = outcome.out.find("RESULT ");
-    const std::size_t end = outcome.out.find(" END", begin);
-    REQUIRE_MESSAGE(begin != std::string::npos, outcome.err);
-    std::string json = outcome.out.substr(begin + 7, end - begin - 7);
-    for (const auto& [entity, sign] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&nbsp;", " "}, {"&amp;", "&"}})
-        json = std::regex_replace(json, std::regex{entity}, sign);
-    return nlohmann::json::parse(json);
 }
 
 // All numbers in a JSON, those within its texts included.
@@ -139,8 +83,10 @@ TEST_CASE("each number that the page shows is in verdict.json or a table")
         add_table(known, base::CsvTable{report / name});
     std::string page = base::read_whole(report / "index.html");
     page.erase(0, page.find("</head>"));
-    for (const auto& [begin, end] :
-         {std::pair<std::string, std::string>{"<svg", "</svg>"}, {"<code", "</code>"}, {"<", ">"}})
+    for (const auto& [begin, end] : {std::pair<std::string, std::string>{"<svg", "</svg>"},
+                                     {"<code", "</code>"},
+                                     {"<script", "</script>"},
+                                     {"<", ">"}})
         for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at))
             page.replace(at, page.find(end, at) + end.size() - at, " ");
     const std::regex shown{R"((^|[ (+])([0-9]+)([.]([0-9]+))?(?![\w:&-]))"};
@@ -158,61 +104,46 @@ TEST_CASE("each number that the page shows is in verdict.json or a table")
 
 TEST_CASE("a browser shows all of the page on a phone, a tablet and a screen, light and dark")
 {
-    if (browser().empty()) return testing::skip("chromium is not there");
+    if (testing::browser().empty()) return testing::skip("chromium is not there");
     const testing::Scratch scratch;
-    const std::string page = base::read_whole(write_report(scratch / "run") / "index.html");
-    for (const int width : {390, 768, 1000, 1060, 1280}) {
-        for (const bool dark : {false, true}) {
-            CAPTURE(width);
-            CAPTURE(dark);
-            const nlohmann::json result = probe(scratch.path(), page, width, dark);
-            CHECK(result["dark"] == dark);
-            CHECK(result["wrong"] == nlohmann::json::array());
-        }
+    const fs::path file = write_report(scratch / "run") / "index.html";
+    testing::check_links(file);
+    testing::check_on_screens(scratch.path(), file);
+    for (const int width : {1000, 1060}) {
+        const nlohmann::json result = testing::probe(scratch.path(), base::read_whole(file), width, false);
+        CHECK(result["wrong"] == nlohmann::json::array());
+        CHECK(result["buttons"].get<int>() > 10);      // heads of tables that sort
+        CHECK(result["pointed_at"].get<int>() > 100);  // marks of plots that show their value
     }
 }
 
 TEST_CASE("a page that is too wide, faint or without rules is noticed")
 {
-    if (browser().empty()) return testing::skip("chromium is not there");
+    if (testing::browser().empty()) return testing::skip("chromium is not there");
     const testing::Scratch scratch;
-    const std::string bad = R"(<title>plot_1a</title><style>p { color: #eee; background: #fff; }</style>
-<p class="lost" style="width: 500px">text</p>)";
-    const std::string found = probe(scratch.path(), bad, 390, false)["wrong"].dump();
+    const std::string bad = R"(<head><title>plot_1a</title><style>p { color: #eee; background: #fff; }</style></head>
+<p class="lost" style="width: 500px">text</p><div>under</div><div style="margin-top: -20px">over</div>
+<a>no way</a><script>throw Error("lost")</script>
+<table><thead><tr><th><button>n</button></th></tr></thead><tbody><tr><td>2</td></tr><tr><td>1</td></tr></tbody></table>)";
+    const std::string found = testing::probe(scratch.path(), bad, 390, false)["wrong"].dump();
     for (const char* each :
-         {"outside: P.lost", "no rule for class lost", "faint: P.lost", "no text for people: plot_1a"})
+         {"outside: P.lost", "no rule for class lost", "faint: P.lost", "no text for people: plot_1a",
+          "overlap: \\\"under\\\"", "no keyboard reaches A", "script: ", "does not sort: n"})
         CHECK_MESSAGE(found.find(each) != std::string::npos, found);
 }
 
 TEST_CASE("the page of four noises prints on two sheets of either size with nothing cut off")
 {
-    if (browser().empty()) return testing::skip("chromium is not there");
-    if (found({"pdftotext"}).empty()) return testing::skip("pdftotext is not there");
+    if (testing::browser().empty()) return testing::skip("chromium is not there");
+    if (testing::found({"pdftotext"}).empty()) return testing::skip("pdftotext is not there");
     const testing::Scratch scratch;
-    const std::string page = base::read_whole(write_report(scratch / "run") / "index.html");
-    for (const std::string size : {"A4", "letter"}) {
+    const fs::path report = write_report(scratch / "run");
+    for (const char* size : {"A4", "letter"}) {
         CAPTURE(size);
-        base::write_whole(scratch / "print.html", replaced(page, "@page {", "@page { size: " + size + ";"));
-        const fs::path pdf = scratch / (size + ".pdf");
-        browse(scratch.path(), {"--no-pdf-header-footer", "--print-to-pdf=" + pdf.string()}, scratch / "print.html");
-        const std::string words = testing::run({"pdftotext", "-bbox", pdf.string(), "-"}).out;
-        const std::regex one{R"x(<page width="([\d.]+)"|xMin="([-\d.]+)" yMin="[-\d.]+" xMax="([\d.]+)")x"};
-        int sheets = 0;
-        int seen = 0;
-        double width = 0.0;
-        for (std::sregex_iterator match{words.begin(), words.end(), one}; match != std::sregex_iterator{}; ++match) {
-            if ((*match)[1].matched) {
-                ++sheets;
-                width = std::stod((*match)[1]);
-                continue;
-            }
-            ++seen;
-            CHECK(std::stod((*match)[2]) >= 20.0);
-            CHECK(std::stod((*match)[3]) <= width - 20.0);
-        }
-        CHECK(sheets == 2);
-        CHECK(seen > 300);
-        CHECK(words.find(">narrow.<") != std::string::npos);  // the page's last sentence
+        const testing::Printed printed = testing::print_page(scratch.path(), report / "index.html", size);
+        CHECK(printed.sheets == 2);
+        CHECK(printed.words > 300);
+        CHECK(printed.text.find(">narrow.<") != std::string::npos);  // the page's last sentence
     }
 }
 

@@ -5,6 +5,7 @@ the members that the table names.
 Rows of programs that were not built are skipped. Exit code 77 if none was built.
 """
 import json
+import os
 import re
 import shutil
 import sys
@@ -108,6 +109,17 @@ def scenarios(runs, pool):
     yield "interference analyse", 1, lambda: call(*analyse, runs.new(), runs.directory)
     yield "interference analyse", 2, lambda: call(*analyse, runs.run(), runs.run())
     yield "interference analyse", 3, lambda: call(*analyse, runs.new(), runs.uncovered())
+    no_browser = dict(os.environ, PATH="/nowhere")
+    yield "interference analyse", 77, lambda: call(*analyse, runs.new(), runs.run(), "--pdf", env=no_browser)
+    yield "interference exposure", 77, lambda: call(
+        "interference", "exposure", *runs.of(runs.run()), runs.new(), "--pdf", env=no_browser)
+    yield "interference metrics", 0, lambda: call("interference", "metrics")
+    yield "interference metrics", 2, lambda: call("interference", "metrics", "--jsn")
+    yield "interference explain", 0, lambda: call("interference", "explain", "slowdown")
+    yield "interference explain", 2, lambda: call("interference", "explain", "slowdwn")
+    yield "interference summary", 0, lambda: call("interference", "summary", reported(runs))
+    yield "interference summary", 1, lambda: call("interference", "summary", runs.new())
+    yield "interference summary", 2, lambda: call("interference", "summary")
     yield "interference exposure", 0, lambda: call("interference", "exposure", *runs.of(runs.run()), runs.new())
     yield "interference exposure", 1, lambda: call(
         "interference", "exposure", "--train", late(), "--noise", late(), "--out", runs.new())
@@ -230,11 +242,13 @@ def printed(runs, program, option):
     """What the program prints with the option."""
     if program == "crosstalk campaign status":
         return runs.call(*program.split(), planned(runs), option).stdout
-    program = program.split()[0]
+    program, _, command = program.partition(" ")
     if "--list" in option:
         return runs.call(program, *option.split()).stdout
     if program == "interference":
-        return runs.call("interference", "so-far", runs.run(), option).stdout
+        words = {"so-far": [runs.run()], "metrics": [], "explain": ["slowdown"], "summary": [reported(runs)],
+                 "analyse": [runs.run(), "--draws", "199", "--out", runs.new()]}[command]
+        return runs.call("interference", command, *words, *option.split()).stdout
     if program == "crosstalk":
         return runs.call(program, "doctor", option).stdout
     if program == "noisegen":

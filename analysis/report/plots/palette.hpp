@@ -22,6 +22,9 @@ Colour colour(std::string_view stressor, std::size_t shade);
 // Of each of factor_names(plan), in that order.
 std::vector<Colour> colours(const Experiment& plan);
 
+// Of a phase of a step. Phases that ddl-train does not have take turns by their number in the step.
+Colour phase_colour(std::string_view phase, std::size_t number);
+
 // Rules for a style sheet that give all variables their values.
 std::string palette_css();
 

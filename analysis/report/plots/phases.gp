@@ -45,6 +45,9 @@ do for [n = 1 : noises] {
         set label 3 'percent of the quiet mean step' at screen 0.55, screen 0 center offset 0,0.7
     }
     plot 'phases_effects.csv' skip 1 using ($1 == n - 1 ? $3 : NaN):2:4:5 \
-         with xerrorbars pt 7 ps 0.6 lw 2 lc rgb colours[n]
+         with xerrorbars pt 7 ps 0.6 lw 2 lc rgb colours[n], \
+         '' skip 1 using ($1 == n - 1 ? $3 : NaN):2: \
+         (sprintf('Noise %s, %s: %+.2f %%, %.2f to %.2f %%', strcol(6), strcol(7), $3, $4, $5)) \
+         with labels hypertext point pt 7 ps 2 lc rgb '#ff000000'
 }
 unset multiplot

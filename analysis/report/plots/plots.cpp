@@ -1,11 +1,12 @@
 #include "analysis/report/plots/plots.hpp"
 
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/plots/for_people.hpp"
 #include "analysis/report/plots/palette.hpp"
+#include "analysis/report/plots/step_plots.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"
 #include "base/csv.hpp"
-#include "base/files.hpp"
 #include "base/system/gnuplot.hpp"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ constexpr const char* timeline_gp =
 
 constexpr double row_s = 60.0;  // a second is then about 17 pixels wide
 constexpr int most_rows = 4;
+constexpr std::size_t most_slots_to_point_at = 1500;  // the page grows by 300 bytes for each
 
 // Effects by the judged kind: those a verdict speaks of, controls included, in order of appearance.
 std::vector<const Effect*> step_effects(const Report& report)
@@ -125,32 +127,6 @@ std::vector<std::string> light_colours(const Report& report)
     return all;
 }
 
-// Text for people in the place of gnuplot's code, which browsers show as a tooltip.
-void give_title(const std::filesystem::path& file, const Plot& plot)
-{
-    const auto without = [](std::string svg, std::string_view begin, std::string_view end) {
-        for (std::size_t at = svg.find(begin); at != std::string::npos; at = svg.find(begin, at)) {
-            const std::size_t last = svg.find(end, at);
-            if (last == std::string::npos) break;
-            svg.erase(at, last + end.size() - at);
-        }
-        return svg;
-    };
-    std::string svg = without(without(base::read_whole(file), "<title>", "</title>"), "<desc>", "</desc>");
-    const std::size_t root = svg.find("<svg");
-    const std::size_t open = root == std::string::npos ? root : svg.find('>', root);
-    if (open == std::string::npos) return;
-    svg.insert(open + 1, "\n<title>" + plot.title + "</title>\n<desc>" + plot.caption + "</desc>\n");
-    svg.insert(root + 4, " role=\"img\"");
-    base::write_whole(file, svg);
-}
-
-Plot titled(const std::filesystem::path& folder, Plot plot)
-{
-    if (plot.drawn) give_title(folder / (plot.name + ".svg"), plot);
-    return plot;
-}
-
 bool draw_timeline(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
 {
     const TimeAxis axis = time_axis(report);
@@ -167,6 +143,7 @@ bool draw_timeline(const std::filesystem::path& folder, const Report& report, co
     variables.set("noises", factors.size());
     variables.set("names", factors);
     variables.set("colours", light_colours(report));
+    variables.set("hover", report.run.slots.front().size() <= most_slots_to_point_at ? 1 : 0);
     return base::draw("interference", folder, "timeline", variables, timeline_gp);
 }
 
@@ -264,9 +241,12 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
 
 Plot draw_aligned(const std::filesystem::path& folder)
 {
-    return titled(folder,
-                  {"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.",
-                   base::draw("interference", folder, "aligned", {}, aligned_gp)});
+    return for_people(folder, {"aligned",
+                               "Steps aligned by number",
+                               "Each dot is one step, averaged over the runs of its set.",
+                               base::draw("interference", folder, "aligned", {}, aligned_gp),
+                               80,
+                               {"aligned_steps.csv"}});
 }
 
 }  // namespace
@@ -275,18 +255,29 @@ std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& 
 {
     const std::vector<std::string> factors = factor_names(report.run.plan);
     return {
-        titled(folder, {"effects", "What each noise costs",
-                        "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. "
-                        "Grey squares: true values of the controls.",
-                        draw_effects(folder, report, factors), 48}),
-        titled(folder, {"phases", "Where in the step the time goes",
-                        "The phases of a step add up to the step, and so do these effects.",
-                        draw_phases(folder, report, factors), 0}),
-        titled(folder, {"timeline", "Every step, and the noise that was on",
-                        "Each dot is one step. "
-                        "Coloured stretches: noise that was on, each in its own lane; between them it was quiet. "
-                        "Triangles: outliers; slower steps than the axis shows stick to its upper edge.",
-                        draw_timeline(folder, report, factors), 72}),
+        for_people(folder, {"effects",
+                            "What each noise costs",
+                            "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. "
+                            "Grey squares: true values of the controls.",
+                            draw_effects(folder, report, factors),
+                            48,
+                            {"effects_step.csv"}}),
+        for_people(folder, {"phases",
+                            "Where in the step the time goes",
+                            "The phases of a step add up to the step, and so do these effects.",
+                            draw_phases(folder, report, factors),
+                            0,
+                            {"phases_effects.csv"}}),
+        for_people(folder, {"timeline",
+                            "Every step, and the noise that was on",
+                            "Each dot is one step. "
+                            "Coloured stretches: noise that was on, each in its own lane; between them it was quiet. "
+                            "Triangles: outliers; slower steps than the axis shows stick to its upper edge.",
+                            draw_timeline(folder, report, factors),
+                            72,
+                            {"timeline_steps.csv", "timeline_bands.csv"}}),
+        draw_heat_map(folder, report),
+        draw_phases_over_time(folder, report),
     };
 }
 
@@ -299,10 +290,13 @@ std::vector<Plot> draw_comparison(const std::filesystem::path& folder, const Com
                         .percent = phase.percent,
                         .interval = phase.interval,
                         .colour = phase.phase == "step" ? "#c96a00" : "#0072b2"});
-    return {titled(folder, {"effects", "What the noise costs",
-                            "Dot: the noisy runs against the quiet ones, of the step and of each phase. Bar: its "
-                            "interval. Left of the dashed budget line is affordable.",
-                            draw_rows(folder, rows, budget_percent)}),
+    return {for_people(folder, {"effects",
+                                "What the noise costs",
+                                "Dot: the noisy runs against the quiet ones, of the step and of each phase. Bar: its "
+                                "interval. Left of the dashed budget line is affordable.",
+                                draw_rows(folder, rows, budget_percent),
+                                80,
+                                {"effects_step.csv"}}),
             draw_aligned(folder)};
 }
 

@@ -11,11 +11,12 @@
 namespace analysis {
 
 struct Plot {
-    std::string name;  // "timeline": timeline.gp makes timeline.svg from timeline_*.csv
+    std::string name;  // "timeline": timeline.gp makes timeline.svg from its data
     std::string title;
-    std::string caption;  // how to read it
-    bool drawn = false;   // false: gnuplot is missing or failed
-    int paper_mm = 80;    // greatest height on paper; 0: not there, because a table has the same numbers
+    std::string caption;                 // how to read it
+    bool drawn = false;                  // false: gnuplot is missing or failed
+    int paper_mm = 80;                   // greatest height on paper; 0: only on screen
+    std::vector<std::string> data = {};  // "timeline_steps.csv"
 };
 
 // timeline (step time over time, noise behind it), effects (each factor's effect on the step), phases (on each phase).

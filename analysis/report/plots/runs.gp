@@ -26,4 +26,6 @@ set arrow 2 from budget, graph 0 to budget, graph 1 nohead lc rgb '#d03030' lw 1
 set label 2 'budget' at budget, graph 1 center offset 0,0.7 tc rgb '#d03030'
 unset key
 plot 'runs_plot.csv' skip 1 using 2:1:3:4:($5 == 0 ? $6 : NaN) with xerrorbars pt 7 ps 0.6 lw 1.4 lc rgb variable, \
-     '' skip 1 using 2:1:3:4:($5 == 1 ? $6 : NaN) with xerrorbars pt 7 ps 1.1 lw 2.8 lc rgb variable
+     '' skip 1 using 2:1:3:4:($5 == 1 ? $6 : NaN) with xerrorbars pt 7 ps 1.1 lw 2.8 lc rgb variable, \
+     '' skip 1 using 2:1:(sprintf('Noise %s, %s: %+.2f %%, %.2f to %.2f %%', strcol(8), $5 == 1 ? 'all' : strcol(7), $2, $3, $4)) \
+     with labels hypertext point pt 7 ps 2.2 lc rgb '#ff000000'

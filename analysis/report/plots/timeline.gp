@@ -1,5 +1,6 @@
 # Step time over time, with what noise was on. Given: rows and row_s of the time axis, low and high of the step times
-# shown, lane (height of a noise's lane below them), xtick and ytick; noises, names[noises] and colours[noises].
+# shown, lane (height of a noise's lane below them), xtick and ytick; noises, names[noises] and colours[noises]; hover: whether slots show what
+# they are where the pointer is.
 
 top = 54
 row_height = 188
@@ -41,7 +42,13 @@ do for [row = 0 : rows - 1] {
          '' skip 1 using 1:(shown($2, strcol(3), 'used')) \
              with points pt 7 ps 0.28 lc rgb '#606060' title 'step', \
          '' skip 1 using 1:(shown($2, strcol(3), 'outlier')) \
-             with points pt 9 ps 0.5 lc rgb '#d03030' title 'outlier'
+             with points pt 9 ps 0.5 lc rgb '#d03030' title 'outlier', \
+         '' skip 1 using 1:(shown($2, strcol(3), 'outlier')):(sprintf('Outlier at %.1f s: %.2f ms', $1, $2)) \
+             with labels hypertext point pt 7 ps 1 lc rgb '#ff000000' notitle, \
+         for [n = 1 : noises] 'timeline_bands.csv' skip 1 \
+             using (middle($1, $2, hover && $3 == n - 1)):(low - lane * (n - 0.425)): \
+             (sprintf('Noise %s: %.2f to %.2f s', strcol(5), $1, $2)) \
+             with labels hypertext point pt 5 ps 1 lc rgb '#ff000000' notitle
     unset key
 }
 unset multiplot

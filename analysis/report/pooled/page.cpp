@@ -133,13 +133,10 @@ constexpr std::string_view pooled_form = R"(<h1>{}</h1>
 <p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
 )";
 
-std::string links()
+std::string links_to_tables()
 {
-    std::vector<std::string> all;
-    for (const char* file : {base::file::verdict, "verdicts.csv", "pooled.csv", "runs.csv", "differences.csv",
-                             base::file::effects, "measures.csv", "runs.svg", "runs.gp"})
-        all.push_back(fill(R"(<a href="{}">{}</a>)", {file, file}));
-    return base::join_words(all, ", ");
+    return links({base::file::verdict, "verdicts.csv", "pooled.csv", "runs.csv", "differences.csv", base::file::effects,
+                  "measures.csv"});
 }
 
 std::vector<RunOnPlot> rows_of_plot(const PooledReport& report)
@@ -173,7 +170,7 @@ std::string pooled_html(const PooledReport& report, const Plot& plot, const std:
                       verdict_section(all, scope(report)), trusted ? trust : "", runs_section(report, plot, folder),
                       differences_section(report), limits_box(all), noise_table(all, noise_tables(all).front()),
                       parts_section(report), not_said_of_all(report), escape(word(all.own_record, "version")),
-                      escape(word(all.own_record, "git_revision")), links()}));
+                      escape(word(all.own_record, "git_revision")), links_to_tables()}));
 }
 
 void write_pooled(const std::filesystem::path& wanted, const PooledReport& report)

@@ -7,6 +7,7 @@
 #include "analysis/report/places.hpp"
 #include "analysis/report/plots/palette.hpp"
 #include "analysis/report/record.hpp"
+#include "analysis/report/waits.hpp"
 #include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/node_drawing.hpp"
@@ -106,10 +107,11 @@ std::string record_html(const Record& record)
     return title + facts_table(record.json) + (levels.empty() ? "" : dense(table(head, levels)));
 }
 
-std::string links_to_tables()
+std::string links_to_tables(const Report& report)
 {
     std::vector<std::string> names{base::file::verdict};
     for (const Table& table : tables()) names.emplace_back(table.file);
+    for (const std::string& file : wait_files(report)) names.push_back(file);
     return links(names);
 }
 
@@ -131,7 +133,7 @@ constexpr std::string_view page_form = R"(<h1>{}</h1>
 <p class="sub">Noise beside {}<br>{}</p>
 {}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
 <ul class="plain">{}</ul></section>
-<p class="small">Made by Crosstalk {} ({}). Beside this page: {}, and each plot with its gnuplot script and data.</p>
+<p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
 )";
 
 }  // namespace
@@ -220,8 +222,8 @@ std::string noise_table(const Report& report, const NoiseTable& noises)
     }
     return fill(R"(<h3>{}</h3>
 {}<p class="small">{}</p>
-)",
-                {escape(noises.title), dense(table(noises.head, rows)), escape(noises.note)});
+{})",
+                {escape(noises.title), dense(table(noises.head, rows)), escape(noises.note), terms(noises.head)});
 }
 
 std::string figure(const Plot& plot, const std::filesystem::path& folder)
@@ -233,8 +235,13 @@ std::string figure(const Plot& plot, const std::filesystem::path& folder)
     } else {
         drawing = fill(R"(<p class="small">Not drawn by gnuplot. {}.gp is ready for it.</p>)", {escape(plot.name)});
     }
-    return fill(R"(<figure style="--paper:{}mm">{}<figcaption>{}</figcaption></figure>)",
-                {base::join(plot.paper_mm), drawing, escape(plot.caption)});
+    std::vector<std::string> files = plot.data;
+    files.push_back(plot.name + ".gp");
+    if (plot.drawn) files.push_back(plot.name + ".svg");
+    return fill(
+        R"(<figure style="--paper:{}mm">{}<figcaption>{} <span class="screen">Data, script and drawing: {}.</span>)"
+        R"(</figcaption></figure>)",
+        {base::join(plot.paper_mm), drawing, escape(plot.caption), links(files)});
 }
 
 std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)
@@ -249,7 +256,7 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
                       verdict_section(report, scope(report)), trusted ? trust : "", limits_box(report),
                       node_drawing(node_places(report)), trust_section(report), detail_section(report, plots, folder),
                       run_section(report), list(not_said(report)), escape(word(report.own_record, "version")),
-                      escape(word(report.own_record, "git_revision")), links_to_tables()}));
+                      escape(word(report.own_record, "git_revision")), links_to_tables(report)}));
 }
 
 }  // namespace analysis

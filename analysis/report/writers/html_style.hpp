@@ -57,8 +57,14 @@ p.small { margin: 8px 0 0; }
 figure { margin: 14px 0 4px; } figure svg { width: 100%; height: auto; display: block; }
 figure svg text { fill: var(--ink); }
 figure svg [stroke="black"], figure svg g[color="black"] > path[stroke="currentColor"] { stroke: var(--quiet); }
-.dense table { font-size: 13px; } .dense th, .dense td { padding: 5px 9px 5px 0; } .dense th { font-size: 12.5px; }
+.dense table { font-size: 12.5px; } .dense th, .dense td { padding: 5px 7px 5px 0; } .dense th { font-size: 12.5px; }
 figcaption { color: var(--quiet); font-size: 13px; margin-top: 4px; }
+th button { all: unset; cursor: pointer; } th button:focus-visible, summary:focus-visible, a:focus-visible {
+  outline: 2px solid var(--ink); outline-offset: 2px; }
+th[aria-sort="ascending"] button::after { content: " \2191"; } th[aria-sort="descending"] button::after { content: " \2193"; }
+details { margin: 6px 0 0; font-size: 13px; } summary { color: var(--quiet); cursor: pointer; width: fit-content; }
+dl { display: grid; grid-template-columns: minmax(90px, max-content) 1fr; gap: 4px 16px; margin: 8px 0; }
+dt { font-weight: 600; } dd { margin: 0; max-width: 82ch; }
 code { font: 12.5px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
 ul.plain { margin: 0; padding-left: 20px; } ul.plain li { margin: 4px 0; max-width: 95ch; }
 td.number .half { color: var(--quiet); font-weight: 400; font-size: 0.9em; }

@@ -1,10 +1,26 @@
 #include "analysis/report/writers/html_text.hpp"
 
+#include "analysis/metrics/metric.hpp"
 #include "analysis/report/plots/palette.hpp"
+#include "analysis/report/writers/html_script.hpp"
 #include "analysis/report/writers/html_style.hpp"
 #include "base/markup.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
 namespace analysis {
+
+namespace {
+
+std::string explanation(std::string_view word)
+{
+    const MetricCard* card = metric_called(word);
+    return card == nullptr ? "" : fill(R"( title="{} {}")", {escape(card->summary), escape(card->reading)});
+}
+
+}  // namespace
 
 std::string escape(std::string_view text)
 {
@@ -39,7 +55,7 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
     if (!head.empty()) html += "<thead><tr>";
     for (std::size_t c = 0; c < head.size(); ++c) {
         const bool right = !rows.empty() && c < rows.front().size() && rows.front()[c].css_class.starts_with("number");
-        html += std::string{right ? "<th class=\"number\">" : "<th>"} + escape(head[c]) + "</th>";
+        html += fill("<th{}{}>{}</th>", {right ? " class=\"number\"" : "", explanation(head[c]), escape(head[c])});
     }
     html += std::string{head.empty() ? "" : "</tr></thead>"} + "<tbody>\n";
     for (const std::vector<Cell>& row : rows) {
@@ -67,6 +83,35 @@ std::string links(const std::vector<std::string>& files)
 std::string dense(std::string_view table)
 {
     return fill("<div class=\"dense\">{}</div>\n", {table});
+}
+
+std::string url_path(const std::filesystem::path& path)
+{
+    std::string url;
+    for (const char c : path.string()) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool plain =
+            byte < 0x80 && (std::isalnum(byte) != 0 || std::string_view{"/-_.~"}.find(c) != std::string_view::npos);
+        char escaped[4];
+        std::snprintf(escaped, sizeof escaped, "%%%02X", static_cast<unsigned>(byte));
+        url += plain ? std::string{c} : std::string{escaped};
+    }
+    return url;
+}
+
+std::string terms(const std::vector<std::string>& words)
+{
+    std::vector<const MetricCard*> explained;
+    std::string html;
+    for (const std::string& word : words) {
+        const MetricCard* card = metric_called(word);
+        if (card == nullptr || std::count(explained.begin(), explained.end(), card) > 0) continue;
+        explained.push_back(card);
+        html += fill("<dt>{}</dt><dd>{} {}</dd>\n", {escape(card->title.empty() ? card->name : card->title),
+                                                     escape(card->summary), escape(card->reading)});
+    }
+    if (html.empty()) return "";
+    return fill("<details class=\"screen\"><summary>What these words mean</summary>\n<dl>{}</dl></details>\n", {html});
 }
 
 std::string typeset(std::string_view html)
@@ -110,9 +155,10 @@ std::string page(std::string_view title, std::string_view description, std::stri
 <meta name="description" content="{}">
 <style>{}</style></head>
 <body><main>
-{}</main></body></html>
+{}</main>
+<script>{}</script></body></html>
 )",
-                {title, description, palette_css() + html_style, typeset(body)});
+                {title, description, palette_css() + html_style, typeset(body), html_script});
 }
 
 }  // namespace analysis

@@ -1,6 +1,7 @@
 // Text and tables in HTML: everything from outside is escaped here.
 #pragma once
 
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -22,7 +23,8 @@ struct Cell {
 Cell words(std::string_view text, std::string css_class = "");
 Cell number(std::string_view text);
 
-// Without a head row if the head is empty.
+// Without a head row if the head is empty. A word of the head that is a metric's is explained where the pointer is on
+// it.
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows);
 
 // Of files beside the page, with commas between them.
@@ -31,11 +33,18 @@ std::string links(const std::vector<std::string>& files);
 // In smaller letters.
 std::string dense(std::string_view table);
 
+// As the path of a URL: everything but letters, digits and -_.~/ as %20.
+std::string url_path(const std::filesystem::path& path);
+
+// What those of the words mean that are metrics, to be opened by pointer, finger or keyboard; empty if none is one.
+std::string terms(const std::vector<std::string>& words);
+
 // HTML with a true minus sign before negative numbers, and with numbers that stay on a line with their percent sign;
 // code and drawings stay as they are.
 std::string typeset(std::string_view html);
 
-// A whole page in the report's look, of HTML. description: for those who see a link to it only.
+// A whole page in the report's look, of HTML. Its tables sort where scripts run, and its shape is the same where not.
+// description: for those who see a link to it only.
 std::string page(std::string_view title, std::string_view description, std::string_view body);
 
 }  // namespace analysis

@@ -1,6 +1,7 @@
 #include "analysis/report/writers/write.hpp"
 
 #include "analysis/report/plots/plots.hpp"
+#include "analysis/report/waits.hpp"
 #include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/json.hpp"
@@ -22,6 +23,7 @@ void write_report(const std::filesystem::path& wanted, const Report& report)
     base::WholeDirectory directory{wanted};
     const std::filesystem::path& folder = directory.path();
     for (const Table& table : tables()) table.write(folder / table.file, report);
+    write_wait_tables(folder, report);
     base::write_whole(folder / base::file::run_record, json_text(report.own_record));
     const std::vector<Plot> plots = draw_plots(folder, report);
     base::end_if_stopped();

@@ -1,0 +1,29 @@
+// interference metrics and interference explain: what the report's words mean, from the cards of the metrics.
+#pragma once
+
+#include "base/cli/commands.hpp"
+
+#include <string>
+
+namespace analysis {
+
+class ListMetrics : public base::Command {
+ public:
+    ListMetrics();
+    int run() override;
+
+ private:
+    bool json_ = false;
+};
+
+class ExplainMetric : public base::Command {
+ public:
+    ExplainMetric();
+    int run() override;
+
+ private:
+    std::string name_;
+    bool json_ = false;
+};
+
+}  // namespace analysis

@@ -1,0 +1,72 @@
+#include "analysis/cli/pdf.hpp"
+
+#include "analysis/report/writers/html_text.hpp"
+#include "base/error.hpp"
+#include "base/system/child.hpp"
+
+#include <chrono>
+#include <optional>
+#include <system_error>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+namespace analysis {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* nowhere = "/dev/null";
+
+// For what a browser keeps of its own; taken away in the end.
+class BrowserDirectory {
+ public:
+    BrowserDirectory() : path_{(fs::temp_directory_path() / "crosstalk-browser.XXXXXX").string()}
+    {
+        if (::mkdtemp(path_.data()) == nullptr) base::check_errno(-1, "make ", path_);
+    }
+    ~BrowserDirectory()
+    {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    BrowserDirectory(const BrowserDirectory&) = delete;
+    BrowserDirectory& operator=(const BrowserDirectory&) = delete;
+
+    const std::string& path() const { return path_; }
+
+ private:
+    std::string path_;
+};
+
+}  // namespace
+
+std::string pdf_browser()
+{
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
+        try {
+            base::Child{{.words = {name, "--version"}, .output = nowhere, .errors = nowhere}}.wait();
+            return name;
+        } catch (const std::system_error&) {
+            continue;  // not there
+        }
+    }
+    base::unavailable("--pdf needs chromium, which is not on PATH; a browser prints index.html, too");
+}
+
+void print_pdf(const std::string& browser, const fs::path& page, const fs::path& pdf)
+{
+    constexpr std::chrono::minutes patience{2};
+    const BrowserDirectory own;
+    base::Launch launch{.words = {browser, "--headless", "--disable-gpu", "--no-pdf-header-footer",
+                                  "--user-data-dir=" + own.path(), "--print-to-pdf=" + fs::absolute(pdf).string()},
+                        .output = nowhere,
+                        .errors = nowhere};
+    if (::geteuid() == 0) launch.words.emplace_back("--no-sandbox");  // it refuses root with one
+    launch.words.push_back("file://" + url_path(fs::absolute(page)));
+    const std::optional<int> code = base::Child{launch}.wait(patience);
+    if (code != 0 || !fs::exists(pdf)) base::fail(browser, " made no ", pdf.string(), " of ", page.string());
+}
+
+}  // namespace analysis

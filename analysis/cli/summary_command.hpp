@@ -1,0 +1,22 @@
+// interference summary: reports of many runs side by side.
+#pragma once
+
+#include "base/cli/commands.hpp"
+
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+class SummaryCommand : public base::Command {
+ public:
+    SummaryCommand();
+    int run() override;
+
+ private:
+    std::vector<std::string> directories_;
+    std::string out_;
+    std::string format_ = "text";
+};
+
+}  // namespace analysis

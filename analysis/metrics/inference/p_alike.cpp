@@ -1,0 +1,18 @@
+// Whether runs differ.
+#include "analysis/metrics/metric.hpp"
+
+namespace analysis::metric {
+
+extern const MetricCard p_alike{
+    .name = "p_alike",
+    .unit = "probability",
+    .summary = "How often runs that are alike would differ as much as these.",
+    .formula = "Welch's test of equal means over runs, or parts",
+    .reading = "Small: they differ by more than their blocks explain.",
+    .better = Better::neither,
+    .from = "the effects of several runs or parts",
+    .source = "Welch 1951",
+    .places = {{"pooled.csv", "p_alike"}},
+};
+
+}  // namespace analysis::metric

@@ -1,0 +1,211 @@
+// The files of a summary of many runs: tables, plot and page.
+#include "base/files.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/plots/for_people.hpp"
+#include "analysis/report/plots/palette.hpp"
+#include "analysis/report/record.hpp"
+#include "analysis/report/summary/summary.hpp"
+#include "analysis/report/writers/html.hpp"
+#include "analysis/report/writers/html_text.hpp"
+#include "analysis/report/writers/write.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/system/gnuplot.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace analysis {
+
+namespace {
+
+namespace fs = std::filesystem;
+using base::join;
+
+constexpr const char* trend_gp =
+#include "analysis/report/summary/trend.gp.inc"
+    ;
+
+constexpr std::size_t most_panels = 12;
+
+void write_summary_table(const fs::path& file, const Summary& summary)
+{
+    base::CsvWriter table{
+        file,
+        {"run", "started", "hosts", "model", "data", "strategy", "ranks", "trustworthy", "covered", "quiet_step_ms",
+         "budget_percent", "factor", "level", "effect_percent", "low_percent", "high_percent", "verdict"}};
+    for (const RunSummary& run : summary.runs)
+        for (const NoiseInRun& noise : run.noises)
+            table.row(run.directory.string(), run.started, run.hosts, run.model, run.data, run.strategy, run.ranks,
+                      run.trustworthy ? 1 : 0, run.covered ? 1 : 0, run.quiet_step_ms, run.budget_percent, noise.factor,
+                      noise.level, noise.percent, noise.interval.low, noise.interval.high, noise.verdict);
+}
+
+void write_trends(const fs::path& file, const Summary& summary)
+{
+    base::CsvWriter table{file,
+                          {"hosts", "model", "data", "strategy", "ranks", "factor", "level", "runs", "days",
+                           "change_percent", "low_percent", "high_percent"}};
+    for (const Trend& trend : summary.trends)
+        table.row(trend.of.hosts, trend.of.model, trend.of.data, trend.of.strategy, trend.of.ranks, trend.factor,
+                  trend.level, trend.runs, trend.days, trend.change, trend.interval.low, trend.interval.high);
+}
+
+std::string stressor_of(const Summary& summary, const std::string& noise)
+{
+    for (const RunSummary& run : summary.runs)
+        if (const NoiseInRun* found = find(run, noise)) return found->stressor;
+    return "";
+}
+
+Plot draw_trend(const fs::path& folder, const Summary& summary)
+{
+    std::vector<std::string> noises = noises_of(summary);
+    noises.resize(std::min(noises.size(), most_panels));
+    base::CsvWriter data{
+        folder / "trend_plot.csv",
+        {"panel", "started_s", "effect_percent", "low_percent", "high_percent", "trustworthy", "noise", "started"}};
+    std::vector<std::string> light;
+    std::map<std::string, std::size_t> of_family;
+    double low = -0.5 * summary.runs.back().budget_percent;
+    double high = 1.5 * summary.runs.back().budget_percent;
+    for (std::size_t n = 0; n < noises.size(); ++n) {
+        const std::string stressor = stressor_of(summary, noises[n]);
+        light.push_back(colour(stressor, of_family[stressor.substr(0, stressor.find('.'))]++).light);
+        for (const RunSummary& run : summary.runs) {
+            const NoiseInRun* noise = find(run, noises[n]);
+            if (noise == nullptr || !run.started_s) continue;
+            low = std::min(low, noise->interval.low);
+            high = std::max(high, noise->interval.high);
+            data.row(n, *run.started_s, fixed(noise->percent, 5), fixed(noise->interval.low, 5),
+                     fixed(noise->interval.high, 5), run.trustworthy ? 1 : 0, noises[n], run.started);
+        }
+    }
+    const std::int64_t first = summary.runs.front().started_s.value_or(0);
+    std::int64_t last = first;
+    for (const RunSummary& run : summary.runs) last = std::max(last, run.started_s.value_or(first));
+    base::GnuplotVariables variables;
+    variables.set("noises", noises.size());
+    variables.set("names", noises);
+    variables.set("colours", light);
+    variables.set("first", first);
+    variables.set("span", last - first);
+    variables.set("budget", summary.runs.back().budget_percent);
+    variables.set("low", low);
+    variables.set("high", high);
+    return for_people(folder, {"trend",
+                               "Each noise over time",
+                               "A dot is the slowdown in a run, a line its interval; grey: a run that is not "
+                               "trustworthy. Dashed: the budget.",
+                               base::draw("interference", folder, "trend", variables, trend_gp),
+                               120,
+                               {"trend_plot.csv"}});
+}
+
+Cell cell_of(const NoiseInRun* noise)
+{
+    if (noise == nullptr) return {"–", "number"};
+    return {
+        fill(R"({}<div class="small">{}</div><span class="badge {}">{}</span>)",
+             {signed_percent(noise->percent), range(noise->interval), escape(noise->verdict), escape(noise->verdict)}),
+        "number"};
+}
+
+// "2026-11-21 05:44"
+std::string to_the_minute(const std::string& started)
+{
+    std::string text = started.substr(0, std::string{"2026-11-21T05:44"}.size());
+    std::replace(text.begin(), text.end(), 'T', ' ');
+    return text;
+}
+
+std::string table_of_runs(const Summary& summary, const fs::path& page_folder)
+{
+    const std::vector<std::string> noises = noises_of(summary);
+    std::vector<std::string> head{"Run", "started", "trustworthy", "quiet step, ms"};
+    head.insert(head.end(), noises.begin(), noises.end());
+    std::vector<std::vector<Cell>> rows;
+    for (const RunSummary& run : summary.runs) {
+        const std::string name = escape(run.directory.string());
+        const fs::path page = run.report / "index.html";
+        const std::string link =
+            fs::exists(page) ? fill(R"(<a href="{}">{}</a>)", {url_path(fs::relative(page, page_folder)), name}) : name;
+        std::vector<std::string> who{run.model, run.strategy, count(run.ranks, "rank"), run.hosts};
+        std::erase(who, "");
+        std::vector<Cell> row{
+            {fill(R"({}<div class="small">{}</div>)", {link, escape(base::join_words(who, ", "))}), "wide"},
+            words(to_the_minute(run.started)),
+            words(run.trustworthy ? "yes" : "no"),
+            number(fixed(run.quiet_step_ms, 2))};
+        for (const std::string& noise : noises) row.push_back(cell_of(find(run, noise)));
+        rows.push_back(std::move(row));
+    }
+    return dense(table(head, rows));
+}
+
+std::string trends_section(const Summary& summary, const Plot& plot, const fs::path& folder)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const Trend& trend : summary.trends)
+        rows.push_back({words(base::factor_name(trend.factor, trend.level)), words(trend.of.model),
+                        words(trend.of.hosts), number(join(trend.runs)), number(fixed(trend.days, 1)),
+                        number(signed_percent(trend.change)), number(range(trend.interval))});
+    const std::string found =
+        rows.empty() ? "<p>No trend: it takes three trustworthy runs of one training.</p>\n"
+                     : dense(table({"Noise", "model", "hosts", "runs", "days", "change", "95 % interval"}, rows));
+    return fill(R"(<section><h2>Over time</h2>
+{}{}<p class="small">Change: of the slowdown from the first run to the last, in percentage points, by a straight line
+through the trustworthy runs of one training; the run is the unit.</p></section>
+)",
+                {figure(plot, folder), found});
+}
+
+std::string without_section(const Summary& summary)
+{
+    if (summary.without.empty()) return "";
+    std::vector<std::string> items;
+    for (const NoReport& without : summary.without)
+        items.push_back(join(without.directory.string(), ": ", without.why));
+    return fill("<section><h2>Without a report</h2>\n<ul class=\"plain\">{}</ul></section>\n", {list(items)});
+}
+
+std::string page_of(const Summary& summary, const Plot& plot, const fs::path& folder, const fs::path& page_folder,
+                    const nlohmann::ordered_json& own_record)
+{
+    const auto trusted = static_cast<std::size_t>(
+        std::count_if(summary.runs.begin(), summary.runs.end(), [](const RunSummary& run) { return run.trustworthy; }));
+    const std::string title = join(count(summary.runs.size(), "run"), ", ", trusted, " trustworthy");
+    return page(
+        "Crosstalk: " + title, title,
+        fill(R"(<h1>{}</h1>
+<section><h2>The runs</h2>
+{}<p class="small">Slowdown of a step under each noise, in percent of its quiet step, with its interval and verdict.</p>
+{}</section>
+{}{}<p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
+)",
+             {title, table_of_runs(summary, page_folder), terms({"slowdown", "interval"}),
+              trends_section(summary, plot, folder), without_section(summary), escape(word(own_record, "version")),
+              escape(word(own_record, "git_revision")), links({"summary.csv", "trends.csv"})}));
+}
+
+}  // namespace
+
+void write_summary(const fs::path& wanted, const Summary& summary, const nlohmann::ordered_json& own_record)
+{
+    base::WholeDirectory directory{wanted};
+    const fs::path& folder = directory.path();
+    write_summary_table(folder / "summary.csv", summary);
+    write_trends(folder / "trends.csv", summary);
+    const Plot plot = draw_trend(folder, summary);
+    base::write_whole(folder / base::file::run_record, json_text(own_record));
+    base::write_whole(folder / "index.html", page_of(summary, plot, folder, fs::absolute(wanted), own_record));
+    directory.finish();
+}
+
+}  // namespace analysis

@@ -1,0 +1,82 @@
+// Reports of many runs side by side, and how effects change over time.
+#pragma once
+
+#include "analysis/estimate/inference.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct NoiseInRun {
+    std::string factor;
+    std::string level;
+    std::string stressor;
+    std::string verdict;
+    double percent = 0.0;
+    Interval interval;
+};
+
+struct RunSummary {
+    std::filesystem::path directory;        // as it was given
+    std::filesystem::path report;           // that holds its verdict.json
+    std::string started;                    // empty if no record says
+    std::optional<std::int64_t> started_s;  // the same since 1970
+    std::string hosts;
+    std::string model;
+    std::string data;
+    std::string strategy;
+    std::size_t ranks = 0;
+    bool trustworthy = false;
+    bool covered = false;
+    double quiet_step_ms = 0.0;
+    double budget_percent = 0.0;
+    std::vector<NoiseInRun> noises;
+};
+
+// Of the trustworthy runs of one training (hosts, model, data, strategy, ranks): a straight line through its effects.
+struct Trend {
+    RunSummary of;  // the last of the runs
+    std::string factor;
+    std::string level;
+    std::size_t runs = 0;
+    double days = 0.0;    // from the first to the last
+    double change = 0.0;  // percentage points in that time
+    Interval interval;    // of the change, 95 %; the run is the unit
+};
+
+struct NoReport {
+    std::filesystem::path directory;
+    std::string why;
+};
+
+struct Summary {
+    std::vector<RunSummary> runs;  // by start, those without one last
+    std::vector<Trend> trends;     // of three runs or more
+    std::vector<NoReport> without;
+};
+
+// Each is a run's directory, or the report's own; one that is given twice counts once. Throws Error if none has a
+// report.
+Summary summary_of(const std::vector<std::string>& directories);
+
+// Noises with their levels, in order of appearance.
+std::vector<std::string> noises_of(const Summary& summary);
+const NoiseInRun* find(const RunSummary& run, const std::string& noise);
+
+void print(std::ostream& out, const Summary& summary);
+void print_markdown(std::ostream& out, const Summary& summary);
+nlohmann::ordered_json json_of(const Summary& summary);
+
+// summary.csv, trends.csv, the plot trend.svg, index.html, run.json. Columns: docs/formats.md. The folder appears when
+// all of it is there; throws UsageError if it is there already.
+void write_summary(const std::filesystem::path& folder, const Summary& summary,
+                   const nlohmann::ordered_json& own_record);
+
+}  // namespace analysis

@@ -1,0 +1,145 @@
+#include "analysis/report/waits.hpp"
+
+#include "analysis/metrics/metric.hpp"
+#include "analysis/report/numbers.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+
+// Used steps that lie mostly under a treatment.
+std::vector<std::size_t> steps_under(const Report& report, std::size_t treatment)
+{
+    const Exposures& exposures = report.analysis.exposures;
+    std::vector<std::size_t> steps;
+    for (std::size_t i = 0; i < exposures.job.size(); ++i) {
+        if (exposures.left_out[i] != LeftOut::no) continue;
+        double share = 0.0;
+        for (const Overlap& overlap : exposures.job[i])
+            if (report.run.plan.treatment_of[overlap.slot] == treatment) share += overlap.share;
+        if (share > 0.5) steps.push_back(i);
+    }
+    return steps;
+}
+
+double mean_over(const std::vector<std::size_t>& steps, const std::vector<double>& values)
+{
+    double sum = 0.0;
+    for (const std::size_t step : steps) sum += values[step];
+    return steps.empty() ? 0.0 : sum / static_cast<double>(steps.size());
+}
+
+bool has_steps(const MpiWaits& waits)
+{
+    return std::any_of(waits.patterns.begin(), waits.patterns.end(), [](const PatternWaits& pattern) {
+        return std::any_of(pattern.ms_of_step.begin(), pattern.ms_of_step.end(), [](double ms) { return ms > 0.0; });
+    });
+}
+
+std::string efficiencies_in_words(const MpiWaits& waits)
+{
+    std::vector<std::string> each;
+    for (const auto& [name, value] : waits.efficiencies)
+        each.push_back(join(metric_named(name).title, " ", fixed(value, 3)));
+    return each.empty() ? "" : join(" Of the whole run (1 is best): ", base::join_words(each, ", "), ".");
+}
+
+NoiseTable waiting_by_noise(const Report& report)
+{
+    const MpiWaits& waits = *report.waits;
+    NoiseTable table{.title = "Waiting in MPI",
+                     .head = {"Noise"},
+                     .rows = {},
+                     .note =
+                         "Milliseconds of a step, mean over ranks and over the steps that lie mostly under this noise: "
+                         "without an interval, so compare with quiet and do not judge by it."};
+    table.note += efficiencies_in_words(waits);
+    for (const PatternWaits& pattern : waits.patterns) table.head.emplace_back(pattern.state->title);
+    const Experiment& plan = report.run.plan;
+    for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
+        const std::vector<std::size_t> steps = steps_under(report, t);
+        const std::vector<Assigned>& on = plan.treatments[t].on;
+        NoiseTable::Row row{.factor = on.size() == 1 ? on.front().factor : plan.treatments[t].name(),
+                            .level = on.size() == 1 ? on.front().level : "",
+                            .kind = "",
+                            .cells = {}};
+        for (const PatternWaits& pattern : waits.patterns)
+            row.cells.push_back({fixed(mean_over(steps, pattern.ms_of_step), 3), ""});
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+NoiseTable critical_path(const MpiWaits& waits)
+{
+    constexpr std::size_t most_rows = 10;
+    NoiseTable table{.title = "Critical path",
+                     .head = {"Region", "rank", "on the critical path", "imbalance on the path", "delay cost"},
+                     .rows = {},
+                     .note = "Seconds of the whole run, with and without noise."};
+    for (const PathPart& part : waits.path) {
+        if (table.rows.size() == most_rows) break;
+        table.rows.push_back({part.region,
+                              "",
+                              "",
+                              {{join(part.rank), ""},
+                               {fixed(part.seconds, 3), ""},
+                               {fixed(part.imbalance_s, 3), ""},
+                               {fixed(part.delay_cost_s, 3), ""}}});
+    }
+    if (waits.path.size() > most_rows)
+        table.note += join(" The ", most_rows, " rows with the most, of ", waits.path.size(), "; all: path.csv.");
+    return table;
+}
+
+void write_wait_states(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{file, {"pattern", "treatment", "ms_per_step", "steps", "seconds_of_run", "percent_of_run"}};
+    const Experiment& plan = report.run.plan;
+    for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
+        const std::vector<std::size_t> steps = steps_under(report, t);
+        for (const PatternWaits& pattern : report.waits->patterns)
+            table.row(pattern.state->cube_name, plan.treatments[t].name(), mean_over(steps, pattern.ms_of_step),
+                      steps.size(), pattern.seconds, pattern.percent);
+    }
+}
+
+}  // namespace
+
+std::vector<NoiseTable> wait_tables(const Report& report)
+{
+    std::vector<NoiseTable> tables;
+    if (!report.waits) return tables;
+    if (has_steps(*report.waits)) tables.push_back(waiting_by_noise(report));
+    if (!report.waits->path.empty()) tables.push_back(critical_path(*report.waits));
+    return tables;
+}
+
+std::vector<std::string> wait_files(const Report& report)
+{
+    if (!report.waits) return {};
+    return {"wait_states.csv", "pop.csv", "path.csv"};
+}
+
+void write_wait_tables(const std::filesystem::path& folder, const Report& report)
+{
+    if (!report.waits) return;
+    write_wait_states(folder / "wait_states.csv", report);
+    base::CsvWriter pop{folder / "pop.csv", {"metric", "rank", "value"}};
+    for (const auto& [name, value] : report.waits->efficiencies) pop.row(name, "all", value);
+    base::CsvWriter path{
+        folder / "path.csv",
+        {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds", "direct_seconds", "indirect_seconds"}};
+    for (const PathPart& part : report.waits->path)
+        path.row(part.region, part.rank, part.seconds, part.imbalance_s, part.delay_cost_s,
+                 part.delay_cost_s - part.indirect_s, part.indirect_s);
+}
+
+}  // namespace analysis

@@ -1,0 +1,113 @@
+#include "analysis/report/writers/markdown.hpp"
+
+#include "analysis/report/answer.hpp"
+#include "analysis/report/identity.hpp"
+#include "analysis/report/numbers.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/contract/verdict_words.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+using MarkdownRows = std::vector<std::vector<std::string>>;
+
+std::string in_code(const std::string& text)
+{
+    std::string ticks = "`";
+    while (text.find(ticks) != std::string::npos) ticks += "`";
+    const bool padded = text.starts_with('`') || text.ends_with('`');
+    return join(ticks, padded ? " " : "", base::printable(text), padded ? " " : "", ticks);
+}
+
+void add_control(MarkdownRows& rows, const char* name, const std::optional<Control>& control, const std::string& truth)
+{
+    if (!control) return;
+    rows.push_back({name, signed_percent(control->percent.value), range(control->interval), truth,
+                    !control->judged ? "not judged"
+                    : control->holds ? "holds"
+                                     : "**does not hold**"});
+}
+
+void write_controls(std::ostream& out, const Verdict& verdict)
+{
+    MarkdownRows rows;
+    add_control(rows, "placebo", verdict.placebo, "0 %");
+    add_control(rows, "control delay", verdict.delay, truth_of(verdict.delay));
+    add_control(rows, "control pause", verdict.pause, truth_of(verdict.pause));
+    if (rows.empty()) return;
+    out << "\n### Controls\n\n" << markdown_table({"Control", "Measured", "Interval", "True value", ""}, rows);
+}
+
+void write_noises(std::ostream& out, const Report& report)
+{
+    MarkdownRows rows;
+    for (const FactorVerdict& factor : report.verdict.factors)
+        rows.push_back({plain_markdown(base::factor_name(factor.factor, factor.level)), signed_percent(factor.percent),
+                        range(factor.interval), "**" + factor.verdict + "**",
+                        plain_markdown(factor.cause.phase.empty() ? "-" : factor.cause.phase),
+                        plain_markdown(factor.setting)});
+    if (rows.empty()) return;
+    out << "\n### What may run beside this training\n\n"
+        << markdown_table({"Noise", "Slowdown of a step", join(100.0 * report.verdict.confidence, " % interval"),
+                           join("Budget ", report.verdict.budget_percent, " %"), "Most in", "Setting to act on"},
+                          rows);
+    for (const FactorVerdict& factor : report.verdict.factors)
+        if (factor.verdict == base::verdict_word::undecided)
+            out << "\n"
+                << plain_markdown(join(base::factor_name(factor.factor, factor.level), ": ", outlook(report, factor)))
+                << "\n";
+}
+
+}  // namespace
+
+std::string plain_markdown(std::string_view text)
+{
+    std::string plain;
+    for (const char c : base::printable(text)) {
+        if (c == '<') {
+            plain += "&lt;";
+            continue;
+        }
+        if (c == '&') {
+            plain += "&amp;";
+            continue;
+        }
+        if (std::string_view{"\\`*_[]|#~"}.find(c) != std::string_view::npos) plain += '\\';
+        plain += c;
+    }
+    return plain;
+}
+
+std::string markdown_table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows)
+{
+    const auto line = [](const std::vector<std::string>& cells) {
+        return "| " + base::join_words(cells, " | ") + " |\n";
+    };
+    std::string text = line(head) + line(std::vector<std::string>(head.size(), "---"));
+    for (const std::vector<std::string>& row : rows) text += line(row);
+    return text;
+}
+
+void write_markdown(std::ostream& out, const Report& report, const std::string& scope)
+{
+    const Verdict& verdict = report.verdict;
+    out << "## " << plain_markdown(headline(report)) << "\n\n"
+        << plain_markdown(text(identity(report))) << "  \n"
+        << plain_markdown(measured(report)) << "\n\n"
+        << (verdict.trustworthy ? "Trustworthy: controls came out as known, and noise covered the training.\n"
+                                : "**Not trustworthy: do not act on the numbers below.**\n\n");
+    for (const std::string& reason : verdict.reasons) out << "- " << plain_markdown(reason) << "\n";
+    write_noises(out, report);
+    write_controls(out, verdict);
+    if (!report.limits.empty()) out << "\n### What limits this run\n\n";
+    for (const std::string& limit : report.limits) out << "- " << plain_markdown(limit) << "\n";
+    if (const std::optional<Again> run = again(report))
+        out << "\n" << plain_markdown(run->what) << ": " << in_code(run->command) << "\n";
+    out << "\n" << plain_markdown(scope) << "\n";
+}
+
+}  // namespace analysis

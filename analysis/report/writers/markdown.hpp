@@ -1,0 +1,22 @@
+// Reports as Markdown, for the pages of CI and for wikis.
+#pragma once
+
+#include "analysis/report/report.hpp"
+
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace analysis {
+
+// Text in which nothing is markup, on one line.
+std::string plain_markdown(std::string_view text);
+
+// A cell is Markdown already.
+std::string markdown_table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows);
+
+// The answer, why it may be trusted, controls, verdicts, limits, how to measure on. scope: what the intervals cover.
+void write_markdown(std::ostream& out, const Report& report, const std::string& scope);
+
+}  // namespace analysis

@@ -1,0 +1,60 @@
+// The pages of several runs, of sets of runs and of a summary, as a browser shows and prints them.
+#include "base/files.hpp"
+#include "testing/browser.hpp"
+#include "testing/interference_runs.hpp"
+#include "testing/synthetic_run.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Three runs on three days, each with its report, and the report of all.
+void write_set(const fs::path& folder)
+{
+    for (int r = 1; r <= 3; ++r) {
+        analysis::testing::SyntheticRun what;
+        what.run_s = 6.0;
+        what.seed = static_cast<std::uint64_t>(r);
+        what.noise[0].percent = 8.0 + r;
+        const fs::path run = folder / ("run-" + std::to_string(r));
+        analysis::testing::write_run(run, what);
+        base::write_whole(run / "train/run.json",
+                          R"({"host": "node1", "started": "2026-11-2)" + std::to_string(r) +
+                              R"(T05:44:58Z", "ranks": 2, "training": {"model": "resnet18", "strategy": "ddp"},
+                                 "result": {"each_rank": [{"host": "node1", "cpus": "0"}]}})");
+        const testing::Outcome outcome = testing::analyse(run);
+        REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    }
+    const testing::Outcome outcome = testing::analyse(folder);
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+}
+
+void check_page(const testing::Scratch& scratch, const fs::path& page)
+{
+    testing::check_links(page);
+    testing::check_on_screens(scratch.path(), page);
+    if (testing::found({"pdftotext"}).empty()) return testing::skip("pdftotext is not there");
+    const testing::Printed printed = testing::print_page(scratch.path(), page, "A4");
+    CHECK(printed.sheets <= 3);
+    CHECK(printed.words > 80);
+}
+
+}  // namespace
+
+TEST_CASE("a browser shows and prints all of the page of several runs and that of a summary")
+{
+    if (testing::browser().empty()) return testing::skip("chromium is not there");
+    const testing::Scratch scratch;
+    write_set(scratch / "set");
+    check_page(scratch, scratch / "set/report/index.html");
+    std::vector<std::string> words{testing::program, "summary", "--out", (scratch / "summary").string()};
+    for (const char* run : {"set/run-1", "set/run-2", "set/run-3", "set/run-1/train"})
+        words.push_back((scratch / run).string());
+    REQUIRE(testing::run(words).status == 0);
+    check_page(scratch, scratch / "summary/index.html");
+}
