@@ -57,7 +57,7 @@ inline std::string replaced(std::string text, const std::string& what, const std
 
 // What page_probe.html finds wrong with the page at that width, and what it counted.
 inline nlohmann::json probe(const std::filesystem::path& scratch, const std::string& page, int width, bool dark,
-                            int least_texts = 50)
+                            int least_texts = 50, int least_marks = 10)
 {
     std::string text = nlohmann::json(page).dump();
     for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at))
@@ -65,6 +65,7 @@ inline nlohmann::json probe(const std::filesystem::path& scratch, const std::str
     std::string probe = base::read_whole(std::string{CROSSTALK_SOURCE} + "/testing/page_probe.html");
     probe = replaced(probe, "WIDTH", std::to_string(width));
     probe = replaced(probe, "TEXTS", std::to_string(least_texts));
+    probe = replaced(probe, "MARKS", std::to_string(least_marks));
     probe = replaced(probe, "PAGE", text);
     base::write_whole(scratch / "probe.html", probe);
     std::vector<std::string> options{"--dump-dom", "--window-size=1600,1000", "--virtual-time-budget=20000"};
@@ -81,14 +82,14 @@ inline nlohmann::json probe(const std::filesystem::path& scratch, const std::str
 
 // Phone, tablet and screen, light and dark.
 inline void check_on_screens(const std::filesystem::path& scratch, const std::filesystem::path& page_file,
-                             int least_texts = 50)
+                             int least_texts = 50, int least_marks = 10)
 {
     const std::string page = base::read_whole(page_file);
     for (const int width : {390, 768, 1280}) {
         for (const bool dark : {false, true}) {
             CAPTURE(width);
             CAPTURE(dark);
-            const nlohmann::json result = probe(scratch, page, width, dark, least_texts);
+            const nlohmann::json result = probe(scratch, page, width, dark, least_texts, least_marks);
             CHECK(result["dark"] == dark);
             CHECK(result["wrong"] == nlohmann::json::array());
         }

@@ -34,10 +34,10 @@ void write_set(const fs::path& folder)
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
 }
 
-void check_page(const testing::Scratch& scratch, const fs::path& page)
+void check_page(const testing::Scratch& scratch, const fs::path& page, int least_marks)
 {
     testing::check_links(page);
-    testing::check_on_screens(scratch.path(), page);
+    testing::check_on_screens(scratch.path(), page, 50, least_marks);
     if (testing::found({"pdftotext"}).empty()) return testing::skip("pdftotext is not there");
     const testing::Printed printed = testing::print_page(scratch.path(), page, "A4");
     CHECK(printed.sheets <= 3);
@@ -51,10 +51,10 @@ TEST_CASE("a browser shows and prints all of the page of several runs and that o
     if (testing::browser().empty()) return testing::skip("chromium is not there");
     const testing::Scratch scratch;
     write_set(scratch / "set");
-    check_page(scratch, scratch / "set/report/index.html");
+    check_page(scratch, scratch / "set/report/index.html", 10);
     std::vector<std::string> words{testing::program, "summary", "--out", (scratch / "summary").string()};
     for (const char* run : {"set/run-1", "set/run-2", "set/run-3", "set/run-1/train"})
         words.push_back((scratch / run).string());
     REQUIRE(testing::run(words).status == 0);
-    check_page(scratch, scratch / "summary/index.html");
+    check_page(scratch, scratch / "summary/index.html", 5);
 }
