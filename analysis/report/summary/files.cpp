@@ -112,7 +112,7 @@ Cell cell_of(const NoiseInRun* noise)
 {
     if (noise == nullptr) return {"–", "number"};
     return {
-        fill(R"({}<div class="small">{}</div><span class="badge {}">{}</span>)",
+        fill(R"(<div>{}<div class="small">{}</div><span class="badge {}">{}</span></div>)",
              {signed_percent(noise->percent), range(noise->interval), escape(noise->verdict), escape(noise->verdict)}),
         "number"};
 }
@@ -138,11 +138,12 @@ std::string table_of_runs(const Summary& summary, const fs::path& page_folder)
             fs::exists(page) ? fill(R"(<a href="{}">{}</a>)", {url_path(fs::relative(page, page_folder)), name}) : name;
         std::vector<std::string> who{run.model, run.strategy, count(run.ranks, "rank"), run.hosts};
         std::erase(who, "");
-        std::vector<Cell> row{
-            {fill(R"({}<div class="small">{}</div>)", {link, escape(base::join_words(who, ", "))}), "wide"},
-            words(to_the_minute(run.started)),
-            words(run.trustworthy ? "yes" : "no"),
-            number(fixed(run.quiet_step_ms, 2))};
+        std::vector<Cell> row{{fill(R"(<div class="name">{}<div class="small">{}</div></div>)",
+                                    {link, escape(base::join_words(who, ", "))}),
+                               ""},
+                              words(to_the_minute(run.started)),
+                              words(run.trustworthy ? "yes" : "no"),
+                              number(fixed(run.quiet_step_ms, 2))};
         for (const std::string& noise : noises) row.push_back(cell_of(find(run, noise)));
         rows.push_back(std::move(row));
     }

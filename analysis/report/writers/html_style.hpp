@@ -38,7 +38,7 @@ tbody tr:last-child td { border-bottom: 0; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 td.wide { min-width: 220px; overflow-wrap: anywhere; }
 .outlook { min-width: 185px; }
-td.number.strong { font-weight: 700; }
+td > .name { overflow-wrap: anywhere; min-width: 200px; } td.number.strong { font-weight: 700; }
 td.number.faint { color: var(--quiet); }
 td.key { color: var(--quiet); white-space: nowrap; width: 1%; padding-right: 22px; }
 .badge { display: inline-block; border-radius: 999px; padding: 1px 11px; font-weight: 600; font-size: 13.5px; white-space: nowrap; }
@@ -91,7 +91,7 @@ a { color: inherit; }
   .dense td, .dense td.number { display: flex; justify-content: space-between; gap: 14px; border: 0; padding: 1px 0;
     white-space: normal; text-align: right; width: auto; min-width: 0; }
   .dense td[data-title]::before { content: attr(data-title); color: var(--quiet); text-align: left; }
-  .dense td:empty { display: none; }
+  .dense td:empty { display: none; } td > .name { min-width: 0; }
 }
 @media (max-width: 620px) { main { padding: 16px 10px; } section { padding: 14px; }
   figure { overflow-x: auto; } figure svg { min-width: 620px; } }
