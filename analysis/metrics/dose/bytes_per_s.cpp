@@ -9,8 +9,7 @@ extern const MetricCard bytes_per_s{
     .unit = "bytes per second",
     .summary = "What the noise read or wrote per second while it was on, by its own record.",
     .formula = "bytes / time on",
-    .reading =
-        "The dose. It depends on the victim, so no verdict rests on it.",
+    .reading = "The dose. It depends on the victim, so no verdict rests on it.",
     .better = Better::neither,
     .from = "records of the noise processes",
     .source = "docs/formats.md, noise.json",

@@ -8,8 +8,7 @@ extern const MetricCard backward{
     .name = "backward",
     .unit = "percent of the quiet mean step",
     .summary = "Time of the backward pass, until the last local gradients are ready.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading = "May hold waiting for peers, so it may name the wrong rank: see `ready_rank`.",
     .better = Better::less,
     .from = "regions directly inside `step`, or columns of a table of steps",

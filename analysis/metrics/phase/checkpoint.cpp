@@ -8,8 +8,7 @@ extern const MetricCard checkpoint{
     .name = "checkpoint",
     .unit = "percent of the quiet mean step",
     .summary = "Time that the training thread spends on a checkpoint.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading = "In few steps only: grows with noise on disks.",
     .better = Better::less,
     .from = "regions directly inside `step`, or columns of a table of steps",

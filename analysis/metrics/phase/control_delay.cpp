@@ -9,8 +9,7 @@ extern const MetricCard control_delay{
     .name = base::text(base::TrainingPhase::control_delay),
     .unit = "percent of the quiet mean step",
     .summary = "The delay of the positive control, as the training recorded it.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading = "The truth that the control delay is compared with; in its own slots only.",
     .better = Better::neither,
     .from = "regions directly inside `step`, or columns of a table of steps",

@@ -9,8 +9,7 @@ extern const MetricCard control_settle{
     .name = base::text(base::TrainingPhase::control_settle),
     .unit = "percent of the quiet mean step",
     .summary = "Barriers and rest around the known delay, in slots of the delay and its sham.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading = "What the control itself costs; the sham has it, too, so it cancels.",
     .better = Better::neither,
     .from = "regions directly inside `step`, or columns of a table of steps",

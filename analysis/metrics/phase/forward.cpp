@@ -8,8 +8,7 @@ extern const MetricCard forward{
     .name = "forward",
     .unit = "percent of the quiet mean step",
     .summary = "Time of the forward pass.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading = "Own work of the rank: grows with noise on memory, caches or CPUs.",
     .better = Better::less,
     .from = "regions directly inside `step`, or columns of a table of steps",

@@ -8,8 +8,7 @@ extern const MetricCard load{
     .name = "load",
     .unit = "percent of the quiet mean step",
     .summary = "Time that the training thread waits for input data.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading = "Grows with noise on disks, or on the CPUs of the readers.",
     .better = Better::less,
     .from = "regions directly inside `step`, or columns of a table of steps",

@@ -8,8 +8,7 @@ extern const MetricCard other{
     .name = "other",
     .unit = "percent of the quiet mean step",
     .summary = "What of the step is in no other phase.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading = "Small in ddl-train; large where a program marks few phases.",
     .better = Better::less,
     .from = "regions directly inside `step`, or columns of a table of steps",

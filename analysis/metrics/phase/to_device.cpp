@@ -8,8 +8,7 @@ extern const MetricCard to_device{
     .name = "to_device",
     .unit = "percent of the quiet mean step",
     .summary = "Time to copy a batch to the device.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading = "Grows with noise on memory or the bus of the device.",
     .better = Better::less,
     .from = "regions directly inside `step`, or columns of a table of steps",

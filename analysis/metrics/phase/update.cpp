@@ -8,8 +8,7 @@ extern const MetricCard update{
     .name = "update",
     .unit = "percent of the quiet mean step",
     .summary = "Time of the optimiser's update.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading = "Own work of the rank, bound by memory bandwidth.",
     .better = Better::less,
     .from = "regions directly inside `step`, or columns of a table of steps",

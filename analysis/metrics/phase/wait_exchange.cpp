@@ -8,8 +8,7 @@ extern const MetricCard wait_exchange{
     .name = "wait_exchange",
     .unit = "percent of the quiet mean step",
     .summary = "Time that the training thread waits for the gradients of all ranks after its own are ready.",
-    .formula =
-        "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+    .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
     .reading =
         "Exposed communication: transfer, and waiting for slower ranks. See `waiting` and `transfer_min` for which.",
     .better = Better::less,

@@ -9,8 +9,7 @@ extern const MetricCard outliers{
     .unit = "percent of the steps under the same noise",
     .summary = "Share of steps that are much slower than the usual step under the same noise.",
     .formula = "steps beyond their centre by more than five robust standard deviations (MAD) / all steps",
-    .reading =
-        "Not in the slowdown, unless too many for accidents. More than in quiet: the noise causes stalls.",
+    .reading = "Not in the slowdown, unless too many for accidents. More than in quiet: the noise causes stalls.",
     .better = Better::less,
     .from = "residuals of the steps, block by block",
     .source = "docs/statistics.md, outliers",
