@@ -26,7 +26,9 @@ struct Settings {
     std::string clock_offset;
     std::string fail_on;
     std::string again;
-    bool looked = false;  // the run may have been ended at a look, so intervals are to hold at all of them
+    std::string empty_node;       // a noise run on it: its directory, or its noise.csv
+    double node_hour_cost = 0.0;  // 0: not given
+    bool looked = false;          // the run may have been ended at a look, so intervals are to hold at all of them
     otf2::StepChoice steps;
 
     std::optional<std::int64_t> clock_offset_ns() const;
