@@ -184,9 +184,14 @@ class Compare : public base::Command {
         for (const std::string& run : noisy_) noisy_runs.push_back(analysis::read_run_steps(run));
         otf2::reading_is_over();
         check_different(quiet_runs, noisy_runs);
-        const analysis::ComparisonReport report{
-            analysis::compare(quiet_runs, noisy_runs, settings_.warm_up, settings_.confidence.fraction()), quiet_,
-            noisy_, settings_.budget.value, base::run_record("interference")};
+        analysis::ComparisonReport report{
+            .comparison = analysis::compare(quiet_runs, noisy_runs, settings_.warm_up, settings_.confidence.fraction()),
+            .budget_percent = settings_.budget.value,
+            .own_record = base::run_record("interference")};
+        for (auto [names, runs] : {std::pair{&quiet_, &report.quiet}, {&noisy_, &report.noisy}})
+            for (const std::string& name : *names)
+                runs->push_back({name, analysis::record_beside(analysis::steps_file(name), "training",
+                                                               base::file::run_record, report.notes)});
         analysis::write_comparison(out_, report);
         analysis::print(std::cout, report);
         std::cout << "\nreport: " << base::printable((fs::path{out_} / "index.html").string()) << "\n";

@@ -8,8 +8,8 @@
 #   slurm-sandbox.sh status DIR       prints its nodes; exit code 1 if it is not up
 #   slurm-sandbox.sh down DIR         ends its jobs and daemons; the directory keeps the logs
 #
-# Where only the controller was lost, up starts it again, and jobs go on. Its nodes share this machine's cores: it shows
-# that placement, signals and exit codes work, never how fast anything is.
+# Where only the controller or a slurmd was lost, up starts it again, and jobs go on. Its nodes share this machine's
+# cores: it shows that placement, signals and exit codes work, never how fast anything is.
 # Exit codes: 0 fine, 1 failed, 2 wrong usage, 77 not possible here (no Slurm, or fewer than two cores).
 set -euo pipefail
 
@@ -136,7 +136,7 @@ all_nodes_idle() {
 }
 
 start() {
-    local nodes=$1 port node program
+    local nodes=$1 port program
     for program in munged slurmctld slurmd srun sbatch; do
         command -v "$program" >/dev/null || fail 77 "no Slurm here: $program is missing (Debian: slurm-wlm and munge)"
     done
@@ -148,12 +148,14 @@ start() {
     export SLURM_CONF=$dir/etc/slurm.conf
     if daemon slurmctld >/dev/null && at front scontrol ping >/dev/null 2>&1; then
         [[ $(at front sinfo -h -p batch -o %D) == "$nodes" ]] || fail 1 "it is up with another number of nodes: take it down first"
+        start_nodes "$nodes"
         say "is up already"
         return
     fi
     if any_slurmd && [[ $(grep -c ^NodeName= "$SLURM_CONF") == "$nodes" ]]; then
         at front slurmctld >/dev/null 2>&1 || fail 1 "the controller does not start: $(tail -n 1 "$dir/log/slurmctld.log")"
         await 14 at front scontrol ping || fail 1 "the controller does not answer"
+        start_nodes "$nodes"
         say "has its controller back"
         return
     fi
@@ -170,12 +172,19 @@ start() {
     at front slurmctld -i >/dev/null 2>&1 || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
     # A slurmd without a controller writes its pid file late, and nobody would find it again: so wait first.
     await 14 at front scontrol ping || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
-    for ((node = 1; node <= nodes; ++node)); do
-        at "n$node" slurmd -N "n$node" >/dev/null 2>&1 || { tail -n 3 "$dir/log/slurmd-n$node.log" >&2; exit 1; }
-    done
+    start_nodes "$nodes"
     await 20 all_nodes_idle "$nodes" || { at front sinfo >&2; exit 1; }
     trap - EXIT
     say "up with $nodes node(s) of $(nproc) cores"
+}
+
+# start_nodes NODES: the slurmd of each node that has none.
+start_nodes() {
+    local node
+    for ((node = 1; node <= $1; ++node)); do
+        daemon "slurmd-n$node" >/dev/null || at "n$node" slurmd -N "n$node" >/dev/null 2>&1 ||
+            fail 1 "the slurmd of n$node does not start: $(tail -n 1 "$dir/log/slurmd-n$node.log")"
+    done
 }
 
 any_slurmd() {

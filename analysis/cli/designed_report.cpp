@@ -13,10 +13,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
-#include "base/json.hpp"
 #include "base/words.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <iostream>
 
@@ -25,27 +22,6 @@ namespace analysis {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The record beside an archive DIR/trace/traces.otf2: DIR/name. It only adds to the report, so a bad one is left out,
-// with a note.
-Record record_beside(const fs::path& archive, const std::string& what, const std::string& name,
-                     std::vector<std::string>& notes)
-{
-    for (const fs::path& folder : {archive.parent_path().parent_path(), archive.parent_path()}) {
-        std::error_code ignored;
-        if (!fs::is_regular_file(folder / name, ignored)) continue;
-        try {
-            return {what, archive, base::read_json(folder / name)};
-        } catch (const base::Error& error) {
-            notes.push_back(base::join("the record of the ", what, " is left out: ", error.what()));
-        } catch (const nlohmann::json::exception&) {
-            notes.push_back(
-                base::join("the record of the ", what, " is left out: ", (folder / name).string(), " is no JSON"));
-        }
-        break;
-    }
-    return {what, archive, nullptr};
-}
 
 Report report_of(const RunFiles& files)
 {

@@ -48,6 +48,7 @@ void take_record(RunFiles& files, std::string& steps, const fs::path& directory,
     files.settings.looked = json.value("until", std::string{}) == base::until_decided;
     const Json reading = json.value("reading", Json::object());
     if (!given.warm_up) files.settings.warm_up_text = reading.value("warmup", files.settings.warm_up_text);
+    if (files.settings.clock_offset.empty()) files.settings.clock_offset = reading.value("clock_offset", std::string{});
     const otf2::StepChoice& chosen = files.settings.steps;
     if (given.steps.empty() && chosen.region.empty() && chosen.from.empty()) {
         files.settings.steps = {reading.value("step_region", std::string{}), reading.value("step_from", std::string{})};
@@ -137,6 +138,25 @@ std::vector<fs::path> archives_of(const std::vector<RunParts>& runs)
             archives.insert(archives.end(), part.noise.begin(), part.noise.end());
         }
     return archives;
+}
+
+Record record_beside(const fs::path& archive, const std::string& what, const std::string& name,
+                     std::vector<std::string>& notes)
+{
+    for (const fs::path& folder : {archive.parent_path().parent_path(), archive.parent_path()}) {
+        std::error_code ignored;
+        if (!fs::is_regular_file(folder / name, ignored)) continue;
+        try {
+            return {what, archive, base::read_json(folder / name)};
+        } catch (const base::Error& error) {
+            notes.push_back(base::join("the record of the ", what, " is left out: ", error.what()));
+        } catch (const nlohmann::json::exception&) {
+            notes.push_back(
+                base::join("the record of the ", what, " is left out: ", (folder / name).string(), " is no JSON"));
+        }
+        break;
+    }
+    return {what, archive, nullptr};
 }
 
 }  // namespace analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/cli/settings.hpp"
+#include "analysis/report/report.hpp"
 
 #include <filesystem>
 #include <string>
@@ -33,5 +34,10 @@ std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const
                               const Given& given);
 
 std::vector<std::filesystem::path> archives_of(const std::vector<RunParts>& runs);
+
+// The record beside an archive DIR/trace/traces.otf2 or a table of steps: DIR/name. It only adds to the report, so a
+// bad one is left out, with a note.
+Record record_beside(const std::filesystem::path& archive, const std::string& what, const std::string& name,
+                     std::vector<std::string>& notes);
 
 }  // namespace analysis

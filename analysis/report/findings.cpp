@@ -89,10 +89,10 @@ NoiseTable effects_by_phase(const Report& report)
     table.note =
         join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence, " % interval. ",
              "Strong: differs from zero with p ≤ 0.05 after Holm's correction over all noises and phases. "
-             "Phases add up to the step. Alone: this noise against quiet.");
+             "Phases add up to the step.");
     if (report.run.plan.design == Design::factorial)
         table.note +=
-            " Average: with it against without it, whatever else was on. "
+            " Alone: this noise against quiet. Average: with it against without it, whatever else was on. "
             "Interaction: what two together cost beyond the sum of each.";
     return table;
 }

@@ -1,6 +1,8 @@
 // What interference takes: options, archives, tables, steps of other programs; and what it refuses.
 #include "base/csv.hpp"
+#include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/words.hpp"
 #include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"
 #include "testing/testing.hpp"
@@ -177,6 +179,8 @@ TEST_CASE("sets of runs are compared from directories and archives and tables")
         analysis::testing::write_training(folder / "train/trace",
                                           {.noise = {{"mem", "", "", 0.0, -1}}, .run_s = 4.0, .seed = seed});
         words.push_back(seed == 1 ? folder.string() : (folder / "train/trace/traces.otf2").string());
+        base::write_whole(folder / "train/run.json",
+                          R"({"host": "node1", "started": "2026-11-21T05:44:58Z", "training": {"model": "mlp"}})");
     }
     words.emplace_back("--noisy");
     for (int run = 0; run < 2; ++run)
@@ -188,7 +192,23 @@ TEST_CASE("sets of runs are compared from directories and archives and tables")
     CHECK(verdict["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.15));
     CHECK(verdict["verdict"] == "unsafe");
     CHECK(verdict["steps_aligned"] == 50);
-    CHECK(fs::exists(scratch / "comparison/index.html"));
+    const std::string page = base::read_whole(scratch / "comparison/index.html");
+    for (const char* link : {"verdict.json", "compare.csv", "runs.csv", "aligned_steps.csv"}) {
+        CHECK_MESSAGE(page.find(base::join("href=\"", link, "\"")) != std::string::npos, link);
+        CHECK_MESSAGE(fs::exists(scratch / "comparison" / link), link);
+    }
+    CHECK(page.find("<code>" + base::join_words(words, " ") + "</code>") != std::string::npos);
+    const base::CsvTable runs{scratch / "comparison/runs.csv"};
+    REQUIRE(runs.rows() == 5);
+    CHECK(runs.text(0, "model") == "mlp");
+    CHECK(runs.text(1, "host") == "node1");
+    CHECK(runs.text(2, "started") == "2026-11-21T05:44:58Z");
+    CHECK(runs.text(4, "model").empty());
+    const base::CsvTable shown{scratch / "comparison/effects_step.csv"};
+    REQUIRE(shown.rows() >= 2);
+    CHECK(shown.text(0, "name") == "step");
+    CHECK(shown.get<double>(0, "effect_percent") ==
+          doctest::Approx(verdict["effect_percent"].get<double>()).epsilon(1e-4));
     CHECK(testing::run(words).status == 2);
 
     const testing::Outcome twice =

@@ -5,7 +5,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
+
+#include <unistd.h>
 
 namespace base {
 
@@ -15,12 +20,35 @@ namespace {
 
 void add_with_parents(const fs::path& mount, const fs::path& group, int version, std::vector<CgroupDirectory>& found)
 {
-    fs::path at = mount / group.relative_path();
+    const fs::path below = group.relative_path();
+    fs::path at = below.empty() ? mount : mount / below;
     while (true) {
         found.push_back({at, version});
         if (at == mount || at.empty() || !at.has_relative_path()) return;
         at = at.parent_path();
     }
+}
+
+std::set<std::string> words_in(const fs::path& path)
+{
+    std::ifstream file{path};
+    std::set<std::string> words;
+    for (std::string word; file >> word;) words.insert(word);
+    return words;
+}
+
+// Those of version 1, each with its line in /proc/self/cgroup.
+std::set<std::string> version_1_controllers(const fs::path& root)
+{
+    std::set<std::string> names;
+    std::ifstream groups{root / "proc/self/cgroup"};
+    for (std::string line; std::getline(groups, line);) {
+        const std::vector<std::string> fields = split(line, ':');
+        if (fields.size() < 2) continue;
+        for (const std::string& name : split(fields[1], ','))
+            if (!name.starts_with("name=")) names.insert(name);
+    }
+    return names;
 }
 
 // "150000 100000": microseconds of each so many.
@@ -42,6 +70,27 @@ std::optional<double> version_1_quota(const fs::path& directory)
 }
 
 }  // namespace
+
+std::vector<CgroupController> cgroup_controllers(const fs::path& root)
+{
+    std::map<std::string, CgroupController> nearest;
+    const auto add = [&](const std::string& name, const CgroupDirectory& group) {
+        if (!fs::exists(group.path / "cgroup.procs")) return;
+        const bool writable = ::access(group.path.c_str(), W_OK) == 0;
+        nearest.try_emplace(name, CgroupController{name, group.version, group.path, writable});
+    };
+    for (const std::string& name : version_1_controllers(root))
+        for (const CgroupDirectory& group : cgroup_directories(name, root))
+            if (group.version == 1) add(name, group);
+    for (const CgroupDirectory& group : cgroup_directories("", root)) {
+        if (!fs::exists(group.path / "cgroup.controllers")) continue;
+        add("freezer", group);
+        for (const std::string& name : words_in(group.path / "cgroup.controllers")) add(name, group);
+    }
+    std::vector<CgroupController> controllers;
+    for (auto& [name, controller] : nearest) controllers.push_back(std::move(controller));
+    return controllers;
+}
 
 std::optional<std::int64_t> number_in(const fs::path& path)
 {

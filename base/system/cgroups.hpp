@@ -23,6 +23,19 @@ struct CgroupDirectory {
 // stands for / in tests.
 std::vector<CgroupDirectory> cgroup_directories(std::string_view controller, const std::filesystem::path& root = "/");
 
+// A controller, and the nearest group of this process that has it.
+struct CgroupController {
+    std::string name;  // "memory"; also "freezer" of version 2, whose groups all have it
+    int version = 2;
+    std::filesystem::path group;
+    bool writable = false;  // this user may make groups in it
+
+    bool operator==(const CgroupController&) const = default;
+};
+
+// In the order of their names; none where no control groups are mounted.
+std::vector<CgroupController> cgroup_controllers(const std::filesystem::path& root = "/");
+
 // The number in a one-line file; none for "max", an absent file, or anything else.
 std::optional<std::int64_t> number_in(const std::filesystem::path& path);
 

@@ -9,6 +9,7 @@
 #include "base/system/local_rank.hpp"
 #include "ddl-workloads/transports/roll_call.hpp"
 #include "ddl-workloads/transports/transport.hpp"
+#include "trace-tools/otf2/write/clock_comparison.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -11,7 +11,6 @@
 #include "jobscripts/campaign/proof.hpp"
 #include "jobscripts/run/ended.hpp"
 #include "jobscripts/run/job.hpp"
-#include "jobscripts/run/mpi.hpp"
 #include "jobscripts/run/programs.hpp"
 
 #include <nlohmann/json.hpp>
@@ -133,6 +132,10 @@ class SteadyRun {
     {
         request_ = request_of(one_);
         job_ = std::make_unique<Job>(request_, cores_.job);
+        if (job_->source() == StepSource::scorep)
+            base::fail_usage(
+                "a campaign takes no steps from an archive of Score-P's: set SCOREP_ENABLE_TRACING=false, and steps are "
+                "those of MPI calls or lines");
         job_->start();
     }
 
@@ -213,6 +216,8 @@ class SteadyRun {
     {
         const fs::path part = one_.directory / base::part::train;
         Words words = job_->finish();
+        if (std::find(words.begin(), words.end(), "--clock-offset") != words.end())
+            throw Ended{base::exit_failed, "the job left an archive of Score-P's, of which a campaign takes no steps"};
         if (fs::exists(part / base::file::steps)) return;
         words.insert(words.begin(), {program("trace-steps"), (part / base::file::anchor_in_part).string()});
         words.insert(words.end(), {"-o", (one_.directory / "steps").string()});

@@ -99,8 +99,8 @@ class RunCommand : public base::Command {
                     "DELAY");
         options.add_switch("dry-run", dry_run_, "print the commands that would be started, and end");
         options.group(
-            "Where the steps of a job come from that does not tell them itself, as ddl-train and crosstalk-python do; "
-            "without any of these from its MPI calls");
+            "Where the steps of a job come from that does not tell them itself, as ddl-train and crosstalk-python do, "
+            "and what Score-P traces; without any of these from its MPI calls");
         options.add("step-from", request_.step_from, "they last from one call of this to the next: MPI_Allreduce",
                     "CALL");
         options.add("step-region", request_.step_region, "they are the visits of this region of its archive", "NAME");

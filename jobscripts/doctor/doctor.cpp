@@ -140,13 +140,50 @@ Finding counters()
                                        "), as in most virtual machines: no cycles and cache misses in traces")};
 }
 
+// "version 1: cpu, freezer, memory writable; blkio read only".
+std::string described(const std::vector<base::CgroupController>& controllers)
+{
+    std::vector<std::string> writable;
+    std::vector<std::string> others;
+    std::set<int> versions;
+    for (const base::CgroupController& controller : controllers) {
+        (controller.writable ? writable : others).push_back(controller.name);
+        versions.insert(controller.version);
+    }
+    std::string text = base::join("version ", *versions.begin(), versions.size() > 1 ? " and 2: " : ": ");
+    if (!writable.empty()) text += base::join_words(writable, ", ") + " writable";
+    if (!others.empty()) text += (writable.empty() ? "" : "; ") + base::join_words(others, ", ") + " read only";
+    return text;
+}
+
 Finding cgroups()
 {
-    if (fs::exists("/sys/fs/cgroup/cgroup.controllers")) return {.what = "cgroups", .found = "version 2"};
-    if (fs::exists("/sys/fs/cgroup/memory")) return {.what = "cgroups", .found = "version 1"};
-    return {.what = "cgroups",
-            .state = State::missing,
-            .advice = "what a container grants of memory and CPU time is not seen, so noise cannot keep within it"};
+    const std::vector<base::CgroupController> controllers = base::cgroup_controllers();
+    if (controllers.empty())
+        return {.what = "cgroups",
+                .state = State::missing,
+                .advice =
+                    "mount -t cgroup2 none /sys/fs/cgroup: what a container grants of memory and CPU time is not "
+                    "seen, so noise cannot keep within it, and job.run stops its program by signals"};
+    Finding finding{.what = "cgroups", .found = described(controllers)};
+    const auto has = [&](const char* name, bool to_write) {
+        return std::any_of(controllers.begin(), controllers.end(), [&](const base::CgroupController& controller) {
+            return controller.name == name && (controller.writable || !to_write);
+        });
+    };
+    std::vector<std::string> advice;
+    if (!has("freezer", true))
+        advice.emplace_back(
+            "job.run stops its program by signals, as it can make no freezer group: start as root, or by systemd-run "
+            "--user --scope --property=Delegate=yes (apt-get install systemd dbus-user-session)");
+    for (const char* limited : {"cpu", "memory"})
+        if (!has(limited, false))
+            advice.push_back(base::join("without ", limited, " a limit on it is not seen: under systemd Delegate=",
+                                        limited, ", under Slurm TaskPlugin=task/cgroup"));
+    if (advice.empty()) return finding;
+    finding.state = State::limited;
+    finding.advice = base::join_words(advice, "; ");
+    return finding;
 }
 
 Finding resctrl()

@@ -12,7 +12,6 @@
 #include "jobscripts/run/cores.hpp"
 #include "jobscripts/run/ended.hpp"
 #include "jobscripts/run/job.hpp"
-#include "jobscripts/run/mpi.hpp"
 #include "jobscripts/run/programs.hpp"
 #include "jobscripts/run/request/request_record.hpp"
 #include "jobscripts/run/results.hpp"
@@ -211,7 +210,8 @@ class Run {
 
     void start_noise()
     {
-        constexpr std::int64_t beyond_ns = 600'000'000'000;  // it is ended; this is for when nobody is there to do so
+        // It is ended; this is for when nobody is there to do so, or the job is waited for.
+        const std::int64_t beyond_ns = job_.source() == StepSource::scorep ? 86'400'000'000'000 : 600'000'000'000;
         std::vector<std::string> words = noise_words(request_, job_, cores_);
         words = with_launch(words);
         const std::string length = base::format(base::Nanoseconds{request_.duration.count() + beyond_ns});
@@ -244,10 +244,13 @@ class Run {
                 ended_early_ = true;
                 base::warn("noise ended before the job: see ", noise_log().string());
             }
-            if (!asked && now_ns >= end_ns) {
+            if (!asked && now_ns >= end_ns && !has_to_end_by_itself()) {
                 asked = true;
                 asked_ns = now_ns;
-                if (job_.source() != StepSource::ddl_train) job_.stop();
+                if (job_.source() == StepSource::scorep)
+                    end_job();
+                else if (job_.source() != StepSource::ddl_train)
+                    job_.stop();
             }
             if (asked && now_ns >= asked_ns + patience_to_end_ns) break;  // what is left is ended with all else
             if (now_ns >= next_line_ns) {
@@ -262,8 +265,19 @@ class Run {
             }
             rest();
         }
-        const bool by_itself = !decided_ && (base::now_ns() < end_ns || job_.source() == StepSource::ddl_train);
+        const bool by_itself = !asked || (job_.source() == StepSource::ddl_train && !decided_);
         if (by_itself && job_.exit_code() != 0) throw ended_by_itself("beside the noise");
+    }
+
+    // Score-P writes its archive in the end of the program, which a signal that the program does not handle takes away.
+    bool has_to_end_by_itself()
+    {
+        if (job_.source() != StepSource::scorep || handle_sigterm(victims_of(job_.pid()))) return false;
+        if (!waits_for_its_end_)
+            base::warn(
+                "the job does not handle SIGTERM, and Score-P writes its archive when the job ends: waiting for that");
+        waits_for_its_end_ = true;
+        return true;
     }
 
     // Signals its processes and not the launcher, which would kill ranks that take long to write their archive.
@@ -317,6 +331,7 @@ class Run {
     std::int64_t job_began_ns_ = 0;
     std::int64_t without_noise_ns_ = 0;  // of the job's beginning
     bool ended_early_ = false;
+    bool waits_for_its_end_ = false;
     bool decided_ = false;  // before the longest time was over
 };
 

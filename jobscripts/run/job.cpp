@@ -6,6 +6,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/clock.hpp"
 #include "base/system/environment.hpp"
 #include "base/words.hpp"
 #include "jobscripts/run/ended.hpp"
@@ -16,10 +17,8 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
-#include <regex>
-
-#include <unistd.h>
 
 namespace crosstalk {
 
@@ -30,56 +29,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t least_lines = 20;  // of a kind, or it tells of no steps
 constexpr int quiet_steps = 24;
 constexpr std::int64_t first_quiet_step = 8;  // those before warm up
-
-bool is_ddl_train(const std::string& word)
-{
-    return fs::path{word}.filename() == "ddl-train";
-}
-
-// It need not be on PATH.
-bool is_ours(const std::string& word)
-{
-    return is_ddl_train(word) || word == "crosstalk-python";
-}
-
-// Does it tell its steps itself? A Python program says so, and a compiled one is linked with the library.
-bool has_marks(const std::string& word)
-{
-    constexpr std::uint64_t most_bytes = 64 << 20U;
-    if (fs::path{word}.filename() == "crosstalk-python") return true;
-    const bool script = fs::path{word}.extension() == ".py";
-    const std::optional<fs::path> file = script ? fs::path{word} : found_on_path(word);
-    std::error_code unknown;
-    if (!file || !fs::is_regular_file(*file, unknown) || fs::file_size(*file, unknown) > most_bytes) return false;
-    if (::access(file->c_str(), R_OK) != 0) return false;
-    const std::string text = base::read_whole(*file, most_bytes);
-    if (text.starts_with("\177ELF")) return text.find("libcrosstalk-mark.so") != std::string::npos;
-    static const std::regex imports{"(^|\n)[ \t]*(import|from)[ \t]+crosstalk\\b"};
-    return script && std::regex_search(text, imports);
-}
-
-bool has_marks(const std::vector<std::string>& command)
-{
-    const auto module = std::find(command.begin(), command.end(), "-m");
-    for (auto word = module; word != command.end(); word = std::find(word + 1, command.end(), "-m"))
-        if (word + 1 != command.end() && *(word + 1) == "crosstalk") return true;
-    return std::any_of(command.begin(), command.end(), [](const std::string& word) { return has_marks(word); });
-}
-
-StepSource source_of(const Request& request)
-{
-    const bool training = std::any_of(request.command.begin(), request.command.end(), is_ddl_train);
-    const int chosen = (request.step_region.empty() ? 0 : 1) + (request.step_from.empty() ? 0 : 1) +
-                       (request.step_line.empty() ? 0 : 1) + (request.steps.empty() ? 0 : 1);
-    if (chosen > 1) base::fail_usage("--step-region, --step-from, --step-line and --steps: one of them");
-    if (training && chosen > 0)
-        base::fail_usage("ddl-train records its own steps: leave out --step-region, --step-from, --step-line, --steps");
-    if (training) return StepSource::ddl_train;
-    if (!request.steps.empty()) return StepSource::table;
-    if (!request.step_line.empty()) return StepSource::lines;
-    if (chosen == 0 && has_marks(request.command)) return StepSource::marks;
-    return StepSource::calls;
-}
 
 // The median over steps that every rank took after the first ones; 0 if there are none.
 double median_step_ns(const fs::path& steps)
@@ -156,7 +105,6 @@ std::vector<std::string> Job::training_words(const fs::path& out) const
 
 std::vector<std::string> Job::words() const
 {
-    const fs::path trace = request_.out / base::part::train / base::file::trace;
     switch (source_) {
         case StepSource::ddl_train: {
             std::vector<std::string> words = training_words(request_.out);
@@ -166,7 +114,7 @@ std::vector<std::string> Job::words() const
             return words;
         }
         case StepSource::calls: {
-            std::vector<std::string> words{program("trace-record"), "--out", trace.string(), "--"};
+            std::vector<std::string> words{program("trace-record"), "--out", own_trace().string(), "--"};
             words.insert(words.end(), request_.command.begin(), request_.command.end());
             return words;
         }
@@ -174,6 +122,11 @@ std::vector<std::string> Job::words() const
             std::vector<std::string> words = request_.command;
             for (std::string& word : words)
                 if (word == "crosstalk-python") word = program(word);
+            return words;
+        }
+        case StepSource::scorep: {
+            std::vector<std::string> words = scorep_words(own_trace());
+            words.insert(words.end(), request_.command.begin(), request_.command.end());
             return words;
         }
         case StepSource::table:
@@ -219,6 +172,16 @@ fs::path Job::own_table() const
     return request_.out / base::part::train / base::file::steps;
 }
 
+fs::path Job::own_trace() const
+{
+    return request_.out / base::part::train / base::file::trace;
+}
+
+bool Job::has_own_trace() const
+{
+    return fs::exists(own_trace() / base::file::anchor);
+}
+
 void Job::measure_quiet_step()
 {
     if (source_ != StepSource::ddl_train || !control_delay_.ends_with('%') || names("--control-delay")) return;
@@ -257,6 +220,8 @@ void Job::start()
             std::make_unique<Output>(log(), request_.step_line.empty() ? LineKinds{} : LineKinds{request_.step_line});
         launch.output = launch.errors = output_->terminal();
     }
+    times_ = {.begin_ns = base::now_ns(), .end_ns = 0, .realtime_ahead_ns = base::realtime_offset_ns()};
+    began_ = fs::file_time_type::clock::now();
     child_ = crosstalk::start(launch, cpus_);
 }
 
@@ -288,6 +253,7 @@ std::optional<std::size_t> Job::steps_so_far() const
             return steps_in(request_.steps);
         case StepSource::lines:
             return output_->most_lines();
+        case StepSource::scorep:
         case StepSource::calls:
             break;
     }
@@ -300,22 +266,61 @@ std::vector<std::string> Job::finish()
         case StepSource::ddl_train:
             return {};
         case StepSource::marks:
-            if (!fs::exists(request_.out / base::part::train / base::file::anchor_in_part))
-                base::fail("the job recorded no steps of its own: see ", log().string());
+            if (!has_own_trace()) base::fail("the job recorded no steps of its own: see ", log().string());
             return {};
         case StepSource::table:
             if (!fs::exists(request_.steps)) base::fail("the job wrote no ", request_.steps);
             return {"--steps", request_.steps};
+        case StepSource::scorep:
+            return steps_of_scorep();
         case StepSource::lines:
         case StepSource::calls:
             break;
     }
     const LineKinds kinds = output_->finish();
-    if (source_ == StepSource::calls && fs::exists(request_.out / base::part::train / base::file::anchor_in_part)) {
-        if (!request_.step_region.empty()) return {"--step-region", request_.step_region};
-        if (!request_.step_from.empty()) return {"--step-from", request_.step_from};
-        return {};
-    }
+    if (source_ == StepSource::lines) return steps_of_lines(kinds);
+    if (scorep_directory(request_.folder, began_)) return steps_of_scorep();
+    return has_own_trace() ? steps_of_archive() : steps_of_lines(kinds);
+}
+
+std::vector<std::string> Job::steps_of_archive() const
+{
+    if (!request_.step_region.empty()) return {"--step-region", request_.step_region};
+    if (!request_.step_from.empty()) return {"--step-from", request_.step_from};
+    return {};
+}
+
+// Leaves a link to an archive that is elsewhere, where an archive of the job's steps is looked for.
+void Job::take_archive_of_scorep() const
+{
+    if (source_ == StepSource::scorep && has_own_trace()) return;
+    const std::optional<fs::path> directory = scorep_directory(request_.folder, began_);
+    if (!directory)
+        base::fail("Score-P wrote no archive: it does so where the job ends by itself; see ", log().string());
+    if (fs::exists(own_trace())) fs::rename(own_trace(), own_trace().string() + "-of-calls");
+    fs::create_directory_symlink(fs::canonical(*directory), own_trace());
+    base::warn("steps are those of Score-P's archive ", (*directory / base::file::anchor).string());
+}
+
+std::vector<std::string> Job::steps_of_scorep() const
+{
+    constexpr std::int64_t steady_ns = 5'000'000;
+    JobTimes times = times_;
+    times.end_ns = base::now_ns();
+    const std::int64_t set_ns = base::realtime_offset_ns() - times.realtime_ahead_ns;
+    if (std::abs(set_ns) > steady_ns)
+        base::fail("the real-time clock was set by ", set_ns,
+                   " ns meanwhile, and Score-P's archive may be on it: run again");
+    take_archive_of_scorep();
+    const ArchiveTimes archive =
+        archive_times(own_trace() / base::file::anchor, request_.out / base::part::log / "scorep.json");
+    std::vector<std::string> reading = steps_of_archive();
+    reading.insert(reading.end(), {"--clock-offset", base::join(clock_ahead_ns(archive, times), "ns")});
+    return reading;
+}
+
+std::vector<std::string> Job::steps_of_lines(const LineKinds& kinds) const
+{
     const auto kind = kinds.most_frequent(least_lines);
     if (!kind && source_ == StepSource::lines)
         base::fail("fewer than ", least_lines, " lines of the job match --step-line '", request_.step_line, "': see ",

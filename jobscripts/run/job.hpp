@@ -4,6 +4,8 @@
 #include "base/system/child.hpp"
 #include "jobscripts/run/output.hpp"
 #include "jobscripts/run/request/request.hpp"
+#include "jobscripts/run/scorep.hpp"
+#include "jobscripts/run/step_source.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -12,13 +14,6 @@
 #include <vector>
 
 namespace crosstalk {
-
-// ddl_train  records its own archive, and cooperates in control.delay
-// marks      the same by libcrosstalk-mark.so: crosstalk-python, or a program that has crosstalk_mark.h's calls
-// table      writes its own steps.csv
-// lines      prints a line a step
-// calls      its MPI calls are recorded, and steps last from one to the next; without MPI the lines that it prints
-enum class StepSource { ddl_train, marks, table, lines, calls };
 
 class Job {
  public:
@@ -47,8 +42,8 @@ class Job {
     // Steps of rank 0 so far; none where they show only in the end.
     std::optional<std::size_t> steps_so_far() const;
 
-    // To be called when all of it has ended: options for interference that say where the steps are. Throws Error where
-    // there are none.
+    // To be called when all of it has ended: options for interference that say where the steps are, and on which clock.
+    // Throws Error where there are none.
     std::vector<std::string> finish();
 
     // What it said last: of ddl-train why it failed, once and without what mpirun makes of it.
@@ -63,6 +58,12 @@ class Job {
     std::vector<std::string> training_words(const std::filesystem::path& out) const;
     bool names(const std::string& option) const;
     void prepare() const;
+    std::filesystem::path own_trace() const;
+    bool has_own_trace() const;
+    void take_archive_of_scorep() const;
+    std::vector<std::string> steps_of_archive() const;
+    std::vector<std::string> steps_of_scorep() const;
+    std::vector<std::string> steps_of_lines(const LineKinds& kinds) const;
     std::filesystem::path own_table() const;
 
     const Request& request_;
@@ -72,6 +73,8 @@ class Job {
     std::unique_ptr<Output> output_;
     std::unique_ptr<base::Child> child_;
     int exit_code_ = 0;
+    JobTimes times_;
+    std::filesystem::file_time_type began_;  // by the clock of its files
 };
 
 }  // namespace crosstalk

@@ -8,6 +8,7 @@
 #include "base/words.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -68,6 +69,19 @@ std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus
     auto child = std::make_unique<base::Child>(launch);
     base::bind_this_thread(own);
     return child;
+}
+
+void prepare_for_mpi()
+{
+    const auto set = [](const char* name, const char* value) { ::setenv(name, value, 0); };
+    if (::geteuid() == 0) {
+        set("OMPI_ALLOW_RUN_AS_ROOT", "1");
+        set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+    set("OMPI_MCA_hwloc_base_binding_policy", "none");
+    set("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    set("OMPI_MCA_mpi_yield_when_idle", "1");  // the job has fewer CPUs than MPI counts: who waits must let others work
+    set("OMPI_MCA_odls_base_sigkill_timeout", "2");
 }
 
 int wait_for(base::Child& child)

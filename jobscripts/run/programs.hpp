@@ -29,6 +29,10 @@ std::optional<std::filesystem::path> found_on_path(const std::string& name);
 // UsageError for a program that is not there.
 std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus);
 
+// Sets for MPI what is not set in the environment: ranks may share CPUs, are bound by the job alone, and get time to
+// write their records.
+void prepare_for_mpi();
+
 // Its exit code. Throws Interrupted where a signal asks this process to end.
 int wait_for(base::Child& child);
 

@@ -2,6 +2,9 @@
 
 #include "base/system/processes.hpp"
 
+#include <algorithm>
+#include <csignal>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -28,6 +31,18 @@ std::set<pid_t> victims_of(pid_t job)
         if (!is_launcher(all.at(pid)) && parent != all.end() && is_launcher(parent->second)) victims.insert(pid);
     }
     return victims.empty() ? std::set{job} : victims;
+}
+
+bool handle_sigterm(const std::set<pid_t>& processes)
+{
+    return std::all_of(processes.begin(), processes.end(), [](pid_t pid) {
+        std::ifstream status{"/proc/" + std::to_string(pid) + "/status"};
+        const std::string name = "SigCgt:";  // a bit for each signal, the first for number 1
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with(name))
+                return (std::stoull(line.substr(name.size()), nullptr, 16) >> (SIGTERM - 1) & 1U) != 0;
+        return false;
+    });
 }
 
 base::CpuSet bound_elsewhere(pid_t job, const base::CpuSet& given)

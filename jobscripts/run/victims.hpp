@@ -12,6 +12,9 @@ namespace crosstalk {
 // The processes that control.pause stops, with their descendants: those that launchers started, or the job itself.
 std::set<pid_t> victims_of(pid_t job);
 
+// Whether each of them does something of its own at SIGTERM, such as ending in good order.
+bool handle_sigterm(const std::set<pid_t>& processes);
+
 // CPUs that processes of the job have bound themselves to, beside those that they were given.
 base::CpuSet bound_elsewhere(pid_t job, const base::CpuSet& given);
 

@@ -83,12 +83,13 @@ while ((\$#)); do case \$1 in --cpus) given+=(--cpus 0); shift ;; --avoid) given
 exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
 # Noise, up to when the training has taken steps that count.
 in_training="$bin/noisegen \"\$@\" & until ((\$(wc -l <\"\${!#}/train/steps.csv\") > 40)); do sleep 0.1; done;"
-# Each run a training of two ranks on two nodes.
+# plan_on_nodes REPETITIONS [LINE...]: each run is a training of two ranks on two nodes.
 plan_on_nodes() {
-    plan 1 "nodes = 2" "models = $tiny_model" "data = $tiny_data" "ranks = 2" "start-within = 60s" "duration = 6s" "$@"
+    plan "$1" "nodes = 2" "models = $tiny_model" "data = $tiny_data" "ranks = 2" "start-within = 60s" "duration = 6s" "${@:2}"
 }
+# covered_on_both_nodes RUNS: so many of them are noisy.
 covered_on_both_nodes() {
-    check "each noisy run had noise on both nodes" test "$(grep -l '"node":"n1".*"noise_cpus":"[01]".*"node":"n2".*"noise_cpus":"[01]"' "$campaign"/runs/*/status.json | wc -l)" = 2
+    check "each noisy run had noise on both nodes" test "$(grep -l '"node":"n1".*"noise_cpus":"[01]".*"node":"n2".*"noise_cpus":"[01]"' "$campaign"/runs/*/status.json | wc -l)" = "$1"
     check "nothing is left in the queue" within 10 queue_is_empty
 }
 # does_not_count REASON: no noisy run of the campaign does, and the reason is listed.
@@ -212,7 +213,7 @@ case $how in
         ;;
     nodes_serial)
         # An srun that forgets --overlap, as people do: the second step waits for the first, silently.
-        plan_on_nodes "start-within = 20s" "noise = cpu.spin"
+        plan_on_nodes 1 "start-within = 20s" "noise = cpu.spin"
         use_sandbox
         mkdir "$scratch/forgetful"
         # shellcheck disable=SC2016 # the words are its own
@@ -235,24 +236,25 @@ case $how in
         check "nothing is left in the queue" within 10 queue_is_empty
         ;;
     nodes)
-        plan_on_nodes "cores = 1"
+        plan_on_nodes 2 "cores = 1"
         use_sandbox
         run crosstalk campaign run "$campaign" --back-end slurm
         [[ $status == 0 ]] || broken "the campaign ends well" "$(cat "$scratch/out" "$scratch/err" "$campaign"/log/*)"
-        complete 3
-        covered_on_both_nodes
+        complete 6
+        covered_on_both_nodes 4
+        check "the blocks were tasks of a job array" test "$(cd "$campaign/log" && echo block-*.log)" = "block-1.log block-2.log"
         ;;
     nodes_two_jobs)
-        plan_on_nodes "cores = 1"
+        plan_on_nodes 1 "cores = 1"
         use_sandbox
         printf '#SBATCH --partition=shared\n' >"$scratch/site.sh"
         run crosstalk campaign run "$campaign" --back-end slurm --two-jobs --site "$scratch/site.sh"
         [[ $status == 0 ]] || broken "the campaign ends well" "$(cat "$scratch/out" "$scratch/err")"
         complete 3
-        covered_on_both_nodes
+        covered_on_both_nodes 2
         ;;
     nodes_caught)
-        plan_on_nodes "noise = cpu.spin"
+        plan_on_nodes 1 "noise = cpu.spin"
         use_sandbox
         for wrong in \
             "noise on n2 ended early|$in_training kill \$!; wait; exit 0" \
@@ -268,21 +270,27 @@ case $how in
     slurm_kill)
         plan 4
         use_sandbox
-        kills=0 controllers=0
+        kills=0 controllers=0 nodes_lost=0 slurmd=''
         while ((kills < 30)) && ! counting_reach 12; do
             if [[ -z ${driver:-} ]] || ! kill -0 "$driver" 2>/dev/null; then
                 crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --retries 50 >>"$scratch/driver.log" 2>&1 &
                 driver=$!
             fi
             sleep "$((RANDOM % 3)).$((RANDOM % 9 + 1))"
-            case $((RANDOM % 5)) in
+            case $((RANDOM % 6)) in
                 0) victim=$driver ;;
                 4) victim=$(cat "$sandbox/run/slurmctld.pid") ;;
                 1) victim=$(started noisegen) ;;
                 2) victim=$(started python3) ;;
                 3) victim=$(started srun) ;;
+                5) victim=$(cat "$sandbox/run/slurmd-n$((RANDOM % 2 + 1)).pid") && slurmd=$victim ;;
             esac
             [[ -z $victim ]] || ! kill -9 "$victim" 2>/dev/null || kills=$((kills + 1))
+            if [[ -n $victim && $victim == "$slurmd" ]]; then
+                nodes_lost=$((nodes_lost + 1))
+                sleep "$((RANDOM % 3))"
+                check "its slurmd comes back" "$jobscripts/slurm-sandbox.sh" up "$sandbox" 2
+            fi
             # As an operator would: the controller is started again a moment later, and nodes that it gave up are used.
             if ! scontrol ping >/dev/null 2>&1; then
                 controllers=$((controllers + 1))
@@ -297,6 +305,6 @@ case $how in
         [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
         complete 12
         check "nothing is left in the queue" within 20 queue_is_empty
-        echo "$kills kills ($controllers of slurmctld), $(rows_of "$campaign/report/left_out.csv") attempts that do not count, 12 runs that do"
+        echo "$kills kills ($controllers of slurmctld, $nodes_lost of slurmd), $(rows_of "$campaign/report/left_out.csv") attempts that do not count, 12 runs that do"
         ;;
 esac

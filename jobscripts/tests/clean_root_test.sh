@@ -1,56 +1,60 @@
 #!/usr/bin/env bash
-# README's two commands on a bare Debian 12, as somebody finds them there: a fresh root (debootstrap) that has git and
+# README's commands on a bare Debian 12, as somebody finds them there: a fresh root (debootstrap) that has git and
 # nothing else. As a user, quickstart.sh says which packages to install, and what it prints installs them; as root it
 # installs them itself. Prints how long each command took.
 #
 #   clean_root_test.sh user|root [quickstart.sh|check.sh OPTION...]     default: quickstart.sh
+#   clean_root_test.sh user|root README.md [--without-check]
+#
+# README.md: its commands from top to bottom, word for word, with Python there. Left out are those that
+# commands_in_documents_test.py leaves out, and check.sh, which takes longest, if asked for.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
-((EUID == 0)) || skip "needs root, to make another root"
-needs debootstrap unshare git
 who=${1:?user or root}
 shift
 (($# > 0)) || set -- quickstart.sh
-
-sources=/etc/apt/sources.list.d/debian.sources
-mirror=$(awk '/^URIs:/ { print $2; exit }' "$sources" 2>/dev/null) || true
-[[ -n $mirror ]] || skip "no $sources says where packages come from"
+needs git
 root=$scratch/root
-debootstrap --variant=minbase --include=git,ca-certificates bookworm "$root" "$mirror" >"$scratch/debootstrap.log" 2>&1 ||
-    skip "debootstrap makes no root here: $(tail -n 1 "$scratch/debootstrap.log")"
-cp -rT /etc/apt "$root/etc/apt"
-cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
-rm -f "$root"/etc/apt/sources.list
+packages=git,ca-certificates
+[[ $1 != README.md ]] || packages+=,python3
+fresh_debian "$root" "$packages"
 
 # A user's home: what is committed, cloned as anybody would.
 chroot "$root" useradd --create-home --shell /bin/bash reader
-home=$root/root
-[[ $who == root ]] || home=$root/home/reader
+account=root home=$root/root
+[[ $who == root ]] || account=reader home=$root/home/reader
 git clone -q --no-local "$jobscripts/.." "$home/crosstalk" 2>"$scratch/clone" || skip "no clone: $(cat "$scratch/clone")"
 [[ $who == root ]] || chroot "$root" chown -R reader: /home/reader
 
-# inside USER COMMAND: in that user's home, with mounts and processes that end with it.
-inside() {
-    # shellcheck disable=SC2016 # the words are the inner shell's
-    guard_run unshare --mount --pid --fork --kill-child bash -euc '
-        mount -t proc proc "$0/proc"
-        for folder in sys dev; do mount --rbind "/$folder" "$0/$folder"; done
-        exec chroot "$0" su - "$@"' "$root" "$1" -c "$2"
-}
+# inside USER COMMAND: in that user's home.
+inside() { in_root "$root" su - "$1" -c "$2"; }
 timed() {
     local begin=$SECONDS
     "$@"
     echo "$((SECONDS - begin)) s: ${*:3}"
 }
-in_clone="cd crosstalk && ./$*"
 
-if [[ $who == user ]]; then
-    run inside reader "$in_clone"
+# first_without_packages COMMAND: a user reads what is missing, and has it installed.
+first_without_packages() {
+    local command
+    run inside reader "$1"
     ((status == 1)) || broken "without packages it ends with 1" "it ended with $status: $(cat "$scratch/err")"
     command=$(sed -n 's/^    \(apt-get .*\)/\1/p' "$scratch/err")
     [[ -n $command ]] || broken "it says what to install" "$(cat "$scratch/err")"
     timed inside root "export DEBIAN_FRONTEND=noninteractive; { $command; } >/dev/null 2>&1"
-    timed inside reader "$in_clone"
-else
-    timed inside root "$in_clone"
+}
+in_clone() {
+    [[ $who == root ]] || first_without_packages "cd crosstalk && $1"
+    timed inside "$account" "cd crosstalk && $1"
+}
+
+if [[ $1 != README.md ]]; then
+    in_clone "./$*"
+    exit
 fi
+in_clone ./quickstart.sh
+[[ ${2:-} == --without-check ]] || in_clone ./check.sh
+# shellcheck disable=SC2016 # for the other shell to expand
+all='cd crosstalk && CROSSTALK_BIN=$PWD/build/release/bin jobscripts/tests/commands_in_documents_test.py README.md'
+timed inside "$account" "$all"
+timed inside "$account" "$all --slow"

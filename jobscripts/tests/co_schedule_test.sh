@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # co_schedule_test.sh covered|ends_early|never_ready|too_short|fails|wrong_mpi|array: co-schedule.sbatch as a real job of the
-# Slurm sandbox; nodes_covered|nodes_late: on two virtual nodes.
+# Slurm sandbox; nodes_covered|nodes_late|nodes_array: on two virtual nodes.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -46,6 +46,7 @@ case $1 in
     fails) expected=1 && export CROSSTALK_MODEL=emulatd ;;
     wrong_mpi) nodes=2 expected=1 && export CROSSTALK_MPI=none ;;
     array) expected=3 && export CROSSTALK_NOISE_DURATION=4s ;;
+    nodes_array) nodes=2 && export CROSSTALK_DURATION=25s ;;
 esac
 submission=(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log")
 if [[ $1 == array ]]; then
@@ -62,12 +63,61 @@ if [[ $1 == array ]]; then
 fi
 job_is_over() { [[ -z $(squeue -h --jobs="$job" 2>/dev/null) ]]; }
 # `sbatch --wait` would look at the job less and less often, up to every half a minute.
-submit() {
+submit() { # [SECONDS]
     job=$("${submission[@]}" "$jobscripts/co-schedule.sbatch")
     guard_finally scancel --quiet "$job"
-    check "the job ends" within 200 job_is_over
+    check "the job ends" within "${1:-200}" job_is_over
     status=$(scontrol --oneliner show job "$job" | sed -n 's/.* ExitCode=\([0-9]*\):.*/\1/p')
 }
+# Whether noise covered each rank on the CPU that it was given, from the tables of both: on each node its own clock. One rank
+# a node, the first on n1.
+cat >"$scratch/overlap.py" <<'PYTHON'
+import csv
+import glob
+import sys
+
+out, noise_cpu = sys.argv[1:]
+with open(f"{out}/train/steps.csv", newline="", encoding="utf-8") as file:
+    steps = list(csv.DictReader(file))
+for rank, node in enumerate(("n1", "n2")):
+    (table,) = glob.glob(f"{out}/noise/{node}.*/noise.csv")
+    with open(table, newline="", encoding="utf-8") as file:
+        slots = list(csv.DictReader(file))
+    begins = [int(step["begin_ns"]) for step in steps if step["rank"] == str(rank)]
+    ends = [int(step["end_ns"]) for step in steps if step["rank"] == str(rank)]
+    first, last = min(int(slot["begin_ns"]) for slot in slots), max(int(slot["end_ns"]) for slot in slots)
+    assert begins[0] < first < (begins[0] + ends[-1]) / 2, f"on {node} noise begins in the first half"
+    assert last >= ends[-1], f"on {node} it lasts longer than the training"
+    assert {slot["cpu"] for slot in slots if slot["cpu"]} == {noise_cpu}, f"on {node} it is on its CPU"
+    print(f"{node}: noise for {(last - first) / 1e9:.1f} s of {(ends[-1] - begins[0]) / 1e9:.1f} s")
+PYTHON
+# of_task NUMBER: how the task of a job array ended.
+of_task() { sed -n 's/.*"exit_code": \([0-9]*\).*/\1/p' "$out/$1/status.json" 2>/dev/null; }
+if [[ $1 == nodes_array ]]; then
+    tasks=1,2,3
+    for _ in 1 2 3; do
+        submission=(sbatch --parsable --nodes=2 --output="$scratch/job.%a.log" --array="$tasks")
+        submit 450
+        tasks=''
+        for task in 1 2 3; do
+            case $(of_task "$task") in
+                0) ;;
+                3) tasks+=${tasks:+,}$task && rm -rf "${out:?}/$task" ;; # as where the machine stands still for seconds
+                *) broken "task $task ends well" "$(cat "$scratch/job.$task.log"; tail -n 20 "$out/$task"/log/*.log)" ;;
+            esac
+        done
+        [[ -n $tasks ]] || break
+    done
+    [[ -z $tasks ]] || broken "noise covers each task's training" "$(cat "$scratch"/job.*.log)"
+    for task in 1 2 3; do
+        run python3 "$scratch/overlap.py" "$out/$task" "$CROSSTALK_NOISE_CPUS"
+        ((status == 0)) || broken "noise of task $task overlaps its training on both nodes" "$(cat "$scratch/err")"
+        sed "s/^/task $task, /" "$scratch/out"
+        check "the task's number is the seed on both nodes" test "$(grep -l "\"seed\": $task" "$out/$task"/noise/*/noise.json | wc -l)" = 2
+    done
+    check "nothing of the job is left" within 5 none_with_variable "CROSSTALK_OUT=$CROSSTALK_OUT"
+    exit
+fi
 submit
 # 3: noise did not cover the training, as where the machine stands still for seconds.
 for _ in 1 2; do
@@ -85,7 +135,10 @@ case $1 in
         if [[ -f $out/report/summary.json ]]; then
             check "the status file carries trust and verdicts" grep -q '"trustworthy":.*"verdicts":' "$out/status.json"
         fi
-        [[ $1 == covered ]] || check "they are n1 and n2" test -d "$out/noise/n1.0" -a -d "$out/noise/n2.1"
+        if [[ $1 == nodes_covered ]]; then
+            check "they are n1 and n2" test -d "$out/noise/n1.0" -a -d "$out/noise/n2.1"
+            check "noise overlaps the training on both" python3 "$scratch/overlap.py" "$out" "$CROSSTALK_NOISE_CPUS"
+        fi
         check "two nodes made noise" test "$(find "$out"/noise -name noise.csv | wc -l)" = 2
         for archive in "$out"/train/trace/traces.otf2 "$out"/noise/*/trace/traces.otf2; do
             check "$archive is sound" trace-info "$archive"

@@ -42,9 +42,18 @@ made_before = {
     "docs/tracing-mpi.md": [mpi_program],
     "docs/crosstalk.md": [mpi_program.replace("none", "reduce")],
     "README.md": ["trace-synth tiny.spec -o tiny && cp tiny/traces.otf2 X.otf2 && cp tiny/traces.def X.def && cp -r tiny/traces X",
-                  mpi_program],
+                  "! command -v mpicc || mpicc program.c -o program"],
 }
-files_before = {"README.md": {"tiny.spec": "ranks 2\nrepeat 3 step {\n  MPI_Barrier 1us\n}\n"}}
+files_before = {"README.md": {
+    "tiny.spec": "ranks 2\nrepeat 3 step {\n  MPI_Barrier 1us\n}\n",
+    "program.c": """#include <mpi.h>
+int main(int argc, char** argv)
+{
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 9; ++i) MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""}}
 
 # Commands that end otherwise than well, on purpose.
 exit_codes = {
@@ -70,6 +79,7 @@ elsewhere = {
     "crosstalk run --extend": "several_runs_test.sh",
     "crosstalk run --until": "several_runs_test.sh until",
     "crosstalk campaign run DIR": "campaign_test.sh; the whole takes ten minutes",
+    "./instrumented": "scorep_test.sh: Debian has no Score-P",
     "crosstalk run --cpus 0-15": "virtual_nodes_test.sh, on nodes of this machine",
     "--on NODES": "campaign_test.sh nodes",
     "jobscripts/virtual-nodes.sh": "virtual_nodes_test.sh: not every machine lets namespaces be made",

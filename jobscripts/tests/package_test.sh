@@ -19,24 +19,12 @@ check "it depends on the libraries of its programs" grep -q libboost-program-opt
 [[ ${1:-} == install ]] || exit 0
 
 # On a fresh Debian 12 apt brings what it depends on, and a user's first commands work.
-((EUID == 0)) || skip "needs root, to make another root"
-needs debootstrap unshare
-mirror=$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/debian.sources 2>/dev/null) || true
-[[ -n $mirror ]] || skip "no debian.sources says where packages come from"
 fresh=$scratch/fresh
-debootstrap --variant=minbase --include=ca-certificates bookworm "$fresh" "$mirror" >"$scratch/debootstrap.log" 2>&1 ||
-    skip "debootstrap makes no root here: $(tail -n 1 "$scratch/debootstrap.log")"
-cp -rT /etc/apt "$fresh/etc/apt"
-cp /etc/resolv.conf "$fresh/etc/" 2>/dev/null || true
-rm -f "$fresh"/etc/apt/sources.list
+fresh_debian "$fresh" ca-certificates
 cp ./crosstalk_*.deb "$fresh/crosstalk.deb"
 inside() {
-    # shellcheck disable=SC2016 # the words are the inner shell's
-    guard_run unshare --mount --pid --fork --kill-child bash -euc '
-        mount -t proc proc "$0/proc"
-        for folder in sys dev; do mount --rbind "/$folder" "$0/$folder"; done
-        exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive \
-            ASAN_OPTIONS=detect_leaks=0 "$@"' "$fresh" "$@"
+    in_root "$fresh" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive \
+        ASAN_OPTIONS=detect_leaks=0 "$@"
 }
 check "apt installs it" inside sh -c "apt-get update && apt-get install -y --no-install-recommends /crosstalk.deb"
 run inside crosstalk doctor

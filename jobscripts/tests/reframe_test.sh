@@ -6,7 +6,7 @@ needs python3
 check=$jobscripts/reframe/crosstalk_check.py
 check "Python takes it" python3 -c 'import ast, sys; ast.parse(open(sys.argv[1], encoding="utf-8").read())' "$check"
 if command -v ruff >/dev/null; then
-    check "ruff finds nothing" ruff check --quiet "$check"
+    check "ruff finds nothing" ruff check --quiet --no-cache --config "$jobscripts/../python/pyproject.toml" "$check"
 fi
 if command -v reframe >/dev/null; then
     cd "$scratch"

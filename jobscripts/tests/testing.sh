@@ -67,6 +67,31 @@ on_virtual_nodes() {
     exit "$code"
 }
 
+# fresh_debian ROOT PACKAGE,PACKAGE...: a Debian 12 that has these and what every one has, from this machine's mirror;
+# or the test is skipped.
+fresh_debian() {
+    local root=$1 packages=$2 sources=/etc/apt/sources.list.d/debian.sources mirror
+    ((EUID == 0)) || skip "needs root, to make another root"
+    needs debootstrap unshare
+    mirror=$(awk '/^URIs:/ { print $2; exit }' "$sources" 2>/dev/null) || true
+    [[ -n $mirror ]] || skip "no $sources says where packages come from"
+    guard_run debootstrap --variant=minbase --include="$packages" bookworm "$root" "$mirror" >"$scratch/debootstrap.log" 2>&1 ||
+        skip "debootstrap makes no root here: $(tail -n 1 "$scratch/debootstrap.log")"
+    cp "$sources" "$root/etc/apt/sources.list.d/"
+    rm -f "$root/etc/apt/sources.list"
+    apt-config dump | grep -i '^Acquire::.*proxy' >"$root/etc/apt/apt.conf.d/99proxy" || true
+    cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
+}
+
+# in_root ROOT COMMAND...: with mounts and processes that end with it.
+in_root() {
+    # shellcheck disable=SC2016 # the words are the inner shell's
+    guard_run unshare --mount --pid --fork --kill-child bash -euc '
+        mount -t proc proc "$0/proc"
+        for folder in sys dev; do mount --rbind "/$folder" "$0/$folder"; done
+        exec chroot "$0" "$@"' "$@"
+}
+
 rows_of() { # without the header; 0 if there is none yet
     local rows=0
     [[ ! -f $1 ]] || rows=$(wc -l <"$1")

@@ -73,8 +73,10 @@ assert apart < 0.05, f"ranks of both nodes had the same exposure: {apart} apart"
 with open(sys.argv[2], encoding="utf-8") as file:
     second = next(one for one in json.load(file)["locations"] if one["process"] == 1)
 wrong = [abs(offset["offset_ns"] + set_ahead_ns) for offset in second["clock_offsets"]]
-assert len(wrong) == 2 and max(wrong) < 20_000, f"the clocks' offset is found: wrong by {wrong} ns"
-print(f"clocks are found within {max(wrong)} ns")
+stated = [offset["error_ns"] for offset in second["clock_offsets"]]
+assert len(wrong) == 2 and max(wrong) < 20_000, f"the clocks' offset is found: wrong by {wrong} ns, {stated} stated"
+assert all(one <= most for one, most in zip(wrong, stated)), f"by no more than is stated: {wrong} ns, {stated}"
+print(f"clocks are found within {max(wrong)} ns, {max(stated)} ns stated")
 print(f"slots begin within {skews[len(skews) * 9 // 10] / 1e6:.2f} ms (9 of 10), exposures are {apart:.4f} apart")
 PYTHON
 run /usr/bin/python3 "$scratch/agree.py" "$out" "$scratch/trace.json"

@@ -10,11 +10,6 @@ namespace noisegen {
 
 namespace {
 
-std::string rate_text(double per_second, base::Rate::Of of)
-{
-    return base::format(base::Rate{std::round(per_second), of});
-}
-
 constexpr std::int64_t long_enough_ns = 1'000'000'000;  // to expect something
 
 // Such as messages to a host that takes none.
@@ -50,8 +45,9 @@ int judge(const Schedule& schedule, const std::vector<LevelTotal>& totals)
             base::warn(level.intensity.rate ? "rate " : "duty ",
                        share < rate_kept ? "not reached: " : "exceeded: ", text(level), " had ",
                        std::round(share * 100.0), "% of ",
-                       level.intensity.rate ? rate_text(totals[i].requested_per_s, level.intensity.rate->of)
-                                            : base::format(level.intensity.duty));
+                       level.intensity.rate
+                           ? asked_text({std::round(totals[i].requested_per_s), level.intensity.rate->of})
+                           : base::format(level.intensity.duty));
         else
             continue;
         code = base::exit_promise_not_kept;

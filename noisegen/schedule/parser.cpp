@@ -55,6 +55,18 @@ void refuse_several(const std::string& phase)
                          found[1], "), or are they in turn: ", found[0], " 2s; ", found[1], " 2s?");
 }
 
+// Of "io.write 2s" or "io.write 2 s"; npos where there is none.
+std::size_t begin_of_length(std::string_view phase)
+{
+    constexpr std::string_view blanks = " \t\n";
+    const std::size_t last = phase.find_last_of(blanks);
+    if (last == std::string_view::npos || phase.back() == ']' || phase.back() == ')') return std::string_view::npos;
+    const auto digit_at = [&](std::size_t at) { return phase[at] >= '0' && phase[at] <= '9'; };
+    const std::size_t before = phase.find_last_of(blanks, phase.find_last_not_of(blanks, last));
+    const bool unit_apart = before != std::string_view::npos && digit_at(before + 1) && !digit_at(last + 1);
+    return (unit_apart ? before : last) + 1;
+}
+
 // "memory.stream[...] 2s; quiet 2s"
 Schedule parse_sequence(std::string_view text)
 {
@@ -63,12 +75,12 @@ Schedule parse_sequence(std::string_view text)
     for (const std::string& phase : base::split(text, ';')) {
         if (phase.empty()) continue;  // "A 1s; B 1s;"
         refuse_several(phase);
-        const std::size_t space = phase.find_last_of(" \t\n");
-        const bool length_missing = space == std::string::npos || phase.back() == ']' || phase.back() == ')';
-        const std::string plug_in = length_missing ? phase : phase.substr(0, space);
+        const std::size_t length = begin_of_length(phase);
+        const bool length_missing = length == std::string::npos;
+        const std::string plug_in{base::trim(std::string_view{phase}.substr(0, length))};
         const std::vector<Treatment> factor = builder.factor(base::parse_plug_in(plug_in), false);
         if (length_missing) base::fail_usage("'", phase, "' has no length, such as '", phase, " 2s'");
-        sequence.entries.push_back({factor.front(), parse_length(phase.substr(space + 1), phase)});
+        sequence.entries.push_back({factor.front(), parse_length(phase.substr(length), phase)});
     }
     if (sequence.entries.empty()) base::fail_usage("the schedule is empty; try 'memory.stream 2s; quiet 2s'");
     return builder.finish(std::move(sequence));

@@ -51,6 +51,10 @@ TEST_CASE("a sequence is a list of stressors and lengths")
     CHECK(slots[2].treatment.empty());
     CHECK(schedule.factors() == std::vector<std::string>{"memory.stream", "io"});
     CHECK(noisegen::name(schedule.design) == "sequence");
+    const auto apart = std::get<Sequence>(parse_schedule("memory.stream 2 s; io.write[block=4KiB] 1.5  ms").order);
+    REQUIRE(apart.entries.size() == 2);
+    CHECK(apart.entries[0].length == 2s);
+    CHECK(apart.entries[1].length == 1500us);
 }
 
 TEST_CASE("short words are sequences of seconds")

@@ -20,7 +20,9 @@ status=0
 "$bin/crosstalk" campaign collect "$campaign"
 
 mkdir -p "$results"
-cp "$campaign"/plan.csv "$campaign"/report/{runs,effects,left_out}.csv "$campaign"/report/index.html "$results"
+cp "$campaign"/plan.csv "$campaign"/report/{runs,effects,left_out}.csv "$results"
+# The page without its links to the comparisons by phase, which stay in the campaign's folder.
+sed -E 's|<a href="compare-[^"]*">phases</a>||' "$campaign/report/index.html" >"$results/index.html"
 {
     date -u +"measured until %FT%TZ"
     uname -srm

@@ -121,7 +121,7 @@ otf2::ClockOffset FileTeam::clock_offset(const std::string& clock_identity)
     const std::string identity_of_0 = broadcast(clock_identity);
     const std::int64_t offset_of_0 = std::stoll(broadcast(std::to_string(own_ns)));
     const bool same = identity_of_0 == clock_identity;
-    return {.at_ns = base::now_ns(), .offset_ns = same ? 0 : own_ns - offset_of_0, .round_trip_ns = 0};
+    return {.at_ns = base::now_ns(), .offset_ns = same ? 0 : own_ns - offset_of_0, .error_ns = 0};
 }
 
 void FileTeam::close()

@@ -80,8 +80,15 @@ Judgement judgement(const fs::path& report)
     }
 }
 
-// The significant ones, and those of noise that the report's table calls unsafe.
-std::vector<Effect> effects_to_mark(const fs::path& report, const Judgement& judged)
+bool is_marked(const Effect& effect, Marked marked, double budget_percent)
+{
+    if (effect.verdict == base::verdict_word::unsafe) return true;
+    if (effect.kind != "alone" || !effect.significant) return false;
+    const bool of_whole_step = effect.phase == "step" && effect.rank == all_ranks;
+    return marked == Marked::all || (of_whole_step && effect.percent > budget_percent);
+}
+
+std::vector<Effect> effects_to_mark(const fs::path& report, const Judgement& judged, Marked marked)
 {
     const base::CsvTable table{report / base::file::effects};
     std::vector<Effect> effects;
@@ -96,11 +103,10 @@ std::vector<Effect> effects_to_mark(const fs::path& report, const Judgement& jud
         const auto verdict = judged.verdicts.find({effect.factor, effect.level, effect.kind});
         if (verdict != judged.verdicts.end() && effect.phase == "step" && effect.rank == all_ranks)
             effect.verdict = verdict->second;
-        if (effect.verdict != base::verdict_word::unsafe && !(effect.kind == "alone" && effect.significant)) continue;
         effect.percent = table.get<double>(row, "effect_percent");
         effect.low = table.get<double>(row, "low_percent");
         effect.high = table.get<double>(row, "high_percent");
-        effects.push_back(std::move(effect));
+        if (is_marked(effect, marked, judged.budget_percent)) effects.push_back(std::move(effect));
     }
     return effects;
 }
@@ -250,10 +256,10 @@ void write(const fs::path& anchor, const std::string& group, const std::vector<M
 
 }  // namespace
 
-std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::size_t noise_processes)
+std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::size_t noise_processes, Marked marked)
 {
     const Judgement judged = judgement(report);
-    const std::vector<Effect> effects = effects_to_mark(report, judged);
+    const std::vector<Effect> effects = effects_to_mark(report, judged, marked);
     const Exposure exposure{report};
 
     otf2::Reader reader{anchor};

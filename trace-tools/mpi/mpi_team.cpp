@@ -1,6 +1,7 @@
 #include "trace-tools/mpi/mpi_team.hpp"
 
 #include "base/error.hpp"
+#include "trace-tools/otf2/write/clock_comparison.hpp"
 
 #include <algorithm>
 #include <array>

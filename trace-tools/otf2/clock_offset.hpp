@@ -10,7 +10,7 @@ namespace otf2 {
 struct ClockOffset {
     std::int64_t at_ns = 0;
     std::int64_t offset_ns = 0;
-    std::int64_t round_trip_ns = 0;  // of the ping-pong that measured it; 0 where both clocks are the same
+    std::int64_t error_ns = 0;  // it is off by no more; 0 where both clocks are the same, or where nobody says
 };
 
 // The archive's time. Offsets lie on straight lines through those measured (in the order of their times), and before

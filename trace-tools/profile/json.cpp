@@ -55,7 +55,7 @@ Json clock_offsets(const Location& location)
 {
     Json all = Json::array();
     for (const ClockOffset& offset : location.clock_offsets)
-        all.push_back({{"at_ns", offset.at_ns}, {"offset_ns", offset.offset_ns}});
+        all.push_back({{"at_ns", offset.at_ns}, {"offset_ns", offset.offset_ns}, {"error_ns", offset.error_ns}});
     return all;
 }
 

@@ -1,5 +1,7 @@
 #include "trace-tools/replay/message_replay.hpp"
 
+#include <boost/smart_ptr/make_local_shared.hpp>
+
 #include <algorithm>
 
 namespace replay {
@@ -11,7 +13,7 @@ MessageReplay::MessagePtr MessageReplay::match(const Route& route, bool sends)
     Unmatched& waiting = entry->second;
     if (waiting.messages.empty() || waiting.sent == sends) {
         waiting.sent = sends;
-        waiting.messages.push_back(std::make_shared<Message>());
+        waiting.messages.push_back(boost::make_local_shared<Message>());
         waiting.messages.back()->communicator = route.first.communicator;
         return waiting.messages.back();
     }
@@ -52,7 +54,7 @@ MessageReplay::MessagePtr MessageReplay::post(std::uint32_t location, const Chan
     MessagePtr message = match({channel, *rank}, false);
     message->posted = true;
     message->receiver = state_.arrival(location);
-    if (const std::shared_ptr<SendCompletion> completion = std::move(message->completion)) {
+    if (const boost::local_shared_ptr<SendCompletion> completion = std::move(message->completion)) {
         add_receiver(*completion, *message);
         if (--completion->not_posted == 0) count_late_receiver(*completion);
     }
@@ -151,7 +153,7 @@ void MessageReplay::complete_sends(LocationMessages& own, const MpiCall& call)
         state_.wait_for(call.location, completion.last);
         return;
     }
-    const auto shared = std::make_shared<SendCompletion>(std::move(completion));
+    const auto shared = boost::make_local_shared<SendCompletion>(std::move(completion));
     for (const MessagePtr& message : own.completed_sends)
         if (!message->posted) message->completion = shared;
 }

@@ -7,10 +7,11 @@
 #include "trace-tools/replay/replay_state.hpp"
 #include "trace-tools/replay/started_requests.hpp"
 
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -51,9 +52,9 @@ class MessageReplay {
         bool posted = false;
         Arrival sender;
         Arrival receiver;  // at the call that posts the receive
-        std::shared_ptr<SendCompletion> completion;
+        boost::local_shared_ptr<SendCompletion> completion;
     };
-    using MessagePtr = std::shared_ptr<Message>;
+    using MessagePtr = boost::local_shared_ptr<Message>;
 
     struct LocationMessages {
         StartedReceives started;

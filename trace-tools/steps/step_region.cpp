@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <map>
 #include <unordered_map>
 
@@ -84,6 +85,13 @@ class UseOfRegions : public Visitor {
 
     void metric(const At& at, std::uint32_t, const MetricValue&) override { seen(at); }
     void other(const At& at) override { seen(at); }
+
+    // Takes what the other saw of other locations.
+    void add(UseOfRegions& other)
+    {
+        for (std::size_t location = 0; location < places_.size(); ++location)
+            if (other.saw_anything(location)) places_[location] = std::move(other.places_[location]);
+    }
 
     bool saw_anything(std::size_t location) const { return places_[location].last_ns >= places_[location].first_ns; }
     std::int64_t length_ns(std::size_t location) const
@@ -275,11 +283,15 @@ bool could_be_a_step(const Region& region)
     }
 }
 
-std::optional<std::uint32_t> find_step_region(Reader& reader)
+std::optional<std::uint32_t> find_step_region(Reader& reader, int threads)
 {
     const Archive& archive = reader.archive();
-    UseOfRegions seen{archive};
-    read_soundly(reader, seen);
+    std::deque<UseOfRegions> parts;
+    std::vector<Visitor*> visitors;
+    for (int i = 0; i < threads; ++i) visitors.push_back(&parts.emplace_back(archive));
+    read_soundly(reader, visitors);
+    for (; parts.size() > 1; parts.pop_back()) parts.front().add(parts.back());
+    const UseOfRegions& seen = parts.front();
     const std::vector<std::size_t> locations = first_locations(archive, seen);
     if (const auto numbered = with_number(archive, locations, seen)) return numbered;
     std::optional<std::uint32_t> best;

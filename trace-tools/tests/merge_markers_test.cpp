@@ -49,7 +49,7 @@ std::vector<std::string> printed_markers(const fs::path& archive, const std::str
 
 }  // namespace
 
-TEST_CASE("significant effects of a report are markers on the steps that the noise covered")
+TEST_CASE("significant effects of a report are markers on demand on the steps that the noise covered")
 {
     if (!has_otf2_print()) return;
     const testing::Scratch scratch;
@@ -62,7 +62,8 @@ TEST_CASE("significant effects of a report are markers on the steps that the noi
                  "memory.stream,rate=4GiB/s,update,1,alone,1.0,-3.0,5.0,0.2,9\n"
                  "memory.stream,rate=8GiB/s,forward,1,alone,50.0,40.0,60.0,0.001,9\n"
                  "memory.stream*io.write,,step,all,interaction,9.0,8.0,10.0,0.001,9\n");
-    const testing::Outcome outcome = merge({train, noise}, scratch / "merged", {"--report", scratch / "report"});
+    const testing::Outcome outcome =
+        merge({train, noise}, scratch / "merged", {"--report", scratch / "report", "--all-markers"});
     REQUIRE(outcome.err == "");
     CHECK(says(outcome.out, "3 markers of effects"));
 
@@ -96,6 +97,26 @@ TEST_CASE("significant effects of a report are markers on the steps that the noi
     CHECK(other.status == 1);
     CHECK(says(other.err, "it is the report of another run"));
     CHECK_FALSE(fs::exists(scratch / "merged 2"));
+}
+
+TEST_CASE("without a word only effects on the whole step beyond the budget are markers")
+{
+    if (!has_otf2_print()) return;
+    const testing::Scratch scratch;
+    const std::string train = write_training(scratch);
+    const std::string noise = write_noise(scratch / "noise");
+    const auto marked = [&](const std::string& out, const std::string& budget) {
+        write_report(scratch / out / "report",
+                     R"({"trustworthy": true, "reasons": [], "budget_percent": )" + budget + "}",
+                     "memory.stream,rate=4GiB/s,step,all,alone,4.0,3.0,6.0,0.049,9\n"
+                     "memory.stream,rate=4GiB/s,step,1,alone,5.0,4.0,6.0,0.001,9\n"
+                     "memory.stream,rate=4GiB/s,forward,all,alone,12.34,10.1,14.5,0.001,9\n");
+        REQUIRE(merge({train, noise}, scratch / out / "merged", {"--report", scratch / out / "report"}).err == "");
+        return printed_markers(scratch / out / "merged/traces.otf2", "Text");
+    };
+    CHECK(marked("below", "4.1").empty());
+    CHECK(marked("beyond", "3.9") ==
+          std::vector<std::string>{"Text: \"memory.stream[rate=4GiB/s] +4.0 % [3.0, 6.0] step\""});
 }
 
 TEST_CASE("noise that the report calls unsafe has its markers, significant or not")

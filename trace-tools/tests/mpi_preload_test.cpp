@@ -139,6 +139,7 @@ TEST_CASE("a preloaded program's archive keeps the conventions of MPI archives")
     CHECK(defined("GROUP", "COMM_LOCATIONS, Paradigm: \"MPI\"") == 1);
     CHECK(defined("COMM", "\"MPI_COMM_WORLD\"") == 1);
     CHECK(defined("REGION", "\"MPI_Allreduce\"") == 1);
+    CHECK(defined("REGION", "File: UNDEFINED") == static_cast<long>(lines_of(printed, "REGION ").size()));
     CHECK(defined("REGION", "Paradigm: \"MPI\"") == static_cast<long>(lines_of(printed, "REGION ").size()));
     const Recorded recorded{scratch / "trace"};
     for (const otf2::Location& location : recorded.archive().locations) CHECK(location.clock_offsets.size() == 2);

@@ -1,19 +1,32 @@
-// A loop that records itself as Score-P does (its own archive scorep-*/traces.otf2, user regions, CLOCK_MONOTONIC in ns
-// as under SCOREP_TIMER=clock_gettime, no property of Crosstalk's), for machines without Score-P:
+// A loop that records itself as Score-P does (its own archive, user regions, no property of Crosstalk's), for machines
+// without Score-P:
 //
-//   scorep_like DIRECTORY SECONDS
+//   scorep_like SECONDS
+//
+// As there SCOREP_ENABLE_TRACING=true asks for the archive, SCOREP_EXPERIMENT_DIRECTORY says where (else
+// scorep-NUMBER), and SCOREP_TIMER=gettimeofday counts microseconds of CLOCK_REALTIME, anything else here ns of
+// CLOCK_MONOTONIC. A signal that ends it leaves no archive.
 #include <otf2/otf2.h>
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-static uint64_t now_ns(void)
+static int by_real_time;
+
+static uint64_t read_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t ticks(void)
+{
+    return by_real_time ? read_ns(CLOCK_REALTIME) / 1000 : read_ns(CLOCK_MONOTONIC);
 }
 
 static OTF2_FlushType before_flush(void* data, OTF2_FileType type, OTF2_LocationRef location, void* caller, bool final)
@@ -25,7 +38,7 @@ static OTF2_FlushType before_flush(void* data, OTF2_FileType type, OTF2_Location
 static OTF2_TimeStamp after_flush(void* data, OTF2_FileType type, OTF2_LocationRef location)
 {
     (void)data, (void)type, (void)location;
-    return now_ns();
+    return ticks();
 }
 
 static const char* const texts[] = {"", "machine", "node", "vm", "Process", "Master thread", "main", "step", "work.c"};
@@ -33,7 +46,8 @@ static const char* const texts[] = {"", "machine", "node", "vm", "Process", "Mas
 static void define(OTF2_Archive* archive, uint64_t begin, uint64_t end, uint64_t events)
 {
     OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive);
-    OTF2_GlobalDefWriter_WriteClockProperties(writer, 1000000000U, begin, end - begin + 1, OTF2_UNDEFINED_TIMESTAMP);
+    OTF2_GlobalDefWriter_WriteClockProperties(writer, by_real_time ? 1000000U : 1000000000U, begin, end - begin + 1,
+                                              by_real_time ? begin * 1000U : OTF2_UNDEFINED_TIMESTAMP);
     for (uint32_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) OTF2_GlobalDefWriter_WriteString(writer, i, texts[i]);
     OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 0, 1, 1, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
     OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 1, 3, 2, 0);
@@ -45,29 +59,49 @@ static void define(OTF2_Archive* archive, uint64_t begin, uint64_t end, uint64_t
                                          OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, 8, 1, 9);
 }
 
-int main(int count, char** words)
+static int is(const char* variable, const char* value)
 {
-    if (count != 3) return 2;
+    const char* text = getenv(variable);
+    return text != NULL && strcmp(text, value) == 0;
+}
+
+// Score-P writes to its directory from the beginning.
+static OTF2_Archive* opened(void)
+{
     static OTF2_FlushCallbacks flush = {.otf2_pre_flush = before_flush, .otf2_post_flush = after_flush};
-    OTF2_Archive* archive = OTF2_Archive_Open(words[1], "traces", OTF2_FILEMODE_WRITE, 1024 * 1024, 4 * 1024 * 1024,
-                                              OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-    if (archive == NULL) return 1;
+    char unnamed[64];
+    snprintf(unnamed, sizeof unnamed, "scorep-%lu", (unsigned long)getpid());
+    const char* directory = getenv("SCOREP_EXPERIMENT_DIRECTORY");
+    OTF2_Archive* archive =
+        OTF2_Archive_Open(directory == NULL ? unnamed : directory, "traces", OTF2_FILEMODE_WRITE, 1024 * 1024,
+                          4 * 1024 * 1024, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    if (archive == NULL) return NULL;
     OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL);
     OTF2_Archive_SetSerialCollectiveCallbacks(archive);
     OTF2_Archive_SetCreator(archive, "Score-P 7.1");
     OTF2_Archive_OpenEvtFiles(archive);
-    OTF2_EvtWriter* events = OTF2_Archive_GetEvtWriter(archive, 0);
-    const uint64_t begin = now_ns();
-    const uint64_t until = begin + (uint64_t)atoi(words[2]) * 1000000000U;
-    OTF2_EvtWriter_Enter(events, NULL, begin, 0);
+    return archive;
+}
+
+int main(int count, char** words)
+{
+    if (count != 2) return 2;
+    by_real_time = is("SCOREP_TIMER", "gettimeofday");
+    OTF2_Archive* archive = is("SCOREP_ENABLE_TRACING", "true") ? opened() : NULL;
+    OTF2_EvtWriter* events = archive == NULL ? NULL : OTF2_Archive_GetEvtWriter(archive, 0);
+    const uint64_t until_ns = read_ns(CLOCK_MONOTONIC) + (uint64_t)atoi(words[1]) * 1000000000U;
+    const uint64_t begin = ticks();
+    if (events != NULL) OTF2_EvtWriter_Enter(events, NULL, begin, 0);
     volatile double sum = 0.0;
     uint64_t steps = 0;
-    for (; now_ns() < until; ++steps) {
-        OTF2_EvtWriter_Enter(events, NULL, now_ns(), 1);
+    for (; read_ns(CLOCK_MONOTONIC) < until_ns; ++steps) {
+        if (events != NULL) OTF2_EvtWriter_Enter(events, NULL, ticks(), 1);
         for (int i = 0; i < 3000000; ++i) sum += (double)i;
-        OTF2_EvtWriter_Leave(events, NULL, now_ns(), 1);
+        if (events != NULL) OTF2_EvtWriter_Leave(events, NULL, ticks(), 1);
     }
-    const uint64_t end = now_ns();
+    printf("%llu steps\n", (unsigned long long)steps);
+    if (archive == NULL) return 0;
+    const uint64_t end = ticks();
     OTF2_EvtWriter_Leave(events, NULL, end, 0);
     uint64_t written = 0;
     OTF2_EvtWriter_GetNumberOfEvents(events, &written);
@@ -78,6 +112,5 @@ int main(int count, char** words)
     OTF2_Archive_CloseDefFiles(archive);
     define(archive, begin, end, written);
     OTF2_Archive_Close(archive);
-    printf("%llu steps\n", (unsigned long long)steps);
     return 0;
 }

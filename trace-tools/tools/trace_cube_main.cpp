@@ -82,8 +82,6 @@ int compare(const std::vector<std::string>& anchors, const Threads& threads, con
     std::printf("call paths  %zu in both, %zu only in the quiet run, %zu only in the noisy one\n", found.both,
                 found.first, found.second);
     std::printf("time %.9f s quiet, %.9f s noisy\n", total(both, "quiet_time"), total(both, "noisy_time"));
-    if (derived)
-        std::printf("slowdown is a derived metric: readers without CubePL, such as pycubexr, need --without-derived\n");
     return base::exit_fine;
 }
 
@@ -94,7 +92,7 @@ try {
     std::vector<std::string> anchors;
     std::string out;
     std::string against;
-    bool without_derived = false;
+    bool slowdown = false;
     Threads threads;
     base::Options options{"trace-cube", "call-path profiles for Cube, from OTF2 archives"};
     options.add_positional("X.otf2 [NOISY.otf2]", anchors,
@@ -102,9 +100,9 @@ try {
     options.add("out,o", out, "the profile to write; must not be there yet", "FILE");
     options.add("against", against, "compare the archive with this profile of the same run, Score-P's for example",
                 "FILE");
-    options.add_switch(
-        "without-derived", without_derived,
-        "of two archives: leave out the slowdown, a derived metric: pycubexr refuses files that have one");
+    options.add_switch("slowdown", slowdown,
+                       "of two archives: also noisy / quiet time, a derived metric: Cube computes it of whatever is "
+                       "selected; pycubexr refuses files that have one");
     threads.add_to(options);
     options.section(
         {.title = "Metrics",
@@ -116,7 +114,7 @@ try {
              {"mpi_latesender, mpi_wait_nxn, ...", "of MPI programs: wait states by Cube's names, parts of time"},
              {"critical_path, critical_path_imbalance, delay", "of MPI programs: as trace-path tells them"},
              {"quiet_..., noisy_..., difference_...", "of two archives: each metric of both, and noisy - quiet"},
-             {"slowdown", "of two archives: noisy / quiet time, whatever is selected in Cube"},
+             {"slowdown", "with --slowdown: noisy / quiet time, whatever is selected in Cube"},
          }});
     options.epilogue(
         "Of two archives, whose runs should have done the same work, call paths are matched by the names of their "
@@ -128,6 +126,7 @@ try {
     if (!options.parse(argc, argv)) return base::exit_fine;
     threads.check();
     if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against is for one archive");
+    if (anchors.size() == 1 && slowdown) base::fail_usage("--slowdown is for two archives, a quiet and a noisy run's");
     if (out.empty() && against.empty()) base::fail_usage("--out says where the profile goes");
     if (!out.empty() && std::filesystem::exists(std::filesystem::symlink_status(out))) base::fail_taken(out);
 
@@ -136,7 +135,7 @@ try {
     return otf2::confined("trace-cube", limits, [&] {
         int code = base::exit_fine;
         if (anchors.size() == 2) {
-            code = compare(anchors, threads, out, !without_derived);
+            code = compare(anchors, threads, out, slowdown);
         } else {
             const cube::ArchiveProfile profile = profile_of(anchors.front(), threads);
             if (!out.empty()) write(out, profile.profile);

@@ -59,12 +59,14 @@ class Unfinished {
     std::optional<base::MadeDirectories> parents_;
 };
 
-int merge_all(const merge::MergePlan& plan, const fs::path& report, const fs::path& directory, const fs::path& shown)
+int merge_all(const merge::MergePlan& plan, const fs::path& report, merge::Marked marked, const fs::path& directory,
+              const fs::path& shown)
 {
     const merge::Merged merged = merge::merge_traces(plan, directory);
     for (const std::string& note : merged.notes) base::warn(note);
     const std::size_t markers =
-        report.empty() ? 0 : merge::write_markers(directory / base::file::anchor, report, merged.noise_processes);
+        report.empty() ? 0
+                       : merge::write_markers(directory / base::file::anchor, report, merged.noise_processes, marked);
     std::printf("%s: %zu locations, %llu events, %.3f s\n", (shown / base::file::anchor).c_str(), merged.locations,
                 static_cast<unsigned long long>(merged.events), merged.length_s);
     if (!report.empty()) std::printf("%zu markers of effects in %s\n", markers, report.c_str());
@@ -80,11 +82,16 @@ try {
     std::string out;
     std::string report;
     std::string clock_offset;
+    bool all_markers = false;
     base::Options options{"trace-merge", "a training and the noise beside it as one OTF2 archive on one time line"};
     options.add_positional("TRAIN.otf2 NOISE.otf2", archives, "the training's anchor file, then the noise's", 2);
     options.add("out,o", out, "where the merged archive traces.otf2 goes; must not be there yet", "DIR");
     options.add("report", report,
-                "a report of interference on these: effects that are significant or unsafe become markers", "DIR");
+                "a report of interference on these: a marker on each slot whose noise lengthens the step beyond the "
+                "budget",
+                "DIR");
+    options.add_switch("all-markers", all_markers,
+                       "of the report: a marker for each significant effect, on phases and single ranks, too");
     options.add("clock-offset", clock_offset,
                 "training's clock - noise's clock, such as 1.5s or -20ms; only where they are not the same clock",
                 "TIME");
@@ -101,6 +108,7 @@ try {
         "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the archive goes");
+    if (all_markers && report.empty()) base::fail_usage("--all-markers is of a report: --report DIR");
     refuse_repeated(archives);
     const merge::MergePlan plan{.training = archives.front(),
                                 .noise = {archives.begin() + 1, archives.end()},
@@ -114,8 +122,10 @@ try {
     }
 
     Unfinished directory{out};
-    const int code = otf2::confined("trace-merge", limits,
-                                    [&] { return merge_all(plan, report, directory.path(), directory.whole()); });
+    const int code = otf2::confined("trace-merge", limits, [&] {
+        return merge_all(plan, report, all_markers ? merge::Marked::all : merge::Marked::beyond_budget,
+                         directory.path(), directory.whole());
+    });
     if (code == base::exit_fine) directory.finish();
     return code;
 } catch (...) {

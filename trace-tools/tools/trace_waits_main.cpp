@@ -3,6 +3,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/conveyor.hpp"
 #include "base/words.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
@@ -19,6 +20,9 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace {
 
@@ -28,11 +32,11 @@ double seconds(std::int64_t ns)
 }
 
 // nowhere: what has an attribute `step`, if anything.
-std::uint32_t step_region(otf2::Reader& reader, const std::string& named)
+std::uint32_t step_region(otf2::Reader& reader, const std::string& named, int threads)
 {
     if (!named.empty()) return otf2::step_region_named(reader.archive(), named);
     if (reader.archive().find_attribute(base::attribute::step)) return otf2::nowhere;
-    return otf2::find_step_region(reader).value_or(otf2::nowhere);
+    return otf2::find_step_region(reader, threads).value_or(otf2::nowhere);
 }
 
 void write_pop(const std::filesystem::path& file, const replay::MpiReplay& replay,
@@ -61,12 +65,31 @@ void write_pop(const std::filesystem::path& file, const replay::MpiReplay& repla
 // Of a pattern.
 struct Wait {
     replay::WaitSum all;
-    std::map<std::pair<std::int64_t, std::string>, std::int64_t> ns_of_rank;  // and its rank_text()
+    std::vector<replay::WaitSum> of_location;
 };
 
 using Waits = std::map<replay::Pattern, Wait>;
 
-void print(const Waits& waits, const replay::RunTime& run)
+struct OfRank {
+    std::string rank;  // its rank_text()
+    std::int64_t ns = 0;
+};
+
+// The first of those that waited longest; a rank's threads together.
+OfRank longest(const Wait& wait, const otf2::Archive& archive, const std::vector<std::int64_t>& ranks)
+{
+    std::map<std::pair<std::int64_t, std::string>, std::int64_t> ns_of_rank;
+    for (std::size_t location = 0; location < wait.of_location.size(); ++location)
+        if (wait.of_location[location].count > 0)
+            ns_of_rank[{ranks[location], otf2::rank_text(archive, ranks, static_cast<std::uint32_t>(location))}] +=
+                wait.of_location[location].ns;
+    const auto most = std::max_element(ns_of_rank.begin(), ns_of_rank.end(),
+                                       [](const auto& one, const auto& other) { return one.second < other.second; });
+    return most == ns_of_rank.end() ? OfRank{} : OfRank{most->first.second, most->second};
+}
+
+void print(const Waits& waits, const otf2::Archive& archive, const std::vector<std::int64_t>& ranks,
+           const replay::RunTime& run)
 {
     if (waits.empty()) {
         std::cout << "no MPI call waited for another rank\n";
@@ -74,12 +97,10 @@ void print(const Waits& waits, const replay::RunTime& run)
     }
     std::printf("%-24s %14s %7s %10s  %s\n", "wait state", "seconds", "%", "calls", "most on");
     for (const auto& [pattern, wait] : waits) {
-        const auto most =
-            std::max_element(wait.ns_of_rank.begin(), wait.ns_of_rank.end(),
-                             [](const auto& one, const auto& other) { return one.second < other.second; });
+        const OfRank most = longest(wait, archive, ranks);
         std::printf("%-24s %14.9f %7.2f %10llu  %s (%.6f s)\n", replay::wait_state(pattern).cube_name,
                     seconds(wait.all.ns), 100.0 * seconds(wait.all.ns) / run.all_s,
-                    static_cast<unsigned long long>(wait.all.count), most->first.second.c_str(), seconds(most->second));
+                    static_cast<unsigned long long>(wait.all.count), most.rank.c_str(), seconds(most.ns));
     }
 }
 
@@ -108,7 +129,7 @@ void print(const Waits& waits, const replay::MpiReplay& replay, const std::vecto
     std::printf("%s%s%zu ranks, %.6f s the longest; %% of the %.6f s of all ranks\n",
                 part.empty() ? "" : base::printable(part).c_str(), part.empty() ? "" : ": ", run.ranks, run.longest_s,
                 run.all_s);
-    print(waits, run);
+    print(waits, archive, ranks, run);
     std::fflush(stdout);
     const replay::CriticalPath path = replay.critical_path();
     replay::print_root_causes(std::cout, replay::root_causes(archive, ranks, path.delay), path.unknown_delay, run);
@@ -118,10 +139,11 @@ void print(const Waits& waits, const replay::MpiReplay& replay, const std::vecto
     if (part.empty()) print_initialisation(replay, archive, run);
 }
 
-// The tables, if they are wanted.
+// The tables, if they are wanted; with two threads or more one of its own writes their rows.
 class Tables {
  public:
-    Tables(const std::filesystem::path& directory, const otf2::Archive& archive, const std::vector<std::int64_t>& ranks)
+    Tables(const std::filesystem::path& directory, const otf2::Archive& archive, const std::vector<std::int64_t>& ranks,
+           int threads)
         : directory_{directory}, archive_{archive}, ranks_{ranks}
     {
         if (directory.empty()) return;
@@ -131,34 +153,59 @@ class Tables {
             directory / "waits.csv",
             std::vector<std::string>{"pattern", "communicator", "region", "rank", "step", "seconds", "count"}, whole);
         phases_.emplace(directory / "phases.csv", std::vector<std::string>{"region", "rank", "step", "seconds"}, whole);
+        if (threads > 1)
+            rows_.emplace([this](const std::vector<Row>& rows) {
+                for (const Row& row : rows) write(row);
+            });
     }
 
     void wait(const replay::WaitKey& key, const replay::WaitSum& sum)
     {
-        if (waits_)
-            waits_->row(replay::wait_state(key.pattern).cube_name, archive_.communicators[key.communicator].name,
-                        archive_.regions[key.where].name, ranks_[key.location], key.step, seconds(sum.ns), sum.count);
+        if (waits_) add(WaitRow{key, sum});
     }
     void phase(const replay::PhaseTime& phase)
     {
-        if (phases_)
-            phases_->row(archive_.regions[phase.where].name, ranks_[phase.location], phase.step, seconds(phase.ns));
+        if (phases_) add(phase);
     }
     void finish(const replay::MpiReplay& replay, const std::optional<replay::Efficiencies>& found)
     {
         if (directory_.empty()) return;
+        if (rows_) rows_->finish();
         write_pop(directory_ / "pop.csv", replay, ranks_, found);
         waits_->finish();
         phases_->finish();
     }
 
  private:
+    using WaitRow = std::pair<replay::WaitKey, replay::WaitSum>;
+    using Row = std::variant<WaitRow, replay::PhaseTime>;
+
+    void add(const Row& row)
+    {
+        constexpr std::size_t rows_at_once = 2048;
+        if (!rows_) return write(row);
+        rows_->chunk().push_back(row);
+        if (rows_->chunk().size() == rows_at_once) rows_->pass_on();
+    }
+
+    void write(const Row& row)
+    {
+        if (const auto* phase = std::get_if<replay::PhaseTime>(&row)) {
+            phases_->row(archive_.regions[phase->where].name, ranks_[phase->location], phase->step, seconds(phase->ns));
+            return;
+        }
+        const auto& [key, sum] = std::get<WaitRow>(row);
+        waits_->row(replay::wait_state(key.pattern).cube_name, archive_.communicators[key.communicator].name,
+                    archive_.regions[key.where].name, ranks_[key.location], key.step, seconds(sum.ns), sum.count);
+    }
+
     std::filesystem::path directory_;
     const otf2::Archive& archive_;
     const std::vector<std::int64_t>& ranks_;
     std::optional<base::MadeDirectories> made_;
     std::optional<base::CsvWriter> waits_;
     std::optional<base::CsvWriter> phases_;
+    std::optional<base::Conveyor<std::vector<Row>>> rows_;
 };
 
 int analyse(const ArchiveTool& tool)
@@ -166,16 +213,18 @@ int analyse(const ArchiveTool& tool)
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
     const bool steps = !tool.out().empty() || !tool.step_region.empty();
-    const std::uint32_t step = steps ? step_region(reader, tool.step_region) : otf2::nowhere;
+    const std::uint32_t step = steps ? step_region(reader, tool.step_region, tool.threads.count) : otf2::nowhere;
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     Waits totals;
-    Tables tables{tool.out(), archive, ranks};
+    Tables tables{tool.out(), archive, ranks, tool.threads.count};
     const auto add_wait = [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
         tables.wait(key, sum);
         Wait& total = totals[key.pattern];
         total.all.ns += sum.ns;
         total.all.count += sum.count;
-        total.ns_of_rank[{ranks[key.location], otf2::rank_text(archive, ranks, key.location)}] += sum.ns;
+        total.of_location.resize(archive.locations.size());
+        total.of_location[key.location].ns += sum.ns;
+        total.of_location[key.location].count += sum.count;
     };
     replay::MpiReplay replay{reader,
                              {.critical_path = true,

@@ -7,6 +7,7 @@ set encoding utf8
 set minussign
 set border 3 lw 0.7
 set tics nomirror out scale 0.5
+set autoscale xfix  # the warm-up is cut
 set xlabel 'step'
 set ylabel 'mean over runs, ms'
 set key outside top center horizontal

@@ -102,12 +102,12 @@ std::string state_of(LeftOut reason)
 void write_timeline_data(const std::filesystem::path& folder, const Report& report, const TimeAxis& axis,
                          const std::vector<std::string>& factors)
 {
-    base::CsvWriter bands{folder / "timeline_bands.csv", {"begin_s", "end_s", "factor", "alone"}};
+    base::CsvWriter bands{folder / "timeline_bands.csv", {"begin_s", "end_s", "factor", "alone", "name"}};
     const std::vector<Slot>& slots = report.run.slots.front();
     for (const Slot& slot : slots)
         for (const Assigned& on : slot.on)
             bands.row(fixed(axis.at(slot.begin_ns), 4), fixed(axis.at(slot.end_ns), 4), number_of(factors, on.factor),
-                      slot.on.size() == 1 ? 1 : 0);
+                      slot.on.size() == 1 ? 1 : 0, base::factor_name(on.factor, on.level));
     base::CsvWriter steps{folder / "timeline_steps.csv", {"middle_s", "step_ms", "state"}};
     const RankSteps& rank = report.run.steps.ranks.front();
     for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
@@ -179,33 +179,50 @@ double truth_of(const Verdict& verdict, base::Role role)
     return has_truth ? control->true_percent : NAN;
 }
 
-bool draw_effects(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
+struct EffectRow {
+    std::string name;
+    double percent = 0.0;
+    Interval interval;
+    double truth = NAN;
+    std::string colour;  // "#0072b2"
+};
+
+bool draw_rows(const std::filesystem::path& folder, const std::vector<EffectRow>& rows, double budget_percent)
 {
-    const std::vector<const Effect*> effects = step_effects(report);
-    const std::vector<std::string> light = light_colours(report);
-    double low = -report.verdict.budget_percent;
-    double high = report.verdict.budget_percent * 1.5;
+    double low = -budget_percent;
+    double high = budget_percent * 1.5;
     base::CsvWriter data{folder / "effects_step.csv",
-                         {"row", "effect_percent", "low_percent", "high_percent", "true_percent", "colour"}};
+                         {"row", "effect_percent", "low_percent", "high_percent", "true_percent", "colour", "name"}};
     std::vector<std::string> names;
-    for (std::size_t e = 0; e < effects.size(); ++e) {
-        const Effect& effect = *effects[e];
-        const Interval interval = effect.percent.interval(report.verdict.confidence);
-        const double truth = truth_of(report.verdict, effect.role);
-        data.row(effects.size() - e, fixed(effect.percent.value, 5), fixed(interval.low, 5), fixed(interval.high, 5),
-                 std::isnan(truth) ? std::string{"NaN"} : fixed(truth, 5),
-                 "0x" + light[number_of(factors, effect.factor)].substr(1));
-        low = std::min(low, interval.low);
-        high = std::max(high, interval.high);
-        names.push_back(base::gnuplot_tic(base::factor_name(effect.factor, effect.level)));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        const EffectRow& row = rows[r];
+        data.row(rows.size() - r, fixed(row.percent, 5), fixed(row.interval.low, 5), fixed(row.interval.high, 5),
+                 std::isnan(row.truth) ? std::string{"NaN"} : fixed(row.truth, 5), "0x" + row.colour.substr(1),
+                 row.name);
+        low = std::min(low, row.interval.low);
+        high = std::max(high, row.interval.high);
+        names.push_back(base::gnuplot_tic(row.name));
     }
     base::GnuplotVariables variables;
-    variables.set("noises", effects.size());
+    variables.set("noises", rows.size());
     variables.set("names", names);
-    variables.set("budget", report.verdict.budget_percent);
+    variables.set("budget", budget_percent);
     variables.set("low", low);
     variables.set("high", high);
     return base::draw("interference", folder, "effects", variables, effects_gp);
+}
+
+bool draw_effects(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
+{
+    const std::vector<std::string> light = light_colours(report);
+    std::vector<EffectRow> rows;
+    for (const Effect* effect : step_effects(report))
+        rows.push_back({.name = base::factor_name(effect->factor, effect->level),
+                        .percent = effect->percent.value,
+                        .interval = effect->percent.interval(report.verdict.confidence),
+                        .truth = truth_of(report.verdict, effect->role),
+                        .colour = light[number_of(factors, effect->factor)]});
+    return draw_rows(folder, rows, report.verdict.budget_percent);
 }
 
 bool draw_phases(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
@@ -215,7 +232,7 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
     double low = 0.0;
     double high = 0.0;
     base::CsvWriter data{folder / "phases_effects.csv",
-                         {"panel", "row", "effect_percent", "low_percent", "high_percent"}};
+                         {"panel", "row", "effect_percent", "low_percent", "high_percent", "name", "phase"}};
     std::vector<std::string> names;
     const std::vector<std::string> light = light_colours(report);
     std::vector<std::string> of_panels;
@@ -227,7 +244,7 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
                 find(report.analysis.effects, effects[e]->factor, effects[e]->level, effects[e]->kind, phases[p]);
             const Interval interval = effect->percent.interval(report.verdict.confidence);
             data.row(e, phases.size() - p, fixed(effect->percent.value, 5), fixed(interval.low, 5),
-                     fixed(interval.high, 5));
+                     fixed(interval.high, 5), names.back(), phases[p]);
             low = std::min(low, interval.low);
             high = std::max(high, interval.high);
         }
@@ -243,6 +260,13 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
     variables.set("low", low);
     variables.set("high", high);
     return base::draw("interference", folder, "phases", variables, phases_gp);
+}
+
+Plot draw_aligned(const std::filesystem::path& folder)
+{
+    return titled(folder,
+                  {"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.",
+                   base::draw("interference", folder, "aligned", {}, aligned_gp)});
 }
 
 }  // namespace
@@ -266,11 +290,20 @@ std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& 
     };
 }
 
-Plot draw_aligned(const std::filesystem::path& folder)
+std::vector<Plot> draw_comparison(const std::filesystem::path& folder, const Comparison& comparison,
+                                  double budget_percent)
 {
-    return titled(folder,
-                  {"aligned", "Steps aligned by number", "Each dot is one step, averaged over the runs of its set.",
-                   base::draw("interference", folder, "aligned", {}, aligned_gp)});
+    std::vector<EffectRow> rows;
+    for (const PhaseComparison& phase : comparison.phases)
+        rows.push_back({.name = phase.phase,
+                        .percent = phase.percent,
+                        .interval = phase.interval,
+                        .colour = phase.phase == "step" ? "#c96a00" : "#0072b2"});
+    return {titled(folder, {"effects", "What the noise costs",
+                            "Dot: the noisy runs against the quiet ones, of the step and of each phase. Bar: its "
+                            "interval. Left of the dashed budget line is affordable.",
+                            draw_rows(folder, rows, budget_percent)}),
+            draw_aligned(folder)};
 }
 
 }  // namespace analysis

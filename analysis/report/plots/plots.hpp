@@ -1,6 +1,7 @@
 // SVG plots through gnuplot; the script and its data stay beside each.
 #pragma once
 
+#include "analysis/estimate/comparison.hpp"
 #include "analysis/report/report.hpp"
 
 #include <filesystem>
@@ -20,7 +21,8 @@ struct Plot {
 // timeline (step time over time, noise behind it), effects (each factor's effect on the step), phases (on each phase).
 std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& report);
 
-// The steps of compared runs by number, from aligned_steps.csv.
-Plot draw_aligned(const std::filesystem::path& folder);
+// Of compared runs: effects (on the step and on each phase), aligned (steps by number, from aligned_steps.csv).
+std::vector<Plot> draw_comparison(const std::filesystem::path& folder, const Comparison& comparison,
+                                  double budget_percent);
 
 }  // namespace analysis

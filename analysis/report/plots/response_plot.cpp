@@ -43,7 +43,7 @@ std::string light_colour(const Report& report, const std::string& factor)
 Plot draw_response(const std::filesystem::path& folder, const Report& report)
 {
     base::CsvWriter data{folder / "response_points.csv",
-                         {"panel", "dose", "effect_percent", "low_percent", "high_percent", "fitted_percent"}};
+                         {"panel", "dose", "effect_percent", "low_percent", "high_percent", "fitted_percent", "name"}};
     std::vector<std::string> names;
     std::vector<std::string> axes;
     std::vector<std::string> of_panels;
@@ -59,11 +59,11 @@ Plot draw_response(const std::filesystem::path& folder, const Report& report)
         of_panels.push_back(light_colour(report, curve.factor));
         highest.push_back(curve.points.back().dose / axis.unit);
         tolerated.push_back(curve.tolerated.low.value_or(-highest.back()) / axis.unit);
-        if (curve.option == "rate" || curve.option == "duty") data.row(c, 0, "NaN", "NaN", "NaN", 0);
+        if (curve.option == "rate" || curve.option == "duty") data.row(c, 0, "NaN", "NaN", "NaN", 0, curve.factor);
         for (const CurvePoint& point : curve.points) {
             const Interval interval = point.percent.interval(report.verdict.confidence_each);
             data.row(c, fixed(point.dose / axis.unit, 6), fixed(point.percent.value, 5), fixed(interval.low, 5),
-                     fixed(interval.high, 5), fixed(point.fitted_percent, 5));
+                     fixed(interval.high, 5), fixed(point.fitted_percent, 5), curve.factor);
             low = std::min(low, interval.low);
             high = std::max(high, interval.high);
         }

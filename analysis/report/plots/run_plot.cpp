@@ -28,14 +28,14 @@ std::string colour_of(const Report& report, const std::string& factor)
 Plot draw_runs(const std::filesystem::path& folder, const Report& report, const std::vector<RunOnPlot>& rows)
 {
     base::CsvWriter data{folder / "runs_plot.csv",
-                         {"row", "effect_percent", "low_percent", "high_percent", "of_all", "colour"}};
+                         {"row", "effect_percent", "low_percent", "high_percent", "of_all", "colour", "name"}};
     double low = -report.verdict.budget_percent;
     double high = 1.5 * report.verdict.budget_percent;
     std::vector<std::string> names;
     for (std::size_t r = 0; r < rows.size(); ++r) {
         const RunOnPlot& row = rows[r];
         data.row(rows.size() - r, fixed(row.percent, 5), fixed(row.interval.low, 5), fixed(row.interval.high, 5),
-                 row.of_all ? 1 : 0, colour_of(report, row.factor));
+                 row.of_all ? 1 : 0, colour_of(report, row.factor), row.name);
         low = std::min(low, row.of_all ? std::max(row.interval.low, 3.0 * low) : row.interval.low);
         high = std::max(high, row.of_all ? std::min(row.interval.high, 3.0 * high) : row.interval.high);
         names.push_back(base::gnuplot_tic((row.of_all ? "" : "  ") + row.name));

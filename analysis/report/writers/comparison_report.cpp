@@ -3,6 +3,7 @@
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/plots/plots.hpp"
+#include "analysis/report/record.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/write.hpp"
@@ -27,6 +28,30 @@ const PhaseComparison& step_of(const ComparisonReport& report)
     return report.comparison.phases.front();
 }
 
+struct RunRow {
+    std::string set;
+    std::string run;
+    double mean_step_ms = 0.0;
+    std::string model;
+    std::string host;
+    std::string started;
+};
+
+std::vector<RunRow> run_rows(const ComparisonReport& report)
+{
+    std::vector<RunRow> rows;
+    const auto add = [&](const char* set, const std::vector<ComparedRun>& runs, const std::vector<double>& means_ms) {
+        for (std::size_t r = 0; r < runs.size(); ++r) {
+            const nlohmann::ordered_json& record = runs[r].record.json;
+            rows.push_back({set, runs[r].name, means_ms[r], word(object_in(record, "training"), "model"),
+                            word(record, "host"), word(record, "started")});
+        }
+    };
+    add("quiet", report.quiet, report.comparison.quiet_means_ms);
+    add("noisy", report.noisy, report.comparison.noisy_means_ms);
+    return rows;
+}
+
 std::string verdict_of(const ComparisonReport& report)
 {
     return judge(step_of(report).interval, report.budget_percent);
@@ -40,11 +65,9 @@ void write_tables(const std::filesystem::path& folder, const ComparisonReport& r
     for (const PhaseComparison& phase : report.comparison.phases)
         phases.row(phase.phase, phase.percent, phase.interval.low, phase.interval.high, phase.p_holm, phase.p_welch,
                    phase.p_mann_whitney, phase.quiet_ms, phase.noisy_ms);
-    base::CsvWriter runs{folder / "runs.csv", {"set", "run", "mean_step_ms"}};
-    for (std::size_t r = 0; r < report.quiet.size(); ++r)
-        runs.row("quiet", report.quiet[r], report.comparison.quiet_means_ms[r]);
-    for (std::size_t r = 0; r < report.noisy.size(); ++r)
-        runs.row("noisy", report.noisy[r], report.comparison.noisy_means_ms[r]);
+    base::CsvWriter runs{folder / "runs.csv", {"set", "run", "mean_step_ms", "model", "host", "started"}};
+    for (const RunRow& run : run_rows(report))
+        runs.row(run.set, run.run, run.mean_step_ms, run.model, run.host, run.started);
     base::CsvWriter steps{folder / "aligned_steps.csv", {"step", "quiet_ms", "noisy_ms"}};
     for (std::size_t i = 0; i < report.comparison.numbers.size(); ++i)
         steps.row(report.comparison.numbers[i], report.comparison.quiet_by_step_ms[i],
@@ -79,13 +102,15 @@ constexpr std::string_view form = R"(<h1>Quiet runs against noisy runs</h1>
 nothing these runs could show. The run is the unit, so more steps in a run do not make the interval narrower; more
 runs do. Runs are trusted to differ in the noise alone.</p></section>
 <section><h2>By phase</h2>
-{}</section>
+{}{}</section>
 <section><h2>{}</h2>{}</section>
 <section><h2>The runs</h2>
+{}{}<h3>Compared by</h3>
 {}</section>
+<p class="small">Beside this page: {}, and each plot with its gnuplot script and data.</p>
 )";
 
-std::string html_of(const ComparisonReport& report, const std::filesystem::path& folder, const Plot& plot)
+std::string html_of(const ComparisonReport& report, const std::filesystem::path& folder, const std::vector<Plot>& plots)
 {
     const PhaseComparison& step = step_of(report);
     const std::string judged = verdict_of(report);
@@ -97,18 +122,22 @@ std::string html_of(const ComparisonReport& report, const std::filesystem::path&
                           number(fixed(phase.quiet_ms, 3)), number(fixed(phase.noisy_ms, 3)),
                           number(p_value(phase.p_holm)), number(p_value(phase.p_mann_whitney))});
     std::vector<std::vector<Cell>> runs;
-    for (std::size_t r = 0; r < report.quiet.size(); ++r)
-        runs.push_back({words("quiet"), words(report.quiet[r]), number(fixed(report.comparison.quiet_means_ms[r], 3))});
-    for (std::size_t r = 0; r < report.noisy.size(); ++r)
-        runs.push_back({words("noisy"), words(report.noisy[r]), number(fixed(report.comparison.noisy_means_ms[r], 3))});
+    for (const RunRow& run : run_rows(report))
+        runs.push_back({words(run.set), words(run.run), number(fixed(run.mean_step_ms, 3)), words(run.model),
+                        words(run.host), words(run.started)});
+    std::string notes;
+    for (const std::string& note : report.notes) notes += fill("<p class=\"small\">{}</p>\n", {escape(note)});
     const std::string sets = join(report.quiet.size(), " quiet and ", report.noisy.size(), " noisy runs, ",
                                   report.comparison.numbers.size(), " steps in each");
-    return page(
-        "Crosstalk comparison",
-        join("Noisy against quiet runs: ", judged, ", ", signed_percent(step.percent), " of the quiet step"),
-        fill(form, {sets, signed_percent(step.percent), range(step.interval), judged, judged,
-                    join(report.budget_percent, " %"), percent(report.comparison.floor_percent), table(head, phases),
-                    escape(plot.title), figure(plot, folder), table({"Set", "Run", "mean step, ms"}, runs)}));
+    return page("Crosstalk comparison",
+                join("Noisy against quiet runs: ", judged, ", ", signed_percent(step.percent), " of the quiet step"),
+                fill(form, {sets, signed_percent(step.percent), range(step.interval), judged, judged,
+                            join(report.budget_percent, " %"), percent(report.comparison.floor_percent),
+                            figure(plots.front(), folder), table(head, phases), escape(plots.back().title),
+                            figure(plots.back(), folder),
+                            table({"Set", "Run", "mean step, ms", "Model", "Host", "Started"}, runs), notes,
+                            facts_table(report.own_record),
+                            links({base::file::verdict, "compare.csv", "runs.csv", "aligned_steps.csv"})}));
 }
 
 }  // namespace
@@ -135,9 +164,9 @@ void write_comparison(const std::filesystem::path& wanted, const ComparisonRepor
     base::WholeDirectory directory{wanted};
     const std::filesystem::path& folder = directory.path();
     write_tables(folder, report);
-    const Plot plot = draw_aligned(folder);
+    const std::vector<Plot> plots = draw_comparison(folder, report.comparison, report.budget_percent);
     base::write_whole(folder / base::file::run_record, json_text(report.own_record));
-    base::write_whole(folder / "index.html", html_of(report, folder, plot));
+    base::write_whole(folder / "index.html", html_of(report, folder, plots));
     base::write_whole(folder / base::file::verdict, json_text(json_of(report)));
     directory.finish();
 }

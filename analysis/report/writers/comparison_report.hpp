@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/estimate/comparison.hpp"
+#include "analysis/report/report.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,18 +13,25 @@
 
 namespace analysis {
 
+struct ComparedRun {
+    std::string name;
+    Record record;  // of its training
+};
+
 struct ComparisonReport {
     Comparison comparison;
-    std::vector<std::string> quiet;  // names of the runs
-    std::vector<std::string> noisy;
+    std::vector<ComparedRun> quiet{};
+    std::vector<ComparedRun> noisy{};
     double budget_percent = 1.0;
+    std::vector<std::string> notes{};
     nlohmann::ordered_json own_record;
 };
 
 void print(std::ostream& out, const ComparisonReport& report);
 
 // compare.csv (phase,effect_percent,low_percent,high_percent,p_holm,p_welch,p_mann_whitney,quiet_ms,noisy_ms), runs.csv
-// (set,run,mean_step_ms), aligned_steps.csv (step,quiet_ms,noisy_ms), aligned.svg, verdict.json, run.json, index.html.
+// (set,run,mean_step_ms,model,host,started), aligned_steps.csv (step,quiet_ms,noisy_ms), effects.svg, aligned.svg,
+// verdict.json, run.json, index.html.
 // The folder is made here; throws UsageError if it is there already.
 void write_comparison(const std::filesystem::path& folder, const ComparisonReport& report);
 

@@ -112,23 +112,19 @@ std::string record_html(const Record& record)
     if (!record.json.is_object())
         return title +
                fill("<p class=\"small\">No record was found beside {}.</p>\n", {escape(record.archive.string())});
-    std::vector<std::vector<Cell>> rows;
-    for (const Fact& fact : facts(record.json))
-        rows.push_back({words(fact.name, "key"), {fill("<code>{}</code>", {escape(fact.value)}), ""}});
     std::vector<std::vector<Cell>> levels;
     for (const LevelDone& level : levels_done(record.json))
         levels.push_back({words(base::factor_name(level.factor, level.level)), words(level.stressor),
                           number(level.slots), number(level.moved), number(level.operations)});
     const std::vector<std::string> head{"Noise", "stressor", "times on", "moved while on", "operations while on"};
-    return title + dense(table({}, rows)) + (levels.empty() ? "" : dense(table(head, levels)));
+    return title + facts_table(record.json) + (levels.empty() ? "" : dense(table(head, levels)));
 }
 
 std::string links_to_tables()
 {
-    const auto link = [](std::string_view name) { return fill(R"(<a href="{}">{}</a>)", {name, name}); };
-    std::vector<std::string> links{link(base::file::verdict)};
-    for (const Table& table : tables()) links.push_back(link(table.file));
-    return base::join_words(links, ", ");
+    std::vector<std::string> names{base::file::verdict};
+    for (const Table& table : tables()) names.emplace_back(table.file);
+    return links(names);
 }
 
 std::string run_section(const Report& report)
@@ -165,6 +161,14 @@ std::string coloured_name(const Report& report, const std::string& factor, const
                    {colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].variable});
     return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span>)",
                 {dot, escape(base::factor_name(factor, level))});
+}
+
+std::string facts_table(const nlohmann::ordered_json& record)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const Fact& fact : facts(record))
+        rows.push_back({words(fact.name, "key"), {fill("<code>{}</code>", {escape(fact.value)}), ""}});
+    return dense(table({}, rows));
 }
 
 std::string list(const std::vector<std::string>& items)

@@ -22,6 +22,7 @@ std::string limits_box(const Report& report);
 std::string noise_table(const Report& report, const NoiseTable& noises);
 std::string coloured_name(const Report& report, const std::string& factor, const std::string& level);
 std::string list(const std::vector<std::string>& items);
+std::string facts_table(const nlohmann::ordered_json& record);  // of one program: command, host, processor, ..
 
 // A plot with its caption.
 std::string figure(const Plot& plot, const std::filesystem::path& folder);

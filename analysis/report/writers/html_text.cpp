@@ -56,6 +56,14 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
     return html + "</tbody></table></div>\n";
 }
 
+std::string links(const std::vector<std::string>& files)
+{
+    std::string html;
+    for (const std::string& file : files)
+        html += fill(R"({}<a href="{}">{}</a>)", {html.empty() ? "" : ", ", escape(file), escape(file)});
+    return html;
+}
+
 std::string dense(std::string_view table)
 {
     return fill("<div class=\"dense\">{}</div>\n", {table});

@@ -25,6 +25,9 @@ Cell number(std::string_view text);
 // Without a head row if the head is empty.
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows);
 
+// Of files beside the page, with commas between them.
+std::string links(const std::vector<std::string>& files);
+
 // In smaller letters.
 std::string dense(std::string_view table);
 

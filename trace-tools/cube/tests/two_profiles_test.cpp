@@ -21,7 +21,7 @@ using testing::program;
 using testing::row;
 using testing::write_calls;
 
-TEST_CASE("two archives give quiet, noisy, difference and slowdown")
+TEST_CASE("two archives give quiet, noisy, difference and on demand the slowdown")
 {
     const testing::Scratch scratch;
     const std::string quiet = make(scratch, "quiet", R"(ranks 2
@@ -42,7 +42,7 @@ repeat 10 step {
 }
 }
 )");
-    const CubeProfile profile = profile_of(scratch, {quiet, noisy});
+    const CubeProfile profile = profile_of(scratch, {quiet, noisy, "--slowdown"});
     const std::string forward = "(all)/train/step/forward";
     CHECK(profile.locations.size() == 3);
     CHECK(row(profile, "quiet_time", forward) == std::vector<double>{0.1, 0.1, 0.0});
@@ -71,11 +71,11 @@ repeat 10 step {
         check_equal(profile, testing::read_with_pycubexr(python, scratch / "p.cubex", option));
     };
     check_with_pycubexr("-O");
-    CHECK(profile_of(scratch, {quiet, noisy, "--without-derived"}).find_metric("slowdown") == nullptr);
+    CHECK(profile_of(scratch, {quiet, noisy}).find_metric("slowdown") == nullptr);
     check_with_pycubexr("-B");
 }
 
-TEST_CASE("two archives are told how much they have in common, and who can read the result")
+TEST_CASE("two archives are told how much they have in common")
 {
     const testing::Scratch scratch;
     const std::string one = make(scratch, "one", "ranks 2\nregion train {\nforward 10ms\nload 1ms\n}\n");
@@ -84,14 +84,11 @@ TEST_CASE("two archives are told how much they have in common, and who can read 
     const testing::Outcome some = testing::run({program, one, similar, "-o", scratch / "p.cubex"});
     CHECK(some.err == "");
     CHECK(has(some.out, "call paths  2 in both, 1 only in the quiet run, 0 only in the noisy one\n"));
-    CHECK(
-        some.out.ends_with("\nslowdown is a derived metric: readers without CubePL, such as pycubexr, need "
-                           "--without-derived\n"));
-    const testing::Outcome none = testing::run({program, one, other, "-o", scratch / "q.cubex", "--without-derived"});
+    const testing::Outcome none = testing::run({program, one, other, "-o", scratch / "q.cubex"});
     CHECK(none.status == 0);
     CHECK(none.err ==
           "trace-cube: the archives have no call path in common (3 and 2): their difference means nothing\n");
-    CHECK_FALSE(has(none.out, "pycubexr"));
+    CHECK(testing::run({program, one, "-o", scratch / "s.cubex", "--slowdown"}).status == 2);
 
     // A common artificial root is none.
     const std::string gaps = write_calls(scratch, "gaps", false);

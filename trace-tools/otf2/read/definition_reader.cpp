@@ -4,6 +4,7 @@
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/otf2/read/stored_definitions.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -194,12 +195,16 @@ struct OffsetTarget {
     const ReferenceTable& references;
 };
 
-OTF2_CallbackCode clock_offset(void* user, OTF2_TimeStamp time, std::int64_t offset, double)
+OTF2_CallbackCode clock_offset(void* user, OTF2_TimeStamp time, std::int64_t offset, double deviation)
 {
     const auto& target = *static_cast<const OffsetTarget*>(user);
     try {
+        constexpr double longest = 1e15;  // ticks; beyond is no error of a clock, but a damaged file
+        const bool stated = deviation >= 0.0 && deviation < longest;
         target.location->clock_offsets.push_back(
-            {.at_ns = target.references.time_ns(time), .offset_ns = target.references.duration_ns(offset)});
+            {.at_ns = target.references.time_ns(time),
+             .offset_ns = target.references.duration_ns(offset),
+             .error_ns = stated ? target.references.duration_ns(std::llround(deviation)) : 0});
         return OTF2_CALLBACK_SUCCESS;
     } catch (...) {
         return OTF2_CALLBACK_ERROR;

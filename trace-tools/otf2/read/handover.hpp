@@ -5,6 +5,7 @@
 //     handover.finish();
 #pragma once
 
+#include "base/system/conveyor.hpp"
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/read/event_source.hpp"
 #include "trace-tools/otf2/read/fan_out.hpp"
@@ -12,12 +13,7 @@
 
 #include <otf2/otf2.h>
 
-#include <array>
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-#include <thread>
 #include <variant>
 #include <vector>
 
@@ -30,20 +26,13 @@ class Handover : public Visitor {
         : visitor_{visitor},
           source_{reader.archive_, *reader.references_, visitor},
           list_{check(OTF2_AttributeList_New(), "read attributes")},
-          thread_{[this] { visit_all(); }}
+          conveyor_{[this](const Chunk& chunk) {
+              for (const Event& event : chunk.events) visit(event, chunk.attributes);
+          }}
     {
     }
-    ~Handover() override { end(); }
-    Handover(const Handover&) = delete;
-    Handover& operator=(const Handover&) = delete;
-
     // Returns when all events are visited.
-    void finish()
-    {
-        pass_on();
-        end();
-        if (failure_) std::rethrow_exception(failure_);
-    }
+    void finish() { conveyor_.finish(); }
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override
     {
@@ -130,24 +119,26 @@ class Handover : public Visitor {
     struct Chunk {
         std::vector<Event> events;
         std::vector<Attribute> attributes;
+        void clear()
+        {
+            events.clear();
+            attributes.clear();
+        }
     };
 
     static constexpr std::size_t events_at_once = 2048;
-    static constexpr std::uint64_t most_chunks = 4;
-
-    Chunk& chunk(std::uint64_t number) { return chunks_[number % most_chunks]; }
 
     template <class What>
     void add(const At& at, const What& what)
     {
-        std::vector<Event>& events = chunk(passed_).events;
+        std::vector<Event>& events = conveyor_.chunk().events;
         events.push_back({at, what});
-        if (events.size() == events_at_once) pass_on();
+        if (events.size() == events_at_once) conveyor_.pass_on();
     }
 
     Range kept(const EventAttributes& attributes)
     {
-        std::vector<Attribute>& all = chunk(passed_).attributes;
+        std::vector<Attribute>& all = conveyor_.chunk().attributes;
         const Range range{static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(attributes.size())};
         for (std::uint32_t i = 0; i < range.count; ++i) {
             Attribute& one = all.emplace_back();
@@ -155,46 +146,6 @@ class Handover : public Visitor {
                   "read an attribute");
         }
         return range;
-    }
-
-    // The chunk that is being filled goes to the visitor; the next one is free when this returns.
-    void pass_on()
-    {
-        std::unique_lock lock{mutex_};
-        ++passed_;
-        changed_.notify_all();
-        changed_.wait(lock, [&] { return failure_ || passed_ - visited_ < most_chunks; });
-        if (failure_) std::rethrow_exception(failure_);
-    }
-
-    void end()
-    {
-        if (!thread_.joinable()) return;
-        {
-            const std::scoped_lock lock{mutex_};
-            ended_ = true;
-            changed_.notify_all();
-        }
-        thread_.join();
-    }
-
-    void visit_all()
-    try {
-        std::unique_lock lock{mutex_};
-        for (;; ++visited_, changed_.notify_all()) {
-            changed_.wait(lock, [&] { return visited_ < passed_ || ended_; });
-            if (visited_ == passed_) return;
-            Chunk& next = chunk(visited_);
-            lock.unlock();
-            for (const Event& event : next.events) visit(event, next.attributes);
-            next.events.clear();
-            next.attributes.clear();
-            lock.lock();
-        }
-    } catch (...) {
-        const std::scoped_lock lock{mutex_};
-        failure_ = std::current_exception();
-        changed_.notify_all();
     }
 
     EventAttributes restored(Range range, const std::vector<Attribute>& all)
@@ -240,16 +191,7 @@ class Handover : public Visitor {
     Visitor& visitor_;
     const EventSource source_;
     const AttributeListHandle list_;
-    std::array<Chunk, most_chunks> chunks_;
-
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::uint64_t passed_ = 0;  // chunks; the next one is being filled. Written by the reading thread alone
-    std::uint64_t visited_ = 0;
-    bool ended_ = false;
-    std::exception_ptr failure_;
-
-    std::thread thread_;
+    base::Conveyor<Chunk> conveyor_;
 };
 
 // Reads all events in the order of time; with two threads or more, `elsewhere` sees them on a thread of its own.

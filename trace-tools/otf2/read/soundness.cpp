@@ -6,6 +6,8 @@
 #include "trace-tools/otf2/read/fan_out.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <initializer_list>
 
 namespace otf2 {
 
@@ -216,10 +218,22 @@ void refuse_unsound(const Reader& reader, const Soundness& soundness)
 
 void read_soundly(Reader& reader, Visitor& visitor)
 {
-    Soundness soundness{reader.archive()};
-    FanOut both{&soundness, &visitor};
-    reader.read_by_location(both);
-    refuse_unsound(reader, soundness);
+    Visitor* const alone = &visitor;
+    read_soundly(reader, std::span<Visitor* const>{&alone, 1});
+}
+
+void read_soundly(Reader& reader, std::span<Visitor* const> visitors)
+{
+    std::deque<Soundness> parts;
+    std::deque<FanOut> with_parts;
+    std::vector<Visitor*> all;
+    for (Visitor* visitor : visitors) {
+        Soundness& part = parts.emplace_back(reader.archive());
+        all.push_back(&with_parts.emplace_back(std::initializer_list<Visitor*>{&part, visitor}));
+    }
+    reader.read_by_location(all);
+    for (; parts.size() > 1; parts.pop_back()) parts.front().add(parts.back());
+    refuse_unsound(reader, parts.front());
 }
 
 }  // namespace otf2

@@ -19,6 +19,7 @@
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -107,5 +108,8 @@ void refuse_unsound(const Reader& reader, const Soundness& soundness);
 
 // Reads all events, location by location, and refuses likewise.
 void read_soundly(Reader& reader, Visitor& visitor);
+
+// The same by a thread for each visitor, as Reader::read_by_location().
+void read_soundly(Reader& reader, std::span<Visitor* const> visitors);
 
 }  // namespace otf2

@@ -100,10 +100,11 @@ class GlobalDefinitions {
         const std::vector<RegionRow>& rows = unified_.regions.rows();
         for (std::uint32_t self = 0; self < rows.size(); ++self) {
             const OTF2_StringRef name = string(rows[self].name);
-            const OTF2_StringRef nothing = string("");
-            check(OTF2_GlobalDefWriter_WriteRegion(
-                      writer_, self, name, name, nothing, static_cast<OTF2_RegionRole>(rows[self].role),
-                      static_cast<OTF2_Paradigm>(rows[self].paradigm), OTF2_REGION_FLAG_NONE, nothing, 0, 0),
+            const OTF2_StringRef no_description = string("");
+            check(OTF2_GlobalDefWriter_WriteRegion(writer_, self, name, name, no_description,
+                                                   static_cast<OTF2_RegionRole>(rows[self].role),
+                                                   static_cast<OTF2_Paradigm>(rows[self].paradigm),
+                                                   OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0),
                   "define region ", rows[self].name);
         }
     }
@@ -308,7 +309,7 @@ void write_local_definitions(OTF2_Archive* archive, std::uint64_t location, cons
     write_mapping(writer, OTF2_MAPPING_COMM, numbering.communicators);
     for (const ClockOffset& offset : clock_offsets)
         check(OTF2_DefWriter_WriteClockOffset(writer, static_cast<std::uint64_t>(offset.at_ns), offset.offset_ns,
-                                              static_cast<double>(offset.round_trip_ns) / 2.0),
+                                              static_cast<double>(offset.error_ns)),
               "write a clock offset");
     check(OTF2_Archive_CloseDefWriter(archive, writer), "close local definitions");
 }

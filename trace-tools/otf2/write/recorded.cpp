@@ -7,7 +7,7 @@
 
 namespace otf2 {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockOffset, at_ns, offset_ns, round_trip_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockOffset, at_ns, offset_ns, error_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RegionRow, name, role, paradigm)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AttributeRow, name, description, type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MetricRow, name, unit, description, type, mode)

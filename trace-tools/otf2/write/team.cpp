@@ -9,40 +9,6 @@
 
 namespace otf2 {
 
-namespace {
-
-constexpr int ping_pongs = 100;
-
-// Rank 0's side: answers each message with its time.
-void answer(int rank, const Send& send, const Receive& receive)
-{
-    for (int i = 0; i < ping_pongs; ++i) {
-        std::byte question{};
-        receive(rank, {&question, 1});
-        const std::int64_t now_ns = base::now_ns();
-        send(rank, std::as_bytes(std::span{&now_ns, 1}));
-    }
-}
-
-ClockOffset ask(const Send& send, const Receive& receive)
-{
-    ClockOffset best{.round_trip_ns = INT64_MAX};
-    for (int i = 0; i < ping_pongs; ++i) {
-        constexpr std::byte question{};
-        std::int64_t theirs_ns = 0;
-        const std::int64_t before_ns = base::now_ns();
-        send(0, {&question, 1});
-        receive(0, std::as_writable_bytes(std::span{&theirs_ns, 1}));
-        const std::int64_t round_trip_ns = base::now_ns() - before_ns;
-        if (round_trip_ns >= best.round_trip_ns) continue;
-        const std::int64_t middle_ns = before_ns + round_trip_ns / 2;
-        best = {.at_ns = middle_ns, .offset_ns = theirs_ns - middle_ns, .round_trip_ns = round_trip_ns};
-    }
-    return best;
-}
-
-}  // namespace
-
 std::string Team::scatter(const std::vector<std::string>& parts_of_rank_0)
 {
     const auto ranks = static_cast<std::size_t>(size());
@@ -61,20 +27,6 @@ std::string Team::scatter(const std::vector<std::string>& parts_of_rank_0)
     return all.substr(std::accumulate(sizes.begin(), mine, std::uint64_t{head}), *mine);
 }
 
-ClockOffset compare_clocks(Team& team, const std::string& clock_identity, const Send& send, const Receive& receive)
-{
-    std::string same;  // a character a rank
-    for (const std::string& identity : team.gather(clock_identity)) same += identity == clock_identity ? 'y' : 'n';
-    same = team.broadcast(same);
-    ClockOffset sample{.at_ns = base::now_ns(), .offset_ns = 0, .round_trip_ns = 0};
-    for (int rank = 1; rank < team.size(); ++rank) {
-        if (same[static_cast<std::size_t>(rank)] == 'y') continue;
-        if (team.rank() == 0) answer(rank, send, receive);
-        if (team.rank() == rank) sample = ask(send, receive);
-    }
-    return sample;
-}
-
 std::string SoloTeam::process_name() const
 {
     std::error_code code;
@@ -84,7 +36,7 @@ std::string SoloTeam::process_name() const
 
 ClockOffset SoloTeam::clock_offset(const std::string&)
 {
-    return {.at_ns = base::now_ns(), .offset_ns = 0, .round_trip_ns = 0};
+    return {.at_ns = base::now_ns(), .offset_ns = 0, .error_ns = 0};
 }
 
 }  // namespace otf2

@@ -6,8 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -44,13 +42,6 @@ void together(Team& team, const Work& work)
     first = team.broadcast(first);
     if (!first.empty()) throw base::Error{first};
 }
-
-// The clock offset of a team whose ranks can send each other messages, which are blocking: from ping-pongs with rank 0,
-// the one of the smallest round trip; offset = rank 0's time - middle of the round trip. Its error is at most half the
-// round trip.
-using Send = std::function<void(int to, std::span<const std::byte> message)>;
-using Receive = std::function<void(int from, std::span<std::byte> message)>;
-ClockOffset compare_clocks(Team& team, const std::string& clock_identity, const Send& send, const Receive& receive);
 
 // One process alone.
 class SoloTeam : public Team {

@@ -1,5 +1,7 @@
 #include "trace-tools/replay/critical_path/critical_path.hpp"
 
+#include <boost/smart_ptr/make_local_shared.hpp>
+
 #include <algorithm>
 
 namespace replay {
@@ -12,7 +14,7 @@ struct CriticalPathChain::Segment {
 
     ~Segment()  // not recursive: a chain may be long
     {
-        while (previous && previous.use_count() == 1) previous = std::move(previous->previous);
+        while (previous && previous.local_use_count() == 1) previous = std::move(previous->previous);
     }
 };
 
@@ -38,7 +40,7 @@ void sum_up(std::vector<std::pair<PathKey, std::int64_t>>& times)
 CriticalPathChain::Position CriticalPathChain::position()
 {
     if (open_segment_.all().empty()) return last_;
-    auto segment = std::make_shared<Segment>();
+    auto segment = boost::make_local_shared<Segment>();
     for (const auto& [where, ns] : open_segment_.all()) segment->times.push_back({{where, location_}, ns});
     segment->length = last_ ? last_->length + 1 : 1;
     segment->most_length = last_ ? last_->most_length : few_segments;
@@ -56,7 +58,7 @@ void CriticalPathChain::merge_segments()
     std::size_t times = 0;
     for (Segment* segment = last_.get(); segment != nullptr; segment = segment->previous.get()) {
         bool merged = false;
-        while (segment->previous && segment->previous.use_count() == 1) {
+        while (segment->previous && segment->previous.local_use_count() == 1) {
             const Position unshared = std::move(segment->previous);
             segment->times.insert(segment->times.end(), unshared->times.begin(), unshared->times.end());
             segment->previous = std::move(unshared->previous);

@@ -5,10 +5,11 @@
 #include "trace-tools/otf2/archive.hpp"
 #include "trace-tools/profile/time_sums.hpp"
 
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ class CriticalPathChain {
 
  public:
     // The end of a segment, where the paths of other locations may continue. Copies are cheap.
-    using Position = std::shared_ptr<Segment>;
+    using Position = boost::local_shared_ptr<Segment>;
 
     explicit CriticalPathChain(std::uint32_t location = otf2::nowhere) : location_{location} {}
 

@@ -1,5 +1,7 @@
 #include "trace-tools/replay/critical_path/delay_analysis.hpp"
 
+#include <boost/smart_ptr/make_local_shared.hpp>
+
 #include <algorithm>
 
 namespace replay {
@@ -96,7 +98,7 @@ Arrival DelayAnalysis::arrival(std::uint32_t location, std::int64_t call_ns)
     LocationAnalysis& own = locations_[location];
     if (!own.snapshot) {
         end_interval(own, {.location = location, .end_ns = std::max(call_ns, own.known_ns)});
-        own.snapshot = std::make_shared<const ArrivalSnapshot>(
+        own.snapshot = boost::make_local_shared<const ArrivalSnapshot>(
             ArrivalSnapshot{.path = own.path.position(), .interval = own.context.intervals.last()});
     }
     arrival.snapshot = own.snapshot;
@@ -141,9 +143,10 @@ void DelayAnalysis::synchronise_all(std::uint32_t location, std::int64_t now_ns,
 Handoff DelayAnalysis::hand_off(std::uint32_t location)
 {
     LocationAnalysis& own = locations_[location];
-    return {.ns = own.known_ns,
-            .location = location,
-            .snapshot = std::make_shared<const HandoffSnapshot>(HandoffSnapshot{own.path.position(), own.context})};
+    return {
+        .ns = own.known_ns,
+        .location = location,
+        .snapshot = boost::make_local_shared<const HandoffSnapshot>(HandoffSnapshot{own.path.position(), own.context})};
 }
 
 void DelayAnalysis::start_task(std::uint32_t location, const Handoff& creator, std::optional<std::uint32_t> idle_in)
@@ -193,8 +196,9 @@ void DelayAnalysis::split_interval(LocationAnalysis& own, SyncInterval& synchron
     set_context(own, std::move(later));
 }
 
-std::shared_ptr<const DelayShares> DelayAnalysis::add_delay_costs(std::uint32_t location, const ArrivalSnapshot& late,
-                                                                  std::int64_t waited_ns)
+boost::local_shared_ptr<const DelayShares> DelayAnalysis::add_delay_costs(std::uint32_t location,
+                                                                          const ArrivalSnapshot& late,
+                                                                          std::int64_t waited_ns)
 {
     LocationAnalysis& own = locations_[location];
     DelayShares shares = detector_.shares(*late.interval, own.context.intervals, own.work_sums, location);
@@ -208,7 +212,7 @@ std::shared_ptr<const DelayShares> DelayAnalysis::add_delay_costs(std::uint32_t 
         costs[slot].indirect_s += indirect * waited_s;
         own.explained_ns += (direct + indirect) * static_cast<double>(waited_ns);
     }
-    return std::make_shared<const DelayShares>(std::move(shares));
+    return boost::make_local_shared<const DelayShares>(std::move(shares));
 }
 
 PathTimes DelayAnalysis::path_to(std::uint32_t location) const

@@ -7,9 +7,10 @@
 #include "trace-tools/replay/critical_path/sync_intervals.hpp"
 #include "trace-tools/steps/part.hpp"
 
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -29,14 +30,14 @@ struct DelayCostSums {
 struct Arrival {
     std::int64_t ns = INT64_MIN;
     std::uint32_t location = otf2::nowhere;
-    std::shared_ptr<const struct ArrivalSnapshot> snapshot;  // null without delay analysis
+    boost::local_shared_ptr<const struct ArrivalSnapshot> snapshot;  // null without delay analysis
 };
 
 // A location as it hands a task to another thread, or a finished one back.
 struct Handoff {
     std::int64_t ns = INT64_MIN;
     std::uint32_t location = otf2::nowhere;
-    std::shared_ptr<const struct HandoffSnapshot> snapshot;
+    boost::local_shared_ptr<const struct HandoffSnapshot> snapshot;
 };
 
 // Of all locations. Events are reported in the order of time. All time is either work or part of an MPI call.
@@ -94,9 +95,9 @@ class DelayAnalysis {
         CriticalPathChain path;
         std::int64_t known_ns = 0;  // end of the path
         DelayContext context;
-        otf2::TimeSums work_sums;                         // of context.work
-        std::shared_ptr<const ArrivalSnapshot> snapshot;  // at the current call; null: not needed yet
-        double explained_ns = 0.0;                        // waiting with a known cause
+        otf2::TimeSums work_sums;                                 // of context.work
+        boost::local_shared_ptr<const ArrivalSnapshot> snapshot;  // at the current call; null: not needed yet
+        double explained_ns = 0.0;                                // waiting with a known cause
     };
 
     struct Cost {
@@ -109,8 +110,8 @@ class DelayAnalysis {
     static void set_context(LocationAnalysis& own, DelayContext context);
     static void end_interval(LocationAnalysis& own, SyncInterval interval);
     static void split_interval(LocationAnalysis& own, SyncInterval& synchronisation);
-    std::shared_ptr<const DelayShares> add_delay_costs(std::uint32_t location, const ArrivalSnapshot& late,
-                                                       std::int64_t waited_ns);
+    boost::local_shared_ptr<const DelayShares> add_delay_costs(std::uint32_t location, const ArrivalSnapshot& late,
+                                                               std::int64_t waited_ns);
 
     const otf2::Part& part_;  // of the run whose time is summed up
     std::vector<LocationAnalysis> locations_;

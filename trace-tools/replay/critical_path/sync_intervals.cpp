@@ -1,5 +1,7 @@
 #include "trace-tools/replay/critical_path/sync_intervals.hpp"
 
+#include <boost/smart_ptr/make_local_shared.hpp>
+
 #include <algorithm>
 #include <span>
 
@@ -33,15 +35,15 @@ void DelayShares::sum_up()
 
 namespace {
 
-SyncIntervals::Pointer merged(std::span<const SyncIntervals::Pointer> newest_first)
+SyncIntervals::Pointer merged(std::span<SyncInterval* const> newest_first)
 {
     otf2::TimeSums work;
-    for (const SyncIntervals::Pointer& interval : newest_first)
+    for (const SyncInterval* interval : newest_first)
         for (const auto& [where, ns] : interval->work) work.add(where, ns);
-    return std::make_shared<SyncInterval>(SyncInterval{.end_ns = newest_first.front()->end_ns,
-                                                       .work = work.all(),
-                                                       .worker = newest_first.front()->worker,
-                                                       .previous = {}});
+    return boost::make_local_shared<SyncInterval>(SyncInterval{.end_ns = newest_first.front()->end_ns,
+                                                               .work = work.all(),
+                                                               .worker = newest_first.front()->worker,
+                                                               .previous = {}});
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ void SyncIntervals::add(SyncInterval interval)
 {
     constexpr std::size_t most = 256;
     interval.previous = std::move(last_);
-    last_ = std::make_shared<SyncInterval>(std::move(interval));
+    last_ = boost::make_local_shared<SyncInterval>(std::move(interval));
     if (++length_ > most) merge_old();
 }
 
@@ -58,15 +60,16 @@ void SyncIntervals::add(SyncInterval interval)
 void SyncIntervals::merge_old()
 {
     constexpr std::size_t most_older = 64;
-    std::vector<Pointer> intervals;
-    for (Pointer interval = last_; interval; interval = interval->previous) intervals.push_back(interval);
+    std::vector<SyncInterval*> intervals;  // the newest first
+    for (SyncInterval* interval = last_.get(); interval != nullptr; interval = interval->previous.get())
+        intervals.push_back(interval);
     const std::size_t kept = (intervals.size() + 1) / 2;
 
     std::vector<Pointer> older;
     for (std::size_t i = kept; i < intervals.size();) {
         if (older.size() == most_older) {
-            older.push_back(
-                std::make_shared<SyncInterval>(SyncInterval{.end_ns = intervals[i]->end_ns, .truncated = true}));
+            older.push_back(boost::make_local_shared<SyncInterval>(
+                SyncInterval{.end_ns = intervals[i]->end_ns, .truncated = true}));
             break;
         }
         std::size_t end = i + 1;
@@ -74,7 +77,7 @@ void SyncIntervals::merge_old()
             return !interval.shared && !interval.truncated && interval.worker == intervals[i]->worker;
         };
         while (end < intervals.size() && mergeable(*intervals[i]) && mergeable(*intervals[end])) ++end;
-        older.push_back(end == i + 1 ? intervals[i] : merged(std::span{intervals}.subspan(i, end - i)));
+        older.push_back(end == i + 1 ? intervals[i - 1]->previous : merged(std::span{intervals}.subspan(i, end - i)));
         i = end;
     }
 

@@ -8,8 +8,9 @@
 #include "trace-tools/profile/time_sums.hpp"
 #include "trace-tools/replay/critical_path/critical_path.hpp"
 
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -34,15 +35,15 @@ struct DelayShares {
 
 // Ends when the location arrives at an MPI call, or when its wait for another location's arrival ends.
 struct SyncInterval {
-    std::uint32_t location = otf2::nowhere;          // whose arrival ends it
-    std::int64_t end_ns = INT64_MIN;                 // time of that arrival
-    std::vector<otf2::TimeSums::Sum> work = {};      // all but waiting
-    std::uint32_t worker = otf2::nowhere;            // the location whose work it is
-    std::int64_t waited_ns = 0;                      // at its end
-    std::shared_ptr<const DelayShares> delays = {};  // that caused this wait; null: no wait
-    bool shared = false;                             // ends at a synchronisation with another location
-    bool truncated = false;                          // stands for all earlier intervals, which were dropped
-    std::shared_ptr<SyncInterval> previous = {};
+    std::uint32_t location = otf2::nowhere;                  // whose arrival ends it
+    std::int64_t end_ns = INT64_MIN;                         // time of that arrival
+    std::vector<otf2::TimeSums::Sum> work = {};              // all but waiting
+    std::uint32_t worker = otf2::nowhere;                    // the location whose work it is
+    std::int64_t waited_ns = 0;                              // at its end
+    boost::local_shared_ptr<const DelayShares> delays = {};  // that caused this wait; null: no wait
+    bool shared = false;                                     // ends at a synchronisation with another location
+    bool truncated = false;                                  // stands for all earlier intervals, which were dropped
+    boost::local_shared_ptr<SyncInterval> previous = {};
 };
 
 // The last intervals of a location. Bounds memory and time:
@@ -50,7 +51,7 @@ struct SyncInterval {
 // 2. The oldest intervals are dropped.
 class SyncIntervals {
  public:
-    using Pointer = std::shared_ptr<SyncInterval>;
+    using Pointer = boost::local_shared_ptr<SyncInterval>;
 
     void add(SyncInterval interval);
     const Pointer& last() const { return last_; }
