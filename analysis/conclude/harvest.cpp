@@ -38,6 +38,14 @@ const Harvested* harvest_of(const std::vector<Harvested>& all, const FactorVerdi
     return nullptr;
 }
 
+// "24", "0.35"
+std::string two_digits(double number)
+{
+    char text[64];
+    std::snprintf(text, sizeof text, number < 9.5 ? "%.2g" : "%.0f", number);
+    return text;
+}
+
 // "with io.max:50MiB/s +0.30 % (safe), the neighbour keeps 24 %"
 std::string tried(const FactorVerdict& factor, const std::string& setting, const std::vector<Harvested>& harvest)
 {
@@ -46,7 +54,7 @@ std::string tried(const FactorVerdict& factor, const std::string& setting, const
     std::string text = base::join("with ", setting, " ", number, " (", factor.verdict, ")");
     const Harvested* done = harvest_of(harvest, factor);
     if (done != nullptr && done->of_unlimited)
-        text += base::join(", the neighbour keeps ", std::lround(done->of_unlimited->percent), " %");
+        text += base::join(", the neighbour keeps ", two_digits(done->of_unlimited->percent), " %");
     return text;
 }
 

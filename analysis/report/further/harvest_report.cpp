@@ -67,8 +67,11 @@ std::optional<Worth> worth_of(const Report& report, const Harvested& done)
     return worth;
 }
 
-std::string whole_percent(const Share& share)
+// Whole numbers where these say enough: "87 % (85 to 89 %)", "0.35 % (0.33 to 0.37 %)".
+std::string share_text(const Share& share)
 {
+    constexpr double small = 10.0;
+    if (share.percent < small) return join(percent(share.percent), " (", range(share.interval), ")");
     return join(std::lround(share.percent), " % (", std::lround(share.interval.low), " to ",
                 std::lround(share.interval.high), " %)");
 }
@@ -79,7 +82,7 @@ std::string harvest_sentence(const Report& report, const Harvested& done)
     if (factor == nullptr || !done.of_empty_node) return "";
     std::string text =
         join(base::factor_name(done.factor, done.level), ": training ", signed_percent(speed_percent(factor->percent)),
-             ", neighbour ", whole_percent(*done.of_empty_node), " of its speed on an empty node");
+             ", neighbour ", share_text(*done.of_empty_node), " of its speed on an empty node");
     const Cpus cpus = cpus_of_nodes(report);
     if (cpus.idle > 0.0) text += join(", ", cpus.noise, " of ", cpus.idle, " idle core hours used");
     if (const std::optional<Worth> worth = worth_of(report, done)) {
@@ -95,12 +98,11 @@ std::string setting_sentence(const Report& report, const Harvested& done)
     const std::optional<std::string> setting = tried_setting(done.level);
     const FactorVerdict* factor = verdict_of(report, done);
     if (!setting || factor == nullptr) return "";
-    return join("With ", *setting, ", ", done.factor, " costs ", signed_percent(factor->percent), " (", factor->verdict,
-                ")",
-                done.of_unlimited
-                    ? ", and the neighbour keeps " + whole_percent(*done.of_unlimited) + " of its speed without that"
-                    : "",
-                ".");
+    return join(
+        "With ", *setting, ", ", done.factor, " costs ", signed_percent(factor->percent), " (", factor->verdict, ")",
+        done.of_unlimited ? ", and the neighbour keeps " + share_text(*done.of_unlimited) + " of its speed without that"
+                          : "",
+        ".");
 }
 
 nlohmann::ordered_json share_json(const std::optional<Share>& share)
