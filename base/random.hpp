@@ -1,7 +1,9 @@
 // Seeded randomness that gives the same numbers with every compiler and library.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <random>
 #include <span>
 #include <utility>
@@ -31,6 +33,13 @@ inline std::uint64_t draw_below(Random& random, std::uint64_t bound)
 inline double draw_unit(Random& random)
 {
     return static_cast<double>(random() >> 11U) * 0x1.0p-53;
+}
+
+// Of mean 0 and standard deviation 1 (Box and Muller).
+inline double draw_normal(Random& random)
+{
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - draw_unit(random)));
+    return radius * std::cos(2.0 * std::numbers::pi * draw_unit(random));
 }
 
 // Fisher-Yates.

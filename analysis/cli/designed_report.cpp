@@ -4,6 +4,8 @@
 #include "analysis/input/confined.hpp"
 #include "analysis/input/join.hpp"
 #include "analysis/report/answer.hpp"
+#include "analysis/report/further/further.hpp"
+#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/limits.hpp"
 #include "analysis/report/pooled/pooled_report.hpp"
@@ -52,6 +54,9 @@ Report report_of(const RunFiles& files)
     report.analysis = analyse(report.run, report.rules);
     report.verdict = verdict(report.run, report.analysis, joined.promises_broken,
                              {settings.budget.value, settings.confidence.fraction(), settings.looked});
+    add_further(report);
+    report.node_hour_cost = settings.node_hour_cost;
+    add_harvest(report, settings.empty_node);
     report.limits = limits(report);
     report.own_record = base::run_record("interference");
     return report;

@@ -73,6 +73,12 @@ void add_settings(base::Options& options, Settings& settings)
                 "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
     options.add("fail-on", settings.fail_on, "exit code 1 for a report that is any of: unsafe, undecided, untrusted",
                 "LIST");
+    options.add("empty-node", settings.empty_node,
+                "a run of the same noise on the empty node, or its noise.csv: the report says what share of that speed "
+                "the noise had beside the training",
+                "DIR|FILE");
+    options.add("node-hour-cost", settings.node_hour_cost,
+                "price of an hour of a node, for what the training loses and the neighbour gets of it", "PRICE");
     options.add("again", settings.again,
                 "command that makes such a run anew, for the report to show; {seconds} in it stands for its length; "
                 "without it the recorded command lines",
@@ -99,6 +105,7 @@ void check(Settings& settings)
         base::fail_usage("--confidence: from 50% to less than 100%");
     if (settings.budget.value <= 0.0) base::fail_usage("--budget: must be more than 0%");
     read_warm_up(settings);
+    if (!(settings.node_hour_cost >= 0.0)) base::fail_usage("--node-hour-cost: a price, not less than nothing");
     if (settings.draws < 0 || settings.draws > 10'000'000) base::fail_usage("--draws: from 0 to ten million");
     for (const std::string& word : base::split(settings.fail_on, ','))
         if (std::find(failing.begin(), failing.end(), word) == failing.end())

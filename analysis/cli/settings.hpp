@@ -28,6 +28,8 @@ struct Settings {
     std::string again;
     std::string format = "text";  // of what is printed: text, md, json or html
     bool pdf = false;             // print the page into report.pdf
+    std::string empty_node;       // a noise run on it: its directory, or its noise.csv
+    double node_hour_cost = 0.0;  // 0: not given
     bool looked = false;          // the run may have been ended at a look, so intervals are to hold at all of them
     otf2::StepChoice steps;
 

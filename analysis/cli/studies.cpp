@@ -13,20 +13,17 @@
 
 namespace analysis {
 
-const std::vector<std::string> study_columns{"study",    "effect_percent", "varies_percent", "count",
-                                             "quantity", "value",          "repetitions",    "seed"};
-
 namespace {
 
 constexpr double drift = 0.30;
 constexpr double stalled = 0.01;
-constexpr double confidence = 0.95;
-constexpr double budget_percent = 3.0;  // about the standard deviation of the effect in a block
-constexpr double block_s = 6.0;         // four factors and two times quiet, a second each
-constexpr int fixed_blocks = 60;
-constexpr int blocks_between_looks = 2;
 
-Simulation simulation(const std::vector<double>& effects_percent, double run_s)
+}  // namespace
+
+const std::vector<std::string> study_columns{"study",    "effect_percent", "varies_percent", "count",
+                                             "quantity", "value",          "repetitions",    "seed"};
+
+Simulation study_simulation(const std::vector<double>& effects_percent, double run_s)
 {
     return {.effects_percent = effects_percent,
             .drift = drift,
@@ -35,7 +32,7 @@ Simulation simulation(const std::vector<double>& effects_percent, double run_s)
             .run_s = run_s};
 }
 
-DesignedRun designed(SimulatedRun simulated)
+DesignedRun designed_run(SimulatedRun simulated)
 {
     DesignedRun run;
     run.plan = experiment(Design::rotation, simulated.slots);
@@ -43,6 +40,24 @@ DesignedRun designed(SimulatedRun simulated)
     run.slots.push_back(std::move(simulated.slots));
     return run;
 }
+
+void tell_row(std::ostream& out, const Study& study, const char* name, double effect, double varies, int count,
+              const std::string& quantity, double value)
+{
+    out << std::left << std::setw(10) << name << std::right << std::fixed << std::setprecision(1) << std::setw(7)
+        << effect << " % +- " << std::setw(4) << varies << " %" << std::setw(5) << count << "  " << std::left
+        << std::setw(42) << quantity << std::right << std::setprecision(3) << std::setw(8) << value << std::endl;
+    if (study.csv != nullptr)
+        study.csv->row(name, effect, varies, count, quantity, value, study.repetitions, study.seed);
+}
+
+namespace {
+
+constexpr double confidence = study_confidence;
+constexpr double budget_percent = 3.0;  // about the standard deviation of the effect in a block
+constexpr double block_s = 6.0;         // four factors and two times quiet, a second each
+constexpr int fixed_blocks = 60;
+constexpr int blocks_between_looks = 2;
 
 Analysis analysed(const DesignedRun& run, bool looked)
 {
@@ -76,16 +91,6 @@ Mean estimate_of(const Analysis& analysis, std::size_t factor)
     return find(analysis.effects, base::join("f", factor), "", Kind::alone, "step")->percent;
 }
 
-void tell(std::ostream& out, const Study& study, const char* name, double effect, double varies, int count,
-          const std::string& quantity, double value)
-{
-    out << std::left << std::setw(10) << name << std::right << std::fixed << std::setprecision(1) << std::setw(7)
-        << effect << " % +- " << std::setw(4) << varies << " %" << std::setw(5) << count << "  " << std::left
-        << std::setw(42) << quantity << std::right << std::setprecision(3) << std::setw(8) << value << std::endl;
-    if (study.csv != nullptr)
-        study.csv->row(name, effect, varies, count, quantity, value, study.repetitions, study.seed);
-}
-
 // Some runs, each with true effects of its own, about 1 %, 5 % and 20 % by so much of each.
 struct Set {
     std::vector<std::vector<double>> truths;  // [run][factor]
@@ -99,8 +104,8 @@ Set simulated_set(int count, double varies, base::Random& random)
     Set set;
     for (int run = 0; run < count; ++run) {
         std::vector<double> truth = mean_effects;
-        for (double& effect : truth) effect *= 1.0 + varies * draw_normal(random);
-        set.analyses.push_back(analysed(designed(simulate(simulation(truth, 120.0), random)), false));
+        for (double& effect : truth) effect *= 1.0 + varies * base::draw_normal(random);
+        set.analyses.push_back(analysed(designed_run(simulate(study_simulation(truth, 120.0), random)), false));
         set.truths.push_back(truth);
     }
     return set;
@@ -126,17 +131,17 @@ void study_of_pooled(std::ostream& out, const Study& study)
                 const Set set = simulated_set(count, varies, random);
                 for (std::size_t f = 0; f < mean_effects.size(); ++f) {
                     const RandomEffects pooled = random_effects(estimates_of(set, f));
-                    const double next = mean_effects[f] * (1.0 + varies * draw_normal(random));
+                    const double next = mean_effects[f] * (1.0 + varies * base::draw_normal(random));
                     covered[f] += pooled.mean.interval(confidence).contains(mean_effects[f]) ? 1.0 : 0.0;
                     predicted[f] += pooled.prediction(confidence)->contains(next) ? 1.0 : 0.0;
                 }
             }
             for (std::size_t f = 0; f < mean_effects.size(); ++f) {
                 const auto share = [&](double number) { return number / study.repetitions; };
-                tell(out, study, "pooled", mean_effects[f], 100.0 * varies, count, "coverage of the mean",
-                     share(covered[f]));
-                tell(out, study, "pooled", mean_effects[f], 100.0 * varies, count, "coverage of one more run",
-                     share(predicted[f]));
+                tell_row(out, study, "pooled", mean_effects[f], 100.0 * varies, count, "coverage of the mean",
+                         share(covered[f]));
+                tell_row(out, study, "pooled", mean_effects[f], 100.0 * varies, count, "coverage of one more run",
+                         share(predicted[f]));
             }
         }
 }
@@ -163,8 +168,8 @@ void study_of_extended(std::ostream& out, const Study& study)
                 }
             }
             for (std::size_t f = 0; f < mean_effects.size(); ++f)
-                tell(out, study, "extended", mean_effects[f], 100.0 * varies, count, "coverage of the parts' mean",
-                     covered[f] / study.repetitions);
+                tell_row(out, study, "extended", mean_effects[f], 100.0 * varies, count, "coverage of the parts' mean",
+                         covered[f] / study.repetitions);
         }
 }
 
@@ -200,7 +205,7 @@ std::vector<Mean> noises_of(const Analysis& analysis, std::size_t judged)
 Ending until_decided(double effect, std::size_t judged, base::Random& random)
 {
     const DesignedRun run =
-        designed(simulate(simulation({0.0, effect, effect, effect}, fixed_blocks * block_s), random));
+        designed_run(simulate(study_simulation({0.0, effect, effect, effect}, fixed_blocks * block_s), random));
     const double each = confidence_each({budget_percent, confidence, true}, judged);
     Ending ending;
     for (int blocks = blocks_before_first_look; blocks <= fixed_blocks; blocks += blocks_between_looks) {
@@ -220,7 +225,8 @@ Ending extended_while_undecided(double effect, std::size_t judged, base::Random&
     Ending ending;
     while (ending.blocks < fixed_blocks) {
         const Analysis part = analysed(
-            designed(simulate(simulation({0.0, effect, effect, effect}, part_blocks * block_s), random)), false);
+            designed_run(simulate(study_simulation({0.0, effect, effect, effect}, part_blocks * block_s), random)),
+            false);
         const std::vector<Mean> noises = noises_of(part, judged);
         for (std::size_t n = 0; n < parts.size(); ++n) parts[n].push_back(noises[n]);
         blocks.push_back(part.blocks);
@@ -251,7 +257,7 @@ void tell_endings(std::ostream& out, const Study& study, const char* name, int j
         }
         const double effect = share_of_budget * budget_percent;
         const auto row = [&](const char* quantity, double value) {
-            tell(out, study, name, effect, 0.0, judged, quantity, value / study.repetitions);
+            tell_row(out, study, name, effect, 0.0, judged, quantity, value / study.repetitions);
         };
         row("share of the fixed length", blocks / fixed_blocks);
         row("all decided", decided);

@@ -1,6 +1,8 @@
 // Simulated runs of several, extended and looked at: how often their intervals hold the truth.
 #pragma once
 
+#include "analysis/estimate/simulation.hpp"
+#include "analysis/input/designed_run.hpp"
 #include "base/csv.hpp"
 
 #include <cstdint>
@@ -19,6 +21,13 @@ struct Study {
 };
 
 extern const std::vector<std::string> study_columns;
+
+// What studies share: the simulated machine, the run made of it, a row of their table.
+constexpr double study_confidence = 0.95;
+Simulation study_simulation(const std::vector<double>& effects_percent, double run_s);
+DesignedRun designed_run(SimulatedRun simulated);
+void tell_row(std::ostream& out, const Study& study, const char* name, double effect, double varies, int count,
+              const std::string& quantity, double value);
 
 // Sets of 3, 5 and 10 runs whose true effects differ by 1 % and by 25 % of the effect: does the interval hold the mean
 // effect of all such runs, and the prediction interval that of one more?

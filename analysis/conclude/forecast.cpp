@@ -22,4 +22,10 @@ std::optional<Forecast> forecast(const Mean& percent, double confidence, double 
     return Forecast{target, run_minutes * blocks / have};
 }
 
+double detectable_percent(const Mean& percent, double confidence, double power)
+{
+    return percent.interval(confidence).half_width() +
+           t_quantile(2.0 * power - 1.0, percent.degrees_of_freedom) * percent.standard_error;
+}
+
 }  // namespace analysis

@@ -25,4 +25,7 @@ struct Forecast {
 std::optional<Forecast> forecast(const Mean& percent, double confidence, double budget_percent, double run_minutes,
                                  int least = least_blocks_to_forecast);
 
+// The minimum detectable effect: the smallest true effect whose interval leaves zero out in that share of such runs.
+double detectable_percent(const Mean& percent, double confidence, double power = 0.8);
+
 }  // namespace analysis

@@ -18,21 +18,6 @@ void hold_at_all_looks(std::vector<Effect>& effects)
     }
 }
 
-// Blocks of the steps for which keep(reason) holds, -1 for the others.
-template <class Keep>
-std::vector<int> blocks_of(const Exposures& exposures, Keep keep)
-{
-    std::vector<int> block = exposures.block;
-    for (std::size_t i = 0; i < block.size(); ++i)
-        if (!keep(exposures.left_out[i])) block[i] = -1;
-    return block;
-}
-
-bool is_used(LeftOut reason)
-{
-    return reason == LeftOut::no;
-}
-
 std::vector<std::string> measure_names(const StepTable& steps)
 {
     std::vector<std::string> names{"step"};
@@ -117,8 +102,7 @@ std::int64_t longest_block_ns(const DesignedRun& run)
 std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Exposures& exposures, const Outliers& outliers,
                                        const Eigen::VectorXd& step_ms, const Draws& draws)
 {
-    const std::vector<int> block =
-        blocks_of(exposures, [](LeftOut reason) { return is_used(reason) || reason == LeftOut::outlier; });
+    const std::vector<int> block = used_blocks(exposures, true);
     std::vector<double> slow_ms(run.plan.treatments.size(), 0.0);
     std::vector<double> all_ms(run.plan.treatments.size(), 0.0);
     Eigen::MatrixXd indicated = Eigen::MatrixXd::Zero(step_ms.size(), 2);
@@ -160,7 +144,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     result.covered_share = covered_share(run, result.exposures);
 
     const Eigen::MatrixXd job = job_measures(run.steps);
-    std::vector<int> block = blocks_of(result.exposures, is_used);
+    std::vector<int> block = used_blocks(result.exposures);
     if (std::all_of(block.begin(), block.end(), [](int b) { return b < 0; }))
         base::fail("no step of the training after its warm-up (", rules.exposure.warm_up_steps,
                    " steps) was covered by the noise");
@@ -168,7 +152,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     if (result.outliers.set_aside)
         for (std::size_t i = 0; i < block.size(); ++i)
             if (result.outliers.slow[i]) result.exposures.left_out[i] = LeftOut::outlier;
-    block = blocks_of(result.exposures, is_used);
+    block = used_blocks(result.exposures);
 
     Series series{all_ranks, &result.exposures.job, job, measure_names(run.steps)};
     if (!run.extra_names.empty()) {

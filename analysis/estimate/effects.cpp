@@ -9,15 +9,6 @@ namespace analysis {
 
 namespace {
 
-// The effect as percent of the mean quiet step. Both share the blocks' drift, so the spread is that of
-// effect - ratio x quiet, not of the effect by itself (the usual standard error of a ratio).
-void set_percent(Effect& effect, const Pooled& difference, const Pooled& quiet)
-{
-    const double ratio = difference.value / quiet.value;
-    const Mean residual = mean_of(100.0 / quiet.value * (difference.influence - ratio * quiet.influence));
-    effect.percent = {100.0 * ratio, residual.standard_error, residual.degrees_of_freedom};
-}
-
 std::int64_t steps_under(const Contrast& contrast, const std::vector<Overlaps>& overlaps, const std::vector<int>& block,
                          const Experiment& plan)
 {
@@ -72,6 +63,18 @@ Eigen::MatrixXd block_medians(const std::vector<Eigen::Index>& steps, const Seri
 
 }  // namespace
 
+Eigen::VectorXd percent_influence(const Pooled& difference, const Pooled& quiet)
+{
+    const double ratio = difference.value / quiet.value;
+    return 100.0 / quiet.value * (difference.influence - ratio * quiet.influence);
+}
+
+Mean percent_of(const Pooled& difference, const Pooled& quiet)
+{
+    const Mean residual = mean_of(percent_influence(difference, quiet));
+    return {100.0 * difference.value / quiet.value, residual.standard_error, residual.degrees_of_freedom};
+}
+
 std::vector<Effect> effects(const Series& series, const std::vector<int>& block, const Fit& fit, const Experiment& plan,
                             const Draws& draws)
 {
@@ -88,7 +91,7 @@ std::vector<Effect> effects(const Series& series, const std::vector<int>& block,
         for (std::size_t m = 0; m < series.names.size(); ++m) {
             const auto measure = static_cast<Eigen::Index>(m);
             Effect& effect = all.emplace_back(effect_of(contrast, series.names[m], series.rank));
-            set_percent(effect, pooled(fit.blocks, contrast.weights, measure), quiet_step);
+            effect.percent = percent_of(pooled(fit.blocks, contrast.weights, measure), quiet_step);
             effect.p = exchange ? p[measure] : effect.percent.p_value();
             effect.smallest_p = smallest;
             effect.steps = steps;
@@ -109,7 +112,7 @@ std::vector<Effect> median_effects(const Series& series, const std::vector<int>&
     if (blocks.size() < 2) return all;
     for (const Contrast& contrast : contrasts(plan)) {
         Effect& effect = all.emplace_back(effect_of(contrast, "median step", series.rank));
-        set_percent(effect, pooled(blocks, contrast.weights, 0), pooled(blocks, only_quiet(plan), 0));
+        effect.percent = percent_of(pooled(blocks, contrast.weights, 0), pooled(blocks, only_quiet(plan), 0));
         effect.p = effect.percent.p_value();
         effect.steps = steps_under(contrast, *series.overlaps, block, plan);
     }

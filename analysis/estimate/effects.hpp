@@ -39,6 +39,12 @@ struct Series {
     std::vector<std::string> names;
 };
 
+// A difference of means as percent of the quiet mean. Both share the blocks' drift, so the spread is that of
+// difference - ratio x quiet, not of the difference by itself (the usual standard error of a ratio).
+Mean percent_of(const Pooled& difference, const Pooled& quiet);
+// [block]: what the block moves it by, times the number of blocks.
+Eigen::VectorXd percent_influence(const Pooled& difference, const Pooled& quiet);
+
 // names[0] is the step; block[i] < 0: step i is not used. Measures are linear in the steps' times with the same work
 // shares: where phases add up to the step, so do their effects. Throws Error with fewer than two complete blocks.
 std::vector<Effect> effects(const Series& series, const std::vector<int>& block, const Fit& fit, const Experiment& plan,

@@ -180,4 +180,14 @@ Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slot
     return exposures;
 }
 
+std::vector<int> used_blocks(const Exposures& exposures, bool with_outliers)
+{
+    std::vector<int> block = exposures.block;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+        const LeftOut reason = exposures.left_out[i];
+        if (reason != LeftOut::no && !(with_outliers && reason == LeftOut::outlier)) block[i] = -1;
+    }
+    return block;
+}
+
 }  // namespace analysis

@@ -54,4 +54,7 @@ struct Exposures {
 Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slots, const Experiment& plan,
                  const ExposureRules& rules);
 
+// [step]: its block, -1 for steps that are not used; with outliers as well, if wanted.
+std::vector<int> used_blocks(const Exposures& exposures, bool with_outliers = false);
+
 }  // namespace analysis

@@ -2,18 +2,13 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 #include <span>
 
 namespace analysis {
-
-double draw_normal(base::Random& random)
-{
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - base::draw_unit(random)));
-    return radius * std::cos(2.0 * std::numbers::pi * base::draw_unit(random));
-}
 
 namespace {
 
@@ -31,27 +26,60 @@ std::vector<Slot> rotation(const Simulation& what, base::Random& random)
         base::shuffle(random, std::span{order});
         for (const std::size_t factor : order) {
             Slot& slot = slots.emplace_back(Slot{block, time_ns, time_ns + slot_ns, {}});
-            if (factor < factors) slot.on.push_back({base::join("f", factor), "", "simulated"});
+            const bool levels = !what.levels.empty();
+            if (factor < factors)
+                slot.on.push_back(
+                    {levels ? "f" : base::join("f", factor), levels ? what.levels[factor] : "", "simulated"});
             time_ns += slot_ns;
         }
     }
     return slots;
 }
 
+constexpr std::size_t pieces = 50;  // of a slot, each with one speed
+
+// Which factor is on in a slot; their number if none is.
+std::size_t factor_on(const Simulation& what, const Slot& slot)
+{
+    if (slot.on.empty()) return what.effects_percent.size();
+    if (what.levels.empty()) return std::stoul(slot.on[0].factor.substr(1));
+    return static_cast<std::size_t>(std::find(what.levels.begin(), what.levels.end(), slot.on[0].level) -
+                                    what.levels.begin());
+}
+
+// Of each piece of each slot: how many times as long work takes as on a quiet machine.
+std::vector<double> slowdowns(const Simulation& what, const std::vector<Slot>& slots)
+{
+    const std::size_t quiet = what.effects_percent.size();
+    std::vector<double> all;
+    std::size_t before = quiet;
+    for (const Slot& slot : slots) {
+        const std::size_t now = factor_on(what, slot);
+        const double own = now == quiet ? 0.0 : what.effects_percent[now];
+        const double left = before == quiet || what.carry_over_percent.empty() ? 0.0 : what.carry_over_percent[before];
+        for (std::size_t piece = 0; piece < pieces; ++piece) {
+            const double since_s = (static_cast<double>(piece) + 0.5) / pieces * what.slot_s;
+            const double decayed = what.carry_over_s > 0.0 ? left * std::exp(-since_s / what.carry_over_s) : left;
+            all.push_back(1.0 + (own + decayed) / 100.0);
+        }
+        before = now;
+    }
+    return all;
+}
+
 // Time at which a step that begins at begin_ms ends: its work, in ms of a quiet machine, is done at the speed that each
-// slot's treatment leaves.
-double end_of_work(double begin_ms, double work_ms, const std::vector<double>& slowdown_of_slot, double slot_ms)
+// piece of time leaves.
+double end_of_work(double begin_ms, double work_ms, const std::vector<double>& slowdown, double piece_ms)
 {
     double time = begin_ms;
-    while (true) {
-        const auto slot = static_cast<std::size_t>(time / slot_ms);
-        if (slot >= slowdown_of_slot.size()) return time + work_ms;
-        const double border = slot_ms * static_cast<double>(slot + 1);
-        const double needed = work_ms * slowdown_of_slot[slot];
+    for (auto piece = static_cast<std::size_t>(begin_ms / piece_ms); piece < slowdown.size(); ++piece) {
+        const double border = piece_ms * static_cast<double>(piece + 1);
+        const double needed = work_ms * slowdown[piece];
         if (time + needed <= border) return time + needed;
-        work_ms -= (border - time) / slowdown_of_slot[slot];
+        work_ms -= (border - time) / slowdown[piece];
         time = border;
     }
+    return time + work_ms;
 }
 
 // The host's stalls, at random times: what ends in them or after them ends later.
@@ -87,10 +115,7 @@ SimulatedRun simulate(const Simulation& what, base::Random& random)
 {
     SimulatedRun run;
     run.slots = rotation(what, random);
-    std::vector<double> slowdown;
-    for (const Slot& slot : run.slots)
-        slowdown.push_back(
-            slot.on.empty() ? 1.0 : 1.0 + what.effects_percent[std::stoul(slot.on[0].factor.substr(1))] / 100.0);
+    const std::vector<double> slowdown = slowdowns(what, run.slots);
 
     run.steps.phases = {"compute", "exchange"};
     RankSteps& rank = run.steps.ranks.emplace_back();
@@ -98,15 +123,15 @@ SimulatedRun simulate(const Simulation& what, base::Random& random)
     const double end_ms = slot_ms * static_cast<double>(run.slots.size());
     const double innovation = std::sqrt(1.0 - what.autocorrelation * what.autocorrelation);
     const double drift_phase = 2.0 * std::numbers::pi * base::draw_unit(random);
-    double deviation = draw_normal(random);
+    double deviation = base::draw_normal(random);
     double time = what.step_ms * base::draw_unit(random);
     Stalls stalls{what, random};
     while (true) {
         const double drift = what.drift / 2.0 * std::sin(drift_phase + std::numbers::pi * time / end_ms);
         double work = what.step_ms * (1.0 + drift) * std::max(0.1, 1.0 + what.deviation * deviation);
-        deviation = what.autocorrelation * deviation + innovation * draw_normal(random);
+        deviation = what.autocorrelation * deviation + innovation * base::draw_normal(random);
         if (base::draw_unit(random) < what.outlier_rate) work *= 2.0 + 3.0 * base::draw_unit(random);
-        const double end = stalls.end(end_of_work(time, work, slowdown, slot_ms));
+        const double end = stalls.end(end_of_work(time, work, slowdown, slot_ms / pieces));
         if (end >= end_ms) break;
         run.steps.numbers.push_back(static_cast<std::int64_t>(rank.begin_ns.size()));
         rank.begin_ns.push_back(std::llround(time * 1e6));

@@ -6,6 +6,7 @@
 #include "base/random.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace analysis {
@@ -23,6 +24,9 @@ struct Simulation {
     double stall_ms = 20.0;               // at a time
     double slot_s = 1.0;
     double run_s = 120.0;
+    std::vector<std::string> levels{};         // if any: all are levels of one factor "f", not factors of their own
+    std::vector<double> carry_over_percent{};  // by factor: slowdown that is left at the begin of the next slot
+    double carry_over_s = 0.0;                 // after which a third (1/e) of it is left; 0: all, until the slot ends
 };
 
 struct SimulatedRun {
@@ -30,10 +34,8 @@ struct SimulatedRun {
     StepTable steps;  // one rank; phases "compute" and "exchange", which take two thirds and one third of the work
 };
 
-// Of mean 0 and standard deviation 1 (Box and Muller).
-double draw_normal(base::Random& random);
-
-// Factors are called "f0", "f1", ... in the order of effects_percent.
+// Factors are called "f0", "f1", ... in the order of effects_percent. What is left of the slot before adds to what is
+// on.
 SimulatedRun simulate(const Simulation& what, base::Random& random);
 
 }  // namespace analysis

@@ -107,34 +107,12 @@ bool is_control(const Treatment& treatment)
     return treatment.on.size() == 1 && treatment.on.front().role != base::Role::treatment;
 }
 
-// "rate=4GiB/s": the option's name, and the amount in one unit of its kind; none for what is no amount.
-std::pair<std::string, std::optional<double>> amount_of(const std::string& level)
-{
-    const std::size_t equals = level.find('=');
-    if (equals == std::string::npos) return {level, {}};
-    const std::string value = level.substr(equals + 1);
-    const auto as = [&](auto kind, auto amount) -> std::optional<double> {
-        try {
-            return amount(base::parse<decltype(kind)>(value));
-        } catch (const base::UsageError&) {
-            return {};
-        }
-    };
-    std::optional<double> amount = as(base::Rate{}, [](base::Rate rate) { return rate.per_second; });
-    if (!amount) amount = as(base::Percent{}, [](base::Percent percent) { return percent.value; });
-    if (!amount) amount = as(base::Bytes{}, [](base::Bytes bytes) { return static_cast<double>(bytes.count); });
-    if (!amount) amount = as(base::Nanoseconds{}, [](base::Nanoseconds time) { return base::seconds(time); });
-    if (!amount) amount = as(double{}, [](double number) { return number; });
-    return {level.substr(0, equals), amount};
-}
-
 // By factor, then by level: 4GiB/s comes before 16GiB/s, and any amount before what is none.
 bool lower(const Assigned& a, const Assigned& b)
 {
     const auto key = [](const Assigned& on) {
-        const auto [option, amount] = amount_of(on.level);
-        const bool none = !amount || !std::isfinite(*amount);
-        return std::tuple{on.factor, option, none, none ? 0.0 : *amount, on.level};
+        const Amount amount = amount_of(on.level);
+        return std::tuple{on.factor, amount.option, !amount.value, amount.value.value_or(0.0), on.level};
     };
     return key(a) < key(b);
 }
@@ -148,6 +126,39 @@ bool comes_before(const Treatment& a, const Treatment& b)
 }
 
 }  // namespace
+
+Amount amount_of(const std::string& level)
+{
+    const std::size_t equals = level.find('=');
+    if (equals == std::string::npos) return {level, {}, ""};
+    const std::string text = level.substr(equals + 1);
+    Amount amount{level.substr(0, equals), {}, ""};
+    const auto is = [&](auto kind, const auto& value, const char* unit) {
+        try {
+            const double found = value(base::parse<decltype(kind)>(text));
+            if (!std::isfinite(found)) return false;
+            amount.value = found;
+            amount.unit = unit;
+            return true;
+        } catch (const base::UsageError&) {
+            return false;
+        }
+    };
+    const bool bytes = text.find('B') != std::string::npos;
+    // The first that can read it.
+    static_cast<void>(
+        is(
+            base::Rate{}, [](base::Rate rate) { return rate.per_second; }, bytes ? "bytes/s" : "operations/s") ||
+        is(
+            base::Percent{}, [](base::Percent percent) { return percent.value; }, "percent") ||
+        is(
+            base::Bytes{}, [](base::Bytes size) { return static_cast<double>(size.count); }, "bytes") ||
+        is(
+            base::Nanoseconds{}, [](base::Nanoseconds time) { return base::seconds(time); }, "s") ||
+        is(
+            double{}, [](double number) { return number; }, ""));
+    return amount;
+}
 
 Experiment experiment(Design design, std::span<const Slot> slots)
 {

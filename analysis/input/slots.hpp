@@ -4,6 +4,7 @@
 #include "trace-tools/steps/slots.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,14 @@ enum class Design { sequence, rotation, factorial };
 // "sequence", "rotation", "factorial". Throws Error for another word.
 Design parse_design(const std::string& text);
 std::string text(Design design);
+
+// How much of something a level is: "rate=4GiB/s".
+struct Amount {
+    std::string option;           // "rate"
+    std::optional<double> value;  // in the unit; none for what is no amount ("shape=update")
+    std::string unit;             // "bytes/s", "operations/s", "percent", "bytes", "s", or empty
+};
+Amount amount_of(const std::string& level);
 
 // What is on together. Treatment 0 is always quiet.
 struct Treatment {

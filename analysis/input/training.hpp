@@ -31,6 +31,7 @@ struct Training {
     //   transfer_min      sum over buckets of the shortest exchange of any rank: transfer without waiting for peers
     //   ready rank <r>    from the step's begin on that rank until its last bucket was ready: names the slow rank,
     //                     which the wall time of a phase that waits does not
+    //   exchange bucket <n>, read reader <n>  see parts_of_steps.hpp; these overlap with other work
     // Why these: docs/statistics.md, where a delay comes from.
     Eigen::MatrixXd extra_ms;
     std::vector<std::string> extra_names;

@@ -1,5 +1,6 @@
 #include "analysis/input/training_archive.hpp"
 
+#include "analysis/input/parts_of_steps.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
@@ -282,19 +283,22 @@ std::optional<Training> read_numbered_steps(const std::filesystem::path& path)
     const otf2::Archive& archive = reader.archive();
     otf2::Soundness soundness{archive};
     StepReader visitor{archive};
-    otf2::FanOut both{&soundness, &visitor};
-    reader.read_by_location(both);
+    PartsReader parts{archive};
+    otf2::FanOut all{&soundness, &visitor, &parts};
+    reader.read_by_location(all);
     otf2::refuse_unsound(reader, soundness);
 
     Training training;
     training.computes_while_stopped = archive.property(base::property::computes_while_stopped).value_or("") == "yes";
     std::vector<const RecordedRank*> ranks;
     std::vector<int> numbers_of_ranks;
+    std::vector<std::uint32_t> processes;
     for (const auto& [process, rank] : visitor.ranks()) {
         const bool any =
             std::any_of(rank.steps.begin(), rank.steps.end(), [](const auto& step) { return step.second.end_ns != 0; });
         if (!any) continue;
         ranks.push_back(&rank);
+        processes.push_back(process);
         numbers_of_ranks.push_back(process == otf2::nowhere ? 0 : static_cast<int>(process));
         add_place(training, archive, rank.location);
     }
@@ -309,6 +313,7 @@ std::optional<Training> read_numbered_steps(const std::filesystem::path& path)
     for (std::size_t r = 0; r < ranks.size(); ++r)
         training.steps.ranks.push_back(steps_of(numbers_of_ranks[r], *ranks[r], training.steps.numbers, phases));
     add_bucket_measures(training, ranks, archive);
+    if (!training.extra_names.empty()) parts.add_to(training, processes);
     return training;
 }
 

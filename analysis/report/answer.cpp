@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 namespace analysis {
@@ -24,6 +25,12 @@ std::vector<std::string> judged_as(const Verdict& verdict, const std::string& wo
     for (const FactorVerdict& factor : verdict.factors)
         if (factor.verdict == word) noises.push_back(base::factor_name(factor.factor, factor.level));
     return noises;
+}
+
+bool any_tried(const Verdict& verdict)
+{
+    return std::any_of(verdict.factors.begin(), verdict.factors.end(),
+                       [](const FactorVerdict& factor) { return tried_setting(factor.level).has_value(); });
 }
 
 }  // namespace
@@ -101,8 +108,9 @@ std::string slowdown_note(const Report& report)
     what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(what.front())));
     return join("Slowdown: ", what, " In percent of a quiet step (", fixed(report.verdict.quiet_step_ms, 2),
                 " ms), with its ", 100.0 * report.verdict.confidence, " % interval. ",
-                "Safe: the whole interval is below the budget. Unsafe: all of it is above. Undecided: neither. "
-                "Settings are what acts on such noise; this run did not try them.");
+                "Safe: the whole interval is below the budget. Unsafe: all of it is above. Undecided: neither. ",
+                any_tried(report.verdict) ? "Settings that were tried here are said to be; others were not."
+                                          : "Settings are what acts on such noise; this run did not try them.");
 }
 
 std::optional<Again> again(const Report& report)

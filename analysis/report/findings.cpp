@@ -60,15 +60,6 @@ Check check_of_outliers(const Analysis& analysis)
             "Too many under one noise for accidents, so they stay in the estimate; intervals are wider."};
 }
 
-// What is zero to two digits is only "0".
-NoiseTable::Cell cell_of(const Effect* effect, double confidence)
-{
-    if (effect == nullptr) return {"–", ""};
-    const double half = effect->percent.interval(confidence).half_width();
-    if (std::abs(effect->percent.value) + half < 0.005) return {.value = "0", .half = "", .zero = true};
-    return {fixed(effect->percent.value, 2), fixed(half, 2)};
-}
-
 // A row for each effect on the job's step; in a factorial its kind stands in a column of its own.
 NoiseTable table_of_effects(const Report& report, const std::string& title, const std::vector<std::string>& columns,
                             const std::function<std::vector<NoiseTable::Cell>(const Effect&)>& cells)
@@ -211,6 +202,15 @@ std::string speed(const Json& level, const std::string& key, double unit, const 
 }
 
 }  // namespace
+
+NoiseTable::Cell cell_of(const Effect* effect, double confidence)
+{
+    if (effect == nullptr) return {"–", ""};
+    const double half = effect->percent.interval(confidence).half_width();
+    // What is zero to two digits is only "0".
+    if (std::abs(effect->percent.value) + half < 0.005) return {.value = "0", .half = "", .zero = true};
+    return {fixed(effect->percent.value, 2), fixed(half, 2)};
+}
 
 std::vector<Check> checks(const Report& report)
 {

@@ -43,6 +43,9 @@ struct NoiseTable {
     std::vector<Row> rows;
     std::string note;
 };
+// Of an effect, which may be null: its estimate and half of its interval.
+NoiseTable::Cell cell_of(const Effect* effect, double confidence);
+
 // Effects by phase; where the time goes, if buckets were recorded; by rank, if those are few; outliers; waiting in MPI
 // and the critical path, if the archive has any.
 std::vector<NoiseTable> noise_tables(const Report& report);

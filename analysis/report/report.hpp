@@ -1,8 +1,10 @@
 // All that a report of one designed run is made of; each writer visits it.
 #pragma once
 
+#include "analysis/conclude/harvest.hpp"
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/estimate/analyse.hpp"
+#include "analysis/estimate/secondary/secondary.hpp"
 #include "analysis/input/mpi_waits.hpp"
 
 #include <nlohmann/json.hpp>
@@ -25,6 +27,9 @@ struct Report {
     DesignedRun run;
     Analysis analysis;
     Verdict verdict;
+    Secondary secondary;             // of one run only
+    std::vector<Harvested> harvest;  // likewise
+    double node_hour_cost = 0.0;     // 0: not given
     Rules rules;
     std::string schedule;            // as the noise was given it
     std::string seed;                // of the noise

@@ -50,5 +50,21 @@ for row in rows("looking"):
         check(row, 0.0, 0.6)
     if row["quantity"] == "share of the fixed length" and share == 0.5 and row["count"] == "1":
         check(row, 0.0, 0.6 + chance(0.5) / 2)
+for row in rows("response"):
+    if row["quantity"] == "break point within one level":
+        check(row, 0.95 - chance(0.95), 1.0)
+    if row["quantity"] == "coverage of the tolerated level":
+        check(row, 0.94 - chance(0.94), 1.0)
+    if row["quantity"] == "safe up to more than is tolerated":
+        check(row, 0.0, 0.025 + chance(0.025))
+estimates = {}
+for row in rows("carry-over"):
+    key = (row["count"], row["varies_percent"])
+    if row["quantity"] == "mean estimate, percent":
+        estimates[key] = float(row["value"])
+    if row["quantity"] == "truth, percent" and abs(estimates[key] - float(row["value"])) > 0.15:
+        wrong.append(f"carry-over of {row['value']} % came out as {estimates[key]} %")
+    if row["quantity"] == "coverage of the carry-over":
+        check(row, 0.92 - chance(0.95), min(1.0, 0.98 + chance(0.95)))
 print("\n".join(wrong) or "all as promised")
 sys.exit(1 if wrong else 0)

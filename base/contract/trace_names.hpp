@@ -7,6 +7,7 @@ inline constexpr const char* main = "main";            // of a training's rank: 
 inline constexpr const char* transport = "transport";  // .. what carries its exchange
 inline constexpr const char* schedule = "schedule";    // of a noise process: what was assigned when
 inline constexpr const char* noise_cpu = "cpu ";       // .. then a CPU's number: what ran there
+inline constexpr const char* reader = "reader ";       // of a rank, then its number: a thread that reads input
 
 }  // namespace base::location
 
@@ -15,6 +16,7 @@ namespace base::region {
 inline constexpr const char* step = "step";
 inline constexpr const char* bucket_ready = "bucket_ready";
 inline constexpr const char* bucket_exchange = "bucket_exchange";
+inline constexpr const char* read = "read";                          // of input, by a reader
 inline constexpr const char* quiet = "quiet";                        // nothing is assigned
 inline constexpr const char* training_stopped = "training stopped";  // by control.pause
 

@@ -1,5 +1,6 @@
 #include "base/system/cgroups.hpp"
 
+#include "base/system/waiting.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>
@@ -126,6 +127,77 @@ std::optional<double> cpu_quota(const fs::path& root)
         if (quota) least = std::min(*quota, least.value_or(*quota));
     }
     return least;
+}
+
+namespace {
+
+bool put_line(const fs::path& file, const std::string& text)
+{
+    std::ofstream out{file};
+    return static_cast<bool>(out << text << std::flush);
+}
+
+bool has_line(const fs::path& file, const std::string& wanted)
+{
+    std::ifstream in{file};
+    for (std::string line; std::getline(in, line);)
+        if (line == wanted) return true;
+    return false;
+}
+
+}  // namespace
+
+std::unique_ptr<OwnGroup> OwnGroup::make(const CgroupDirectory& parent, const std::string& name,
+                                         const std::vector<std::string>& controllers)
+{
+    std::error_code refused;
+    if (!fs::create_directory(parent.path / name, refused)) return nullptr;
+    std::unique_ptr<OwnGroup> group{new OwnGroup{parent, parent.path / name}};
+    if (parent.version != 2) return group;
+    const fs::path handed_on = parent.path / "cgroup.subtree_control";
+    std::ifstream in{handed_on};
+    std::string known;
+    std::getline(in, known);
+    const std::vector<std::string> already = split(known, ' ');
+    for (const std::string& controller : controllers)
+        if (std::find(already.begin(), already.end(), controller) == already.end() &&
+            put_line(handed_on, "+" + controller))
+            group->handed_on_.push_back(controller);
+    return group;
+}
+
+OwnGroup::~OwnGroup()
+{
+    constexpr std::int64_t patience_ns = 500'000'000;  // for those that have just ended
+    const auto is_gone = [this] {
+        std::error_code busy;
+        fs::remove(path_, busy);
+        return !busy;
+    };
+    wait_until(is_gone, patience_ns);
+    for (const std::string& controller : handed_on_)
+        put_line(parent_.path / "cgroup.subtree_control", "-" + controller);
+}
+
+bool OwnGroup::has(const std::string& file) const
+{
+    return fs::exists(path_ / file);
+}
+
+bool OwnGroup::takes(pid_t pid) const
+{
+    const std::string number = std::to_string(pid);
+    return put("cgroup.procs", number) && holds("cgroup.procs", number);
+}
+
+bool OwnGroup::put(const std::string& file, const std::string& text) const
+{
+    return put_line(path_ / file, text);
+}
+
+bool OwnGroup::holds(const std::string& file, const std::string& line) const
+{
+    return has_line(path_ / file, line);
 }
 
 }  // namespace base

@@ -1,12 +1,15 @@
-// The control groups this process is in, versions 1 and 2: what they limit.
+// The control groups this process is in, versions 1 and 2: what they limit; and groups of its own.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace base {
 
@@ -38,5 +41,30 @@ std::optional<std::int64_t> number_in(const std::filesystem::path& path);
 
 // CPU time per second that the groups grant (cpu.max; cpu.cfs_quota_us), in CPUs: 1.5; none without a limit.
 std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
+
+// A group that this process made. Taken away in the end, once nobody is in it: its maker moves those out before.
+class OwnGroup {
+ public:
+    // Null where this user may not make it. Version 2 of a group has only the controllers that its parent hands on: the
+    // parent is asked to hand these on, and no longer in the end.
+    static std::unique_ptr<OwnGroup> make(const CgroupDirectory& parent, const std::string& name,
+                                          const std::vector<std::string>& controllers = {});
+    ~OwnGroup();
+    OwnGroup(const OwnGroup&) = delete;
+    OwnGroup& operator=(const OwnGroup&) = delete;
+
+    int version() const { return parent_.version; }
+    bool has(const std::string& file) const;
+    bool takes(pid_t pid) const;  // with all its threads; false where that is refused
+    bool put(const std::string& file, const std::string& text) const;    // false where that is refused
+    bool holds(const std::string& file, const std::string& line) const;  // among its lines
+
+ private:
+    OwnGroup(CgroupDirectory parent, std::filesystem::path path) : parent_{std::move(parent)}, path_{std::move(path)} {}
+
+    CgroupDirectory parent_;
+    std::filesystem::path path_;
+    std::vector<std::string> handed_on_;  // controllers, on our behalf
+};
 
 }  // namespace base

@@ -57,7 +57,7 @@ void Instruments::define(const InstrumentPlan& plan)
     main_ = &recorder.location(base::location::main, bound);
     exchange_location_ = &recorder.location(base::location::transport, bound);
     for (int reader = 0; reader < plan.readers; ++reader)
-        readers_.push_back(&recorder.location("reader " + std::to_string(reader), bound));
+        readers_.push_back(&recorder.location(base::location::reader + std::to_string(reader), bound));
     for (int transformer = 0; transformer < plan.transformers; ++transformer)
         transformers_.push_back(&recorder.location("transform " + std::to_string(transformer), bound));
     if (plan.checkpoints_beside) writer_ = &recorder.location("checkpoint writer", bound);
@@ -72,7 +72,7 @@ void Instruments::define(const InstrumentPlan& plan)
         recorder.in_group(base::region_group::exchange, recorder.region("all_to_all", otf2::RegionRole::task));
     coordination_ =
         recorder.in_group(base::region_group::exchange, recorder.region("coordination", otf2::RegionRole::task));
-    read_ = recorder.in_group(base::region_group::io, recorder.region("read", otf2::RegionRole::file_io));
+    read_ = recorder.in_group(base::region_group::io, recorder.region(base::region::read, otf2::RegionRole::file_io));
     transform_ = recorder.region("transform");
     checkpoint_write_ =
         recorder.in_group(base::region_group::io, recorder.region("checkpoint_write", otf2::RegionRole::file_io));

@@ -61,6 +61,7 @@ exit_codes = {
     "interference analyse DIR": {0, 3},  # noise is not promised to cover a training of some seconds
     "jobscripts/local.sh --out DIR --duration": {0, 3},
     "crosstalk run --duration 60s": {0, 3},
+    "noisegen --schedule 'rotation(io.write[limit=none|io.max:50MiB/s]": {0, 77},  # it takes a control group
 }
 
 # Who runs a command that is not run here.
@@ -84,6 +85,7 @@ elsewhere = {
     "jobscripts/virtual-nodes.sh": "virtual_nodes_test.sh: not every machine lets namespaces be made",
     "crosstalk campaign collect DIR": "campaign_test.sh",
     "interference analyse run1 run2": "interference_pooled_test",
+    "--empty-node EMPTY": "harvest_test",
     "effects-simulation --study": "studies_test.py",
     "interference controls": "controls_test.sh: its runs take ten minutes",
     "trace-cube scorep/": "needs an archive of Score-P: against_scalasca_test",

@@ -8,7 +8,8 @@ namespace noisegen {
 
 namespace {
 
-nlohmann::ordered_json level_record(const Schedule& schedule, const FactorLevel& level, const LevelTotal& total)
+nlohmann::ordered_json level_record(const Schedule& schedule, const FactorLevel& level, const LevelTotal& total,
+                                    const std::string& limited_by)
 {
     nlohmann::ordered_json record;
     record["factor"] = level.factor;
@@ -26,6 +27,9 @@ nlohmann::ordered_json level_record(const Schedule& schedule, const FactorLevel&
     record["waited_s"] = static_cast<double>(total.waited_ns) * 1e-9;
     const double share = reached(level.intensity, total);
     record["reached"] = share;
+    record["limit"] = level.intensity.limit ? level.intensity.limit->text : "none";
+    record["limited_by"] = limited_by;
+    record["sched"] = level.intensity.sched;
     record["rate_reached"] = share >= rate_kept && share <= rate_exceeded;
     return record;
 }
@@ -102,7 +106,8 @@ void record_team(nlohmann::ordered_json& record, const Plan& plan, const Team& t
         record["stressors"].push_back(stressor_record(schedule.stressors[i], plan.runs[i], notes[i]));
     record["factor_levels"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < totals.size(); ++i)
-        record["factor_levels"].push_back(level_record(schedule, schedule.levels[i], totals[i]));
+        record["factor_levels"].push_back(
+            level_record(schedule, schedule.levels[i], totals[i], team.limited_by(schedule.levels[i].intensity)));
 }
 
 }  // namespace noisegen

@@ -113,6 +113,10 @@ bool ScheduleBuilder::runs_on_cpus(const Treatment& treatment) const
 Schedule ScheduleBuilder::finish(decltype(Schedule::order) order)
 {
     if (schedule_.design != Schedule::Design::sequence) check_controls();
+    if (schedule_.design == Schedule::Design::factorial)
+        for (const FactorLevel& level : schedule_.levels)
+            if (level.intensity.limit)
+                base::fail_usage(text(level), ": a limit holds for all that is on together; use rotation(...)");
     schedule_.order = std::move(order);
     return std::move(schedule_);
 }

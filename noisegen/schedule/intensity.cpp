@@ -25,6 +25,21 @@ base::Percent share(const StressorCard& card, const base::Settings& settings, co
     return share;
 }
 
+bool has_option(const StressorCard& card, const std::string& name)
+{
+    return std::any_of(card.options.begin(), card.options.end(),
+                       [&](const base::OptionCard& option) { return option.name == name; });
+}
+
+std::optional<ResourceLimit> limit_of(const StressorCard& card, const base::Settings& settings)
+{
+    if (!has_option(card, "limit")) return std::nullopt;
+    const std::optional<ResourceLimit> limit = parse_limit(card.name + "[limit]", settings.text("limit"));
+    if (limit && limit->kind == ResourceLimit::Kind::cpuset && has_option(card, "follow"))
+        base::fail_usage(card.name, "[limit]: its threads are bound to one CPU each, so a cpuset is for job.run only");
+    return limit;
+}
+
 }  // namespace
 
 std::vector<base::OptionCard> with_intensity(const std::string& rate_example, std::vector<base::OptionCard> own)
@@ -36,14 +51,23 @@ std::vector<base::OptionCard> with_intensity(const std::string& rate_example, st
     own.push_back({"period", "100ms", "of the duty; periods begin together on all CPUs"});
     own.push_back(
         {"follow", "", "on only while the training on this node is in that phase: backward, or forward+backward"});
+    own.push_back(limit_option());
+    own.push_back({"sched", "", "scheduling class while it is on: other, batch or idle"});
     own.push_back({"arrival", "fixed", "of the steps at a rate: fixed or poisson"});
     return own;
 }
 
+base::OptionCard limit_option()
+{
+    return {
+        "limit", "none",
+        "of the operating system while it is on: io.max:50MiB/s, cpu.weight:1, cpu.max:50%, cpu.idle:1, cpuset:2-3 (of "
+        "job.run), resctrl:10%"};
+}
+
 bool has_intensity(const StressorCard& card)
 {
-    return std::any_of(card.options.begin(), card.options.end(),
-                       [](const base::OptionCard& option) { return option.name == "follow"; });
+    return has_option(card, "follow");
 }
 
 std::vector<base::TrainingPhase> parse_follow(const std::string& text)
@@ -62,14 +86,18 @@ std::string format_follow(const std::vector<base::TrainingPhase>& phases)
 
 const std::vector<std::string>& intensity_options()
 {
-    static const std::vector<std::string> names{"rate", "duty", "period", "follow", "arrival"};
+    static const std::vector<std::string> names{"rate", "duty", "period", "follow", "arrival", "limit", "sched"};
     return names;
 }
 
 Intensity intensity(const StressorCard& card, const base::Settings& settings, std::optional<base::Rate> rate)
 {
     Intensity found;
+    found.limit = limit_of(card, settings);
     if (!has_intensity(card)) return found;
+    found.sched = settings.text("sched");
+    if (!found.sched.empty() && found.sched != "other" && found.sched != "batch" && found.sched != "idle")
+        base::fail_usage(card.name, "[sched]: other, batch or idle, not ", found.sched);
     found.rate = rate;
     if (const std::string& option = settings.text("rate"); !rate && option.ends_with('%'))
         found.of_limit = share(card, settings, "rate");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/contract/control_file.hpp"
+#include "noisegen/schedule/limit.hpp"
 #include "noisegen/stressors/stressor.hpp"
 
 #include <algorithm>
@@ -17,6 +18,8 @@ struct Intensity {
     base::Nanoseconds period{100'000'000};  // bursts begin at its multiples since the start of the run
     bool poisson = false;                   // steps come at random, the rate is their mean
     std::vector<base::TrainingPhase> follow;  // on only while the training is in one of these; empty: always
+    std::optional<ResourceLimit> limit;       // of the operating system, while on
+    std::string sched;  // scheduling class while on: other, batch, idle; empty: that of the process
     // Is there anything to fall short of?
     bool asks() const { return rate.has_value() || duty.value < 100.0; }
     bool follows(base::TrainingPhase phase) const
@@ -26,8 +29,8 @@ struct Intensity {
     bool operator==(const Intensity&) const = default;
 };
 
-// Reads and checks the options of with_intensity(); of a card without them: as fast as it goes. A `rate` stands for the
-// option's. Throws UsageError.
+// Reads and checks the options of with_intensity(), or of those that the card has: without them as fast as it goes. A
+// `rate` stands for the option's. Throws UsageError.
 Intensity intensity(const StressorCard& card, const base::Settings& settings, std::optional<base::Rate> rate = {});
 
 // Whether the card has those options.

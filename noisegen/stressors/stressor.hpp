@@ -108,8 +108,11 @@ struct StressorCard {
     std::function<std::unique_ptr<Stressor>(const base::Settings&, const Place&)> make = {};
 };
 
-// The options of a card whose stress the team can hold back, after its own: rate, duty, period and arrival. The
-// stressor itself reads none of them. The example shows a rate.
+// The option `limit`, for a card without the others of with_intensity().
+base::OptionCard limit_option();
+
+// The options of a card whose stress the team can hold back, after its own: rate, duty, period, arrival, limit, sched.
+// The stressor itself reads none of them. The example shows a rate.
 std::vector<base::OptionCard> with_intensity(const std::string& rate_example, std::vector<base::OptionCard> own = {});
 
 }  // namespace noisegen

@@ -1,5 +1,7 @@
 #include "analysis/report/writers/csv.hpp"
 
+#include "analysis/report/further/further.hpp"
+#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
@@ -134,6 +136,7 @@ void write_factor_levels(const std::filesystem::path& file, const Report& report
 constexpr Table all[] = {
     {"verdicts.csv", write_verdicts}, {base::file::effects, write_effects},       {"measures.csv", write_measures},
     {"outliers.csv", write_outliers}, {"factor_levels.csv", write_factor_levels}, {"exposure.csv", write_exposure},
+    {"response.csv", write_response}, {"carry_over.csv", write_carry_over},       {"harvest.csv", write_harvest},
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
+#include "analysis/report/further/further.hpp"
+#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/places.hpp"
@@ -92,6 +94,18 @@ std::string detail_section(const Report& report, const std::vector<Plot>& plots,
     return fill("<section><h2>In detail</h2>\n{}</section>\n", {html});
 }
 
+std::string further_section(const Report& report)
+{
+    std::string tables;
+    for (const NoiseTable& table : further_tables(report)) tables += noise_table(report, table);
+    return fill(R"(<section><h2>How much, how long, how sure</h2>
+<ul class="plain">{}</ul>
+<div class="screen">
+{}</div></section>
+)",
+                {list(harvest_sentences(report)) + list(further_sentences(report)), tables});
+}
+
 std::string record_html(const Record& record)
 {
     const std::string host = word(record.json, "host");
@@ -131,7 +145,7 @@ std::string run_section(const Report& report)
 
 constexpr std::string_view page_form = R"(<h1>{}</h1>
 <p class="sub">Noise beside {}<br>{}</p>
-{}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
+{}{}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
 <ul class="plain">{}</ul></section>
 <p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
 )";
@@ -254,9 +268,10 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
                 fill(page_form,
                      {answered, who, escape(measured(report)), trusted ? "" : trust,
                       verdict_section(report, scope(report)), trusted ? trust : "", limits_box(report),
-                      node_drawing(node_places(report)), trust_section(report), detail_section(report, plots, folder),
-                      run_section(report), list(not_said(report)), escape(word(report.own_record, "version")),
-                      escape(word(report.own_record, "git_revision")), links_to_tables(report)}));
+                      node_drawing(node_places(report)), trust_section(report), further_section(report),
+                      detail_section(report, plots, folder), run_section(report), list(not_said(report)),
+                      escape(word(report.own_record, "version")), escape(word(report.own_record, "git_revision")),
+                      links_to_tables(report)}));
 }
 
 }  // namespace analysis

@@ -3,6 +3,8 @@
 #include "analysis/report/again.hpp"
 #include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
+#include "analysis/report/further/further.hpp"
+#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/places.hpp"
 #include "base/contract/run_directory.hpp"
@@ -76,6 +78,9 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["kind"] = text(factor.kind);
     json["p_holm"] = factor.p_holm;
     json["setting"] = factor.setting;
+    const Effect* judged = find(analysis.effects, factor.factor, factor.level, factor.kind, "step");
+    json["detectable_percent"] =
+        judged == nullptr ? Json(nullptr) : Json(detectable_percent(judged->percent, report.verdict.confidence_each));
     if (const Effect* median = find(analysis.extra_effects, factor.factor, factor.level, factor.kind, "median step"))
         json["median_effect_percent"] = median->percent.value;
     for (const OutlierRate& rate : analysis.outlier_rates) {
@@ -118,6 +123,7 @@ Json factors_json(const Report& report)
             factors[factor.factor] = json;
         }
         factors[factor.factor]["levels"] = levels;
+        add_curve(factors[factor.factor], report, factor.factor);
     }
     return factors;
 }
@@ -238,6 +244,8 @@ Json verdict_json(const Report& report)
     json["nodes"] = nodes_json(report);
     json["stopping"] = stopping_json(report);
     json["scope"] = scope(report);
+    json["carry_over"] = carry_over_json(report);
+    json["harvest"] = harvest_json(report);
     return json;
 }
 

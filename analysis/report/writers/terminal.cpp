@@ -1,6 +1,8 @@
 #include "analysis/report/writers/terminal.hpp"
 
 #include "analysis/report/answer.hpp"
+#include "analysis/report/further/further.hpp"
+#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/contract/factor_name.hpp"
@@ -75,6 +77,8 @@ void print(std::ostream& out, const Report& report)
     for (const FactorVerdict& factor : verdict.factors)
         if (factor.verdict == base::verdict_word::undecided)
             out << name_of(factor) << ": " << outlook(report, factor) << "\n";
+    for (const std::string& sentence : harvest_sentences(report)) out << base::printable(sentence) << "\n";
+    for (const std::string& sentence : curve_sentences(report)) out << base::printable(sentence) << "\n";
     const std::optional<Again> run = again(report);
     if (run && run->half_width_percent) out << run->what << ": " << base::printable(run->command) << "\n";
 }

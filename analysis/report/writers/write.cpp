@@ -2,6 +2,7 @@
 
 #include "analysis/report/plots/plots.hpp"
 #include "analysis/report/waits.hpp"
+#include "analysis/report/plots/response_plot.hpp"
 #include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/json.hpp"
@@ -25,7 +26,8 @@ void write_report(const std::filesystem::path& wanted, const Report& report)
     for (const Table& table : tables()) table.write(folder / table.file, report);
     write_wait_tables(folder, report);
     base::write_whole(folder / base::file::run_record, json_text(report.own_record));
-    const std::vector<Plot> plots = draw_plots(folder, report);
+    std::vector<Plot> plots = draw_plots(folder, report);
+    if (!report.secondary.curves.empty()) plots.push_back(draw_response(folder, report));
     base::end_if_stopped();
     base::write_whole(folder / "index.html", html(report, plots, folder));
     base::write_whole(folder / base::file::verdict, json_text(verdict_json(report)));

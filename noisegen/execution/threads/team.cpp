@@ -27,6 +27,19 @@ void leave_signals_alone()
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
+// The class of each level, and back to that of the process: not every user may leave `idle` again.
+void try_scheduling_classes(const Schedule& schedule, const std::string& own)
+{
+    for (const FactorLevel& level : schedule.levels) try {
+            if (level.intensity.sched.empty()) continue;
+            base::set_scheduling_class(level.intensity.sched);
+            base::set_scheduling_class(own);
+        } catch (const std::system_error& error) {
+            base::unavailable(text(level), ": ", error.what(), " (sched=", level.intensity.sched,
+                              " needs root, or ulimit -e 20)");
+        }
+}
+
 }  // namespace
 
 struct Team::Worker {
@@ -42,6 +55,7 @@ struct Team::Worker {
 Team::Team(const Schedule& schedule, Setup setup)
     : schedule_{schedule},
       setup_{std::move(setup)},
+      limits_{LimitGroup::make(schedule, {setup_.cpus.begin(), setup_.cpus.end()})},
       made_{static_cast<std::ptrdiff_t>(setup_.cpus.size())},
       going_{go_.get_future().share()},
       news_{base::check_errno(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "make an event")},
@@ -146,6 +160,7 @@ void Team::work(Worker& worker)
         leave_signals_alone();
         base::bind_this_thread({worker.cpu});
         base::set_scheduling_class(setup_.scheduling);
+        try_scheduling_classes(schedule_, setup_.scheduling);
         prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: slots begin when they should
         for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
             const std::vector<int>& cpus = setup_.runs[i];
@@ -254,8 +269,12 @@ SlotDone Team::run_slot(Worker& worker, const RunqueueDelay& runqueue_delay, con
         asked.rate ? asked.rate->per_second / static_cast<double>(worker.sharers[level.stressor]) : 0.0;
     done.sample.requested_per_s = asked_per_s * asked.duty.fraction();
     LevelState& state = worker.levels[*done.level];
-    if (Stressor* stressor = worker.stressors[level.stressor].get())
-        stress(*stressor, asked, state, done,
+    if (Stressor* stressor = worker.stressors[level.stressor].get()) {
+        const bool sets = setup_.runs[level.stressor].front() == worker.cpu;
+        std::optional<LimitedStressor> limited;
+        if (asked.limit) limited.emplace(*stressor, *limits_, *asked.limit, worker.cpu, sets);
+        if (!asked.sched.empty()) base::set_scheduling_class(asked.sched);
+        stress(limited ? *limited : *stressor, asked, state, done,
                {.cpu = worker.index,
                 .start_ns = start_ns_,
                 .deadline_ns = deadline,
@@ -267,7 +286,8 @@ SlotDone Team::run_slot(Worker& worker, const RunqueueDelay& runqueue_delay, con
                 .observers = observers_,
                 .figures = worker.figures,
                 .fell_short = [this, &done](double share) { fell_short(*done.level, share); }});
-    else
+        if (!asked.sched.empty()) base::set_scheduling_class(setup_.scheduling);
+    } else
         sleep();
     done.sample.end_ns = base::now_ns();
 
@@ -347,6 +367,11 @@ Lateness Team::late_to_follow() const
 Lateness Team::late_to_leave() const
 {
     return lateness(&CpuFigures::late_to_leave_ns);
+}
+
+std::string Team::limited_by(const Intensity& intensity) const
+{
+    return intensity.limit && limits_ ? limits_->how(*intensity.limit) : "";
 }
 
 std::vector<std::string> Team::notes() const

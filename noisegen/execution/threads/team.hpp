@@ -5,6 +5,7 @@
 #include "base/descriptor.hpp"
 #include "noisegen/execution/threads/stop_event.hpp"
 #include "noisegen/execution/threads/stress.hpp"
+#include "noisegen/resources/limit_group.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -73,6 +74,8 @@ class Team {
     Lateness late_to_leave() const;
     // How each stressor worked on its first CPU, by stressor; empty if it has nothing to report. After stop().
     std::vector<std::string> notes() const;
+    // By what the level's limit is held: "cgroup v1"; empty if it has none.
+    std::string limited_by(const Intensity& intensity) const;
 
  private:
     struct Worker;
@@ -90,6 +93,7 @@ class Team {
 
     const Schedule& schedule_;
     Setup setup_;
+    std::unique_ptr<LimitGroup> limits_;  // if a level has a limit; what is made after it is in its groups
     std::vector<std::unique_ptr<Shared>> shared_;
     StopEvent stop_event_;
     std::latch made_;

@@ -5,8 +5,6 @@
 #include "base/system/waiting.hpp"
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 
@@ -16,26 +14,9 @@ namespace noisegen {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::int64_t freeze_within_ns = 100'000'000;
 constexpr std::int64_t look_again_ns = 100'000;
 
-bool put(const fs::path& file, const std::string& text)
-{
-    std::ofstream out{file};
-    return static_cast<bool>(out << text << std::flush);
-}
-
-bool holds(const fs::path& file, const std::string& text)
-{
-    std::ifstream in{file};
-    for (std::string line; std::getline(in, line);)
-        if (line == text) return true;
-    return false;
-}
-
-// A group below this process's own; taken away in the end, when nobody is in it.
 class Group : public Freezer {
  public:
     struct Kind {
@@ -48,31 +29,19 @@ class Group : public Freezer {
         const char* frozen;
     };
 
-    Group(const Kind& kind, fs::path path) : kind_{kind}, path_{std::move(path)} {}
-    ~Group() override
-    {
-        std::error_code busy;
-        fs::remove(path_, busy);
-    }
-    Group(const Group&) = delete;
-    Group& operator=(const Group&) = delete;
+    Group(const Kind& kind, std::unique_ptr<base::OwnGroup> group) : kind_{kind}, group_{std::move(group)} {}
 
-    bool takes(pid_t pid)
-    {
-        const std::string number = std::to_string(pid);
-        return put(path_ / "cgroup.procs", number) && holds(path_ / "cgroup.procs", number);
-    }
     void freeze() override
     {
-        put(path_ / kind_.file, kind_.on);
-        base::wait_until([this] { return holds(path_ / kind_.state, kind_.frozen); }, freeze_within_ns, look_again_ns);
+        group_->put(kind_.file, kind_.on);
+        base::wait_until([this] { return group_->holds(kind_.state, kind_.frozen); }, freeze_within_ns, look_again_ns);
     }
-    void thaw() override { put(path_ / kind_.file, kind_.off); }
+    void thaw() override { group_->put(kind_.file, kind_.off); }
     const char* name() const override { return kind_.name; }
 
  private:
     const Kind& kind_;
-    fs::path path_;
+    std::unique_ptr<base::OwnGroup> group_;
 };
 
 constexpr Group::Kind version_2{2, "cgroup v2", "cgroup.freeze", "1", "0", "cgroup.events", "frozen 1"};
@@ -83,11 +52,8 @@ std::unique_ptr<Freezer> group_of(pid_t pid, const Group::Kind& kind)
 {
     for (const base::CgroupDirectory& own : base::cgroup_directories("freezer")) {
         if (own.version != kind.version) continue;
-        const fs::path path = own.path / ("crosstalk-" + std::to_string(::getpid()));
-        std::error_code refused;
-        if (!fs::create_directory(path, refused)) continue;
-        auto group = std::make_unique<Group>(kind, path);
-        if (fs::exists(path / kind.file) && group->takes(pid)) return group;
+        auto group = base::OwnGroup::make(own, "crosstalk-" + std::to_string(::getpid()));
+        if (group && group->has(kind.file) && group->takes(pid)) return std::make_unique<Group>(kind, std::move(group));
     }
     return nullptr;
 }

@@ -181,7 +181,7 @@ extern const StressorCard job_run{
     .summary =
         "a program of your own on all noise CPUs, frozen while others have their slots: your neighbour as the "
         "treatment; an operation is a line that it appends to $CROSSTALK_HARVEST",
-    .options = {{"file", "", "the program, without arguments; a script begins with #!"}},
+    .options = {{"file", "", "the program, without arguments; a script begins with #!"}, limit_option()},
     .needs = [](const base::Settings& settings) -> Needs {
         file_of(settings);
         return {};

@@ -1,0 +1,76 @@
+// Response curves: how the effect of a noise grows with its level, from which level on there is one, and which level
+// the budget tolerates.
+#pragma once
+
+#include "analysis/estimate/analyse.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace analysis {
+
+// What noise reached at a level while it was on, by its own record; 0 where it says nothing.
+struct Achieved {
+    double bytes_per_s = 0.0;
+    double operations_per_s = 0.0;
+    double duty = 0.0;  // 0 to 1
+};
+using Doses = std::map<std::pair<std::string, std::string>, Achieved>;  // by factor and level
+
+struct CurvePoint {
+    std::string level;  // "rate=4GiB/s"
+    double dose = 0.0;
+    Mean percent;                 // effect on the step, as in Analysis::effects
+    double fitted_percent = 0.0;  // on the monotone curve
+    Interval fitted;              // pointwise, made monotone likewise
+};
+
+// A dose with its interval; none: beyond the doses that were run.
+struct DoseEstimate {
+    std::optional<double> value;
+    std::optional<double> low;
+    std::optional<double> high;
+};
+
+struct ResponseCurve {
+    std::string factor;
+    std::string stressor;
+    std::string option;              // that has the levels: "rate"
+    std::string unit;                // of the doses, as in Amount
+    bool achieved = false;           // doses are what was achieved, else what was asked for
+    std::vector<CurvePoint> points;  // two or more, by dose
+
+    // The lowest level of those, from the highest down without a gap, whose interval lies above zero: the minimum
+    // effective dose. Testing in that fixed order needs no correction for the number of levels. Its interval is from
+    // draws of the effects.
+    DoseEstimate break_point;
+
+    // The dose at which the curve reaches the budget; none: above the highest. Up to `low` all effects have an interval
+    // below the budget (none: not even the lowest dose has), from `high` on all above it. Between levels the effect is
+    // taken as linear, and below the lowest rate as linear from nothing. Both bounds are those doses at which a t test
+    // of "the effect is the budget" ends to reject it, so that each is on the wrong side in (1 - confidence) / 2 at
+    // most.
+    DoseEstimate tolerated;
+};
+
+struct CurveRules {
+    double budget_percent = 1.0;
+    double confidence = 0.95;
+    bool looked = false;     // as Rules::looked
+    std::uint64_t seed = 1;  // of the draws
+};
+
+// Of each noise with two or more levels that are amounts of one option. The curve is the isotonic regression of the
+// levels' effects, weighted by their precision (pool adjacent violators), the interval at each level made monotone
+// likewise (Chernozhukov, Fernandez-Val, Galichon 2009).
+std::vector<ResponseCurve> response_curves(const DesignedRun& run, const Analysis& analysis, const Doses& doses,
+                                           const CurveRules& rules);
+
+// The non-decreasing values that are nearest in weighted squares: pool adjacent violators. Weights above zero.
+std::vector<double> isotonic(const std::vector<double>& values, const std::vector<double>& weights);
+
+}  // namespace analysis

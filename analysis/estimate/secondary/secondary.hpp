@@ -1,0 +1,16 @@
+// What a run tells beside the effect on the mean step, which decides.
+#pragma once
+
+#include "analysis/estimate/secondary/carry_over.hpp"
+#include "analysis/estimate/secondary/response.hpp"
+
+#include <vector>
+
+namespace analysis {
+
+struct Secondary {
+    std::vector<ResponseCurve> curves;
+    std::vector<CarryOver> carry_over;
+};
+
+}  // namespace analysis

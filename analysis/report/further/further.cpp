@@ -1,0 +1,48 @@
+#include "analysis/report/further/further.hpp"
+
+#include "analysis/estimate/secondary/tails.hpp"
+#include "analysis/report/record.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace analysis {
+
+namespace {
+
+// What the noise processes say that they reached at each level, averaged over them.
+Doses doses_on_record(const Report& report)
+{
+    Doses doses;
+    std::map<std::pair<std::string, std::string>, double> processes;
+    for (const Record* record : noise_records(report))
+        for (const nlohmann::ordered_json& level : list_in(record->json, "factor_levels")) {
+            const std::pair key{word(level, "factor"), word(level, "level")};
+            Achieved& sum = doses[key];
+            sum.bytes_per_s += number_in(level, "bytes_per_s").value_or(0.0);
+            sum.operations_per_s += number_in(level, "operations_per_s").value_or(0.0);
+            sum.duty += number_in(level, "duty").value_or(0.0);
+            processes[key] += 1.0;
+        }
+    for (auto& [key, sum] : doses) {
+        sum.bytes_per_s /= processes[key];
+        sum.operations_per_s /= processes[key];
+        sum.duty /= processes[key];
+    }
+    return doses;
+}
+
+}  // namespace
+
+void add_further(Report& report)
+{
+    const Verdict& verdict = report.verdict;
+    const std::uint64_t seed = report.rules.draws.seed;
+    report.secondary.curves =
+        response_curves(report.run, report.analysis, doses_on_record(report),
+                        {verdict.budget_percent, verdict.confidence_each, report.rules.looked, seed});
+    report.secondary.carry_over = carry_over(report.run, report.analysis, report.rules.looked);
+    for (Effect& effect : tail_effects(report.run, report.analysis, seed))
+        report.analysis.extra_effects.push_back(std::move(effect));
+}
+
+}  // namespace analysis

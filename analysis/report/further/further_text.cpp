@@ -1,0 +1,195 @@
+#include "analysis/report/further/further.hpp"
+#include "analysis/report/numbers.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+
+constexpr double significant_carry_over = 0.05;
+
+struct UnitOfDose {
+    double size = 1.0;
+    const char* name = "";
+};
+
+UnitOfDose unit_for(const ResponseCurve& curve, double largest)
+{
+    constexpr std::array<UnitOfDose, 4> binary{
+        {{1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1.0, "B"}}};
+    constexpr std::array<UnitOfDose, 4> decimal{{{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1.0, "B"}}};
+    const bool is_binary = std::any_of(curve.points.begin(), curve.points.end(), [](const CurvePoint& point) {
+        return point.level.find("iB") != std::string::npos;
+    });
+    for (const UnitOfDose& unit : is_binary ? binary : decimal)
+        if (largest >= unit.size) return unit;
+    return {1.0, "B"};
+}
+
+// "6.02", three digits.
+std::string three_digits(double number)
+{
+    const double size = std::abs(number);
+    return fixed(number, size >= 100.0 ? 0 : size >= 10.0 ? 1 : 2);
+}
+
+std::string interval_text(const ResponseCurve& curve, const DoseEstimate& dose)
+{
+    if (!dose.low && !dose.high) return "";
+    const std::string low = dose.low ? dose_text(curve, *dose.low) : "below what was run";
+    return join(" (", low, " to ", dose.high ? dose_text(curve, *dose.high) : "above what was run", ")");
+}
+
+std::string safe_part(const ResponseCurve& curve, double confidence)
+{
+    const DoseEstimate& tolerated = curve.tolerated;
+    const double highest = curve.points.back().dose;
+    const std::string sure = join(" (", 100.0 * confidence, " %)");
+    if (!tolerated.low || *tolerated.low <= 0.0) return "not shown to be safe at any level";
+    if (*tolerated.low >= highest) return join("safe at every level, up to ", dose_text(curve, highest), sure);
+    return join("safe up to ", dose_text(curve, *tolerated.low), sure);
+}
+
+std::string budget_part(const ResponseCurve& curve)
+{
+    if (!curve.tolerated.value) return "its curve does not reach the budget";
+    return join("its curve reaches the budget at ", dose_text(curve, *curve.tolerated.value),
+                interval_text(curve, curve.tolerated));
+}
+
+std::string break_part(const ResponseCurve& curve)
+{
+    if (!curve.break_point.value) return "at no level, the highest included, is there more than chance explains";
+    return join("from ", dose_text(curve, *curve.break_point.value), interval_text(curve, curve.break_point),
+                " on it costs more than chance explains");
+}
+
+std::string curve_sentence(const ResponseCurve& curve, const Verdict& verdict)
+{
+    return join(verdict.trustworthy ? "" : "If this run were trustworthy: ", curve.factor, " is ",
+                safe_part(curve, verdict.confidence), "; ", budget_part(curve), "; ", break_part(curve),
+                ". Levels are ", curve.achieved ? "what was achieved." : "what was asked for.");
+}
+
+std::string carry_over_sentence(const std::vector<CarryOver>& all, double confidence)
+{
+    std::vector<std::string> left;
+    const CarryOver* most = nullptr;
+    for (const CarryOver& one : all) {
+        if (one.role != base::Role::treatment) continue;
+        const Interval interval = one.percent.interval(confidence);
+        if (one.p_holm <= significant_carry_over)
+            left.push_back(join(base::factor_name(one.factor, one.level), " ", signed_percent(one.percent.value), " (",
+                                range(interval), ")"));
+        if (most == nullptr || interval.high > most->percent.interval(confidence).high) most = &one;
+    }
+    if (most == nullptr) return "";
+    if (left.empty())
+        return join("Nothing of a noise is seen in the slot after it; at most ",
+                    signed_percent(most->percent.interval(confidence).high), " is left, of ",
+                    base::factor_name(most->factor, most->level), ".");
+    return join("Of a noise something is left in the slot after it: ", base::join_words(left, ", "),
+                ". Longer slots would hold less of it.");
+}
+
+std::string power_sentence(const Report& report)
+{
+    std::vector<std::string> parts;
+    for (const Effect* effect : judged_effects(report.analysis))
+        parts.push_back(join(percent(detectable_percent(effect->percent, report.verdict.confidence_each)), " (",
+                             base::factor_name(effect->factor, effect->level), ")"));
+    if (parts.empty()) return "";
+    constexpr std::size_t most_noises = 6;
+    if (parts.size() > most_noises) {
+        parts.resize(most_noises);
+        parts.emplace_back("..");
+    }
+    return join("Smallest slowdown that such a run finds four times out of five: ", base::join_words(parts, ", "), ".");
+}
+
+NoiseTable tails_table(const Report& report)
+{
+    constexpr std::array<const char*, 4> measures{"p95 step", "p99 step", "standard deviation",
+                                                  "coefficient of variation"};
+    NoiseTable table{
+        .title = "Tails and variability",
+        .head = {"Noise", "p95 of steps", "p99 of steps", "standard deviation", "coefficient of variation"},
+        .rows = {},
+        .note =
+            "Against quiet, outliers included: percent of the quiet mean step, of the last column "
+            "points of percent. –: too few steps. The blocks are the unit."};
+    for (const Effect& effect : report.analysis.effects) {
+        if (effect.rank != all_ranks || effect.phase != "step" || effect.kind == Kind::interaction) continue;
+        if (effect.kind != judged_kind(report.analysis.effects, effect)) continue;
+        NoiseTable::Row& row = table.rows.emplace_back(NoiseTable::Row{effect.factor, effect.level, "", {}});
+        for (const char* measure : measures)
+            row.cells.push_back(
+                cell_of(find(report.analysis.extra_effects, effect.factor, effect.level, effect.kind, measure),
+                        report.verdict.confidence));
+    }
+    return table;
+}
+
+NoiseTable carry_over_table(const Report& report)
+{
+    NoiseTable table{.title = "What is left in the slot after a noise",
+                     .head = {"Noise", "carry-over", "p"},
+                     .rows = {},
+                     .note =
+                         "How much longer a step is if this noise was on in the slot before, whatever is on now: "
+                         "percent of the quiet step. p after Holm's correction."};
+    for (const CarryOver& one : report.secondary.carry_over)
+        table.rows.push_back(
+            {one.factor,
+             one.level,
+             "",
+             {{fixed(one.percent.value, 2), fixed(one.percent.interval(report.verdict.confidence).half_width(), 2),
+               one.p_holm <= significant_carry_over},
+              {p_value(one.p_holm), ""}}});
+    return table;
+}
+
+}  // namespace
+
+std::string dose_text(const ResponseCurve& curve, double dose)
+{
+    if (curve.unit == "percent") return three_digits(dose) + " %";
+    if (curve.unit == "operations/s") return three_digits(dose) + " /s";
+    if (curve.unit == "s") return three_digits(dose) + " s";
+    if (curve.unit.empty()) return three_digits(dose);
+    const UnitOfDose unit = unit_for(curve, dose > 0.0 ? dose : curve.points.back().dose);
+    return join(three_digits(dose / unit.size), " ", unit.name, curve.unit == "bytes/s" ? "/s" : "");
+}
+
+std::vector<std::string> curve_sentences(const Report& report)
+{
+    std::vector<std::string> all;
+    for (const ResponseCurve& curve : report.secondary.curves) all.push_back(curve_sentence(curve, report.verdict));
+    return all;
+}
+
+std::vector<std::string> further_sentences(const Report& report)
+{
+    std::vector<std::string> all = curve_sentences(report);
+    all.push_back(carry_over_sentence(report.secondary.carry_over, report.verdict.confidence));
+    all.push_back(power_sentence(report));
+    std::erase(all, "");
+    return all;
+}
+
+std::vector<NoiseTable> further_tables(const Report& report)
+{
+    std::vector<NoiseTable> tables{tails_table(report)};
+    if (!report.secondary.carry_over.empty()) tables.push_back(carry_over_table(report));
+    return tables;
+}
+
+}  // namespace analysis

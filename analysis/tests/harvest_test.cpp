@@ -1,0 +1,114 @@
+// What the neighbour got done, by numbers that are counted by hand.
+#include "analysis/conclude/harvest.hpp"
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "testing/interference_runs.hpp"
+#include "testing/synthetic_run.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace {
+
+using analysis::Harvested;
+
+const std::string columns =
+    "slot,block,position,factor,stressor,level,cpu,host,begin_ns,end_ns,requested,bytes,operations,"
+    "requested_duty,duty,waited_ns,reached,role\n";
+
+// A second of a factor on one CPU.
+std::string row(int slot, const std::string& factor, const std::string& level, int cpu, double bytes,
+                const std::string& role = "treatment")
+{
+    return base::join(slot, ",0,0,", factor, ",x,", level, ",", cpu, ",here,", slot * 1'000'000'000LL, ",",
+                      (slot + 1) * 1'000'000'000LL, ",0,", static_cast<long long>(bytes), ",7,1,1,0,1,", role, "\n");
+}
+
+const Harvested& of(const std::vector<Harvested>& all, const std::string& level)
+{
+    for (const Harvested& one : all)
+        if (one.level == level) return one;
+    throw base::Error{"no level " + level};
+}
+
+}  // namespace
+
+TEST_CASE("speeds of all CPUs add up in a slot and shares are of means over slots")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "beside.csv",
+                      columns + row(0, "io", "limit=none", 1, 60) + row(0, "io", "limit=none", 2, 40) +
+                          row(1, "io", "limit=none", 1, 50) + row(1, "io", "limit=none", 2, 50) +
+                          row(2, "io", "limit=io.max:9MiB/s", 1, 10) + row(2, "io", "limit=io.max:9MiB/s", 2, 10) +
+                          row(3, "io", "limit=io.max:9MiB/s", 1, 20) + row(3, "io", "limit=io.max:9MiB/s", 2, 10) +
+                          row(4, "placebo", "", 1, 0, "placebo"));
+    base::write_whole(scratch / "empty.csv", columns + row(0, "io", "limit=none", 1, 100) +
+                                                 row(0, "io", "limit=none", 2, 25) +
+                                                 row(1, "io", "limit=none", 1, 125));
+    const analysis::Harvests beside = analysis::read_harvests({scratch / "beside.csv"});
+    CHECK(beside.cpus == 2);
+    const auto all = analysis::harvested(beside, analysis::read_harvests({scratch / "empty.csv"}), 0.95);
+    REQUIRE(all.size() == 2);  // what does nothing has no speed
+    CHECK(of(all, "limit=none").bytes);
+    CHECK(of(all, "limit=none").per_s == doctest::Approx(100.0));
+    CHECK(of(all, "limit=none").of_empty_node->percent == doctest::Approx(80.0));
+    CHECK(of(all, "limit=none").of_empty_node->interval.half_width() == doctest::Approx(0.0));
+    CHECK(!of(all, "limit=none").of_unlimited);
+    // 20 and 30: mean 25, standard error 5, so 1/5 of it; Student's t with one degree of freedom 12.706
+    const analysis::Share kept = *of(all, "limit=io.max:9MiB/s").of_unlimited;
+    CHECK(kept.percent == doctest::Approx(25.0));
+    CHECK(kept.interval.high == doctest::Approx(25.0 * std::exp(12.7062 / 5.0)).epsilon(1e-4));
+    CHECK(!of(all, "limit=io.max:9MiB/s").of_empty_node);
+}
+
+TEST_CASE("noise of another number of CPUs is no measure")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "two.csv", columns + row(0, "io", "", 1, 60) + row(0, "io", "", 2, 40));
+    base::write_whole(scratch / "one.csv", columns + row(0, "io", "", 1, 60));
+    const analysis::Harvests two = analysis::read_harvests({scratch / "two.csv"});
+    CHECK_THROWS_AS(analysis::harvested(two, analysis::read_harvests({scratch / "one.csv"}), 0.95), base::UsageError);
+}
+
+TEST_CASE("a report says what the neighbour had of an empty node and what a setting did")
+{
+    const testing::Scratch scratch;
+    analysis::testing::SyntheticRun run;
+    run.run_s = 20.0;
+    run.noise[0].level = "limit=none";
+    run.noise.insert(run.noise.begin(), {"mem", "memory.stream", "backward", 2.0, -1, "limit=cpu.max:10%"});
+    analysis::testing::write_run(scratch / "run", run);
+    const auto rows = [&](double unlimited, double limited) {
+        std::string text = columns;
+        for (int slot = 0; slot < 4; ++slot)
+            text += row(slot, "mem", slot % 2 == 0 ? "limit=none" : "limit=cpu.max:10%", 3,
+                        slot % 2 == 0 ? unlimited : limited);
+        return text;
+    };
+    base::write_whole(scratch / "run/noise/here.0/noise.csv", rows(800, 200));
+    base::write_whole(scratch / "run/noise/here.0/noise.json", R"({"host": "here"})");
+    base::write_whole(scratch / "empty.csv", rows(1000, 500));
+    const testing::Outcome outcome = testing::analyse(
+        scratch / "run", {"--empty-node", (scratch / "empty.csv").string(), "--node-hour-cost", "2", "--budget", "4%"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const std::string page = base::read_whole(scratch / "run/report/index.html");
+    CHECK(page.find("neighbour 80") != std::string::npos);
+    CHECK(page.find("With cpu.max:10%, mem costs") != std::string::npos);
+    CHECK(page.find("the neighbour keeps 25") != std::string::npos);
+    CHECK(page.find("Tried here: with cpu.max:10%") != std::string::npos);
+    const auto harvest = testing::verdict_in(scratch / "run").at("harvest");
+    REQUIRE(harvest.size() == 2);
+    for (const auto& one : harvest)
+        if (one.at("level") == "limit=none") {
+            CHECK(one.at("of_empty_node").at("percent").get<double>() == doctest::Approx(80.0));
+            // A slowdown of 10 % is 9.09 % less speed: of a price of 2 it is 0.18.
+            CHECK(one.at("training_loses_per_node_hour").get<double>() == doctest::Approx(0.18).epsilon(0.05));
+        }
+    CHECK(testing::analyse(scratch / "run",
+                           {"--empty-node", (scratch / "nowhere").string(), "--out", (scratch / "other").string()})
+              .status == 1);
+}

@@ -1,0 +1,79 @@
+// A noise with levels ends in a response curve: in the tables, in verdict.json and on the page.
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "testing/interference_runs.hpp"
+#include "testing/synthetic_run.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using analysis::testing::SyntheticNoise;
+using analysis::testing::SyntheticRun;
+using testing::analyse;
+using testing::verdict_in;
+
+namespace {
+
+constexpr double gib_per_s = 1073741824.0;
+
+// Nothing at 2, 4 % at 4 and 12 % at 16 GiB/s.
+std::vector<SyntheticNoise> three_levels()
+{
+    return {{"mem", "memory.stream", "backward", 12.0, -1, "rate=16GiB/s"},
+            {"mem", "memory.stream", "", 0.0, -1, "rate=2GiB/s"},
+            {"mem", "memory.stream", "backward", 4.0, -1, "rate=4GiB/s"}};
+}
+
+}  // namespace
+
+TEST_CASE("levels of a noise give a curve with the level that the budget tolerates")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.run_s = 30.0;
+    std::vector<SyntheticNoise> noise = three_levels();
+    noise.insert(noise.end(), run.noise.begin() + 1, run.noise.end());
+    run.noise = noise;
+    analysis::testing::write_run(scratch / "run", run);
+    REQUIRE(analyse(scratch / "run", {"--budget", "2%"}).status == 0);
+    const auto mem = verdict_in(scratch / "run").at("factors").at("mem");
+    // On the line from 2 GiB/s, 0 %, to 4 GiB/s, 4 %.
+    CHECK(mem.at("tolerated_level").get<double>() / gib_per_s == doctest::Approx(3.0).epsilon(0.15));
+    CHECK(mem.at("tolerated_level_low").get<double>() / gib_per_s > 2.0);
+    CHECK(mem.at("tolerated_level_high").get<double>() / gib_per_s < 4.0);
+    CHECK(mem.at("break_level").get<double>() / gib_per_s == doctest::Approx(4.0));
+    CHECK(mem.at("level_unit") == "bytes/s");
+    CHECK(mem.at("level_is") == "asked");
+    CHECK(mem.at("levels").at("rate=4GiB/s").at("detectable_percent").get<double>() > 0.0);
+
+    const base::CsvTable curve{scratch / "run/report/response.csv"};
+    REQUIRE(curve.rows() == 3);
+    CHECK(curve.text(0, "level") == "rate=2GiB/s");  // by amount, not as text
+    CHECK(curve.text(2, "level") == "rate=16GiB/s");
+    const base::CsvTable left{scratch / "run/report/carry_over.csv"};
+    CHECK(left.rows() == 6);
+    const std::string page = base::read_whole(scratch / "run/report/index.html");
+    CHECK(page.find("mem is safe up to ") != std::string::npos);
+    CHECK(page.find("What is left in the slot after a noise") != std::string::npos);
+    CHECK(page.find("Tails and variability") != std::string::npos);
+    if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    CHECK(std::filesystem::exists(scratch / "run/report/response.svg"));
+}
+
+TEST_CASE("a ramp that was run twice ends in a report with its curve")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.noise = three_levels();
+    run.design = "sequence";
+    analysis::testing::write_run(scratch / "run", run);
+    REQUIRE(analyse(scratch / "run", {"--budget", "2%"}).status == 0);
+    const auto verdict = verdict_in(scratch / "run");
+    CHECK(verdict.at("trustworthy") == false);  // it has no controls
+    CHECK(verdict.at("carry_over").empty());    // nor an order that would tell it
+    CHECK(verdict.at("factors").at("mem").at("tolerated_level").get<double>() / gib_per_s ==
+          doctest::Approx(3.0).epsilon(0.15));
+    CHECK(base::read_whole(scratch / "run/report/index.html").find("If this run were trustworthy: mem is safe up to") !=
+          std::string::npos);
+}

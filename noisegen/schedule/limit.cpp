@@ -1,0 +1,86 @@
+#include "noisegen/schedule/limit.hpp"
+
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace noisegen {
+
+namespace {
+
+struct KindOfLimit {
+    ResourceLimit::Kind kind;
+    const char* name;
+    const char* example;
+};
+
+constexpr std::array<KindOfLimit, 6> kinds_of_limits{{{ResourceLimit::Kind::io_max, "io.max", "50MiB/s"},
+                                                      {ResourceLimit::Kind::cpu_weight, "cpu.weight", "1"},
+                                                      {ResourceLimit::Kind::cpu_max, "cpu.max", "50%"},
+                                                      {ResourceLimit::Kind::cpu_idle, "cpu.idle", "1"},
+                                                      {ResourceLimit::Kind::cpuset, "cpuset", "2-3"},
+                                                      {ResourceLimit::Kind::memory_bandwidth, "resctrl", "10%"}}};
+
+double number_within(const std::string& value, double low, double high, const char* example)
+{
+    const bool percent = std::string_view{example}.ends_with('%');
+    const double number = percent ? base::parse<base::Percent>(value).value : base::parse<double>(value);
+    if (number < low || number > high)
+        base::fail_usage("'", value, "' is not in ", low, " to ", high, percent ? "%" : "");
+    return number;
+}
+
+void read_value(ResourceLimit& limit, const std::string& value, const char* example)
+{
+    switch (limit.kind) {
+        case ResourceLimit::Kind::io_max:
+            limit.rate = base::parse<base::Rate>(value);
+            if (limit.rate.per_second < 1.0) base::fail_usage("'", value, "' would let nothing through");
+            return;
+        case ResourceLimit::Kind::cpu_weight:
+            limit.number = std::round(number_within(value, 1.0, 10'000.0, example));
+            return;
+        case ResourceLimit::Kind::cpu_max:
+            limit.number = number_within(value, 1.0, 1e6, example);
+            return;
+        case ResourceLimit::Kind::cpu_idle:
+            limit.number = number_within(value, 1.0, 1.0, example);
+            return;
+        case ResourceLimit::Kind::cpuset:
+            for (const std::string& range : base::split(value, '+')) limit.cpus.merge(base::parse_cpus(range));
+            return;
+        case ResourceLimit::Kind::memory_bandwidth:
+            limit.number = std::round(number_within(value, 1.0, 100.0, example));
+            return;
+    }
+}
+
+}  // namespace
+
+std::optional<ResourceLimit> parse_limit(const std::string& of, const std::string& text)
+{
+    if (text == "none") return std::nullopt;
+    const std::size_t colon = text.find(':');
+    const std::string name = text.substr(0, colon);
+    std::vector<std::string> names;
+    for (const KindOfLimit& known : kinds_of_limits) {
+        names.emplace_back(known.name);
+        if (name != known.name) continue;
+        if (colon == std::string::npos)
+            base::fail_usage(of, ": ", name, " has its value behind a colon, such as ", name, ":", known.example);
+        ResourceLimit limit{.kind = known.kind, .rate = {}, .number = 0.0, .cpus = {}, .text = text};
+        try {
+            read_value(limit, text.substr(colon + 1), known.example);
+        } catch (const base::UsageError& error) {
+            base::fail_usage(of, ": ", name, ": ", error.what());
+        }
+        return limit;
+    }
+    base::fail_usage(of, ": no limit '", name, "'", base::did_you_mean(name, names), " (none, or ",
+                     base::join_words(names, ", "), ")");
+}
+
+}  // namespace noisegen
