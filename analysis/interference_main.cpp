@@ -1,11 +1,11 @@
 // interference: what noise cost a training, from traces to a verdict an operator can act on.
+#include "analysis/cli/compare.hpp"
 #include "analysis/cli/designed_report.hpp"
 #include "analysis/cli/metric_commands.hpp"
+#include "analysis/cli/observe.hpp"
 #include "analysis/cli/settings.hpp"
 #include "analysis/cli/so_far.hpp"
 #include "analysis/cli/summary_command.hpp"
-#include "analysis/input/confined.hpp"
-#include "analysis/report/writers/comparison_report.hpp"
 #include "analysis/report/writers/controls_report.hpp"
 #include "base/cli/commands.hpp"
 #include "base/contract/run_directory.hpp"
@@ -66,7 +66,11 @@ class Exposure : public base::Command {
                     "the training's steps instead of its archive: columns rank, step, begin_ns, end_ns of the node's "
                     "CLOCK_MONOTONIC, and if wanted host and a <phase>_ns for each phase",
                     "FILE");
-        options.add("noise", noise_, "the noise's archives, DIR/noise/*/trace/traces.otf2", "FILE...");
+        options.add(
+            "noise", noise_,
+            "the noise's archives, DIR/noise/*/trace/traces.otf2; a log of when noise ran (.csv) is observed: see "
+            "interference observe",
+            "FILE...");
         options.add("out", out_, "the report's directory; must not be there yet", "DIR");
         add_settings(options, settings_);
         options.example(
@@ -82,6 +86,11 @@ class Exposure : public base::Command {
             base::fail_usage("exposure needs --train or --steps, one of them (interference exposure --help)");
         if (noise_.empty() || out_.empty())
             base::fail_usage("exposure needs --noise and --out (interference exposure --help)");
+        const bool is_log = std::any_of(noise_.begin(), noise_.end(),
+                                        [](const std::string& file) { return fs::path{file}.extension() == ".csv"; });
+        if (is_log)
+            return analysis::observed_report(train_.empty() ? steps_ : train_, {noise_.begin(), noise_.end()}, out_,
+                                             settings_);
         const analysis::RunFiles files{.name = "run",
                                        .directory = {},
                                        .train = train_.empty() ? steps_ : train_,
@@ -140,73 +149,6 @@ class SoFar : public base::Command {
     bool json_ = false;
 };
 
-// Two times the same run would look like two that agree.
-void check_different(const std::vector<analysis::RunSteps>& quiet, const std::vector<analysis::RunSteps>& noisy)
-{
-    std::vector<const analysis::RunSteps*> known;
-    for (const auto* set : {&quiet, &noisy})
-        for (const analysis::RunSteps& run : *set) {
-            for (const analysis::RunSteps* other : known)
-                if (analysis::same_run(run, *other))
-                    base::fail_usage(run.name, " and ", other->name,
-                                     " are the same run: the run is the unit, each counts once");
-            known.push_back(&run);
-        }
-}
-
-class Compare : public base::Command {
- public:
-    Compare() : Command{"interference compare", "sets of runs, quiet against noisy; the run is the unit"}
-    {
-        options.add("quiet", quiet_, "runs without noise: run directories, archives or steps.csv", "RUN...");
-        options.add("noisy", noisy_, "runs with noise", "RUN...");
-        options.add("out", out_, "the report's directory; must not be there yet", "DIR");
-        add_common(options, settings_);
-        options.example("interference compare --quiet q1 q2 q3 --noisy n1 n2 n3 --out comparison");
-    }
-
-    int run() override
-    {
-        if (out_.empty()) base::fail_usage("compare needs --out (interference compare --help)");
-        check(settings_);
-        if (settings_.warm_up_time.count() > 0) base::fail_usage("--warmup of compare is a number of steps");
-        if (fs::exists(out_)) base::fail_taken(out_);
-        std::vector<fs::path> files;
-        for (const auto* set : {&quiet_, &noisy_})
-            for (const std::string& run : *set) files.push_back(analysis::steps_file(run));
-        return otf2::confined("interference", analysis::limits_for(files), [this] { return report(); });
-    }
-
- private:
-    int report() const
-    {
-        std::vector<analysis::RunSteps> quiet_runs;
-        std::vector<analysis::RunSteps> noisy_runs;
-        for (const std::string& run : quiet_) quiet_runs.push_back(analysis::read_run_steps(run));
-        for (const std::string& run : noisy_) noisy_runs.push_back(analysis::read_run_steps(run));
-        otf2::reading_is_over();
-        check_different(quiet_runs, noisy_runs);
-        analysis::ComparisonReport report{
-            .comparison = analysis::compare(quiet_runs, noisy_runs, settings_.warm_up, settings_.confidence.fraction()),
-            .budget_percent = settings_.budget.value,
-            .own_record = base::run_record("interference")};
-        for (auto [names, runs] : {std::pair{&quiet_, &report.quiet}, {&noisy_, &report.noisy}})
-            for (const std::string& name : *names)
-                runs->push_back({name, analysis::record_beside(analysis::steps_file(name), "training",
-                                                               base::file::run_record, report.notes)});
-        analysis::write_comparison(out_, report);
-        analysis::print(std::cout, report);
-        std::cout << "\nreport: " << base::printable((fs::path{out_} / "index.html").string()) << "\n";
-        base::flush_stdout();
-        return base::exit_fine;
-    }
-
-    analysis::Settings settings_;
-    std::vector<std::string> quiet_;
-    std::vector<std::string> noisy_;
-    std::string out_;
-};
-
 class Controls : public base::Command {
  public:
     Controls()
@@ -242,8 +184,8 @@ try {
     if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
     base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
     return base::run_program(options,
-                             base::commands<Analyse, SoFar, Exposure, Compare, Controls, analysis::ListMetrics,
-                                            analysis::ExplainMetric, analysis::SummaryCommand>(),
+                             base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe, Controls,
+                                            analysis::ListMetrics, analysis::ExplainMetric, analysis::SummaryCommand>(),
                              argc, argv);
 } catch (...) {
     return base::report_failure("interference");

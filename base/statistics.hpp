@@ -41,4 +41,8 @@ double sequence_half_width(double standard_error, double count, double confidenc
 // any false rejection of at most alpha.
 std::vector<double> holm(const std::vector<double>& p);
 
+// Benjamini and Hochberg's step-up: adjusted p-values, in the order given. Of the hypotheses with p <= alpha a share of
+// at most alpha is expected to be rejected falsely, if the tests are independent or depend on each other positively.
+std::vector<double> benjamini_hochberg(const std::vector<double>& p);
+
 }  // namespace base

@@ -56,7 +56,7 @@ void add_common(base::Options& options, Settings& settings)
     options.add("confidence", settings.confidence_text, "of the intervals", "PERCENT");
 }
 
-void add_settings(base::Options& options, Settings& settings)
+void add_step_choice(base::Options& options, Settings& settings)
 {
     options.add(
         "step-region", settings.steps.region,
@@ -65,6 +65,11 @@ void add_settings(base::Options& options, Settings& settings)
         "NAME");
     options.add("step-from", settings.steps.from, "steps last from one call of this to the next, such as MPI_Allreduce",
                 "NAME");
+}
+
+void add_settings(base::Options& options, Settings& settings)
+{
+    add_step_choice(options, settings);
     add_common(options, settings);
     options.add("guard", settings.guard, "leave out steps that begin so soon after noise changed", "TIME");
     options.add("draws", settings.draws, "of the re-randomisation test", "NUMBER");

@@ -42,6 +42,9 @@ std::int64_t first_warm_step(const Settings& settings, const StepTable& steps);
 // --budget, --warmup, --confidence.
 void add_common(base::Options& options, Settings& settings);
 
+// --step-region, --step-from.
+void add_step_choice(base::Options& options, Settings& settings);
+
 // All, for the analysis of a designed run.
 void add_settings(base::Options& options, Settings& settings);
 

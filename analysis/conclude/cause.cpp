@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace analysis {
 
@@ -143,28 +145,79 @@ std::string text(Mechanism mechanism)
     return "";
 }
 
-Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
+namespace {
+
+constexpr const char* wait_phase = "wait_exchange";
+
+// Is half of the slowdown or more own work of one rank in one region, of which phases say nothing, or the wrong thing?
+// wait_exchange by itself looks like the network; regions of other programs are no phases.
+bool region_says_more(const Decomposition& made_of)
 {
-    if (!slower(&step, confidence)) return {"", Mechanism::unknown, "No slowdown that differs from zero."};
-    if (step.p_holm > significant) return {"", Mechanism::unknown, not_significant(analysis, step)};
+    return made_of.critical_rank && made_of.region_percent >= made_of.step_percent / 2.0 &&
+           (made_of.region == wait_phase || plain(made_of.region) == made_of.region);
+}
+
+Cause late_in(const Decomposition& made_of)
+{
+    const std::string amounts = base::join(" (", share(made_of.region_percent), " of ", share(made_of.step_percent),
+                                           "), which the others then wait for.");
+    if (made_of.region == wait_phase)
+        return {
+            wait_phase, Mechanism::compute,
+            base::join("Not the transfer: rank ", *made_of.critical_rank, " itself was late in the exchange", amounts)};
+    return {made_of.region, Mechanism::compute,
+            base::join("Own work of rank ", *made_of.critical_rank, " got slower ", where(made_of.region), amounts)};
+}
+
+// On which rank, where nothing else said so.
+void name_rank(Cause& cause, const Decomposition& made_of)
+{
+    const bool said = cause.sentence.find(" rank") != std::string::npos;
+    if (said || !made_of.waits || made_of.region != cause.phase) return;
+    cause.sentence += base::join(" Most of it on rank ", *made_of.critical_rank, ", which rank ", made_of.waits->rank,
+                                 " then waits for (", share(made_of.waits->percent), ").");
+}
+
+Cause named_cause(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence,
+                  const std::optional<Decomposition>& made_of)
+{
+    if (made_of && region_says_more(*made_of)) return late_in(*made_of);
     Cause cause = run.extra_names.empty() ? Cause{} : split(run, analysis, step, confidence);
     if (run.steps.phases == std::vector<std::string>{"other"}) {
         cause.sentence += "The archive records no phases.";
         return cause;
     }
     const Effect* phase = largest_phase(run, analysis, step, confidence);
-    if (phase == nullptr) {
+    // Where others wait for one rank, their waiting takes as long as its own work, in another phase.
+    const bool of_rank = made_of && made_of->critical_rank && made_of->region_percent >= made_of->step_percent / 2.0;
+    if (phase == nullptr && !of_rank) {
         cause.sentence += "No phase by itself differs from zero.";
         return cause;
     }
-    cause.phase = phase->phase;
-    cause.sentence += base::join("The largest part is in ", plain(phase->phase), " (", share(phase->percent.value),
-                                 " of ", share(step.percent.value), ").");
+    cause.phase = of_rank ? made_of->region : phase->phase;
+    const bool one_rank = phase == nullptr || phase->phase != cause.phase;
+    cause.sentence += base::join("The largest part is in ", plain(cause.phase),
+                                 one_rank ? base::join(" on rank ", *made_of->critical_rank) : "", " (",
+                                 share(one_rank ? made_of->region_percent : phase->percent.value), " of ",
+                                 share(step.percent.value), ").");
     // Loading and checkpoints are own work, too, and the phase says of what kind.
-    const Mechanism of_phase = mechanism_of(phase->phase);
+    const Mechanism of_phase = mechanism_of(cause.phase);
     if (cause.mechanism == Mechanism::unknown ||
         (cause.mechanism == Mechanism::compute && of_phase != Mechanism::unknown))
         cause.mechanism = of_phase;
+    if (made_of) name_rank(cause, *made_of);
+    return cause;
+}
+
+}  // namespace
+
+Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
+{
+    if (!slower(&step, confidence)) return {"", Mechanism::unknown, "No slowdown that differs from zero."};
+    if (step.p_holm > significant) return {"", Mechanism::unknown, not_significant(analysis, step)};
+    std::optional<Decomposition> made_of = decomposition_of(analysis, step, confidence);
+    Cause cause = named_cause(run, analysis, step, confidence, made_of);
+    cause.made_of = std::move(made_of);
     return cause;
 }
 

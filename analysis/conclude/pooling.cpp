@@ -179,6 +179,7 @@ Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& poo
                 "They do not agree on where it comes from: " + base::join_words(named, ", ") + "."};
     cause.sentence +=
         base::join(" (", named.front(), named.size() > 1 ? base::join(" and ", named.size() - 1, " more") : "", ")");
+    cause.made_of.reset();  // which is of one run
     return cause;
 }
 

@@ -45,6 +45,7 @@ struct VerdictRules {
 constexpr int blocks_before_first_look = 10;
 
 struct Verdict {
+    bool observed = false;  // nobody designed the noise: nothing is judged, the reasons say what could confound
     bool trustworthy = true;
     bool covered = true;                 // noise was on each node, during 90 % of the training's time after its
                                          // warm-up, and really ran in 90 % of the time in which it was assigned

@@ -135,6 +135,26 @@ std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Exposures& 
     return rates;
 }
 
+// Of a rank's step its parts and its own work, region by region. They get no p-values: an interval says if they are
+// there.
+void add_work_effects(const DesignedRun& run, std::size_t rank, const std::vector<int>& block, Analysis& result)
+{
+    const RankWork& work = run.work.ranks[rank];
+    const RankSteps& steps = run.steps.ranks[rank];
+    Series series{steps.rank, &result.exposures.ranks[rank], {}, {"step"}};
+    series.measures.resize(work.parts_ms.rows(), 1 + work.parts_ms.cols() + work.own_ms.cols());
+    series.measures << measures(steps).col(0), work.parts_ms, work.own_ms;
+    series.names.insert(series.names.end(), part_names.begin(), part_names.end());
+    series.names.insert(series.names.end(), run.work.regions.begin(), run.work.regions.end());
+    const Fit fitted = fit(*series.overlaps, block, series.measures, run.plan);
+    std::size_t next = 0;
+    for (Effect& effect : effects(series, block, fitted, run.plan, {.count = 0})) {
+        const std::size_t at = next++ % series.names.size();
+        if (at == 0) continue;
+        (at <= part_count ? result.part_effects : result.own_effects).push_back(std::move(effect));
+    }
+}
+
 }  // namespace
 
 Analysis analyse(const DesignedRun& run, const Rules& rules)
@@ -178,9 +198,12 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         const Fit own_fit = fit(result.exposures.ranks[r], block, own.measures, run.plan);
         for (Effect& effect : effects(own, block, own_fit, run.plan, rules.draws))
             result.effects.push_back(std::move(effect));
+        if (run.work.known()) add_work_effects(run, r, block, result);
     }
     if (rules.looked) {
         hold_at_all_looks(result.effects);
+        hold_at_all_looks(result.part_effects);
+        hold_at_all_looks(result.own_effects);
         hold_at_all_looks(result.extra_effects);
     }
     adjust(result.effects);

@@ -35,6 +35,8 @@ struct Analysis {
     int dropped_blocks = 0;  // that lack one
     double quiet_step_ms = 0.0;
     std::vector<Effect> effects;             // step and phases, job first, then each rank; p_holm set
+    std::vector<Effect> part_effects;        // of the parts of each rank's step; `phase` is one of part_names
+    std::vector<Effect> own_effects;         // of own work of each rank; `phase` is one of Work::regions
     std::vector<Effect> extra_effects;       // of the extra measures, and of the median step; job only
     std::vector<OutlierRate> outlier_rates;  // quiet first
     std::map<LeftOut, std::size_t> counts;   // steps by why they were left out; LeftOut::no: used

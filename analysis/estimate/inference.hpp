@@ -7,6 +7,7 @@
 
 namespace analysis {
 
+using base::benjamini_hochberg;
 using base::holm;
 using base::Interval;
 using base::Mean;

@@ -3,6 +3,7 @@
 
 #include "analysis/input/slots.hpp"
 #include "analysis/input/steps.hpp"
+#include "analysis/input/work/work.hpp"
 
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct DesignedRun {
     Experiment plan;
     std::vector<std::vector<Stretch>> stopped;  // [rank]: when control.pause held its processes stopped, same clock
     bool computes_while_stopped = false;        // as on a GPU: a pause then costs less than its length
+
+    Work work;  // of each rank, or not known
 
     // Measures of the job's steps that are no phases: steps x names, in ms.
     Eigen::MatrixXd extra_ms;

@@ -148,6 +148,7 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
             continue;
         }
         joined.run.steps.ranks.push_back(training.steps.ranks[r]);
+        if (training.work.known()) joined.run.work.ranks.push_back(training.work.ranks[r]);
         const bool aligned = same_clock(beside->clock, training.clock[r]);
         const std::int64_t offset_ns = aligned ? 0 : clock_offset_ns.value_or(0);
         const auto process = static_cast<std::size_t>(beside - noise.data());
@@ -165,6 +166,7 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
     joined.run.computes_while_stopped = training.computes_while_stopped;
     joined.run.steps.phases = training.steps.phases;
     joined.run.steps.numbers = training.steps.numbers;
+    joined.run.work.regions = training.work.regions;
     copy_extras(training, joined.run.steps.ranks.size(), joined.run);
     joined.run.plan = experiment(noise.front().design, joined.run.slots.front());
     check_achieved(noise, joined);

@@ -3,6 +3,9 @@
 #include "analysis/input/training.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -27,20 +30,99 @@ fs::path steps_file(const fs::path& run)
     base::fail(run.string(), " holds neither train/trace/traces.otf2 nor train/steps.csv: no run of a training");
 }
 
-RunSteps read_run_steps(const fs::path& path)
+namespace {
+
+// run.json of the training, beside or above its archive or table; null if there is none.
+nlohmann::ordered_json record_beside_steps(const fs::path& file)
 {
-    const Training training = read_training(steps_file(path));
+    for (const fs::path& folder : {file.parent_path(), file.parent_path().parent_path()}) {
+        std::error_code ignored;
+        if (!fs::is_regular_file(folder / base::file::run_record, ignored)) continue;
+        try {
+            return base::read_json(folder / base::file::run_record);
+        } catch (const base::Error&) {  // it may be of anything
+        } catch (const nlohmann::json::exception&) {
+        }
+    }
+    return nullptr;
+}
+
+std::string member_text(const nlohmann::ordered_json& json, const char* key)
+{
+    if (!json.is_object() || !json.contains(key)) return "";
+    const nlohmann::ordered_json& value = json.at(key);
+    return value.is_string() ? value.get<std::string>()
+                             : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+// A training of ours has its record, which is written at its end; others need not have one.
+std::string why_unfinished(const fs::path& run, const fs::path& file, const Training& training,
+                           const nlohmann::ordered_json& record)
+{
+    if (training.cut_off) return "its program was ended before its recording";
+    const bool is_of_a_run = fs::is_directory(run) && file.string().find(base::part::train) != std::string::npos;
+    if (is_of_a_run && training.is_table && record.is_null()) return "it has steps.csv, but no record of its end";
+    if (!record.is_object() || !record.contains("result")) return "";
+    const bool as_planned = is_of_a_run && fs::exists(run / base::file::request);  // crosstalk run ends its jobs so
+    return member_text(record.at("result"), "ended_by") == "signal" && !as_planned ? "a signal ended it" : "";
+}
+
+Eigen::MatrixXf rows_of(const Eigen::MatrixXf& all, const std::vector<Eigen::Index>& rows)
+{
+    if (all.size() == 0) return all;
+    return all(rows, Eigen::all);
+}
+
+}  // namespace
+
+RunSteps read_run_steps(const fs::path& path, const otf2::StepChoice& choice, const otf2::StepChoice& unless_numbered)
+{
+    const fs::path file = steps_file(path);
+    Training training = read_training(file, choice, unless_numbered);
     RunSteps run;
     run.name = path.string();
     run.names = {"step"};
     run.names.insert(run.names.end(), training.steps.phases.begin(), training.steps.phases.end());
     run.numbers = training.steps.numbers;
     run.ms = job_measures(training.steps);
+    run.regions = training.work.regions;
+    run.numbered = training.numbered;
+    run.signature = std::move(training.signature);
+    run.choice = training.choice;
+    for (std::size_t r = 0; r < training.steps.ranks.size(); ++r) {
+        RankOfRun& rank = run.ranks.emplace_back();
+        rank.rank = training.steps.ranks[r].rank;
+        rank.ms = measures(training.steps.ranks[r]).cast<float>();
+        if (!training.work.known()) continue;
+        rank.parts_ms = training.work.ranks[r].parts_ms.cast<float>();
+        rank.own_ms = training.work.ranks[r].own_ms.cast<float>();
+        rank.cpu_share = training.work.ranks[r].cpu_share;
+    }
     const auto lowest = std::min_element(training.steps.ranks.begin(), training.steps.ranks.end(),
                                          [](const RankSteps& a, const RankSteps& b) { return a.rank < b.rank; });
     for (std::size_t i = 0; i < std::min(run.numbers.size(), steps_of_identity); ++i)
         run.identity.insert(run.identity.end(), {lowest->begin_ns[i], lowest->end_ns[i]});
+    const nlohmann::ordered_json record = record_beside_steps(file);
+    const bool has_training = record.is_object() && record.contains("training");
+    for (const char* member : trained_members)
+        run.what_trained.push_back(has_training ? member_text(record.at("training"), member) : "");
+    run.unfinished = why_unfinished(path, file, training, record);
     return run;
+}
+
+void keep_steps(RunSteps& run, const std::vector<std::size_t>& places, std::vector<std::int64_t> numbers)
+{
+    std::vector<Eigen::Index> rows;
+    std::vector<std::uint64_t> signature;
+    for (const std::size_t place : places) {
+        rows.push_back(static_cast<Eigen::Index>(place));
+        if (!run.signature.empty()) signature.push_back(run.signature[place]);
+    }
+    run.ms = Eigen::MatrixXd{run.ms(rows, Eigen::all)};
+    for (RankOfRun& rank : run.ranks)
+        for (Eigen::MatrixXf* of_steps : {&rank.ms, &rank.parts_ms, &rank.own_ms}) *of_steps = rows_of(*of_steps, rows);
+    run.signature = std::move(signature);
+    run.numbers = std::move(numbers);
 }
 
 bool same_run(const RunSteps& a, const RunSteps& b)

@@ -2,6 +2,9 @@
 
 #include "analysis/input/step_file.hpp"
 #include "analysis/input/training_archive.hpp"
+#include "analysis/input/work/work_reader.hpp"
+#include "base/contract/phases.hpp"
+#include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -56,19 +59,79 @@ StepTable common_steps(const otf2::StepTable& table)
     return steps;
 }
 
-Training from_archive(const std::filesystem::path& file, const otf2::StepChoice& choice)
+// Does the archive define what numbered steps need?
+bool may_number_steps(const otf2::Archive& archive)
 {
-    if (choice.region.empty() && choice.from.empty())
-        if (std::optional<Training> own = read_numbered_steps(file)) return std::move(*own);
+    return archive.find_region(base::region::step) && archive.find_attribute(base::attribute::step);
+}
+
+bool has_region_of(const otf2::StepChoice& choice, const otf2::Archive& archive)
+{
+    return !choice.given() || archive.find_region(choice.region.empty() ? choice.from : choice.region);
+}
+
+Training from_archive(const std::filesystem::path& file, const otf2::StepChoice& choice,
+                      const otf2::StepChoice& unless_numbered)
+{
     otf2::Reader reader{file, {.undo_clock_offsets = true}};
-    const std::optional<otf2::ChosenSteps> chosen = otf2::chosen_steps(reader, choice);
-    if (!chosen) base::fail("no training steps: ", otf2::how_to_choose_steps(file.string(), reader.archive()));
+    const otf2::Archive& archive = reader.archive();
+    if (!choice.given() && may_number_steps(archive))
+        if (std::optional<Training> own = read_numbered_steps(reader)) return std::move(*own);
+    const bool instead = !choice.given() && has_region_of(unless_numbered, archive);
+    WorkReader work{archive, false};
+    const std::optional<otf2::ChosenSteps> chosen =
+        otf2::chosen_steps(reader, instead ? unless_numbered : choice, &work);
+    if (!chosen) base::fail("no training steps: ", otf2::how_to_choose_steps(file.string(), archive));
     if (chosen->table.ranks.empty()) base::fail("in ", file.string(), " no step ends: ", chosen->name);
     Training training;
     training.steps_are = base::join(chosen->between ? "a step lasts from " : "a step is a visit of ", chosen->name);
     training.steps = common_steps(chosen->table);
-    for (const otf2::StepsOfRank& rank : chosen->table.ranks) add_place(training, reader.archive(), rank.location);
+    training.choice = chosen->choice;
+    training.numbered = work.numbered();
+    training.cut_off = archive.property(base::property::cut_off).has_value();
+    std::vector<std::uint32_t> locations;
+    for (const otf2::StepsOfRank& rank : chosen->table.ranks) locations.push_back(rank.location);
+    for (const std::uint32_t location : locations) add_place(training, archive, location);
+    training.work = work.work(training.steps.numbers, locations);
+    training.signature = work.signatures(training.steps.numbers, locations.front());
     return training;
+}
+
+// A table says no more than phases: of wait_exchange the shortest of any rank is transfer, what is beyond it waiting.
+Work work_of_table(const StepTable& steps)
+{
+    Work work;
+    std::vector<Eigen::Index> own;  // columns
+    Eigen::Index waits = -1;
+    for (std::size_t p = 0; p < steps.phases.size(); ++p) {
+        const auto phase = static_cast<Eigen::Index>(p);
+        if (steps.phases[p] == base::text(base::TrainingPhase::wait_exchange)) {
+            waits = phase;
+        } else if (part_of_phase(steps.phases[p]) != Part::rest) {
+            own.push_back(phase);
+            work.regions.push_back(steps.phases[p]);
+        }
+    }
+    if (steps.phases.size() < 2) return {};  // no phases: nothing is known
+    const Eigen::Index rows = steps.ranks.front().phase_ms.rows();
+    Eigen::VectorXd shortest = Eigen::VectorXd::Zero(rows);
+    if (waits >= 0) {
+        shortest = steps.ranks.front().phase_ms.col(waits);
+        for (const RankSteps& rank : steps.ranks) shortest = shortest.cwiseMin(rank.phase_ms.col(waits));
+    }
+    for (const RankSteps& rank : steps.ranks) {
+        RankWork& mine = work.ranks.emplace_back();
+        mine.parts_ms = Eigen::MatrixXd::Zero(rows, static_cast<Eigen::Index>(part_count));
+        mine.own_ms = rank.phase_ms(Eigen::all, own);
+        for (std::size_t k = 0; k < own.size(); ++k)
+            mine.parts_ms.col(column(part_of_phase(work.regions[k]))) += rank.phase_ms.col(own[k]);
+        if (waits >= 0) {
+            mine.parts_ms.col(column(Part::transfer)) = shortest;
+            mine.parts_ms.col(column(Part::waiting)) = rank.phase_ms.col(waits) - shortest;
+        }
+        mine.parts_ms.col(column(Part::rest)) = rank.phase_ms.rowwise().sum() - mine.parts_ms.rowwise().sum();
+    }
+    return work;
 }
 
 Training from_table(const std::filesystem::path& file)
@@ -79,19 +142,22 @@ Training from_table(const std::filesystem::path& file)
     training.steps = common_steps(read.table);
     training.host = read.host;
     training.clock.resize(read.host.size());
+    training.realtime_minus_clock_ns.resize(read.host.size());
+    training.work = work_of_table(training.steps);
     return training;
 }
 
 }  // namespace
 
-Training read_training(const std::filesystem::path& file, const otf2::StepChoice& choice)
+Training read_training(const std::filesystem::path& file, const otf2::StepChoice& choice,
+                       const otf2::StepChoice& unless_numbered)
 {
     choice.check();
     const bool is_table = file.extension() == ".csv";
-    if (is_table && !(choice.region.empty() && choice.from.empty()))
+    if (is_table && choice.given())
         base::fail_usage("--step-region and --step-from choose the steps of an archive; ", file.string(),
                          " is a table");
-    Training training = is_table ? from_table(file) : from_archive(file, choice);
+    Training training = is_table ? from_table(file) : from_archive(file, choice, unless_numbered);
     training.file = file;
     if (training.steps.numbers.empty())
         base::fail(file.string(), " holds no step that all ", training.steps.ranks.size(), " ranks completed");

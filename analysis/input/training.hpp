@@ -2,11 +2,14 @@
 #pragma once
 
 #include "analysis/input/steps.hpp"
+#include "analysis/input/work/work.hpp"
 #include "trace-tools/steps/chosen_steps.hpp"
 
 #include <Eigen/Dense>
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +20,16 @@ struct Training {
     StepTable steps;                 // times on each node's own clock, clock offsets undone
     std::vector<std::string> clock;  // [rank]: identity of its node's clock, empty if the file does not say
     std::vector<std::string> host;   // [rank], empty if the file does not say
-    bool is_table = false;           // of a steps.csv: its times are those of the node's CLOCK_MONOTONIC
-    std::string steps_are;           // "a step is a visit of iterate"; empty for regions `step` with their number
+    std::vector<std::optional<std::int64_t>> realtime_minus_clock_ns;  // [rank], if the file says so
+    bool is_table = false;  // of a steps.csv: its times are those of the node's CLOCK_MONOTONIC
+    std::string steps_are;  // "a step is a visit of iterate"; empty for regions `step` with their number
+
+    bool numbered = true;                  // steps said their numbers; else they are counted
+    std::vector<std::uint64_t> signature;  // [step] of the lowest rank: which regions it entered; of a table empty
+    otf2::StepChoice choice;               // that makes the same steps of another archive of the program
+    bool cut_off = false;                  // the archive says that its program was ended before its recording
+
+    Work work;  // of each rank
 
     bool computes_while_stopped = false;  // it says so: its computing goes on while its processes are stopped
 
@@ -38,8 +49,10 @@ struct Training {
 };
 
 // Of an archive, or of a table (steps.csv). Without a choice an archive's steps are its regions `step` that say their
-// number; where there are none, those that otf2::chosen_steps() finds. Throws Error for a file that is missing or
+// number; where there are none, those of `unless_numbered`, if the archive has that region, else those that
+// otf2::chosen_steps() finds. Throws Error for a file that is missing or
 // unsound, and for one without steps that all ranks completed; UsageError for a choice where the file is a table.
-Training read_training(const std::filesystem::path& file, const otf2::StepChoice& choice = {});
+Training read_training(const std::filesystem::path& file, const otf2::StepChoice& choice = {},
+                       const otf2::StepChoice& unless_numbered = {});
 
 }  // namespace analysis

@@ -1,9 +1,11 @@
 #include "analysis/input/training_archive.hpp"
 
 #include "analysis/input/parts_of_steps.hpp"
+#include "analysis/input/work/work_reader.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "trace-tools/otf2/read/fan_out.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
@@ -46,7 +48,8 @@ struct RecordedRank {
 
 class StepReader : public otf2::Visitor {
  public:
-    explicit StepReader(const otf2::Archive& archive) : archive_{archive}, state_(archive.locations.size())
+    StepReader(const otf2::Archive& archive, otf2::StepObserver& observer)
+        : archive_{archive}, observer_{observer}, state_(archive.locations.size())
     {
         step_attribute_ = archive.find_attribute(base::attribute::step);
         bucket_attribute_ = archive.find_attribute(base::attribute::bucket);
@@ -69,6 +72,7 @@ class StepReader : public otf2::Visitor {
             state.number = *number;
             state.step = {};
             state.step.begin_ns = at.time_ns;
+            observer_.begin_step(at, number);
             return;
         }
         if (is_exchange_[region]) {
@@ -95,6 +99,7 @@ class StepReader : public otf2::Visitor {
         }
         state.in_step = false;
         state.step.end_ns = at.time_ns;
+        observer_.end_step(at);
         RecordedRank& rank = rank_of(at.location);
         rank.location = at.location;
         RecordedStep& recorded = rank.steps[state.number];
@@ -146,6 +151,7 @@ class StepReader : public otf2::Visitor {
     }
 
     const otf2::Archive& archive_;
+    otf2::StepObserver& observer_;
     std::optional<std::uint32_t> step_attribute_;
     std::optional<std::uint32_t> bucket_attribute_;
     std::vector<std::size_t> phase_of_;
@@ -274,23 +280,29 @@ void add_place(Training& training, const otf2::Archive& archive, std::uint32_t l
     const std::uint32_t node = process == otf2::nowhere ? otf2::nowhere : archive.processes[process].node;
     training.clock.push_back(archive.clock_identity(archive.locations[location]));
     training.host.push_back(node == otf2::nowhere ? "" : archive.nodes[node].name);
+    const auto realtime = archive.property(archive.locations[location], base::property::realtime_at_start);
+    training.realtime_minus_clock_ns.push_back(realtime ? std::optional{base::parse<std::int64_t>(*realtime)}
+                                                        : std::nullopt);
 }
 
-std::optional<Training> read_numbered_steps(const std::filesystem::path& path)
+std::optional<Training> read_numbered_steps(otf2::Reader& reader)
 {
-    constexpr otf2::ReadOptions own_clock{.undo_clock_offsets = true};
-    otf2::Reader reader{path, own_clock};
     const otf2::Archive& archive = reader.archive();
     otf2::Soundness soundness{archive};
-    StepReader visitor{archive};
     PartsReader parts{archive};
-    otf2::FanOut all{&soundness, &visitor, &parts};
+    const bool has_phases = std::any_of(archive.regions.begin(), archive.regions.end(),
+                                        [](const otf2::Region& region) { return phase_of(region.name) != no_phase; });
+    WorkReader work{archive, has_phases};
+    StepReader visitor{archive, work};
+    otf2::FanOut all{&soundness, &visitor, &work, &parts};
     reader.read_by_location(all);
     otf2::refuse_unsound(reader, soundness);
 
     Training training;
     training.computes_while_stopped = archive.property(base::property::computes_while_stopped).value_or("") == "yes";
+    training.cut_off = archive.property(base::property::cut_off).has_value();
     std::vector<const RecordedRank*> ranks;
+    std::vector<std::uint32_t> locations;
     std::vector<int> numbers_of_ranks;
     std::vector<std::uint32_t> processes;
     for (const auto& [process, rank] : visitor.ranks()) {
@@ -299,19 +311,22 @@ std::optional<Training> read_numbered_steps(const std::filesystem::path& path)
         if (!any) continue;
         ranks.push_back(&rank);
         processes.push_back(process);
+        locations.push_back(rank.location);
         numbers_of_ranks.push_back(process == otf2::nowhere ? 0 : static_cast<int>(process));
         add_place(training, archive, rank.location);
     }
     if (ranks.empty()) return {};
     training.steps.numbers = common_steps(ranks);
     if (training.steps.numbers.empty())
-        base::fail(path.string(), " holds no step that all ", ranks.size(), " ranks completed");
+        base::fail(reader.anchor().string(), " holds no step that all ", ranks.size(), " ranks completed");
 
     const std::vector<std::size_t> phases = phases_seen(ranks);
     for (const std::size_t phase : phases) training.steps.phases.push_back(base::text(base::recorded_phases[phase]));
     training.steps.phases.emplace_back("other");
     for (std::size_t r = 0; r < ranks.size(); ++r)
         training.steps.ranks.push_back(steps_of(numbers_of_ranks[r], *ranks[r], training.steps.numbers, phases));
+    training.work = work.work(training.steps.numbers, locations);
+    training.signature = work.signatures(training.steps.numbers, locations.front());
     add_bucket_measures(training, ranks, archive);
     if (!training.extra_names.empty()) parts.add_to(training, processes);
     return training;

@@ -3,16 +3,16 @@
 #pragma once
 
 #include "analysis/input/training.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 
 namespace analysis {
 
-// Steps are the regions `step` that say their number; none if there is no such step. Throws Error for a missing or
-// unsound archive, and for one with a step that is there twice.
-std::optional<Training> read_numbered_steps(const std::filesystem::path& archive);
+// Steps are the regions `step` that say their number; none if there is no such step. Reads all events once. Throws
+// Error for an unsound archive, and for one with a step that is there twice.
+std::optional<Training> read_numbered_steps(otf2::Reader& reader);
 
 // Appends the clock and the host of the next rank, whose steps that location holds.
 void add_place(Training& training, const otf2::Archive& archive, std::uint32_t location);

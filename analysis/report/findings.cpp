@@ -2,6 +2,7 @@
 
 #include "analysis/report/again.hpp"
 #include "analysis/report/answer.hpp"
+#include "analysis/report/decomposition_report.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
 #include "analysis/report/waits.hpp"
@@ -261,6 +262,7 @@ std::vector<NoiseTable> noise_tables(const Report& report)
     const std::size_t ranks = report.run.steps.ranks.size();
     std::vector<NoiseTable> tables{effects_by_phase(report)};
     if (!report.run.extra_names.empty()) tables.push_back(split_of_step(report));
+    if (const auto all = decompositions(report); !all.empty()) tables.push_back(table_of(all));
     if (ranks > 1 && ranks <= most_ranks) tables.push_back(effects_by_rank(report));
     tables.push_back(outliers(report));
     const std::vector<NoiseTable> of_waits = wait_tables(report);

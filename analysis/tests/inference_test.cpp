@@ -1,7 +1,7 @@
 // Small statistics against textbook numbers.
 #include "analysis/estimate/inference.hpp"
 
-#include "analysis/estimate/comparison.hpp"
+#include "analysis/estimate/sets/comparison.hpp"
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>

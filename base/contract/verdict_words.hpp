@@ -11,6 +11,7 @@ inline constexpr const char* safe = "safe";            // the whole interval is 
 inline constexpr const char* unsafe = "unsafe";        // the whole interval is above the budget
 inline constexpr const char* undecided = "undecided";  // neither
 inline constexpr const char* untrusted = "untrusted";  // of a report that is not trustworthy; for --fail-on
+inline constexpr const char* observed = "observed";    // of noise that nobody designed, which is not judged
 
 }  // namespace base::verdict_word
 

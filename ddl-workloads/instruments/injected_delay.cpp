@@ -23,14 +23,18 @@ InjectedDelay parse_injected_delay(const std::string& whole)
             delay.busy = true;
         else if (words[i].starts_with("every="))
             delay.every = base::parse<std::int64_t>(words[i].substr(6));
+        else if (words[i].starts_with("for="))
+            delay.length = base::parse<std::int64_t>(words[i].substr(4));
         else
-            base::fail_usage("--delay ", whole, ": '", words[i], "' is neither every=N nor busy");
+            base::fail_usage("--delay ", whole, ": '", words[i], "' is none of every=N, for=M and busy");
     }
     if (delay.phase == Phase::control_delay || delay.phase == Phase::control_settle)
         base::fail_usage("--delay ", whole, ": ", text(delay.phase), " is a phase of --control-delay");
     if (delay.rank < 0) base::fail_usage("--delay ", whole, ": ranks count from 0");
     if (delay.time.count() <= 0) base::fail_usage("--delay ", whole, ": a delay takes longer than nothing");
     if (delay.every < 1) base::fail_usage("--delay ", whole, ": every=1 is every step");
+    if (delay.length < 1 || delay.length > delay.every)
+        base::fail_usage("--delay ", whole, ": for=M is the first M of every=N steps, from 1 to N");
     return delay;
 }
 
@@ -39,9 +43,11 @@ DelayOptions::DelayOptions(base::Options& options, DelayPlan& plan) : plan_{plan
     options.group("Known delays");
     options.add("control-delay", plan.control, "delay a step by so long while noisegen's control.delay asks for it",
                 "TIME");
-    options.add("delay", injected_,
-                "RANK:PHASE:TIME[:every=N][:busy]: delay that rank in that phase of each (Nth) step, asleep or busy",
-                "DELAY");
+    options.add(
+        "delay", injected_,
+        "RANK:PHASE:TIME[:every=N[:for=M]][:busy]: delay that rank in that phase of each step, or of the first (M) of "
+        "every N, asleep or busy",
+        "DELAY");
 }
 
 void DelayOptions::read() const
@@ -63,8 +69,8 @@ void DelayInjector::entered(Phase phase, std::uint64_t step)
 {
     for (std::size_t i = 0; i < delays_.size(); ++i) {
         const InjectedDelay& delay = delays_[i];
-        const auto every = static_cast<std::uint64_t>(delay.every);
-        if (delay.phase != phase || step % every != 0 || step < next_step_[i]) continue;
+        const bool is_on = step % static_cast<std::uint64_t>(delay.every) < static_cast<std::uint64_t>(delay.length);
+        if (delay.phase != phase || !is_on || step < next_step_[i]) continue;
         next_step_[i] = step + 1;
         const std::int64_t begin = base::now_ns();
         location_.enter(region_, begin);

@@ -14,11 +14,12 @@ struct InjectedDelay {
     int rank = 0;
     Phase phase = Phase::none;
     base::Nanoseconds time{0};
-    std::int64_t every = 1;  // step 0, every, 2 x every ..
-    bool busy = false;       // keeps the CPU, as computing does; else it sleeps, as a late disk or network would
+    std::int64_t every = 1;   // step 0, every, 2 x every ..
+    std::int64_t length = 1;  // .. and so many steps from each of these on, in all
+    bool busy = false;        // keeps the CPU, as computing does; else it sleeps, as a late disk or network would
 };
 
-// "1:backward:5ms", "0:load:2ms:every=10:busy". Throws UsageError.
+// "1:backward:5ms", "0:load:2ms:every=10:busy", "0:load:2ms:every=40:for=20". Throws UsageError.
 InjectedDelay parse_injected_delay(const std::string& text);
 
 struct DelayPlan {

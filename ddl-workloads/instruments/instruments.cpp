@@ -66,8 +66,8 @@ void Instruments::define(const InstrumentPlan& plan)
                                       recorder.region(base::region::bucket_ready, otf2::RegionRole::task_create));
     bucket_exchange_ = recorder.in_group(base::region_group::exchange,
                                          recorder.region(base::region::bucket_exchange, otf2::RegionRole::task));
-    parameter_exchange_ =
-        recorder.in_group(base::region_group::exchange, recorder.region("parameter_exchange", otf2::RegionRole::task));
+    parameter_exchange_ = recorder.in_group(base::region_group::exchange,
+                                            recorder.region(base::region::parameter_exchange, otf2::RegionRole::task));
     all_to_all_ =
         recorder.in_group(base::region_group::exchange, recorder.region("all_to_all", otf2::RegionRole::task));
     coordination_ =

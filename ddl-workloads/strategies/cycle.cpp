@@ -1,5 +1,6 @@
 // Horovod's design: gradients become ready in whatever order, ranks negotiate in cycles which of them all have ready,
 // and those are fused into few exchanges. Rounds of negotiation go on even while nothing is ready.
+#include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "ddl-workloads/strategies/fusion.hpp"
 #include "ddl-workloads/strategies/negotiation.hpp"
@@ -33,7 +34,7 @@ class Cycle : public Strategy, public Rounds {
                        .cache = plan.cache,
                        .stall_ns = plan.stall.count()}},
           fused_{plan.fusion_bytes, exchanges, instruments},
-          negotiate_{instruments.recorder().region("negotiate", otf2::RegionRole::task)}
+          negotiate_{instruments.recorder().region(base::region::negotiate, otf2::RegionRole::task)}
     {
     }
 

@@ -60,6 +60,8 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--delay", "1:backward:5"},
         {"--delay", "1:backward:5ms:every=0"},
         {"--delay", "1:backward:5ms:often"},
+        {"--delay", "1:backward:5ms:for=2"},
+        {"--delay", "1:backward:5ms:every=4:for=5"},
         {"--delay", "1:control_delay:5ms"},
         {"--threads", "0"},
         {"--cpus", "3-1"},

@@ -113,6 +113,7 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                                   {"phase", text(delay.phase)},
                                   {"ns", delay.time.count()},
                                   {"every", delay.every},
+                                  {"for", delay.length},
                                   {"busy", delay.busy}});
     json["checkpoint"] = {{"every_steps", plan.checkpoint.every_steps},
                           {"every_ns", plan.checkpoint.every_time.count()},

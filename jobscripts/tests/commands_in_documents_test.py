@@ -84,6 +84,7 @@ elsewhere = {
     "--on NODES": "campaign_test.sh nodes",
     "jobscripts/virtual-nodes.sh": "virtual_nodes_test.sh: not every machine lets namespaces be made",
     "crosstalk campaign collect DIR": "campaign_test.sh",
+    "interference observe --train run1": "delays_test.py and interference_observed_test",
     "interference analyse run1 run2": "interference_pooled_test",
     "--empty-node EMPTY": "harvest_test",
     "effects-simulation --study": "studies_test.py",

@@ -13,7 +13,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 from tried_runs import (
-    BIN, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, other_profile,
+    BIN, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, noise_log, other_profile,
     own_job, preloaded, probe, stopped, without_io_uring)
 
 PAGE = ROOT / "docs/exit-codes-and-json.md"
@@ -132,6 +132,12 @@ def scenarios(runs, pool):
         "interference", "compare", "--quiet", fake_file(runs, "a.csv"), fake_file(runs, "b.csv"), "--noisy",
         fake_file(runs, "c.csv"), fake_file(runs, "d.csv"), "--out", runs.new())
     yield "interference compare", 2, lambda: call("interference", "compare", *compare(), runs.directory)
+    observe = lambda log, out: ("interference", "observe", "--train", runs.steps("q1.csv", 10_000_000), "--noise", log,
+                                "--out", out)
+    yield "interference observe", 0, lambda: call(*observe(noise_log(runs, 0.0), runs.new()))
+    yield "interference observe", 1, lambda: call(*observe(fake_file(runs, "log.csv"), runs.new()))
+    yield "interference observe", 2, lambda: call(*observe(noise_log(runs, 0.0), runs.directory))
+    yield "interference observe", 3, lambda: call(*observe(noise_log(runs, 9000.0), runs.new()))
     yield "interference controls", 0, lambda: call("interference", "controls", reported(runs))
     yield "interference controls", 1, lambda: call("interference", "controls", runs.directory)
     yield "interference controls", 2, lambda: call("interference", "controls")
@@ -278,6 +284,9 @@ def written(runs, program, name):
         out = runs.directory / "own"
     elif program == "interference exposure":
         runs.call("interference", "exposure", *runs.of(runs.run()), out)
+    elif program == "interference observe":
+        runs.call("interference", "observe", "--train", runs.steps("q1.csv", 10_000_000), "--noise", noise_log(runs, 0.0),
+                  "--out", out)
     elif program == "interference compare":
         runs.call("interference", "compare", "--quiet", runs.steps("q1.csv", 10_000_000), runs.steps("q2.csv", 10_010_000),
                   "--noisy", runs.steps("n1.csv", 11_000_000), runs.steps("n2.csv", 11_020_000), "--out", out)

@@ -175,6 +175,13 @@ def fake_file(runs, name="file"):
     return runs.made(name, lambda path: path.write_text("nothing that any program reads\n"))
 
 
+def noise_log(runs, from_s):
+    """Of noise in every second tenth of a second, of steps() where it begins at 0."""
+    spans = [(from_s + 0.1 * i, from_s + 0.1 * (i + 1)) for i in range(1, 10, 2)]
+    return runs.made(f"log{from_s}.csv", lambda path: path.write_text(
+        "begin_s,end_s,host,what,level\n" + "".join(f"{begin:.3f},{end:.3f},,sort,\n" for begin, end in spans)))
+
+
 def no_digits():
     return {**os.environ, "CROSSTALK_DIGITS": "/nowhere"}
 

@@ -10,15 +10,16 @@ namespace otf2 {
 
 namespace {
 
-ChosenSteps visits_of(Reader& reader, std::uint32_t region)
+ChosenSteps visits_of(Reader& reader, std::uint32_t region, StepObserver* observer)
 {
-    return {reader.archive().regions[region].name, false, read_steps(reader, region)};
+    const std::string& name = reader.archive().regions[region].name;
+    return {name, false, read_steps(reader, region, observer), {.region = name, .from = {}}};
 }
 
-ChosenSteps between_visits_of(Reader& reader, std::uint32_t region)
+ChosenSteps between_visits_of(Reader& reader, std::uint32_t region, StepObserver* observer)
 {
     const std::string& call = reader.archive().regions[region].name;
-    return {call + " to " + call, true, read_steps_between(reader, region)};
+    return {call + " to " + call, true, read_steps_between(reader, region, observer), {.region = {}, .from = call}};
 }
 
 // ", such as MPI_Allreduce": of MPI, or another library.
@@ -40,13 +41,15 @@ void StepChoice::check() const
     if (!region.empty() && !from.empty()) base::fail_usage("--step-region and --step-from: one of them");
 }
 
-std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice)
+std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, StepObserver* observer)
 {
     const Archive& archive = reader.archive();
-    if (!choice.region.empty()) return visits_of(reader, step_region_named(archive, choice.region));
-    if (!choice.from.empty()) return between_visits_of(reader, step_region_named(archive, choice.from, "--step-from"));
-    if (const auto region = find_step_region(reader)) return visits_of(reader, *region);
-    if (const auto call = find_step_call(reader)) return between_visits_of(reader, *call);
+    if (!choice.region.empty()) return visits_of(reader, step_region_named(archive, choice.region), observer);
+    if (!choice.from.empty())
+        return between_visits_of(reader, step_region_named(archive, choice.from, "--step-from"), observer);
+    const FoundSteps found = find_steps(reader);
+    if (found.region) return visits_of(reader, *found.region, observer);
+    if (found.call) return between_visits_of(reader, *found.call, observer);
     return {};
 }
 

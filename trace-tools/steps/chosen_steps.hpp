@@ -13,6 +13,7 @@ namespace otf2 {
 struct StepChoice {
     std::string region;  // steps are the visits of this region
     std::string from;    // steps last from one visit of this region to the next
+    bool given() const { return !region.empty() || !from.empty(); }
 
     // Throws UsageError if both are given.
     void check() const;
@@ -22,11 +23,13 @@ struct ChosenSteps {
     std::string name;      // "step", or "MPI_Allreduce to MPI_Allreduce"
     bool between = false;  // from one visit to the next
     StepTable table;
+    StepChoice choice;  // which makes the same of another archive of the program
 };
 
-// Without a choice what find_step_region() finds, else find_step_call(); none if nothing repeats. Reads all events up
-// to three times. Throws UsageError for a region that is not there.
-std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice);
+// Without a choice what find_step_region() finds, else find_step_call(); none if nothing repeats. Reads all events
+// once, without a choice twice. The observer, if there is one, sees the reading that finds the steps. Throws UsageError
+// for a region that is not there.
+std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, StepObserver* observer = nullptr);
 
 // What a user can do where none are found: "such as MPI_Allreduce".
 std::string how_to_choose_steps(const std::string& anchor, const Archive& archive);

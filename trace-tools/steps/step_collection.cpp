@@ -1,6 +1,8 @@
 #include "trace-tools/steps/step_collection.hpp"
 
 #include "trace-tools/otf2/ranks.hpp"
+#include "trace-tools/otf2/read/fan_out.hpp"
+#include "trace-tools/otf2/read/soundness.hpp"
 
 #include <algorithm>
 #include <map>
@@ -18,8 +20,11 @@ std::string phase_name(const std::string& region)
 
 }  // namespace
 
-StepCollection::StepCollection(const Archive& archive)
-    : archive_{archive}, phase_of_(archive.regions.size(), no_phase), places_(archive.locations.size())
+StepCollection::StepCollection(const Archive& archive, StepObserver* observer)
+    : archive_{archive},
+      observer_{observer},
+      phase_of_(archive.regions.size(), no_phase),
+      places_(archive.locations.size())
 {
 }
 
@@ -29,6 +34,7 @@ void StepCollection::begin(const At& at, std::optional<std::int64_t> number)
     place.step.number = number.value_or(static_cast<std::int64_t>(place.steps.size()));
     place.step.begin_ns = at.time_ns;
     place.step.phase_ns.clear();
+    if (observer_ != nullptr) observer_->begin_step(at, number);
 }
 
 void StepCollection::end(const At& at)
@@ -36,6 +42,7 @@ void StepCollection::end(const At& at)
     Place& place = places_[at.location];
     place.step.end_ns = at.time_ns;
     place.steps.push_back(place.step);
+    if (observer_ != nullptr) observer_->end_step(at);
 }
 
 void StepCollection::phase(std::uint32_t location, std::uint32_t region, std::int64_t ns)
@@ -86,6 +93,16 @@ std::vector<Step> StepCollection::whole(std::vector<Step> steps) const
         step.phase_ns.push_back(rest);
     }
     return steps;
+}
+
+void read_observed(Reader& reader, Visitor& steps, StepObserver* observer)
+{
+    if (observer == nullptr) {
+        read_soundly(reader, steps);
+        return;
+    }
+    FanOut both{&steps, observer};
+    read_soundly(reader, both);
 }
 
 }  // namespace otf2

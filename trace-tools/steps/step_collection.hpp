@@ -28,9 +28,18 @@ struct StepTable {
     std::vector<StepsOfRank> ranks;   // those with any steps, by rank
 };
 
+// Sees all events of the reading that finds the steps, and when each step begins and ends: before the event at which it
+// does. A step that does not end is begun anew.
+class StepObserver : public Visitor {
+ public:
+    virtual void begin_step(const At& at, std::optional<std::int64_t> number) = 0;
+    virtual void end_step(const At& at) = 0;
+};
+
 class StepCollection {
  public:
-    explicit StepCollection(const Archive& archive);
+    // The observer, if there is one, must outlive it.
+    explicit StepCollection(const Archive& archive, StepObserver* observer = nullptr);
 
     // At the event's location; one that was begun before and not ended is none. Without a number it is counted.
     void begin(const At& at, std::optional<std::int64_t> number = {});
@@ -49,9 +58,13 @@ class StepCollection {
     std::vector<Step> whole(std::vector<Step> steps) const;
 
     const Archive& archive_;
+    StepObserver* observer_;
     std::vector<std::size_t> phase_of_;  // by region
     std::vector<std::string> phases_;
     std::vector<Place> places_;  // by location
 };
+
+// Reads all events as read_soundly() does; those that find the steps go first.
+void read_observed(Reader& reader, Visitor& steps, StepObserver* observer);
 
 }  // namespace otf2

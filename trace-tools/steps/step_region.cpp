@@ -222,10 +222,10 @@ std::optional<std::uint32_t> with_number(const Archive& archive, const std::vect
 
 class StepsOfRegion : public Visitor {
  public:
-    StepsOfRegion(const Archive& archive, std::uint32_t region)
+    StepsOfRegion(const Archive& archive, std::uint32_t region, StepObserver* observer)
         : region_{region},
           number_{archive.find_attribute(base::attribute::step)},
-          steps_{archive},
+          steps_{archive, observer},
           places_(archive.locations.size())
     {
     }
@@ -283,16 +283,11 @@ bool could_be_a_step(const Region& region)
     }
 }
 
-std::optional<std::uint32_t> find_step_region(Reader& reader, int threads)
+namespace {
+
+std::optional<std::uint32_t> step_region(const Archive& archive, const std::vector<std::size_t>& locations,
+                                         const UseOfRegions& seen)
 {
-    const Archive& archive = reader.archive();
-    std::deque<UseOfRegions> parts;
-    std::vector<Visitor*> visitors;
-    for (int i = 0; i < threads; ++i) visitors.push_back(&parts.emplace_back(archive));
-    read_soundly(reader, visitors);
-    for (; parts.size() > 1; parts.pop_back()) parts.front().add(parts.back());
-    const UseOfRegions& seen = parts.front();
-    const std::vector<std::size_t> locations = first_locations(archive, seen);
     if (const auto numbered = with_number(archive, locations, seen)) return numbered;
     std::optional<std::uint32_t> best;
     Use use_of_best;
@@ -309,13 +304,10 @@ std::optional<std::uint32_t> find_step_region(Reader& reader, int threads)
     return best;
 }
 
-std::optional<std::uint32_t> find_step_call(Reader& reader)
+std::optional<std::uint32_t> step_call(const Archive& archive, const std::vector<std::size_t>& locations,
+                                       const UseOfRegions& seen)
 {
     constexpr std::uint64_t enough_calls = 100;
-    const Archive& archive = reader.archive();
-    UseOfRegions seen{archive};
-    read_soundly(reader, seen);
-    const std::vector<std::size_t> locations = first_locations(archive, seen);
     const auto marked = archive.find_region("MPI_Pcontrol");
     if (marked && calls_on_every_rank(*marked, locations, seen, 0.0) > 0) return marked;
     std::optional<std::uint32_t> best;
@@ -332,6 +324,36 @@ std::optional<std::uint32_t> find_step_call(Reader& reader)
     return best;
 }
 
+}  // namespace
+
+FoundSteps find_steps(Reader& reader, int threads)
+{
+    const Archive& archive = reader.archive();
+    std::deque<UseOfRegions> parts;
+    std::vector<Visitor*> visitors;
+    for (int i = 0; i < threads; ++i) visitors.push_back(&parts.emplace_back(archive));
+    read_soundly(reader, visitors);
+    for (; parts.size() > 1; parts.pop_back()) parts.front().add(parts.back());
+    const UseOfRegions& seen = parts.front();
+    const std::vector<std::size_t> locations = first_locations(archive, seen);
+    FoundSteps found{step_region(archive, locations, seen), {}};
+    if (!found.region) found.call = step_call(archive, locations, seen);
+    return found;
+}
+
+std::optional<std::uint32_t> find_step_region(Reader& reader, int threads)
+{
+    return find_steps(reader, threads).region;
+}
+
+std::optional<std::uint32_t> find_step_call(Reader& reader)
+{
+    const Archive& archive = reader.archive();
+    UseOfRegions seen{archive};
+    read_soundly(reader, seen);
+    return step_call(archive, first_locations(archive, seen), seen);
+}
+
 std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option)
 {
     const auto region = archive.find_region(name);
@@ -339,10 +361,10 @@ std::uint32_t step_region_named(const Archive& archive, const std::string& name,
     return *region;
 }
 
-StepTable read_steps(Reader& reader, std::uint32_t region)
+StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observer)
 {
-    StepsOfRegion steps{reader.archive(), region};
-    read_soundly(reader, steps);
+    StepsOfRegion steps{reader.archive(), region, observer};
+    read_observed(reader, steps, observer);
     return steps.table();
 }
 

@@ -36,16 +36,23 @@ std::optional<std::uint32_t> find_step_region(Reader& reader, int threads = 1);
 // part of the run they are. Reads all events.
 std::optional<std::uint32_t> find_step_call(Reader& reader);
 
+// Both, of one reading: the region, and where there is none the call.
+struct FoundSteps {
+    std::optional<std::uint32_t> region;
+    std::optional<std::uint32_t> call;
+};
+FoundSteps find_steps(Reader& reader, int threads = 1);
+
 // The region of that name. Throws UsageError, of that option, if there is none.
 std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option = "--step-region");
 
 // Steps are the visits of that region that end and are not inside another visit of it. Reads all events; memory grows
-// with the number of steps.
-StepTable read_steps(Reader& reader, std::uint32_t region);
+// with the number of steps. The observer, if there is one, sees the events of that reading.
+StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
 
 // Steps last from the end of one visit of that region to the end of the next: so what a rank is late, and what the
 // others then wait for it in that call, are in the same step. Their phases are that call and the regions beside it. A
 // step ends without the next visit where the region around is left. Else as read_steps().
-StepTable read_steps_between(Reader& reader, std::uint32_t region);
+StepTable read_steps_between(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
 
 }  // namespace otf2

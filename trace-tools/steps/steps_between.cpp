@@ -10,8 +10,8 @@ namespace {
 
 class StepsBetween : public Visitor {
  public:
-    StepsBetween(const Archive& archive, std::uint32_t region)
-        : region_{region}, steps_{archive}, places_(archive.locations.size())
+    StepsBetween(const Archive& archive, std::uint32_t region, StepObserver* observer)
+        : region_{region}, steps_{archive, observer}, places_(archive.locations.size())
     {
     }
 
@@ -63,10 +63,10 @@ class StepsBetween : public Visitor {
 
 }  // namespace
 
-StepTable read_steps_between(Reader& reader, std::uint32_t region)
+StepTable read_steps_between(Reader& reader, std::uint32_t region, StepObserver* observer)
 {
-    StepsBetween steps{reader.archive(), region};
-    read_soundly(reader, steps);
+    StepsBetween steps{reader.archive(), region, observer};
+    read_observed(reader, steps, observer);
     return steps.table();
 }
 

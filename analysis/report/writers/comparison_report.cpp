@@ -1,6 +1,7 @@
 #include "analysis/report/writers/comparison_report.hpp"
 
 #include "analysis/conclude/verdict.hpp"
+#include "analysis/report/decomposition_report.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/plots/plots.hpp"
 #include "analysis/report/record.hpp"
@@ -57,14 +58,32 @@ std::string verdict_of(const ComparisonReport& report)
     return judge(step_of(report).interval, report.budget_percent);
 }
 
+std::vector<NamedDecomposition> made_of(const ComparisonReport& report)
+{
+    return {{"noisy", "", "", decomposition_of(report.comparison)}};
+}
+
 void write_tables(const std::filesystem::path& folder, const ComparisonReport& report)
 {
-    base::CsvWriter phases{folder / "compare.csv",
-                           {"phase", "effect_percent", "low_percent", "high_percent", "p_holm", "p_welch",
-                            "p_mann_whitney", "quiet_ms", "noisy_ms"}};
-    for (const PhaseComparison& phase : report.comparison.phases)
-        phases.row(phase.phase, phase.percent, phase.interval.low, phase.interval.high, phase.p_holm, phase.p_welch,
-                   phase.p_mann_whitney, phase.quiet_ms, phase.noisy_ms);
+    base::CsvWriter phases{
+        folder / "compare.csv",
+        {"phase", "effect_percent", "low_percent", "high_percent", "p_holm", "p_welch", "p_mann_whitney", "quiet_ms",
+         "noisy_ms", "rank", "p_bh", "shift_percent", "floor_percent"}};
+    for (const auto* table : {&report.comparison.phases, &report.comparison.by_rank})
+        for (const PhaseComparison& row : *table)
+            phases.row(row.phase, row.percent, row.interval.low, row.interval.high, row.p_holm, row.p_welch,
+                       row.p_mann_whitney, row.quiet_ms, row.noisy_ms,
+                       row.rank == all_ranks ? "all" : std::to_string(row.rank), row.p_bh, row.shift_percent,
+                       row.floor_percent);
+    base::CsvWriter scores{folder / "resilience.csv",
+                           {"phase", "contribution", "deviation_quiet_percent", "deviation_noisy_percent",
+                            "susceptibility", "resilience", "place"}};
+    for (const Resilience& phase : report.comparison.resilience)
+        scores.row(phase.phase, phase.contribution, phase.deviation_quiet_percent, phase.deviation_noisy_percent,
+                   phase.susceptibility ? base::format(*phase.susceptibility) : "",
+                   phase.resilience ? base::format(*phase.resilience) : "",
+                   phase.place > 0 ? std::to_string(phase.place) : "");
+    for (const DecompositionTable& table : decomposition_tables()) table.write(folder / table.file, made_of(report));
     base::CsvWriter runs{folder / "runs.csv", {"set", "run", "mean_step_ms", "model", "host", "started"}};
     for (const RunRow& run : run_rows(report))
         runs.row(run.set, run.run, run.mean_step_ms, run.model, run.host, run.started);
@@ -91,6 +110,10 @@ nlohmann::ordered_json json_of(const ComparisonReport& report)
     json["quiet_runs"] = report.quiet.size();
     json["noisy_runs"] = report.noisy.size();
     json["steps_aligned"] = report.comparison.numbers.size();
+    json["aligned_by"] = report.comparison.aligned_by;
+    json["p_holm"] = step.p_holm;
+    json["shift_percent"] = step.shift_percent;
+    json["decomposition"] = json_of(decomposition_of(report.comparison));
     return json;
 }
 
@@ -101,14 +124,33 @@ constexpr std::string_view form = R"(<h1>Quiet runs against noisy runs</h1>
 <p>Quiet runs compared with each other, as many on each side, would scatter by up to {}: an effect below that is
 nothing these runs could show. The run is the unit, so more steps in a run do not make the interval narrower; more
 runs do. Runs are trusted to differ in the noise alone.</p></section>
+<section><h2>What it is made of</h2>
+{}<p class="small">{}</p></section>
 <section><h2>By phase</h2>
 {}{}</section>
+<section><h2>How resilient each phase is</h2>
+{}<p class="small">Deviation: of the runs from their mean. Susceptibility: difference of the means over the deviation of
+both sets. Resilience: from 0 to 1, against the other phases (<a
+href="resilience.csv">resilience.csv</a>).</p></section>
 <section><h2>{}</h2>{}</section>
 <section><h2>The runs</h2>
 {}{}<h3>Compared by</h3>
 {}</section>
 <p class="small">Beside this page: {}, and each plot with its gnuplot script and data.</p>
 )";
+
+// One row of what table_of() made, with the part's name before each value.
+std::string parts_html(const NoiseTable& parts)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const NoiseTable::Row& row : parts.rows)
+        for (std::size_t c = 0; c < row.cells.size(); ++c) {
+            const NoiseTable::Cell& cell = row.cells[c];
+            rows.push_back(
+                {words(parts.head[c + 1]), words(cell.value), words(cell.half.empty() ? "" : "± " + cell.half)});
+        }
+    return table({"", "percent of the step", ""}, rows);
+}
 
 std::string html_of(const ComparisonReport& report, const std::filesystem::path& folder, const std::vector<Plot>& plots)
 {
@@ -121,6 +163,14 @@ std::string html_of(const ComparisonReport& report, const std::filesystem::path&
         phases.push_back({words(phase.phase), number(signed_percent(phase.percent)), number(range(phase.interval)),
                           number(fixed(phase.quiet_ms, 3)), number(fixed(phase.noisy_ms, 3)),
                           number(p_value(phase.p_holm)), number(p_value(phase.p_mann_whitney))});
+    const NoiseTable parts = table_of(made_of(report));
+    std::vector<std::vector<Cell>> scores;
+    for (const Resilience& phase : report.comparison.resilience)
+        scores.push_back({words(phase.phase), number(fixed(phase.deviation_quiet_percent, 2)),
+                          number(fixed(phase.deviation_noisy_percent, 2)),
+                          number(phase.susceptibility ? fixed(*phase.susceptibility, 1) : ""),
+                          number(phase.resilience ? fixed(*phase.resilience, 2) : ""),
+                          number(phase.place > 0 ? std::to_string(phase.place) : "")});
     std::vector<std::vector<Cell>> runs;
     for (const RunRow& run : run_rows(report))
         runs.push_back({words(run.set), words(run.run), number(fixed(run.mean_step_ms, 3)), words(run.model),
@@ -129,15 +179,19 @@ std::string html_of(const ComparisonReport& report, const std::filesystem::path&
     for (const std::string& note : report.notes) notes += fill("<p class=\"small\">{}</p>\n", {escape(note)});
     const std::string sets = join(report.quiet.size(), " quiet and ", report.noisy.size(), " noisy runs, ",
                                   report.comparison.numbers.size(), " steps in each");
-    return page("Crosstalk comparison",
-                join("Noisy against quiet runs: ", judged, ", ", signed_percent(step.percent), " of the quiet step"),
-                fill(form, {sets, signed_percent(step.percent), range(step.interval), judged, judged,
-                            join(report.budget_percent, " %"), percent(report.comparison.floor_percent),
-                            figure(plots.front(), folder), table(head, phases), escape(plots.back().title),
-                            figure(plots.back(), folder),
-                            table({"Set", "Run", "mean step, ms", "Model", "Host", "Started"}, runs), notes,
-                            facts_table(report.own_record),
-                            links({base::file::verdict, "compare.csv", "runs.csv", "aligned_steps.csv"})}));
+    return page(
+        "Crosstalk comparison",
+        join("Noisy against quiet runs: ", judged, ", ", signed_percent(step.percent), " of the quiet step"),
+        fill(form, {sets, signed_percent(step.percent), range(step.interval), judged, judged,
+                    join(report.budget_percent, " %"), percent(report.comparison.floor_percent), parts_html(parts),
+                    escape(join(reading(decomposition_of(report.comparison)), ". ", parts.note)),
+                    figure(plots.front(), folder), table(head, phases),
+                    table({"Phase", "deviation quiet, %", "noisy, %", "susceptibility", "resilience", "place"}, scores),
+                    escape(plots.back().title), figure(plots.back(), folder),
+                    table({"Set", "Run", "mean step, ms", "Model", "Host", "Started"}, runs), notes,
+                    facts_table(report.own_record),
+                    links({base::file::verdict, "compare.csv", "resilience.csv", "decomposition.csv", "rank_parts.csv",
+                           "own_work.csv", "causes.csv", "runs.csv", "aligned_steps.csv"})}));
 }
 
 }  // namespace
@@ -148,7 +202,8 @@ void print(std::ostream& out, const ComparisonReport& report)
     out << "noisy against quiet: " << signed_percent(step.percent) << " (" << range(step.interval) << "), "
         << verdict_of(report) << " against a budget of " << report.budget_percent << " %\n"
         << "  " << report.quiet.size() << " quiet and " << report.noisy.size() << " noisy runs, "
-        << report.comparison.numbers.size() << " steps aligned, quiet step " << fixed(step.quiet_ms, 2) << " ms\n"
+        << report.comparison.numbers.size() << " steps aligned by " << report.comparison.aligned_by << ", quiet step "
+        << fixed(step.quiet_ms, 2) << " ms\n"
         << "  p " << p_value(step.p_welch) << " (Welch), " << p_value(step.p_mann_whitney)
         << " (Mann-Whitney); quiet against quiet would scatter by " << percent(report.comparison.floor_percent) << "\n";
     for (std::size_t p = 1; p < report.comparison.phases.size(); ++p) {
@@ -157,6 +212,7 @@ void print(std::ostream& out, const ComparisonReport& report)
         name.resize(std::max<std::size_t>(name.size() + 1, 16), ' ');
         out << "  " << name << signed_percent(phase.percent) << " (" << range(phase.interval) << ")\n";
     }
+    print(out, made_of(report).front());
 }
 
 void write_comparison(const std::filesystem::path& wanted, const ComparisonReport& report)

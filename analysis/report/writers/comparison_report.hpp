@@ -1,7 +1,7 @@
 // The report of sets of runs compared.
 #pragma once
 
-#include "analysis/estimate/comparison.hpp"
+#include "analysis/estimate/sets/comparison.hpp"
 #include "analysis/report/report.hpp"
 
 #include <nlohmann/json.hpp>
@@ -29,9 +29,8 @@ struct ComparisonReport {
 
 void print(std::ostream& out, const ComparisonReport& report);
 
-// compare.csv (phase,effect_percent,low_percent,high_percent,p_holm,p_welch,p_mann_whitney,quiet_ms,noisy_ms), runs.csv
-// (set,run,mean_step_ms,model,host,started), aligned_steps.csv (step,quiet_ms,noisy_ms), effects.svg, aligned.svg,
-// verdict.json, run.json, index.html.
+// compare.csv, runs.csv, aligned_steps.csv, resilience.csv and decomposition_tables() (columns: docs/formats.md),
+// effects.svg, aligned.svg, verdict.json, run.json, index.html.
 // The folder is made here; throws UsageError if it is there already.
 void write_comparison(const std::filesystem::path& folder, const ComparisonReport& report);
 

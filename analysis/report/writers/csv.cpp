@@ -1,5 +1,6 @@
 #include "analysis/report/writers/csv.hpp"
 
+#include "analysis/report/decomposition_report.hpp"
 #include "analysis/report/further/further.hpp"
 #include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
@@ -133,10 +134,26 @@ void write_factor_levels(const std::filesystem::path& file, const Report& report
                       number_in(level, "operations_per_s").value_or(0.0));
 }
 
+template <std::size_t which>
+void write_decomposition(const std::filesystem::path& file, const Report& report)
+{
+    decomposition_tables()[which].write(file, decompositions(report));
+}
+
 constexpr Table all[] = {
-    {"verdicts.csv", write_verdicts}, {base::file::effects, write_effects},       {"measures.csv", write_measures},
-    {"outliers.csv", write_outliers}, {"factor_levels.csv", write_factor_levels}, {"exposure.csv", write_exposure},
-    {"response.csv", write_response}, {"carry_over.csv", write_carry_over},       {"harvest.csv", write_harvest},
+    {"verdicts.csv", write_verdicts},
+    {base::file::effects, write_effects},
+    {"measures.csv", write_measures},
+    {"outliers.csv", write_outliers},
+    {"factor_levels.csv", write_factor_levels},
+    {"exposure.csv", write_exposure},
+    {"response.csv", write_response},
+    {"carry_over.csv", write_carry_over},
+    {"harvest.csv", write_harvest},
+    {"decomposition.csv", write_decomposition<0>},
+    {"rank_parts.csv", write_decomposition<1>},
+    {"own_work.csv", write_decomposition<2>},
+    {"causes.csv", write_decomposition<3>},
 };
 
 }  // namespace

@@ -186,6 +186,11 @@ std::string banner(const Verdict& verdict)
         return R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
 measured as what it was, and the noise was there when it should be.</div>
 )";
+    if (verdict.observed)
+        return fill(
+            R"(<div class="banner bad"><h2>Observed, not designed: no verdict</h2>What could confound:<ul>{}</ul></div>
+)",
+            {list(verdict.reasons)});
     return fill(R"(<div class="banner bad"><h2>✗ Not trustworthy</h2>Don't act on the numbers below:<ul>{}</ul></div>
 )",
                 {list(verdict.reasons)});

@@ -2,6 +2,7 @@
 
 #include "analysis/report/again.hpp"
 #include "analysis/report/answer.hpp"
+#include "analysis/report/decomposition_report.hpp"
 #include "analysis/report/findings.hpp"
 #include "analysis/report/further/further.hpp"
 #include "analysis/report/further/harvest_report.hpp"
@@ -88,6 +89,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
         json["outliers_percent_of_steps"] = rate.percent_of_steps;
         json["outliers_p"] = rate.p;
     }
+    json["decomposition"] = factor.cause.made_of ? json_of(*factor.cause.made_of) : Json(nullptr);
     json["phases"] = parts_json(analysis.effects, factor, report.verdict.confidence);
     json["measures"] = parts_json(analysis.extra_effects, factor, report.verdict.confidence);
     return json;
@@ -210,6 +212,7 @@ Json verdict_json(const Report& report)
     Json json;
     json["format"] = base::format_version;
     json["trustworthy"] = verdict.trustworthy;
+    if (verdict.observed) json["observed"] = true;
     json["reasons"] = verdict.reasons;
     json["budget_percent"] = verdict.budget_percent;
     json["quiet_step_ms"] = verdict.quiet_step_ms;

@@ -1,6 +1,7 @@
 #include "analysis/report/writers/terminal.hpp"
 
 #include "analysis/report/answer.hpp"
+#include "analysis/report/decomposition_report.hpp"
 #include "analysis/report/further/further.hpp"
 #include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
@@ -43,16 +44,19 @@ void print(std::ostream& out, const Report& report)
 {
     const Verdict& verdict = report.verdict;
     const std::string confidence = base::join(100.0 * verdict.confidence, " %");
-    out << (verdict.trustworthy ? "TRUSTWORTHY" : "NOT TRUSTWORTHY") << ": quiet step "
-        << fixed(verdict.quiet_step_ms, 2) << " ms, "
+    out << (verdict.observed      ? "OBSERVED, no verdict"
+            : verdict.trustworthy ? "TRUSTWORTHY"
+                                  : "NOT TRUSTWORTHY")
+        << ": quiet step " << fixed(verdict.quiet_step_ms, 2) << " ms, "
         << count(static_cast<std::size_t>(report.analysis.blocks), "block") << ", "
         << count(report.analysis.counts.at(LeftOut::no), "step") << " used, "
         << count(report.analysis.outliers.count(), "outlier") << ", noise covered "
         << fixed(100.0 * report.analysis.covered_share, 1) << " % of the training after warm-up\n";
     out << "  " << text(identity(report)) << "\n";
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
-    print_control(out, "placebo        ", verdict.placebo, "0 %");
-    if (verdict.delay || !verdict.pause) print_control(out, "control delay  ", verdict.delay, truth_of(verdict.delay));
+    if (!verdict.observed) print_control(out, "placebo        ", verdict.placebo, "0 %");
+    if (verdict.delay || !(verdict.pause || verdict.observed))
+        print_control(out, "control delay  ", verdict.delay, truth_of(verdict.delay));
     if (verdict.pause)
         print_control(out, "control pause  ", verdict.pause,
                       truth_of(verdict.pause) + (verdict.pause->judged ? "" : " (not judged)"));
@@ -79,6 +83,9 @@ void print(std::ostream& out, const Report& report)
             out << name_of(factor) << ": " << outlook(report, factor) << "\n";
     for (const std::string& sentence : harvest_sentences(report)) out << base::printable(sentence) << "\n";
     for (const std::string& sentence : curve_sentences(report)) out << base::printable(sentence) << "\n";
+    for (const FactorVerdict& factor : verdict.factors)
+        if (factor.cause.made_of)
+            print(out, NamedDecomposition{factor.factor, factor.level, text(factor.kind), *factor.cause.made_of});
     const std::optional<Again> run = again(report);
     if (run && run->half_width_percent) out << run->what << ": " << base::printable(run->command) << "\n";
 }

@@ -1,6 +1,7 @@
 // Delays: what the control page asks for, and what is injected.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
+#include "base/files.hpp"
 #include "base/system/launcher.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 #include "testing/testing.hpp"
@@ -8,6 +9,7 @@
 #include "testing/train_traces.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <map>
@@ -95,18 +97,21 @@ TEST_CASE("a training without control does not acknowledge")
     CHECK(control.page().step == 2);
 }
 
-TEST_CASE("a delay falls on every Nth step of its phase")
+TEST_CASE("a delay falls on every Nth step of its phase, or on the first of every N")
 {
     const testing::Scratch scratch;
     const testing::TrainRun run = testing::train_alone(
-        scratch / "run",
-        small({"--steps", "9", "--delay", "0:update:5ms:every=4", "--delay", "0:load:3ms:busy", "--trace", "off"}));
+        scratch / "run", small({"--steps", "9", "--delay", "0:update:5ms:every=4", "--delay", "0:load:3ms:busy",
+                                "--delay", "0:forward:5ms:every=4:for=3", "--trace", "off"}));
     INFO(run.err);
     REQUIRE(run.status == 0);
     const base::CsvTable rows{scratch / "run/train/steps.csv"};
     for (std::size_t row = 0; row < rows.rows(); ++row) {
         CHECK((rows.get<std::int64_t>(row, "update_ns") >= 5'000'000) == (row % 4 == 0));
+        if (row % 4 < 3) CHECK(rows.get<std::int64_t>(row, "forward_ns") >= 5'000'000);
         CHECK(rows.get<std::int64_t>(row, "load_ns") >= 3'000'000);
     }
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    CHECK(record["result"]["each_rank"][0]["injected_delays"]["count"] == 3 + 9 + 7);
     CHECK(testing::train_alone(scratch / "none", small({"--delay", "2:load:1ms"})).status == 2);
 }

@@ -1,0 +1,80 @@
+#include "analysis/cli/compare.hpp"
+
+#include "analysis/estimate/sets/comparable.hpp"
+#include "analysis/input/confined.hpp"
+#include "analysis/report/writers/comparison_report.hpp"
+#include "base/contract/run_record.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <iostream>
+
+namespace analysis {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The first archive that does not number its steps says which region the steps of the others are.
+std::vector<RunSteps> read_set(const std::vector<std::string>& names, const otf2::StepChoice& choice,
+                               otf2::StepChoice& found)
+{
+    std::vector<RunSteps> runs;
+    for (const std::string& name : names) {
+        runs.push_back(read_run_steps(name, choice, found));
+        if (!found.given()) found = runs.back().choice;
+    }
+    return runs;
+}
+
+}  // namespace
+
+Compare::Compare() : Command{"interference compare", "sets of runs, quiet against noisy; the run is the unit"}
+{
+    options.add("quiet", quiet_, "runs without noise: run directories, archives or steps.csv", "RUN...");
+    options.add("noisy", noisy_, "runs with noise", "RUN...");
+    options.add("out", out_, "the report's directory; must not be there yet", "DIR");
+    options.add_switch("unfinished", unfinished_, "take runs that did not come to their end, too");
+    add_step_choice(options, settings_);
+    add_common(options, settings_);
+    options.example("interference compare --quiet q1 q2 q3 --noisy n1 n2 n3 --out comparison");
+}
+
+int Compare::run()
+{
+    if (out_.empty()) base::fail_usage("compare needs --out (interference compare --help)");
+    check(settings_);
+    if (settings_.warm_up_time.count() > 0) base::fail_usage("--warmup of compare is a number of steps");
+    if (fs::exists(out_)) base::fail_taken(out_);
+    std::vector<fs::path> files;
+    for (const auto* set : {&quiet_, &noisy_})
+        for (const std::string& run : *set) files.push_back(steps_file(run));
+    return otf2::confined("interference", limits_for(files), [this] { return report(); });
+}
+
+int Compare::report() const
+{
+    otf2::StepChoice found;
+    std::vector<RunSteps> quiet = read_set(quiet_, settings_.steps, found);
+    std::vector<RunSteps> noisy = read_set(noisy_, settings_.steps, found);
+    otf2::reading_is_over();
+    check_comparable(quiet, noisy, unfinished_);
+    ComparisonReport report{.comparison = analysis::compare(std::move(quiet), std::move(noisy), settings_.warm_up,
+                                                            settings_.confidence.fraction()),
+                            .budget_percent = settings_.budget.value,
+                            .own_record = base::run_record("interference")};
+    for (auto [names, runs] : {std::pair{&quiet_, &report.quiet}, {&noisy_, &report.noisy}})
+        for (const std::string& name : *names)
+            runs->push_back(
+                {name, record_beside(steps_file(name), "training", base::file::run_record, report.notes)});
+    write_comparison(out_, report);
+    print(std::cout, report);
+    std::cout << "\nreport: " << base::printable((fs::path{out_} / "index.html").string()) << "\n";
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
+}  // namespace analysis

@@ -1,0 +1,138 @@
+#include "analysis/cli/observe.hpp"
+
+#include "analysis/conclude/confounders.hpp"
+#include "analysis/input/confined.hpp"
+#include "analysis/input/observed/observed_run.hpp"
+#include "analysis/input/run_steps.hpp"
+#include "analysis/report/limits.hpp"
+#include "analysis/report/writers/terminal.hpp"
+#include "analysis/report/writers/write.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+
+namespace analysis {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Nothing is judged: what was observed stays, and why it may be something else.
+void take_back_verdicts(Report& report)
+{
+    Verdict& verdict = report.verdict;
+    verdict.observed = true;
+    verdict.trustworthy = false;
+    verdict.reasons = confounders(report.run, report.analysis);
+    verdict.too_short.clear();
+    for (FactorVerdict& factor : verdict.factors) {
+        factor.verdict = base::verdict_word::observed;
+        factor.forecast.reset();
+        factor.setting = "None: nobody designed this noise.";
+    }
+}
+
+int no_answer(const fs::path& out, const std::string& why)
+{
+    base::WholeDirectory directory{out};
+    nlohmann::ordered_json verdict{{"format", base::format_version}, {"observed", true}, {"trustworthy", false}};
+    verdict["reasons"] = nlohmann::ordered_json::array({why});
+    verdict["factors"] = nlohmann::ordered_json::object();
+    base::write_whole(directory.path() / base::file::verdict, json_text(verdict));
+    base::write_whole(directory.path() / base::file::run_record, json_text(base::run_record("interference")));
+    directory.finish();
+    std::cout << "OBSERVED, and no answer: " << base::printable(why) << "\n";
+    base::flush_stdout();
+    return base::exit_promise_not_kept;
+}
+
+Report report_on(const Training& training, ObservedRun observed, const std::vector<fs::path>& noise,
+                 const Settings& settings)
+{
+    Report report;
+    report.run = std::move(observed.run);
+    report.notes = std::move(observed.notes);
+    report.rules.exposure = {first_warm_step(settings, report.run.steps), settings.guard};
+    report.rules.draws = {.count = 0, .seed = settings.seed};
+    std::vector<std::string> names;
+    for (const fs::path& file : noise) names.push_back(file.string());
+    report.schedule = "as it came: " + base::join_words(names, ", ");
+    report.hosts = training.host;
+    report.own_record = base::run_record("interference");
+    report.analysis = analyse(report.run, report.rules);
+    report.verdict =
+        verdict(report.run, report.analysis, {}, {settings.budget.value, settings.confidence.fraction(), false});
+    take_back_verdicts(report);
+    report.limits = limits(report);
+    return report;
+}
+
+int observed(const fs::path& train, const std::vector<fs::path>& noise, const fs::path& out, const Settings& settings)
+{
+    const Training training = read_training(train, settings.steps);
+    std::vector<NoiseLog> logs;
+    for (const fs::path& file : noise)
+        logs.push_back(file.extension() == ".csv" ? read_noise_table(file) : read_noise_regions(file));
+    otf2::reading_is_over();
+    ObservedRun run = observed_run(training, logs, settings.clock_offset_ns());
+    if (!run.no_answer.empty()) return no_answer(out, run.no_answer);
+    std::optional<Report> report;
+    try {
+        report = report_on(training, std::move(run), noise, settings);
+    } catch (const base::UsageError&) {
+        throw;
+    } catch (const base::Error& error) {
+        return no_answer(out, error.what());
+    }
+    write_report(out, *report);
+    print(std::cout, *report);
+    std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
+}  // namespace
+
+Observe::Observe()
+    : Command{"interference observe", "noise that nobody designed: what it seems to have cost, without a verdict"}
+{
+    options.add("train", train_, "the training: its run directory, its archive, or a table of its steps", "RUN");
+    options.add("noise", noise_,
+                "when noise ran: a table begin_s,end_s,host,what,level (seconds since 1970, or of CLOCK_MONOTONIC), or "
+                "any OTF2 archive, whose outermost regions count",
+                "FILE...");
+    options.add("out", out_, "the report's directory; must not be there yet", "DIR");
+    add_step_choice(options, settings_);
+    add_common(options, settings_);
+    options.add("guard", settings_.guard, "leave out steps that begin so soon after noise changed", "TIME");
+    options.add("clock-offset", settings_.clock_offset,
+                "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
+    options.example("interference observe --train run1 --noise jobs.csv --out observed");
+    options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 there was nothing to compare.");
+}
+
+int Observe::run()
+{
+    check(settings_);
+    if (train_.empty() || noise_.empty() || out_.empty())
+        base::fail_usage("observe needs --train, --noise and --out (interference observe --help)");
+    return observed_report(steps_file(train_), {noise_.begin(), noise_.end()}, out_, settings_);
+}
+
+int observed_report(const fs::path& train, const std::vector<fs::path>& noise, const fs::path& out,
+                    const Settings& settings)
+{
+    if (fs::exists(out)) base::fail_taken(out);
+    for (const fs::path& file : noise)
+        if (!fs::exists(file)) base::fail("there is no ", file.string());
+    std::vector<fs::path> files{train};
+    files.insert(files.end(), noise.begin(), noise.end());
+    return otf2::confined("interference", limits_for(files), [&] { return observed(train, noise, out, settings); });
+}
+
+}  // namespace analysis

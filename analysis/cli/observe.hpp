@@ -1,0 +1,30 @@
+// interference observe: what noise cost a training that nobody designed.
+#pragma once
+
+#include "analysis/cli/settings.hpp"
+#include "base/cli/commands.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+class Observe : public base::Command {
+ public:
+    Observe();
+    int run() override;
+
+ private:
+    Settings settings_;
+    std::string train_;
+    std::vector<std::string> noise_;
+    std::string out_;
+};
+
+// The report on a training (an archive or a table of steps) beside noise logs and archives. Returns the exit code:
+// exit_promise_not_kept where nothing can be compared.
+int observed_report(const std::filesystem::path& train, const std::vector<std::filesystem::path>& noise,
+                    const std::filesystem::path& out, const Settings& settings);
+
+}  // namespace analysis

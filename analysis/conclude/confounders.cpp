@@ -1,0 +1,214 @@
+#include "analysis/conclude/confounders.hpp"
+
+#include "base/contract/factor_name.hpp"
+#include "base/error.hpp"
+
+#include <boost/math/distributions/binomial.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <numbers>
+
+namespace analysis {
+
+namespace {
+
+constexpr int enough_episodes = 10;
+constexpr double unlikely = 0.01;
+
+// A noise at one level, and the slots in which it was on.
+struct Observed {
+    std::string name;
+    std::vector<std::size_t> slots;
+    double effect_percent = 0.0;
+};
+
+std::vector<Observed> noises(const DesignedRun& run, const Analysis& analysis)
+{
+    std::vector<Observed> all;
+    for (const Effect& effect : analysis.effects) {
+        if (effect.phase != "step" || effect.rank != all_ranks || effect.kind != Kind::alone) continue;
+        Observed& one = all.emplace_back();
+        one.name = base::factor_name(effect.factor, effect.level);
+        one.effect_percent = effect.percent.value;
+        const std::vector<Slot>& slots = run.slots.front();
+        for (std::size_t s = 0; s < slots.size(); ++s)
+            if (std::any_of(slots[s].on.begin(), slots[s].on.end(),
+                            [&](const Assigned& on) { return on.factor == effect.factor && on.level == effect.level; }))
+                one.slots.push_back(s);
+    }
+    return all;
+}
+
+std::string points(double number)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f %%", number);
+    return text;
+}
+
+// When it began: slots that follow each other are one episode.
+std::vector<std::int64_t> begins(const DesignedRun& run, const Observed& noise)
+{
+    std::vector<std::int64_t> all;
+    for (std::size_t i = 0; i < noise.slots.size(); ++i)
+        if (i == 0 || noise.slots[i] != noise.slots[i - 1] + 1)
+            all.push_back(run.slots.front()[noise.slots[i]].begin_ns);
+    return all;
+}
+
+// Of quiet steps, as percent of their mean over the whole run; and by how much of the run noisy steps are later.
+struct Trend {
+    double percent = 0.0;
+    double later = 0.0;
+};
+
+Trend trend(const DesignedRun& run, const Analysis& analysis, const Observed& noise)
+{
+    const RankSteps& rank = run.steps.ranks.front();
+    const auto begin = static_cast<double>(rank.begin_ns.front());
+    const double length = static_cast<double>(rank.end_ns.back()) - begin;
+    double n = 0.0;
+    double x = 0.0;
+    double y = 0.0;
+    double xx = 0.0;
+    double xy = 0.0;
+    double noisy = 0.0;
+    double noisy_x = 0.0;
+    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
+        if (analysis.exposures.left_out[i] != LeftOut::no || analysis.exposures.ranks.front()[i].empty()) continue;
+        const std::size_t slot = analysis.exposures.ranks.front()[i].front().slot;
+        const double at = (static_cast<double>(rank.begin_ns[i]) - begin) / length;
+        if (std::binary_search(noise.slots.begin(), noise.slots.end(), slot)) {
+            noisy += 1.0;
+            noisy_x += at;
+        } else if (run.slots.front()[slot].on.empty()) {
+            const auto ms = static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]) / 1e6;
+            n += 1.0;
+            x += at;
+            y += ms;
+            xx += at * at;
+            xy += at * ms;
+        }
+    }
+    const double spread = n * xx - x * x;
+    if (n < 3.0 || noisy < 1.0 || spread <= 0.0 || y <= 0.0) return {};
+    const double slope = (n * xy - x * y) / spread;
+    return {100.0 * slope / (y / n), noisy_x / noisy - x / n};
+}
+
+// Places of a step, 0 to 1, at which episodes begin; and the steps.
+struct Places {
+    std::vector<double> in_step;
+    std::vector<std::size_t> steps;
+};
+
+Places places(const DesignedRun& run, const std::vector<std::int64_t>& begin_ns)
+{
+    const RankSteps& rank = run.steps.ranks.front();
+    Places found;
+    for (const std::int64_t begin : begin_ns) {
+        const auto after = std::upper_bound(rank.begin_ns.begin(), rank.begin_ns.end(), begin);
+        if (after == rank.begin_ns.begin()) continue;
+        const auto step = static_cast<std::size_t>(after - rank.begin_ns.begin()) - 1;
+        if (begin >= rank.end_ns[step]) continue;
+        found.steps.push_back(step);
+        found.in_step.push_back(static_cast<double>(begin - rank.begin_ns[step]) /
+                                static_cast<double>(rank.end_ns[step] - rank.begin_ns[step]));
+    }
+    return found;
+}
+
+// The phase that a step is in by then, going by the phases' order and mean lengths.
+std::string phase_at(const DesignedRun& run, double place)
+{
+    const Eigen::MatrixXd& phases = run.steps.ranks.front().phase_ms;
+    const Eigen::RowVectorXd mean = phases.colwise().mean();
+    double until = 0.0;
+    for (std::size_t p = 0; p < run.steps.phases.size(); ++p) {
+        until += mean[static_cast<Eigen::Index>(p)] / mean.sum();
+        if (place < until) return run.steps.phases[p];
+    }
+    return run.steps.phases.back();
+}
+
+std::string same_place(const DesignedRun& run, const Observed& noise, const Places& begun)
+{
+    std::complex<double> sum{0.0, 0.0};
+    for (const double place : begun.in_step) sum += std::polar(1.0, 2.0 * std::numbers::pi * place);
+    const auto n = static_cast<double>(begun.in_step.size());
+    if (n < 3.0 || std::exp(-std::norm(sum) / n) > unlikely) return "";
+    double place = std::arg(sum) / (2.0 * std::numbers::pi);
+    if (place < 0.0) place += 1.0;
+    return base::join(noise.name, " begins at the same place of a step, in ", phase_at(run, place),
+                      ": it may follow the training, or both something else");
+}
+
+// A phase that few steps have and the steps in which noise begins do.
+std::string with_phase(const DesignedRun& run, const Observed& noise, const Places& begun)
+{
+    const Eigen::MatrixXd& phases = run.steps.ranks.front().phase_ms;
+    for (std::size_t p = 0; p < run.steps.phases.size(); ++p) {
+        const auto column = static_cast<Eigen::Index>(p);
+        const double share = (phases.col(column).array() > 0.0).cast<double>().mean();
+        if (share <= 0.0 || share > 0.5 || begun.steps.empty()) continue;
+        const auto with = std::count_if(begun.steps.begin(), begun.steps.end(), [&](std::size_t step) {
+            return phases(static_cast<Eigen::Index>(step), column) > 0.0;
+        });
+        if (with == 0) continue;
+        const boost::math::binomial chance{static_cast<double>(begun.steps.size()), share};
+        if (boost::math::cdf(boost::math::complement(chance, static_cast<double>(with) - 1.0)) < unlikely)
+            return base::join(noise.name, " begins in steps with ", run.steps.phases[p], " (", with, " of ",
+                              begun.steps.size(), ", of all steps ", points(100.0 * share),
+                              "): what such steps cost counts as noise");
+    }
+    return "";
+}
+
+std::string one_part(const DesignedRun& run, const Observed& noise)
+{
+    const std::vector<Slot>& slots = run.slots.front();
+    const auto whole = static_cast<double>(slots.back().end_ns - slots.front().begin_ns);
+    const auto within = static_cast<double>(slots[noise.slots.back()].end_ns - slots[noise.slots.front()].begin_ns);
+    if (within > whole / 2.0) return "";
+    return base::join(noise.name, " ran within ", std::lround(100.0 * within / whole),
+                      " % of the run only: the time of day, and all that changed meanwhile, goes with it");
+}
+
+std::string trend_of(const DesignedRun& run, const Analysis& analysis, const Observed& noise)
+{
+    const Trend found = trend(run, analysis, noise);
+    const double gives = found.percent * found.later;
+    if (std::abs(gives) < std::max(0.2, std::abs(noise.effect_percent) / 10.0)) return "";
+    return base::join("quiet steps change by ", points(found.percent), " over the run, and ", noise.name, " ran ",
+                      found.later > 0.0 ? "late" : "early", " in it: of its effect of ", points(noise.effect_percent),
+                      " the trend alone gives ", points(gives));
+}
+
+}  // namespace
+
+std::vector<std::string> confounders(const DesignedRun& run, const Analysis& analysis)
+{
+    std::vector<std::string> all{
+        "observational: nobody drew when noise ran, so what came with it is in its effect; there is no verdict"};
+    const auto add = [&](std::string sentence) {
+        if (!sentence.empty()) all.push_back(std::move(sentence));
+    };
+    for (const Observed& noise : noises(run, analysis)) {
+        if (noise.slots.empty()) continue;
+        const std::vector<std::int64_t> begin_ns = begins(run, noise);
+        if (static_cast<int>(begin_ns.size()) < enough_episodes)
+            add(base::join(noise.name, " ran in ", begin_ns.size(), begin_ns.size() == 1 ? " episode" : " episodes",
+                           " only: their own spread is hardly known"));
+        const Places begun = places(run, begin_ns);
+        add(one_part(run, noise));
+        add(trend_of(run, analysis, noise));
+        add(same_place(run, noise, begun));
+        add(with_phase(run, noise, begun));
+    }
+    return all;
+}
+
+}  // namespace analysis

@@ -1,0 +1,21 @@
+// What else than noise could be behind an effect that was only observed.
+#pragma once
+
+#include "analysis/estimate/analyse.hpp"
+
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// One sentence each; the first holds for all observation: nobody drew when noise ran. The others are looked for:
+// 1. few episodes, fewer than ten of a noise;
+// 2. one part of the run: all of a noise within less than half of it, so time of day and its age go with noise;
+// 3. a trend: quiet steps change over the run, and noise ran early or late in it, so that this alone gives 0.2 % or
+//    more, or a tenth of the effect;
+// 4. noise that follows the training: episodes begin at the same place of a step (Rayleigh's test, p < 0.01), or in
+// steps
+//    with a phase that other steps lack (binomial, p < 0.01).
+std::vector<std::string> confounders(const DesignedRun& run, const Analysis& analysis);
+
+}  // namespace analysis

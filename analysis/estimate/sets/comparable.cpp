@@ -1,0 +1,44 @@
+#include "analysis/estimate/sets/comparable.hpp"
+
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+namespace analysis {
+
+namespace {
+
+constexpr std::size_t longest_value = 40;
+
+void check_alike(const RunSteps& a, const RunSteps& b)
+{
+    if (a.ranks.size() != b.ranks.size())
+        base::fail_usage(a.name, " has ", a.ranks.size(), " ranks and ", b.name, " ", b.ranks.size(),
+                         ": compare runs of one number of ranks");
+    if (same_run(a, b))
+        base::fail_usage(a.name, " and ", b.name, " are the same run: the run is the unit, each counts once");
+    for (std::size_t m = 0; m < trained_members.size(); ++m) {
+        const std::string own = m < a.what_trained.size() ? a.what_trained[m] : "";
+        const std::string other = m < b.what_trained.size() ? b.what_trained[m] : "";
+        if (own.empty() || other.empty() || own == other) continue;
+        base::fail_usage(a.name, " and ", b.name, " differ in ", trained_members[m], ": ",
+                         base::shortened(own, longest_value), " and ", base::shortened(other, longest_value),
+                         "; compare runs that differ in the noise alone");
+    }
+}
+
+}  // namespace
+
+void check_comparable(const std::vector<RunSteps>& quiet, const std::vector<RunSteps>& noisy, bool unfinished)
+{
+    std::vector<const RunSteps*> known;
+    for (const auto* set : {&quiet, &noisy})
+        for (const RunSteps& run : *set) {
+            if (!run.unfinished.empty() && !unfinished)
+                base::fail_usage(run.name, " did not come to its end: ", run.unfinished,
+                                 "; --unfinished takes what there is of it");
+            for (const RunSteps* other : known) check_alike(*other, run);
+            known.push_back(&run);
+        }
+}
+
+}  // namespace analysis

@@ -1,0 +1,59 @@
+// Sets of runs compared, quiet against noisy. The run is the unit: steps within a run are no independent evidence.
+#pragma once
+
+#include "analysis/estimate/effects.hpp"
+#include "analysis/estimate/sets/resilience.hpp"
+#include "analysis/estimate/sets/two_samples.hpp"
+#include "analysis/input/run_steps.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct PhaseComparison {
+    std::string phase;  // "step", a phase, a part or a region of own work
+    int rank = all_ranks;
+    double quiet_ms = 0.0;
+    double noisy_ms = 0.0;
+    double percent = 0.0;  // of the quiet mean step
+    Interval interval;
+    double p_welch = 1.0;
+    double p_holm = 1.0;          // of p_welch, over step and phases of the job and of each rank
+    double p_bh = 1.0;            // the same after Benjamini and Hochberg
+    double p_mann_whitney = 1.0;  // exact without ties
+    double shift_percent = 0.0;   // Hodges and Lehmann's: the median of the differences of all pairs of runs
+    double floor_percent = 0.0;   // A/A: see Comparison
+    bool above_floor() const { return percent > floor_percent || percent < -floor_percent; }
+};
+
+struct Comparison {
+    std::vector<std::int64_t> numbers;   // steps that all runs have, after warm-up
+    std::string aligned_by;              // "their numbers"
+    std::vector<double> quiet_means_ms;  // by run
+    std::vector<double> noisy_means_ms;
+    std::vector<double> quiet_by_step_ms;  // mean over runs of aligned steps
+    std::vector<double> noisy_by_step_ms;
+    std::vector<PhaseComparison> phases;             // of the job: step first
+    std::vector<PhaseComparison> by_rank;            // the same of each rank, if it has several
+    std::vector<PhaseComparison> parts;              // of each rank, see Part; in percent of the job's quiet step
+    std::vector<PhaseComparison> own;                // of each rank: its own work by region
+    std::vector<Resilience> resilience;              // of the phases
+    std::vector<std::optional<double>> cpu_percent;  // [rank]: by how much its CPU time a step grew
+    double confidence = 0.95;
+
+    // The A/A floor: the half width, in percent of a step, that quiet against quiet would have with as many runs. What
+    // lies below it is nothing that these runs could show.
+    double floor_percent = 0.0;
+};
+
+// Steps are aligned, see align(); only those that every run has count. Of a step: difference of the logarithms of the
+// runs' mean steps, Welch's t. Of a phase: difference of the runs' means over the quiet mean step, Welch's t
+// (phases may take no time at all, so no logarithm). Why: docs/statistics.md, sets of runs. Throws UsageError
+// for fewer than two runs on a side, Error if the runs have no step in common after the warm-up.
+Comparison compare(std::vector<RunSteps> quiet, std::vector<RunSteps> noisy, std::int64_t warm_up_steps,
+                   double confidence);
+
+}  // namespace analysis

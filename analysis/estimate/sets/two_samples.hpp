@@ -1,0 +1,20 @@
+// Two sets of independent values, such as means of runs, against each other.
+#pragma once
+
+#include "analysis/estimate/inference.hpp"
+
+#include <Eigen/Dense>
+
+namespace analysis {
+
+// Difference of two means of independent values with Welch's standard error and degrees of freedom.
+Mean welch(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
+
+// Two-sided p-value of the Mann-Whitney U test: exact up to 20 values a side without ties, else the normal
+// approximation.
+double mann_whitney_p(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
+
+// The shift from one set to the other after Hodges and Lehmann: the median of the differences of all pairs.
+double hodges_lehmann(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
+
+}  // namespace analysis

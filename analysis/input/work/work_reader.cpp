@@ -1,0 +1,268 @@
+#include "analysis/input/work/work_reader.hpp"
+
+#include "base/contract/phases.hpp"
+#include "base/contract/trace_names.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace analysis {
+
+namespace {
+
+constexpr std::size_t no_column = SIZE_MAX;
+constexpr const char* wait_phase = "wait_exchange";
+
+bool is_phase(const std::string& region)
+{
+    return std::any_of(base::recorded_phases.begin(), base::recorded_phases.end(),
+                       [&](base::TrainingPhase known) { return base::text(known) == region; });
+}
+
+bool is_mpi_call(const otf2::Region& region)
+{
+    return region.paradigm == otf2::Paradigm::mpi && region.role != otf2::RegionRole::file_io &&
+           !region.name.starts_with("MPI_File_");
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t more)
+{
+    return (hash ^ more) * 0x100000001b3U;  // FNV-1a
+}
+
+std::uint64_t hash_of_text(const std::string& text)
+{
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char c : text) hash = mixed(hash, static_cast<unsigned char>(c));
+    return hash;
+}
+
+}  // namespace
+
+Part part_of_phase(const std::string& phase)
+{
+    using base::TrainingPhase;
+    static const std::map<std::string, Part> known{{base::text(TrainingPhase::load), Part::input},
+                                                   {base::text(TrainingPhase::to_device), Part::input},
+                                                   {base::text(TrainingPhase::checkpoint), Part::checkpoint},
+                                                   {base::text(TrainingPhase::control_delay), Part::rest},
+                                                   {base::text(TrainingPhase::control_settle), Part::rest}};
+    const auto found = known.find(phase);
+    return found == known.end() ? Part::own : found->second;
+}
+
+WorkReader::WorkReader(const otf2::Archive& archive, bool has_phases)
+    : archive_{archive},
+      has_phases_{has_phases},
+      column_of_(archive.regions.size(), no_column),
+      column_before_(archive.regions.size(), no_column),
+      places_(archive.locations.size()),
+      exchanges_(archive.processes.size() + 1),
+      exchange_begin_ns_(archive.locations.size())
+{
+    for (std::uint32_t i = 0; i < archive.regions.size(); ++i) {
+        const std::string& name = archive.regions[i].name;
+        is_call_.push_back(is_mpi_call(archive.regions[i]));
+        is_exchange_.push_back(has_phases &&
+                               (name == base::region::bucket_exchange || name == base::region::parameter_exchange));
+        hash_of_.push_back(hash_of_text(name));
+        negotiates_ = negotiates_ || name == base::region::negotiate;
+        if (name == wait_phase) wait_region_ = i;
+    }
+    if (const auto cpu = archive.find_metric("task-clock")) cpu_metric_ = *cpu;
+}
+
+std::size_t WorkReader::column_named(const std::string& name)
+{
+    const auto known = std::find(columns_.begin(), columns_.end(), name);
+    if (known == columns_.end()) return columns_.push_back(name), columns_.size() - 1;
+    return static_cast<std::size_t>(known - columns_.begin());
+}
+
+// Of the region that the place is in; none outside of regions of the program, where there are no phases.
+std::size_t WorkReader::column_of(const Place& place)
+{
+    if (place.open.size() <= place.around) {
+        if (has_phases_ && column_other_ == no_column) column_other_ = column_named("other");
+        return column_other_;
+    }
+    const std::uint32_t region = has_phases_ ? place.open[place.around].region : place.open.back().region;
+    std::size_t& column = column_of_[region];
+    if (column == no_column) {
+        const std::string& name = archive_.regions[region].name;
+        column = column_named(has_phases_ && !is_phase(name) ? "other" : name);
+    }
+    return column;
+}
+
+void WorkReader::add_own(Place& place, std::size_t column, std::int64_t ns)
+{
+    std::vector<std::int64_t>& own_ns = place.step.own_ns;
+    if (own_ns.size() <= column) own_ns.resize(column + 1);
+    own_ns[column] += ns;
+}
+
+void WorkReader::add_outside(Place& place, std::size_t& column, const std::string& where)
+{
+    if (place.outside_ns <= 0) return;
+    if (column == no_column) column = column_named(where);
+    add_own(place, column, place.outside_ns);
+    place.outside_ns = 0;
+}
+
+void WorkReader::spend(Place& place, std::int64_t time_ns)
+{
+    const std::int64_t ns = time_ns - place.last_ns;
+    place.last_ns = time_ns;
+    if (!place.in_step || ns <= 0) return;
+    if (place.calls_open > 0) {
+        place.call_ns += ns;
+        return;
+    }
+    const std::size_t column = column_of(place);
+    if (column == no_column)
+        place.outside_ns += ns;
+    else
+        add_own(place, column, ns);
+}
+
+void WorkReader::end_call(Place& place, std::uint32_t region)
+{
+    if (place.in_step && place.call_counts) place.step.calls.push_back({region, place.call_ns});
+    place.call_counts = false;
+}
+
+void WorkReader::begin_step(const otf2::At& at, std::optional<std::int64_t> number)
+{
+    Place& place = places_[at.location];
+    place.step = {};
+    place.step.number = number.value_or(static_cast<std::int64_t>(place.steps.size()));
+    place.step.begin_ns = at.time_ns;
+    place.last_ns = at.time_ns;
+    place.in_step = true;
+    place.begins_now = true;
+    place.call_counts = false;
+    place.outside_ns = 0;
+    place.last_region = otf2::nowhere;
+    numbered_ = numbered_ && number.has_value();
+}
+
+void WorkReader::end_step(const otf2::At& at)
+{
+    Place& place = places_[at.location];
+    spend(place, at.time_ns);
+    if (place.calls_open > 0) {
+        const auto call =
+            std::find_if(place.open.begin(), place.open.end(), [&](const Open& open) { return is_call_[open.region]; });
+        if (call != place.open.end()) end_call(place, call->region);
+    }
+    add_outside(place, column_end_, "(end of step)");
+    place.step.end_ns = at.time_ns;
+    place.steps.push_back(std::move(place.step));
+    place.step = {};
+    place.in_step = false;
+}
+
+void WorkReader::enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&)
+{
+    Place& place = places_[at.location];
+    spend(place, at.time_ns);
+    if (is_exchange_[region]) exchange_begin_ns_[at.location] = at.time_ns;
+    if (is_call_[region] && place.calls_open++ == 0 && place.in_step) {
+        if (place.outside_ns > 0) add_outside(place, column_before_[region], "before " + archive_.regions[region].name);
+        place.call_ns = 0;
+        place.call_counts = true;
+    }
+    if (place.in_step && !place.begins_now && region != place.last_region)
+        place.step.signature = mixed(place.step.signature, hash_of_[region]);
+    place.last_region = region;
+    place.open.push_back({region, at.time_ns});
+    if (place.begins_now) place.around = place.open.size();
+    place.begins_now = false;
+}
+
+// Leaves all regions from that level on.
+void WorkReader::close(Place& place, std::size_t level, const otf2::At& at)
+{
+    while (place.open.size() > level) {
+        const Open last = place.open.back();
+        place.open.pop_back();
+        if (is_call_[last.region] && --place.calls_open == 0) end_call(place, last.region);
+        if (!place.in_step || !has_phases_) continue;
+        if (last.region == wait_region_ && place.open.size() == place.around)
+            place.step.waits.push_back({last.begin_ns, at.time_ns});
+    }
+}
+
+void WorkReader::leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&)
+{
+    Place& place = places_[at.location];
+    spend(place, at.time_ns);
+    const auto left =
+        std::find_if(place.open.rbegin(), place.open.rend(), [&](const Open& open) { return open.region == region; });
+    if (left != place.open.rend()) close(place, static_cast<std::size_t>(place.open.rend() - left) - 1, at);
+    if (is_exchange_[region]) {
+        exchanges_[process_of(at.location)].push_back({exchange_begin_ns_[at.location], at.time_ns});
+    }
+    if (place.begins_now) place.around = place.open.size();
+    place.begins_now = false;
+}
+
+void WorkReader::metric(const otf2::At& at, std::uint32_t metric, const otf2::MetricValue& value)
+{
+    if (metric != cpu_metric_) return;
+    Count& cpu = places_[at.location].cpu;
+    if (cpu.first_ns == 0) cpu = {.first_ns = at.time_ns, .last_ns = 0, .first = value.as_double(), .last = 0.0};
+    cpu.last_ns = at.time_ns;
+    cpu.last = value.as_double();
+}
+
+WorkReader::StepsOfRank WorkReader::find(std::uint32_t location, const std::vector<std::int64_t>& numbers) const
+{
+    std::unordered_map<std::int64_t, const WorkOfStep*> by_number;
+    for (const WorkOfStep& step : places_[location].steps) by_number.emplace(step.number, &step);
+    StepsOfRank found;
+    for (const std::int64_t number : numbers) {
+        const auto step = by_number.find(number);
+        if (step == by_number.end()) base::fail("step ", number, " is there without what it was made of");
+        found.push_back(step->second);
+    }
+    return found;
+}
+
+Work WorkReader::work(const std::vector<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const
+{
+    RecordedWork recorded;
+    recorded.columns = columns_;
+    recorded.negotiates = negotiates_;
+    for (const std::string& name : columns_) recorded.part_of.push_back(has_phases_ ? part_of_phase(name) : Part::own);
+    const auto waits = std::find(columns_.begin(), columns_.end(), wait_phase);
+    if (has_phases_ && waits != columns_.end())
+        recorded.wait_column = static_cast<std::size_t>(waits - columns_.begin());
+    for (const std::uint32_t location : locations) {
+        recorded.ranks.push_back(find(location, numbers));
+        recorded.exchanges.push_back(exchanges_[process_of(location)]);
+    }
+    Work work = work_of(recorded);
+    for (std::size_t r = 0; r < locations.size(); ++r) work.ranks[r].cpu_share = places_[locations[r]].cpu.per_ns();
+    return work;
+}
+
+std::vector<std::uint64_t> WorkReader::signatures(const std::vector<std::int64_t>& numbers,
+                                                  std::uint32_t location) const
+{
+    std::vector<std::uint64_t> all;
+    for (const WorkOfStep* step : find(location, numbers)) all.push_back(step->signature);
+    return all;
+}
+
+// Those without a process share the place after the last one.
+std::size_t WorkReader::process_of(std::uint32_t location) const
+{
+    const std::uint32_t process = archive_.locations[location].process;
+    return process == otf2::nowhere ? archive_.processes.size() : process;
+}
+
+}  // namespace analysis

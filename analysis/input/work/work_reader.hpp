@@ -1,0 +1,102 @@
+// Finds what steps are made of in the events of an archive, in the one reading that finds the steps.
+#pragma once
+
+#include "analysis/input/work/recorded_work.hpp"
+#include "trace-tools/steps/step_collection.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// Exchanges are
+// 1. calls of MPI on a step's own location, those of files left out;
+// 2. the regions bucket_exchange and parameter_exchange of another location, while the step is in wait_exchange. What
+//    else is in that phase is own work: a rank that hands its last bucket in late, or goes on late. Where ranks agree
+//    beforehand on what they exchange (region negotiate) it is waiting, too: then no exchange begins late on one rank.
+// The n-th exchange of a step is matched with the n-th of every other rank.
+class WorkReader : public otf2::StepObserver {
+ public:
+    // has_phases: regions directly inside of steps are phases (base::recorded_phases), the rest of a step is `other`.
+    WorkReader(const otf2::Archive& archive, bool has_phases);
+
+    void begin_step(const otf2::At& at, std::optional<std::int64_t> number) override;
+    void end_step(const otf2::At& at) override;
+    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
+    void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
+    void metric(const otf2::At& at, std::uint32_t metric, const otf2::MetricValue& value) override;
+
+    // Of the steps of these numbers, which all ranks have; locations: [rank], the one that holds its steps.
+    Work work(const std::vector<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const;
+
+    // By step: from which regions it entered, in their order, as a hash. Equal steps of runs of one program are equal.
+    std::vector<std::uint64_t> signatures(const std::vector<std::int64_t>& numbers, std::uint32_t location) const;
+
+    bool numbered() const { return numbered_; }  // all steps said their number
+
+ private:
+    struct Open {
+        std::uint32_t region = 0;
+        std::int64_t begin_ns = 0;
+    };
+    // A count that grows: its first and last value.
+    struct Count {
+        std::int64_t first_ns = 0;
+        std::int64_t last_ns = 0;
+        double first = 0.0;
+        double last = 0.0;
+        double per_ns() const
+        {
+            return last_ns > first_ns ? (last - first) / static_cast<double>(last_ns - first_ns) : -1.0;
+        }
+    };
+    struct Place {
+        std::vector<Open> open;
+        std::size_t calls_open = 0;  // of MPI, in each other
+        bool in_step = false;
+        bool begins_now = false;  // the step begins at the event that comes next
+        std::size_t around = 0;   // regions that were open when it began
+        std::int64_t last_ns = 0;
+        std::int64_t outside_ns = 0;                // of this step in no region of the program, since the last call
+        std::uint32_t last_region = otf2::nowhere;  // that was entered: what is polled again and again counts once
+        std::int64_t call_ns = 0;
+        bool call_counts = false;  // began in this step
+        Count cpu;
+        WorkOfStep step;
+        std::vector<WorkOfStep> steps;
+    };
+    using StepsOfRank = std::vector<const WorkOfStep*>;  // [step]
+
+    std::size_t column_named(const std::string& name);
+    std::size_t column_of(const Place& place);
+    void spend(Place& place, std::int64_t time_ns);
+    void add_own(Place& place, std::size_t column, std::int64_t ns);
+    void add_outside(Place& place, std::size_t& column, const std::string& where);
+    void end_call(Place& place, std::uint32_t region);
+    void close(Place& place, std::size_t level, const otf2::At& at);
+    StepsOfRank find(std::uint32_t location, const std::vector<std::int64_t>& numbers) const;
+    std::size_t process_of(std::uint32_t location) const;
+
+    const otf2::Archive& archive_;
+    bool has_phases_;
+    bool numbered_ = true;
+    bool negotiates_ = false;
+    std::vector<bool> is_call_;           // by region
+    std::vector<bool> is_exchange_;       // by region
+    std::vector<std::uint64_t> hash_of_;  // by region, of its name
+    // Columns that are known by now: of time in a region, and of time before one.
+    std::vector<std::size_t> column_of_;
+    std::vector<std::size_t> column_before_;
+    std::size_t column_other_ = SIZE_MAX;
+    std::size_t column_end_ = SIZE_MAX;
+    std::uint32_t wait_region_ = otf2::nowhere;
+    std::uint32_t cpu_metric_ = otf2::nowhere;
+    std::vector<std::string> columns_;
+    std::vector<Place> places_;                     // by location
+    std::vector<std::vector<TimeSpan>> exchanges_;  // by process, in the order of time
+    std::vector<std::int64_t> exchange_begin_ns_;   // by location
+};
+
+}  // namespace analysis

@@ -1,0 +1,158 @@
+#include "analysis/report/decomposition_report.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace analysis {
+
+namespace {
+
+// The resource, and what speaks for it; empty where nothing does.
+std::string resource_text(const Decomposition& found)
+{
+    if (found.evidence.empty()) return "";
+    const std::string name = text(found.resource);
+    return (name.empty() ? "" : name + ", ") + found.evidence;
+}
+
+const std::vector<std::string> change_columns{"effect_percent", "low_percent", "high_percent"};
+
+std::vector<std::string> columns(std::vector<std::string> first)
+{
+    first.insert(first.begin(), {"factor", "level", "kind"});
+    first.insert(first.end(), change_columns.begin(), change_columns.end());
+    return first;
+}
+
+using All = std::vector<NamedDecomposition>;
+
+void write_changes(const std::filesystem::path& file, const char* what, const All& all,
+                   std::vector<Change> Decomposition::*changes)
+{
+    base::CsvWriter table{file, columns({"rank", what})};
+    for (const NamedDecomposition& one : all)
+        for (const Change& change : one.of.*changes)
+            table.row(one.factor, one.level, one.kind, change.rank, change.name, change.percent, change.interval.low,
+                      change.interval.high);
+}
+
+void write_parts(const std::filesystem::path& file, const All& all)
+{
+    write_changes(file, "part", all, &Decomposition::parts);
+}
+
+void write_rank_parts(const std::filesystem::path& file, const All& all)
+{
+    write_changes(file, "part", all, &Decomposition::of_ranks);
+}
+
+void write_own_work(const std::filesystem::path& file, const All& all)
+{
+    write_changes(file, "region", all, &Decomposition::own);
+}
+
+void write_causes(const std::filesystem::path& file, const All& all)
+{
+    base::CsvWriter causes{file,
+                           {"factor", "level", "kind", "effect_percent", "critical_rank", "region", "region_percent",
+                            "waiting_rank", "waiting_percent", "largest_part", "resource", "by_design", "evidence"}};
+    for (const NamedDecomposition& one : all) {
+        const Decomposition& of = one.of;
+        causes.row(one.factor, one.level, one.kind, of.step_percent,
+                   of.critical_rank ? std::to_string(*of.critical_rank) : "", of.region, of.region_percent,
+                   of.waits ? std::to_string(of.waits->rank) : "", of.waits ? of.waits->percent : 0.0, largest_part(of),
+                   text(of.resource), of.by_design ? 1 : 0, of.evidence);
+    }
+}
+
+NoiseTable::Cell cell(const Change& change)
+{
+    const bool strong = change.interval.low > 0.0 || change.interval.high < 0.0;
+    const bool has_interval = change.interval.low != change.interval.high;
+    return {fixed(change.percent, 2), has_interval ? fixed(change.interval.half_width(), 2) : "",
+            has_interval && strong, false};
+}
+
+}  // namespace
+
+std::vector<NamedDecomposition> decompositions(const Report& report)
+{
+    std::vector<NamedDecomposition> all;
+    for (const Effect* effect : judged_effects(report.analysis))
+        if (auto found = decomposition_of(report.analysis, *effect, report.verdict.confidence))
+            all.push_back({effect->factor, effect->level, text(effect->kind), std::move(*found)});
+    return all;
+}
+
+const std::array<DecompositionTable, decomposition_table_count>& decomposition_tables()
+{
+    static constexpr std::array<DecompositionTable, decomposition_table_count> tables{{
+        {"decomposition.csv", write_parts},
+        {"rank_parts.csv", write_rank_parts},
+        {"own_work.csv", write_own_work},
+        {"causes.csv", write_causes},
+    }};
+    return tables;
+}
+
+NoiseTable table_of(const std::vector<NamedDecomposition>& all)
+{
+    NoiseTable table{.title = "What the slowdown is made of", .head = {"Noise"}, .rows = {}, .note = {}};
+    if (all.empty()) return table;
+    for (const Change& part : all.front().of.parts) table.head.push_back(part.name);
+    table.head.insert(table.head.end(), {"rank", "where", "who waits for it", "resource"});
+    for (const NamedDecomposition& one : all) {
+        NoiseTable::Row row{one.factor, one.level, "", {}};
+        for (const Change& part : one.of.parts) row.cells.push_back(cell(part));
+        row.cells.push_back({one.of.critical_rank ? base::join("rank ", *one.of.critical_rank) : "", ""});
+        row.cells.push_back({one.of.region, ""});
+        row.cells.push_back({one.of.waits ? base::join("rank ", one.of.waits->rank) : "", ""});
+        row.cells.push_back({text(one.of.resource), ""});
+        table.rows.push_back(std::move(row));
+    }
+    table.note =
+        "Parts of the critical rank's step; with what is unexplained they add up to the slowdown. "
+        "Transfer: the shortest time of any rank in the same exchange. Waiting: what is beyond it. "
+        "Every rank: rank_parts.csv and own_work.csv.";
+    return table;
+}
+
+nlohmann::ordered_json json_of(const Decomposition& found)
+{
+    nlohmann::ordered_json json;
+    json["critical_rank"] = found.critical_rank ? nlohmann::ordered_json(*found.critical_rank) : nullptr;
+    json["region"] = found.region;
+    json["region_percent"] = found.region_percent;
+    json["waiting_rank"] = found.waits ? nlohmann::ordered_json(found.waits->rank) : nullptr;
+    json["waiting_percent"] = found.waits ? found.waits->percent : 0.0;
+    for (const Change& part : found.parts) json["parts_percent"][part.name] = part.percent;
+    json["resource"] = text(found.resource);
+    json["by_design"] = found.by_design;
+    json["evidence"] = found.evidence;
+    return json;
+}
+
+void print(std::ostream& out, const NamedDecomposition& one)
+{
+    out << base::factor_name(one.factor, one.level) << " " << signed_percent(one.of.step_percent) << ":";
+    const char* between = " ";
+    for (const Change& part : one.of.parts) {
+        out << between << part.name << " " << signed_percent(part.percent);
+        between = ", ";
+    }
+    out << "\n";
+    if (const std::string why = reading(one.of); !why.empty()) out << "  " << why << "\n";
+}
+
+std::string reading(const Decomposition& found)
+{
+    const std::string who = sentence(found);
+    const std::string resource = resource_text(found);
+    return who + (who.empty() || resource.empty() ? "" : "; ") + resource;
+}
+
+}  // namespace analysis
