@@ -1,4 +1,5 @@
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
+#include "analysis/cli/sets_study.hpp"
 #include "analysis/cli/studies.hpp"
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/simulation.hpp"
@@ -80,6 +81,7 @@ int simulate_study(const std::string& study, int runs, std::uint64_t seed, const
     if (study == "pooled") study_of_pooled(std::cout, what);
     if (study == "extended") study_of_extended(std::cout, what);
     if (study == "looking") study_of_looking(std::cout, what);
+    if (study == "sets") study_of_sets(std::cout, what);
     return base::exit_fine;
 }
 
@@ -95,9 +97,10 @@ try {
     base::Options options{"effects-simulation",
                           "how well the estimator recovers known effects (rotation of four factors, "
                           "the first a placebo; 120 s, slots of 1 s, steps of 100 ms)"};
-    options.add_choice("study", study, {"effects", "pooled", "extended", "looking"},
-                       "what is simulated: single runs; sets of runs that differ; runs in parts that differ; runs that "
-                       "end when all is decided. Other than effects with 30 % of drift and stalls of the host");
+    options.add_choice(
+        "study", study, {"effects", "pooled", "extended", "looking", "sets"},
+        "what is simulated: single runs; sets of runs that differ; runs in parts that differ; runs that "
+        "end when all is decided; quiet and noisy runs compared. Other than effects with 30 % of drift and stalls of the host");
     options.add("runs", runs, "simulated runs of each condition", "NUMBER");
     options.add("draws", draws, "of each re-randomisation test", "NUMBER");
     options.add("seed", seed, "of the simulation", "NUMBER");

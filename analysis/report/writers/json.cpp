@@ -76,6 +76,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["kind"] = text(factor.kind);
     json["p_holm"] = factor.p_holm;
     json["setting"] = factor.setting;
+    json["confidence_percent"] = 100.0 * factor.confidence;
     if (const Effect* median = find(analysis.extra_effects, factor.factor, factor.level, factor.kind, "median step"))
         json["median_effect_percent"] = median->percent.value;
     for (const OutlierRate& rate : analysis.outlier_rates) {
