@@ -1,5 +1,6 @@
 // interference: what noise cost a training, from traces to a verdict an operator can act on.
 #include "analysis/cli/designed_report.hpp"
+#include "analysis/cli/predict.hpp"
 #include "analysis/cli/settings.hpp"
 #include "analysis/cli/so_far.hpp"
 #include "analysis/input/confined.hpp"
@@ -234,7 +235,8 @@ int main(int argc, char** argv)
 try {
     if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
     base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
-    return base::run_program(options, base::commands<Analyse, SoFar, Exposure, Compare, Controls>(), argc, argv);
+    return base::run_program(options, base::commands<Analyse, SoFar, Exposure, Compare, analysis::Predict, Controls>(),
+                             argc, argv);
 } catch (...) {
     return base::report_failure("interference");
 }

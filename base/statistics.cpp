@@ -87,4 +87,26 @@ std::vector<double> holm(const std::vector<double>& p)
     return adjusted;
 }
 
+std::vector<double> isotonic(std::span<const double> values)
+{
+    struct Pool {
+        double sum;
+        std::size_t count;
+        double mean() const { return sum / static_cast<double>(count); }
+    };
+    std::vector<Pool> pools;
+    for (const double value : values) {
+        pools.push_back({value, 1});
+        while (pools.size() > 1 && pools[pools.size() - 2].mean() > pools.back().mean()) {
+            const Pool last = pools.back();
+            pools.pop_back();
+            pools.back().sum += last.sum;
+            pools.back().count += last.count;
+        }
+    }
+    std::vector<double> fitted;
+    for (const Pool& pool : pools) fitted.insert(fitted.end(), pool.count, pool.mean());
+    return fitted;
+}
+
 }  // namespace base

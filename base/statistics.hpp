@@ -1,4 +1,4 @@
-// Small statistics: Student's t intervals, medians, Holm's correction.
+// Small statistics: Student's t intervals, medians, Holm's correction, monotone fits.
 #pragma once
 
 #include <span>
@@ -40,5 +40,9 @@ double sequence_half_width(double standard_error, double count, double confidenc
 // Holm's step-down: adjusted p-values, in the order given. Each hypothesis with p <= alpha is rejected with a chance of
 // any false rejection of at most alpha.
 std::vector<double> holm(const std::vector<double>& p);
+
+// Least squares among sequences that do not decrease (pool adjacent violators; Ayer, Brunk, Ewing, Reid, Silverman
+// 1955).
+std::vector<double> isotonic(std::span<const double> values);
 
 }  // namespace base

@@ -75,6 +75,8 @@ elsewhere = {
     "crosstalk campaign collect DIR": "campaign_test.sh",
     "interference analyse run1 run2": "interference_pooled_test",
     "effects-simulation --study": "studies_test.py",
+    "interference predict DIR": "interference_predict_test",
+    "noisegen probe --command": "pressure_test",
     "interference controls": "controls_test.sh: its runs take ten minutes",
     "trace-cube scorep/": "needs an archive of Score-P: against_scalasca_test",
     "noisegen calibrate": "its whole table takes minutes: calibrate_test",

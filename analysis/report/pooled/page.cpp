@@ -136,7 +136,7 @@ constexpr std::string_view pooled_form = R"(<h1>{}</h1>
 std::string links()
 {
     std::vector<std::string> all;
-    for (const char* file : {base::file::verdict, "verdicts.csv", "pooled.csv", "runs.csv", "differences.csv",
+    for (const char* file : {base::file::verdict, base::file::verdicts, "pooled.csv", "runs.csv", "differences.csv",
                              base::file::effects, "measures.csv", "runs.svg", "runs.gp"})
         all.push_back(fill(R"(<a href="{}">{}</a>)", {file, file}));
     return base::join_words(all, ", ");

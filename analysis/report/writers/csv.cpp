@@ -132,8 +132,9 @@ void write_factor_levels(const std::filesystem::path& file, const Report& report
 }
 
 constexpr Table all[] = {
-    {"verdicts.csv", write_verdicts}, {base::file::effects, write_effects},       {"measures.csv", write_measures},
-    {"outliers.csv", write_outliers}, {"factor_levels.csv", write_factor_levels}, {"exposure.csv", write_exposure},
+    {base::file::verdicts, write_verdicts},     {base::file::effects, write_effects},
+    {"measures.csv", write_measures},           {"outliers.csv", write_outliers},
+    {"factor_levels.csv", write_factor_levels}, {"exposure.csv", write_exposure},
 };
 
 }  // namespace
