@@ -93,7 +93,7 @@ def main() -> int:
         (out / name).write_text(text, encoding="utf-8")
         (out / name).chmod(0o755)
         must("noisegen", "probe", "--command", out / name, "--victim", training_cpu, "--cpus", noise_cpu, "--scratch",
-             scratch, "--limits", limits, "--blocks", asked.blocks, "--out", out / f"{name}.probe")
+             scratch, "--limits", limits, "--blocks", asked.blocks, "--slot", "500ms", "--out", out / f"{name}.probe")
 
     # noisegen of crosstalk run looks for limits where they are kept for this user
     kept = out / "cache/crosstalk"
