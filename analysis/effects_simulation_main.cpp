@@ -1,5 +1,6 @@
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
 #include "analysis/cli/further_studies.hpp"
+#include "analysis/cli/sets_study.hpp"
 #include "analysis/cli/studies.hpp"
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/simulation.hpp"
@@ -83,6 +84,7 @@ int simulate_study(const std::string& study, int runs, std::uint64_t seed, const
     if (study == "looking") study_of_looking(std::cout, what);
     if (study == "response") study_of_response(std::cout, what);
     if (study == "carry-over") study_of_carry_over(std::cout, what);
+    if (study == "sets") study_of_sets(std::cout, what);
     return base::exit_fine;
 }
 
@@ -99,9 +101,10 @@ try {
                           "how well the estimator recovers known effects (rotation of four factors, "
                           "the first a placebo; 120 s, slots of 1 s, steps of 100 ms)"};
     options.add_choice(
-        "study", study, {"effects", "pooled", "extended", "looking", "response", "carry-over"},
+        "study", study, {"effects", "pooled", "extended", "looking", "sets", "response", "carry-over"},
         "what is simulated: single runs; sets of runs that differ; runs in parts that differ; runs that "
-        "end when all is decided; a noise at eight levels; noises that leave something behind. Other than effects with 30 % of drift and stalls of the host");
+        "end when all is decided; quiet and noisy runs compared; a noise at eight levels; noises that leave something "
+        "behind. Other than effects with 30 % of drift and stalls of the host");
     options.add("runs", runs, "simulated runs of each condition", "NUMBER");
     options.add("draws", draws, "of each re-randomisation test", "NUMBER");
     options.add("seed", seed, "of the simulation", "NUMBER");

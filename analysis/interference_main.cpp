@@ -3,6 +3,7 @@
 #include "analysis/cli/designed_report.hpp"
 #include "analysis/cli/metric_commands.hpp"
 #include "analysis/cli/observe.hpp"
+#include "analysis/cli/predict.hpp"
 #include "analysis/cli/settings.hpp"
 #include "analysis/cli/so_far.hpp"
 #include "analysis/cli/summary_command.hpp"
@@ -184,8 +185,9 @@ try {
     if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
     base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
     return base::run_program(options,
-                             base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe, Controls,
-                                            analysis::ListMetrics, analysis::ExplainMetric, analysis::SummaryCommand>(),
+                             base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe,
+                                            analysis::Predict, Controls, analysis::ListMetrics, analysis::ExplainMetric,
+                                            analysis::SummaryCommand>(),
                              argc, argv);
 } catch (...) {
     return base::report_failure("interference");

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-namespace noisegen {
+namespace base {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::string table_text(const std::vector<std::vector<std::string>>& lines, std::
     return text;
 }
 
-}  // namespace noisegen
+}  // namespace base

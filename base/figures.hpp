@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace noisegen {
+namespace base {
 
 // "3.21 GB/s", three digits.
 std::string speed_text(double bytes_per_s);
@@ -17,4 +17,4 @@ std::string operations_text(double operations_per_s);
 // right. Every line has as many cells as the first.
 std::string table_text(const std::vector<std::vector<std::string>>& lines, std::size_t left);
 
-}  // namespace noisegen
+}  // namespace base

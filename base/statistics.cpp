@@ -102,4 +102,29 @@ std::vector<double> benjamini_hochberg(const std::vector<double>& p)
     return adjusted;
 }
 
+std::vector<double> isotonic(std::span<const double> values, std::span<const double> weights)
+{
+    struct Pool {
+        double sum;  // weighted
+        double weight;
+        std::size_t count;
+        double mean() const { return sum / weight; }
+    };
+    std::vector<Pool> pools;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double weight = weights.empty() ? 1.0 : weights[i];
+        pools.push_back({weight * values[i], weight, 1});
+        while (pools.size() > 1 && pools[pools.size() - 2].mean() > pools.back().mean()) {
+            const Pool last = pools.back();
+            pools.pop_back();
+            pools.back().sum += last.sum;
+            pools.back().weight += last.weight;
+            pools.back().count += last.count;
+        }
+    }
+    std::vector<double> fitted;
+    for (const Pool& pool : pools) fitted.insert(fitted.end(), pool.count, pool.mean());
+    return fitted;
+}
+
 }  // namespace base

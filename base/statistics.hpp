@@ -1,4 +1,4 @@
-// Small statistics: Student's t intervals, medians, Holm's correction.
+// Small statistics: Student's t intervals, medians, Holm's correction, monotone fits.
 #pragma once
 
 #include <span>
@@ -44,5 +44,9 @@ std::vector<double> holm(const std::vector<double>& p);
 // Benjamini and Hochberg's step-up: adjusted p-values, in the order given. Of the hypotheses with p <= alpha a share of
 // at most alpha is expected to be rejected falsely, if the tests are independent or depend on each other positively.
 std::vector<double> benjamini_hochberg(const std::vector<double>& p);
+
+// Least squares among sequences that do not decrease (pool adjacent violators; Ayer, Brunk, Ewing, Reid, Silverman
+// 1955). Without weights all count alike.
+std::vector<double> isotonic(std::span<const double> values, std::span<const double> weights = {});
 
 }  // namespace base

@@ -181,14 +181,18 @@ struct Ending {
     bool safe = false;  // of any of the noises
     bool unsafe = false;
     bool decided = true;
+    std::vector<std::string> words;  // by noise
 };
 
-void judge_all(Ending& ending, const std::vector<Mean>& noises, double each)
+void judge_all(Ending& ending, const std::vector<Mean>& noises, bool looked)
 {
+    const std::vector<double> each = confidences(noises, {budget_percent, confidence, looked});
     ending.safe = ending.unsafe = false;
     ending.decided = true;
-    for (const Mean& noise : noises) {
-        const std::string word = judge(noise.interval(each), budget_percent);
+    ending.words.clear();
+    for (std::size_t n = 0; n < noises.size(); ++n) {
+        const std::string word = judge(noises[n].interval(each[n]), budget_percent);
+        ending.words.push_back(word);
         ending.safe = ending.safe || word == base::verdict_word::safe;
         ending.unsafe = ending.unsafe || word == base::verdict_word::unsafe;
         ending.decided = ending.decided && word != base::verdict_word::undecided;
@@ -202,38 +206,35 @@ std::vector<Mean> noises_of(const Analysis& analysis, std::size_t judged)
     return noises;
 }
 
-Ending until_decided(double effect, std::size_t judged, base::Random& random)
+// The first is a placebo.
+Ending until_decided(const std::vector<double>& effects, std::size_t judged, base::Random& random)
 {
-    const DesignedRun run =
-        designed_run(simulate(study_simulation({0.0, effect, effect, effect}, fixed_blocks * block_s), random));
-    const double each = confidence_each({budget_percent, confidence, true}, judged);
+    const DesignedRun run = designed_run(simulate(study_simulation(effects, fixed_blocks * block_s), random));
     Ending ending;
     for (int blocks = blocks_before_first_look; blocks <= fixed_blocks; blocks += blocks_between_looks) {
         ending.blocks = blocks;
-        judge_all(ending, noises_of(analysed(first_blocks(run, blocks), true), judged), each);
+        judge_all(ending, noises_of(analysed(first_blocks(run, blocks), true), judged), true);
         if (ending.decided) break;
     }
     return ending;
 }
 
 // A quarter of the fixed length at a time, with intervals that do not allow for looking.
-Ending extended_while_undecided(double effect, std::size_t judged, base::Random& random)
+Ending extended_while_undecided(const std::vector<double>& effects, std::size_t judged, base::Random& random)
 {
     constexpr int part_blocks = fixed_blocks / 4;
     std::vector<std::vector<Mean>> parts(judged);
     std::vector<double> blocks;
     Ending ending;
     while (ending.blocks < fixed_blocks) {
-        const Analysis part = analysed(
-            designed_run(simulate(study_simulation({0.0, effect, effect, effect}, part_blocks * block_s), random)),
-            false);
+        const Analysis part = analysed(designed_run(simulate(study_simulation(effects, part_blocks * block_s), random)), false);
         const std::vector<Mean> noises = noises_of(part, judged);
         for (std::size_t n = 0; n < parts.size(); ++n) parts[n].push_back(noises[n]);
         blocks.push_back(part.blocks);
         std::vector<Mean> pooled;
         for (const std::vector<Mean>& noise : parts) pooled.push_back(strata_mean(noise, blocks));
         ending.blocks += part_blocks;
-        judge_all(ending, pooled, confidence);
+        judge_all(ending, pooled, false);
         if (ending.decided) break;
     }
     return ending;
@@ -249,7 +250,9 @@ void tell_endings(std::ostream& out, const Study& study, const char* name, int j
         double unsafe = 0.0;
         double decided = 0.0;
         for (int repetition = 0; repetition < study.repetitions; ++repetition) {
-            const Ending ending = make(share_of_budget * budget_percent, static_cast<std::size_t>(judged), random);
+            const double true_effect = share_of_budget * budget_percent;
+            const Ending ending =
+                make({0.0, true_effect, true_effect, true_effect}, static_cast<std::size_t>(judged), random);
             blocks += ending.blocks;
             safe += ending.safe ? 1.0 : 0.0;
             unsafe += ending.unsafe ? 1.0 : 0.0;
@@ -266,6 +269,21 @@ void tell_endings(std::ostream& out, const Study& study, const char* name, int j
     }
 }
 
+// What the others leave to the last: two are far from the budget, so that it alone is open soon.
+void tell_last_open(std::ostream& out, const Study& study)
+{
+    base::Random random{study.seed};
+    double safe = 0.0;
+    double unsafe = 0.0;
+    for (int repetition = 0; repetition < study.repetitions; ++repetition) {
+        const Ending ending = until_decided({0.0, 0.0, 2.0 * budget_percent, budget_percent}, 3, random);
+        safe += ending.words.back() == base::verdict_word::safe ? 1.0 : 0.0;
+        unsafe += ending.words.back() == base::verdict_word::unsafe ? 1.0 : 0.0;
+    }
+    tell(out, study, "until", budget_percent, 0.0, 3, "the last open one called safe", safe / study.repetitions);
+    tell(out, study, "until", budget_percent, 0.0, 3, "the last open one called unsafe", unsafe / study.repetitions);
+}
+
 }  // namespace
 
 void study_of_looking(std::ostream& out, const Study& study)
@@ -274,6 +292,7 @@ void study_of_looking(std::ostream& out, const Study& study)
         tell_endings(out, study, "until", judged, until_decided);
         tell_endings(out, study, "extends", judged, extended_while_undecided);
     }
+    tell_last_open(out, study);
 }
 
 }  // namespace analysis

@@ -184,7 +184,7 @@ Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& poo
 }
 
 FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledEffect& pooled, const Verdict& verdict,
-                           int blocks)
+                           int blocks, double confidence)
 {
     FactorVerdict judged;
     judged.factor = pooled.effect.factor;
@@ -192,7 +192,8 @@ FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledEff
     judged.stressor = pooled.effect.stressor;
     judged.kind = pooled.effect.kind;
     judged.percent = pooled.effect.percent.value;
-    judged.interval = pooled.effect.percent.interval(verdict.confidence_each);
+    judged.confidence = confidence;
+    judged.interval = pooled.effect.percent.interval(confidence);
     judged.p_holm = pooled.effect.p_holm;
     judged.verdict = judge(judged.interval, verdict.budget_percent);
     if (verdict.looked && blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
@@ -239,9 +240,12 @@ PooledRuns pool(const std::vector<AnalysedRun>& runs, const VerdictRules& rules)
     take_reasons(verdict, runs);
     pool_controls(verdict, runs);
     const std::vector<const Effect*> judged = judged_effects(*runs.front().front().analysis);
-    verdict.confidence_each = confidence_each({rules.budget_percent, rules.confidence, verdict.looked}, judged.size());
-    for (const Effect* effect : judged)
-        verdict.factors.push_back(judge_pooled(runs, pooled_of(pooled.effects, *effect), verdict, blocks));
+    std::vector<Mean> means;
+    for (const Effect* effect : judged) means.push_back(pooled_of(pooled.effects, *effect).effect.percent);
+    const std::vector<double> each = confidences(means, {rules.budget_percent, rules.confidence, verdict.looked});
+    verdict.confidence_each = each.empty() ? rules.confidence : *std::max_element(each.begin(), each.end());
+    for (std::size_t i = 0; i < judged.size(); ++i)
+        verdict.factors.push_back(judge_pooled(runs, pooled_of(pooled.effects, *judged[i]), verdict, blocks, each[i]));
     return pooled;
 }
 

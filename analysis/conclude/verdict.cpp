@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 namespace analysis {
 
@@ -132,7 +133,7 @@ void check_positive_control(Verdict& verdict)
 }
 
 FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, const Effect& effect,
-                           const Verdict& verdict)
+                           const Verdict& verdict, double confidence)
 {
     FactorVerdict judged;
     judged.factor = effect.factor;
@@ -140,7 +141,8 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.stressor = effect.stressor;
     judged.kind = effect.kind;
     judged.percent = effect.percent.value;
-    judged.interval = effect.percent.interval(verdict.confidence_each);
+    judged.confidence = confidence;
+    judged.interval = effect.percent.interval(confidence);
     judged.p_holm = effect.p_holm;
     judged.verdict = judge(judged.interval, verdict.budget_percent);
     if (verdict.looked && analysis.blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
@@ -152,12 +154,30 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     return judged;
 }
 
+std::vector<Mean> means_of(const std::vector<const Effect*>& effects)
+{
+    std::vector<Mean> means;
+    for (const Effect* effect : effects) means.push_back(effect->percent);
+    return means;
+}
+
 }  // namespace
 
-double confidence_each(const VerdictRules& rules, std::size_t verdicts)
+std::vector<double> confidences(const std::vector<Mean>& effects, const VerdictRules& rules)
 {
-    return rules.looked && verdicts > 0 ? 1.0 - (1.0 - rules.confidence) / static_cast<double>(verdicts)
-                                        : rules.confidence;
+    std::vector<double> all(effects.size(), rules.confidence);
+    if (!rules.looked) return all;
+    std::vector<std::size_t> open(effects.size());
+    std::iota(open.begin(), open.end(), std::size_t{0});
+    for (std::size_t before = 0; open.size() != before;) {
+        before = open.size();
+        const double each = 1.0 - (1.0 - rules.confidence) / static_cast<double>(before);
+        for (const std::size_t i : open) all[i] = each;
+        std::erase_if(open, [&](std::size_t i) {
+            return judge(effects[i].interval(each), rules.budget_percent) != base::verdict_word::undecided;
+        });
+    }
+    return all;
 }
 
 std::vector<const Effect*> judged_effects(const Analysis& analysis)
@@ -211,8 +231,10 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     check_positive_control(verdict);
     const std::vector<const Effect*> judged = judged_effects(analysis);
     verdict.looked = rules.looked;
-    verdict.confidence_each = confidence_each(rules, judged.size());
-    for (const Effect* effect : judged) verdict.factors.push_back(judge_factor(run, analysis, *effect, verdict));
+    const std::vector<double> each = confidences(means_of(judged), rules);
+    verdict.confidence_each = each.empty() ? rules.confidence : *std::max_element(each.begin(), each.end());
+    for (std::size_t i = 0; i < judged.size(); ++i)
+        verdict.factors.push_back(judge_factor(run, analysis, *judged[i], verdict, each[i]));
     return verdict;
 }
 

@@ -29,6 +29,7 @@ struct FactorVerdict {
     std::string verdict;  // safe, unsafe, undecided
     double percent = 0.0;
     Interval interval;
+    double confidence = 0.95;  // of the interval
     double p_holm = 1.0;
     std::optional<Forecast> forecast;  // of an undecided one with enough blocks
     Cause cause;
@@ -53,7 +54,7 @@ struct Verdict {
     std::vector<std::string> too_short;  // those of the reasons that more blocks may take away
     double budget_percent = 1.0;
     double confidence = 0.95;
-    double confidence_each = 0.95;  // of each verdict's interval: higher where the run was ended at a look
+    double confidence_each = 0.95;  // the highest of a verdict's interval: more than that where the run ended at a look
     bool looked = false;
     double quiet_step_ms = 0.0;
     double run_minutes = 0.0;  // length of the training
@@ -70,8 +71,10 @@ struct Verdict {
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
                 const VerdictRules& rules);
 
-// Of each verdict's interval. A run that is ended when all verdicts are decided shares its chance of error among them.
-double confidence_each(const VerdictRules& rules, std::size_t verdicts);
+// Of each verdict's interval. A run that is ended when all verdicts are decided shares its chance of error among them,
+// step by step (Holm 1979): equally among all, then what is decided at that leaves its share to the others. Intervals
+// that hold at all looks allow it at each look.
+std::vector<double> confidences(const std::vector<Mean>& effects, const VerdictRules& rules);
 
 // The effects that get a verdict: of treatments, each by the kind it is judged by.
 std::vector<const Effect*> judged_effects(const Analysis& analysis);

@@ -1,6 +1,7 @@
 #include "analysis/estimate/outliers.hpp"
 
 #include "analysis/estimate/inference.hpp"
+#include "base/contract/roles.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,6 +65,18 @@ double mixed_centre(const Overlaps& overlaps, int block, const Eigen::MatrixXd& 
     return time / work;
 }
 
+// By block: of the slowest noise. Controls are not compared with noise.
+Eigen::VectorXd slowest(const Eigen::MatrixXd& centre, const Experiment& plan)
+{
+    Eigen::VectorXd most = centre.col(0);
+    for (std::size_t t = 1; t < plan.treatments.size(); ++t) {
+        const std::vector<Assigned>& on = plan.treatments[t].on;
+        if (std::any_of(on.begin(), on.end(), [](const Assigned& one) { return base::is_control(one.role); })) continue;
+        most = most.cwiseMax(centre.col(static_cast<Eigen::Index>(t)));
+    }
+    return most;
+}
+
 }  // namespace
 
 std::size_t Outliers::count() const
@@ -88,12 +101,16 @@ Outliers find_outliers(const Eigen::VectorXd& step_ms, std::span<const Overlaps>
     outliers.used.assign(plan.treatments.size(), 0);
     const Eigen::MatrixXd centre = centres(step_ms, overlaps, block, plan);
 
-    Eigen::VectorXd residual = Eigen::VectorXd::Zero(step_ms.size());
+    const Eigen::VectorXd slow = slowest(centre, plan);
+    Eigen::VectorXd excess_ms = Eigen::VectorXd::Zero(step_ms.size());
+    Eigen::VectorXd scale_ms = Eigen::VectorXd::Zero(step_ms.size());  // on which the limit is relative
     std::vector<double> used;
     for (Eigen::Index i = 0; i < step_ms.size(); ++i) {
         if (block[index(i)] < 0) continue;
-        residual[i] = step_ms[i] / mixed_centre(overlaps[index(i)], block[index(i)], centre, plan) - 1.0;
-        used.push_back(residual[i]);
+        const double expected = mixed_centre(overlaps[index(i)], block[index(i)], centre, plan);
+        excess_ms[i] = step_ms[i] - expected;
+        scale_ms[i] = std::max(expected, slow[block[index(i)]]);
+        used.push_back(excess_ms[i] / expected);
     }
     if (used.empty()) return outliers;
     const double middle = median(used);
@@ -105,7 +122,7 @@ Outliers find_outliers(const Eigen::VectorXd& step_ms, std::span<const Overlaps>
         if (block[index(i)] < 0) continue;
         const std::size_t treatment = main_treatment(overlaps[index(i)], plan);
         ++outliers.used[treatment];
-        if (residual[i] <= limit || (!stopped.empty() && stopped[index(i)])) continue;
+        if (excess_ms[i] <= limit * scale_ms[i] || (!stopped.empty() && stopped[index(i)])) continue;
         outliers.slow[index(i)] = true;
         ++outliers.of[treatment];
     }

@@ -23,7 +23,9 @@ struct Outliers {
 // The treatment with the largest share of a step's time; quiet for a step without shares.
 std::size_t main_treatment(const Overlaps& overlaps, const Experiment& plan);
 
-// A step is slow if it exceeds its centre by more than 5 robust standard deviations. The centre is the median of steps
+// A step is slow if it exceeds its centre by more than 5 robust standard deviations of what is slowest: as many ms for
+// every noise, for an accident of 20 ms is a smaller share of a step that is slow anyway, and would be counted with the
+// noise that slows it. The centre is the median of steps
 // wholly under the same treatment in the block and its two neighbours on each side; for a straddling step the centres
 // of its treatments, mixed as the work of a step is (harmonic mean weighted by time). More than 5 % slow steps under
 // any treatment are an effect, not an accident: then none is set aside. A running median over all steps would delete

@@ -136,6 +136,32 @@ TEST_CASE("accidental outliers are set aside and counted")
     CHECK(step_effect(result, "f1").percent.value == doctest::Approx(10.0).epsilon(0.15));
 }
 
+TEST_CASE("an accident of some length is an outlier under every noise or under none")
+{
+    // Quiet steps of 97 and 103 ms, noisy ones of 145.5 and 154.5: five robust deviations of 3 % are 22 % of a step, 22
+    // ms of a quiet one and 33 ms of a noisy one.
+    const std::vector<analysis::Slot> slots{{0, 0, 1, {}}, {0, 1, 2, {{"f1", "", "simulated"}}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
+    Eigen::VectorXd ms(200);
+    std::vector<analysis::Overlaps> overlaps;
+    for (Eigen::Index i = 0; i < 200; ++i) {
+        const std::size_t slot = i < 100 ? 0 : 1;
+        ms[i] = (slot == 0 ? 100.0 : 150.0) * (i % 2 == 0 ? 0.97 : 1.03);
+        overlaps.push_back({{slot, 1.0}});
+    }
+    const std::vector<int> block(200, 0);
+    for (const double accident : {28.0, 45.0}) {
+        CAPTURE(accident);
+        Eigen::VectorXd with = ms;
+        with[20] = 100.0 + accident;
+        with[120] = 150.0 + accident;
+        const analysis::Outliers outliers = analysis::find_outliers(with, overlaps, block, plan);
+        CHECK(outliers.slow[20] == (accident > 33.0));
+        CHECK(outliers.slow[120] == (accident > 33.0));
+        CHECK(outliers.count() == (accident > 33.0 ? 2 : 0));
+    }
+}
+
 TEST_CASE("too many slow steps under one noise are an effect and stay in the estimate")
 {
     analysis::DesignedRun run = simulated(exact(), 1);

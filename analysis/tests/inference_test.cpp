@@ -90,3 +90,10 @@ TEST_CASE("one run a side is refused because the run is the unit")
     CHECK_THROWS_AS(analysis::compare({run_of(1.0, 0), run_of(1.0, 0)}, {run_of(1.0, 100), run_of(1.0, 0)}, 0, 0.95),
                     base::Error);
 }
+
+TEST_CASE("values are made monotone by the means of those that fall")
+{
+    CHECK(base::isotonic(std::vector{1.0, 3.0, 2.0, 4.0, 3.0, 5.0}) == std::vector{1.0, 2.5, 2.5, 3.5, 3.5, 5.0});
+    CHECK(base::isotonic(std::vector{3.0, 2.0, 1.0}) == std::vector{2.0, 2.0, 2.0});
+    CHECK(base::isotonic(std::vector<double>{}).empty());
+}

@@ -19,6 +19,22 @@ TEST_CASE("safe below the budget and unsafe above it and else undecided")
     CHECK(analysis::judge({-3.0, 3.0}, 1.0) == "undecided");
 }
 
+TEST_CASE("of a run that ends at a look what is decided leaves its share of error to the others")
+{
+    // 30 blocks, standard error 0.1: half widths of 0.304 at 95 %, 0.328 at 97.5 %, 0.341 at 98.33 %.
+    const auto looked = [](double percent) { return Mean{percent, 0.1, 29.0, true}; };
+    const analysis::VerdictRules rules{1.0, 0.95, true};
+    const std::vector<double> each = analysis::confidences({looked(0.69), looked(0.0), looked(0.665)}, rules);
+    CHECK(each[1] == doctest::Approx(1.0 - 0.05 / 3.0));  // safe at once
+    CHECK(each[2] == doctest::Approx(0.975));             // 0.665 + 0.341 is too much, + 0.328 is not
+    CHECK(each[0] == doctest::Approx(0.95));              // 0.69 + 0.304 < 1
+    const std::vector<double> open = analysis::confidences({looked(1.0), looked(0.9), looked(0.0)}, rules);
+    CHECK(open[0] == doctest::Approx(0.975));
+    CHECK(open[1] == doctest::Approx(0.975));
+    for (const double plain : analysis::confidences({Mean{0.0, 0.1, 29.0}, Mean{3.0, 0.1, 29.0}}, {1.0, 0.95, false}))
+        CHECK(plain == 0.95);
+}
+
 TEST_CASE("a forecast is of the half width and of a whole new run")
 {
     // 20 blocks, standard deviation 2.236: 37 blocks give 2.028 x 2.236 / sqrt(37) = 0.745, 36 blocks 0.757.

@@ -8,6 +8,7 @@
 //     DIR/log, DIR/status.json, DIR/request.json     of what started the others
 //     DIR/part-2/{train, noise, ..}, DIR/part-3/..   the same of parts that were added to the run
 //     DIR/run-1/{train, noise, ..}, DIR/run-2/..     the same of a set of runs, in a directory without train/
+//     OUT/probe/{probe.json, pressure.json}          of noisegen probe, beside no training
 #pragma once
 
 namespace base::part {
@@ -17,6 +18,7 @@ inline constexpr const char* train = "train";
 inline constexpr const char* noise = "noise";  // one folder in it for each process
 inline constexpr const char* report = "report";
 inline constexpr const char* log = "log";
+inline constexpr const char* probe = "probe";       // of noisegen probe, in a directory of its own
 inline constexpr const char* added = "part-";       // and its number
 inline constexpr const char* one_of_runs = "run-";  // and its number
 
@@ -44,8 +46,10 @@ inline constexpr const char* noise_plan = "plan.json";  // of all noise processe
 inline constexpr const char* noise_token = "token";
 inline constexpr const char* verdict = "verdict.json";
 inline constexpr const char* summary = "summary.json";
+inline constexpr const char* verdicts = "verdicts.csv";
 inline constexpr const char* effects = "effects.csv";
-inline constexpr const char* status = "status.json";    // of the whole run
-inline constexpr const char* request = "request.json";  // how crosstalk run was asked for it
+inline constexpr const char* status = "status.json";      // of the whole run
+inline constexpr const char* request = "request.json";    // how crosstalk run was asked for it
+inline constexpr const char* pressure = "pressure.json";  // of probe/: what a neighbour presses on
 
 }  // namespace base::file

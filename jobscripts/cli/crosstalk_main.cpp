@@ -154,9 +154,8 @@ class RunCommand : public base::Command {
         request_.whole = request_.out;
         request_.folder = std::filesystem::current_path();
         read_exports();
-        request_.again = options.given("runs")    ? crosstalk::command_to_extend_set(request_.out)
-                         : request_.steps.empty() ? crosstalk::command_to_extend(request_.out)
-                                                  : again();
+        request_.again = options.given("runs") ? crosstalk::command_to_extend_set(request_.out)
+                                               : crosstalk::command_to_extend(request_.out);
     }
 
     void read_exports()
@@ -205,29 +204,6 @@ class RunCommand : public base::Command {
     {
         for (int number = 1;; ++number)
             if (std::string name = base::join("crosstalk-", number); !std::filesystem::exists(name)) return name;
-    }
-
-    // This command with another length and directory; interference puts the length in.
-    std::string again() const
-    {
-        std::vector<std::string> words{"crosstalk", "run"};
-        const auto keep = [&](const char* option, const std::string& value) {
-            if (options.given(option)) words.insert(words.end(), {base::join("--", option), base::shell_word(value)});
-        };
-        keep("schedule", request_.schedule);
-        keep("slot", request_.slot);
-        keep("seed", std::to_string(request_.seed));
-        keep("cpus", job_cpus_);
-        keep("noise-cpus", noise_cpus_);
-        keep("noise-launch", request_.noise_launch);
-        keep("control-delay", request_.control_delay);
-        keep("step-from", request_.step_from);
-        keep("step-region", request_.step_region);
-        keep("step-line", request_.step_line);
-        keep("steps", request_.steps);
-        keep("budget", request_.budget);
-        return base::join_words(words, " ") + " --duration {seconds} --out NEW_DIR -- " +
-               base::shell_words(request_.command);
     }
 
     crosstalk::Request request_;

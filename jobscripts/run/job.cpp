@@ -271,7 +271,9 @@ std::vector<std::string> Job::finish()
             return {};
         case StepSource::table:
             if (!fs::exists(request_.steps)) base::fail("the job wrote no ", request_.steps);
-            return {"--steps", request_.steps};
+            fs::create_directories(own_table().parent_path());
+            fs::copy_file(request_.steps, own_table());
+            return {"--steps", own_table().string()};
         case StepSource::scorep:
             return steps_of_scorep();
         case StepSource::lines:

@@ -47,13 +47,22 @@ int report_on_all(const Request& request, const base::CpuSet& cpus)
     return code;
 }
 
-// A job that writes its own table does not know of a second run.
-void refuse_table(const Request& request)
+// A job that writes a table of its own (--steps) finds that of the run before, which has it, too: it makes room for the
+// next one. Another one stays, and the run is refused.
+void make_room_for_table(const Request& request, const fs::path& before)
 {
-    if (!request.steps.empty())
-        base::fail_usage(
-            "a job that writes a table of its own (--steps) is run once: use --step-line, or make the "
-            "runs one by one and pool them with interference analyse");
+    const fs::path kept = before / base::part::train / base::file::steps;
+    if (request.steps.empty() || !fs::is_regular_file(request.steps) || !fs::is_regular_file(kept)) return;
+    if (base::read_whole(request.steps) == base::read_whole(kept)) fs::remove(request.steps);
+}
+
+// The last of DIR/part-2, DIR/part-3, .., or DIR; of DIR/run-1, ..
+fs::path last_in(const fs::path& directory, const std::string& stem, int first)
+{
+    fs::path last = directory;
+    for (int number = first; fs::exists(directory / (stem + std::to_string(number))); ++number)
+        last = directory / (stem + std::to_string(number));
+    return last;
 }
 
 // What did not become a part must not be taken for one.
@@ -82,11 +91,11 @@ std::string command_to_extend_set(const fs::path& set)
 
 int several_runs(const Request& request, int runs)
 {
-    refuse_table(request);
     const base::CpuSet allowed = base::allowed_cpus();
     fs::create_directories(request.out);
     for (int run = 1; run <= runs; ++run) {
         base::bind_this_thread(allowed);  // a run binds itself to its noise's CPUs
+        make_room_for_table(request, last_in(request.out, base::part::one_of_runs, 1));
         const Request one = one_of(request, std::max(request.seed, fresh_seed(request.out)));
         base::warn("run ", run, " of ", runs, ": ", one.out.string());
         const int code = designed_run(one);
@@ -100,7 +109,6 @@ int extended(const Request& request, int runs)
 {
     const bool is_set = fs::exists(first_run(request.out) / base::file::request);
     Request more = read_request(is_set ? first_run(request.out) : request.out);
-    refuse_table(more);
     if (request.duration.count() > 0) more.duration = request.duration;
     more.fail_on = request.fail_on;
     more.export_markdown = request.export_markdown;
@@ -114,6 +122,7 @@ int extended(const Request& request, int runs)
         more.again = command_to_extend_set(request.out);
         return several_runs(more, runs);
     }
+    make_room_for_table(more, last_in(request.out, base::part::added, base::first_added_part));
     more.out = next_in(request.out, base::part::added, base::first_added_part);
     more.seed = fresh_seed(request.out);
     more.again = command_to_extend(request.out);

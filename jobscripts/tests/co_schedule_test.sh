@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# co_schedule_test.sh covered|ends_early|never_ready|too_short|fails|wrong_mpi|array: co-schedule.sbatch as a real job of the
-# Slurm sandbox; nodes_covered|nodes_late|nodes_array: on two virtual nodes.
+# co_schedule_test.sh covered|extended|ends_early|never_ready|too_short|fails|wrong_mpi|array: co-schedule.sbatch as a real
+# job of the Slurm sandbox; nodes_covered|nodes_late|nodes_array: on two virtual nodes.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -36,6 +36,7 @@ case $1 in
         chmod +x "$scratch/bin/noisegen"
         export CROSSTALK_BIN=$scratch/bin
         ;;
+    extended) export CROSSTALK_DURATION=20s ;;
     ends_early)
         expected=3
         export CROSSTALK_NOISE_DURATION=4s
@@ -121,7 +122,7 @@ fi
 submit
 # 3: noise did not cover the training, as where the machine stands still for seconds.
 for _ in 1 2; do
-    [[ $1 == *covered && $status == 3 ]] || break
+    [[ $1 =~ covered|extended && $status == 3 ]] || break
     rm -rf "$out"
     submit
 done
@@ -145,6 +146,20 @@ case $1 in
         done
         mask=$(printf '0x%x' $((1 << train_cpu)))
         check "Slurm bound the training" grep -q "cpu-bind=MASK.*mask $mask set" "$out/log/training.log"
+        ;;
+    extended)
+        # The job's own settings stand with the run: only how long, and what to extend, is said.
+        unset CROSSTALK_MODEL CROSSTALK_DATA CROSSTALK_SCHEDULE CROSSTALK_TRAINING_OPTIONS CROSSTALK_CONTROL_DELAY
+        export CROSSTALK_EXTEND=$out CROSSTALK_DURATION=15s
+        submit
+        check "the part ends well, or the machine stood still" test "$status" = 0 -o "$status" = 3
+        check "the part is added to its run" test -d "$out/part-2/train"
+        check "in another order" test "$(grep -ho '"seed": [0-9]*' "$out"/noise/plan.json "$out"/part-2/noise/plan.json | sort -u | wc -l)" = 2
+        check "both parts are pooled" grep -q '^1 run in 2 parts' "$scratch/job.log"
+        check "the report of before is kept" test -s "$out/report.1/index.html"
+        export CROSSTALK_EXTEND=$scratch/nothing
+        submit
+        check "what is no run is refused" test "$status" = 2
         ;;
     ends_early)
         split_cores "$train_cpu"

@@ -88,6 +88,8 @@ elsewhere = {
     "interference analyse run1 run2": "interference_pooled_test",
     "--empty-node EMPTY": "harvest_test",
     "effects-simulation --study": "studies_test.py",
+    "interference predict DIR": "interference_predict_test",
+    "noisegen probe --command": "pressure_test",
     "interference controls": "controls_test.sh: its runs take ten minutes",
     "trace-cube scorep/": "needs an archive of Score-P: against_scalasca_test",
     "noisegen calibrate": "its whole table takes minutes: calibrate_test",

@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
 SUBCOMMANDS = {"crosstalk": ["run", "doctor", "campaign"],
     "noisegen": ["calibrate", "limits", "probe"],
-    "interference": ["analyse", "so-far", "exposure", "compare", "observe", "controls", "metrics", "explain", "summary"],
+    "interference": ["analyse", "so-far", "exposure", "compare", "observe", "predict", "controls", "metrics", "explain",
+                     "summary"],
     "ddl-data": ["generate", "convert", "info"],
 }
 SCRIPTS = ["jobscripts/local.sh", "jobscripts/controls.sh"]

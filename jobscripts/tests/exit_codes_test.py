@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tried_runs import (
     BIN, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, noise_log, other_profile,
-    own_job, preloaded, probe, stopped, without_io_uring)
+    own_job, preloaded, pressing_hard, probe, stopped, without_io_uring)
 
 PAGE = ROOT / "docs/exit-codes-and-json.md"
 wrong = []
@@ -141,6 +141,10 @@ def scenarios(runs, pool):
     yield "interference controls", 0, lambda: call("interference", "controls", reported(runs))
     yield "interference controls", 1, lambda: call("interference", "controls", runs.directory)
     yield "interference controls", 2, lambda: call("interference", "controls")
+    yield "interference predict", 0, lambda: call("interference", "predict", runs.run(), "--ranks", "1..16")
+    yield "interference predict", 1, lambda: call("interference", "predict", runs.directory, "--ranks", 4)
+    yield "interference predict", 2, lambda: call("interference", "predict", runs.run())
+    yield "interference predict", 3, lambda: call("interference", "predict", *pressing_hard(runs))
     yield "interference so-far", 0, lambda: call("interference", "so-far", runs.run())
     yield "interference so-far", 1, lambda: call("interference", "so-far", runs.new())
     yield "interference so-far", 2, lambda: call("interference", "so-far", runs.run(), "--until", "tired")

@@ -133,3 +133,12 @@ assert int(suite.get("failures")) == len(suite.findall(".//failure")), suite.att
     check "the verdict is where it was asked for" cmp "$scratch/verdict.json" "$run/report/verdict.json"
 fi
 refused 2 "is already there" crosstalk run --out "$run" -- "${job[@]}"
+if [[ $how == table ]]; then
+    run crosstalk run --extend "$run" --duration 8s
+    ((status == 0 || status == 3)) || broken "a part is added" "it ended with $status: $(cat "$scratch/err")"
+    check "each part has its own table" test -s "$run/train/steps.csv" -a -s "$run/part-2/train/steps.csv"
+    check "both parts are pooled" grep -q '^1 run in 2 parts' "$scratch/out"
+    echo foreign >"$scratch/own.csv"
+    refused 2 "is there already" crosstalk run --extend "$run" --duration 8s
+    check "a table that is not the run's stays" grep -q foreign "$scratch/own.csv"
+fi

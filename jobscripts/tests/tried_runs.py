@@ -195,6 +195,26 @@ def probe(runs, *words):
     return ("noisegen", "probe", "placebo", "--array", "16MiB", *words)
 
 
+def pressing_hard(runs):
+    """A run with a report, and the pressure of a neighbour that is more than what was beside it."""
+
+    def make(path):
+        for folder in ("train/trace", "noise/n1.0", "report"):
+            (path / folder).mkdir(parents=True)
+        (path / "train/trace/traces.otf2").write_text("not read")
+        (path / "noise/n1.0/noise.json").write_text(
+            '{"host": "n1", "factor_levels": [{"factor": "io.write", "level": "", "bytes_per_s": 1e8, "operations_per_s": 9}]}')
+        (path / "report/verdict.json").write_text('{"confidence_percent": 95, "quiet_step_ms": 40, "trustworthy": true}')
+        (path / "report/verdicts.csv").write_text(
+            "factor,level,stressor,effect_percent,low_percent,high_percent\nio.write,,io.write,1,0.5,1.5\n")
+        (path / "pressure.json").write_text(
+            '{"command": "./app", "host": "n1", "noise_cpus": "1", "pressures": [{"stressor": "io.write", "unit": "bytes/s",'
+            ' "felt": true, "level": 2e8, "low": 1e8, "high": null}]}')
+
+    path = runs.made("pressing", make)
+    return path, "--neighbour", path / "pressure.json"
+
+
 def other_profile(runs):
     def make(path):
         runs.call("trace-cube", runs.archive("other", "ranks 2\nrepeat 9 step {\n work 1ms\n MPI_Barrier 1us\n}\n"), "-o", path)

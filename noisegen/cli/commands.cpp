@@ -1,8 +1,10 @@
 #include "noisegen/cli/commands.hpp"
 
 #include "base/system/stop.hpp"
+#include "base/words.hpp"
 #include "noisegen/cli/manual.hpp"
 #include "noisegen/measure/calibrate.hpp"
+#include "noisegen/measure/pressure_probe.hpp"
 #include "noisegen/measure/probe.hpp"
 #include "noisegen/resources/placement.hpp"
 
@@ -133,6 +135,10 @@ class ProbeCommand : public base::Command {
             "frequency, placebo what is chance.");
         add_stressors(options, asked_.stressors, "controls, cache and memory stressors");
         options.group("What");
+        options.add("command", command_,
+                    "a program of yours in the place of noise: which level of memory.stream, cache.llc, io.write and "
+                    "network.exchange hurts a victim as much. Words for the shell; started again when it ends",
+                    "WORDS");
         options.add("victim", victim_,
                     "the CPU whose bandwidth and latency are measured, to be avoided by noise; auto: the first allowed",
                     "CPU");
@@ -143,28 +149,35 @@ class ProbeCommand : public base::Command {
         options.add("seed", asked_.seed, "of the random order in each block", "NUMBER");
         options.group("Where");
         add_placement(options, wish_, avoid_);
+        options.add("scratch", scratch_, "with --command: where the victim and io.write write", "DIR");
         options.group("How much");
         add_budgets(options, asked_.budgets);
         add_limits_option(options, limits_file_);
         options.group("Records");
         options.add("out", out_, "directory; the results go to OUT/probe/. -: the table on stdout is all", "DIR");
-        options.section(exit_status("stopped before two blocks were complete"));
-        options.section({.title = "Files",
-                         .text = "Under OUT/probe/:",
-                         .entries = {{"probe.csv", "a row per stressor and level: its own traffic, and the damage"},
-                                     {"probe.json", "the same, and who, where, when and how"},
-                                     {"probe.svg", "damage against traffic; probe.gp and probe_*.csv draw it again"}},
-                         .in_help = false});
+        options.section(
+            exit_status("stopped before two blocks (of --command three) were complete, or the command failed"));
+        options.section(
+            {.title = "Files",
+             .text = "Under OUT/probe/:",
+             .entries = {{"probe.csv", "a row per stressor and level: its own traffic, and the damage"},
+                         {"probe.json", "the same, and who, where, when and how"},
+                         {"probe.svg", "damage against traffic; probe.gp and probe_*.csv draw it again"},
+                         {"pressure.json", "of --command, in the place of these: for interference predict"}},
+             .in_help = false});
         options.example("noisegen probe --victim 0 --cpus 4-7 --out probe1");
         options.example("    a table, probe.csv, probe.json and probe.svg: damage against traffic");
         options.example("noisegen probe 'memory.stream[rate=1GiB/s|4GiB/s|16GiB/s]' cpu.spin placebo --cpus 4-7");
         options.example("    how damage grows with the rate");
+        options.example("noisegen probe --command './app --fast' --cpus 4-7 --out app");
+        options.example("    app/probe/pressure.json; first: noisegen calibrate --cpus 4-7");
         options.see_also("noisegen(1), noisegen-calibrate(1)");
     }
 
     int run() override
     {
         begin_measuring("probe");
+        if (options.given("command") && base::trim(command_).empty()) base::fail_usage("--command: which program?");
         const base::CpuSet allowed = base::allowed_cpus();
         asked_.victim = parse_victim(victim_, allowed);
         base::check_cpus({asked_.victim});
@@ -175,7 +188,8 @@ class ProbeCommand : public base::Command {
         asked_.cpus = choose_cpus(wish_, this_machine(allowed, avoid));
         asked_.limits_file = limits_file_;
         if (out_ != "-") asked_.out = out_;
-        return probe(asked_);
+        if (!options.given("command")) return probe(asked_);
+        return probe_pressure({.probe = asked_, .command = command_, .scratch = scratch_});
     }
 
  private:
@@ -185,6 +199,8 @@ class ProbeCommand : public base::Command {
     std::vector<std::string> avoid_;
     std::string limits_file_;
     std::string out_ = "-";
+    std::string command_;
+    std::string scratch_ = "/tmp";
 };
 
 }  // namespace

@@ -45,6 +45,7 @@ bool run(const MeasuredRun& measured)
                }});
     const bool complete = wait_for(team, measured, start_ns);
     team.stop();
+    measured.on_notes(team.notes());
     return complete;
 }
 

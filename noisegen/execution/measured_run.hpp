@@ -19,6 +19,8 @@ struct MeasuredRun {
     // Called when all is made, with the CLOCK_MONOTONIC time in ns at which the table will begin.
     std::function<void(std::int64_t)> on_start = [](std::int64_t) {};
     std::function<void(double)> progress = [](double) {};  // the share of the table that is over
+    // In the end, by stressor: how it worked here, or nothing.
+    std::function<void(const std::vector<std::string>&)> on_notes = [](const std::vector<std::string>&) {};
 };
 
 // False if the program was asked to stop before the table's end. Throws UsageError if a budget does not allow it, and

@@ -60,8 +60,8 @@ std::string asked_text(const base::Rate& rate)
     constexpr std::size_t short_enough = 9;  // "512.5MB/s"; a share of a limit may be any number
     std::string given = base::format(rate);
     if (rate.of != base::Rate::Of::bytes) return given;
-    if (given.find("iB") != std::string::npos) return given + " = " + speed_text(rate.per_second);
-    return given.size() > short_enough ? speed_text(rate.per_second) : given;
+    if (given.find("iB") != std::string::npos) return given + " = " + base::speed_text(rate.per_second);
+    return given.size() > short_enough ? base::speed_text(rate.per_second) : given;
 }
 
 void print(std::ostream& out, const Schedule& schedule, const std::vector<LevelTotal>& totals)
@@ -70,7 +70,7 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<LevelT
         const FactorLevel& level = schedule.levels[i];
         const LevelTotal& total = totals[i];
         out << text(level) << ": " << total.slots << (total.slots == 1 ? " slot" : " slots");
-        if (total.work.bytes > 0) out << ", " << speed_text(total.bytes_per_s());
+        if (total.work.bytes > 0) out << ", " << base::speed_text(total.bytes_per_s());
         if (total.work.operations > 0)
             out << ", " << base::format(std::round(total.operations_per_s())) << " operations/s";
         if (level.intensity.rate) out << " (asked for " << asked_text(*level.intensity.rate) << ")";

@@ -56,7 +56,7 @@ class Status {
         const double speed =
             time_ns > 0 ? static_cast<double>(bytes - bytes_before_) * 1e9 / static_cast<double>(time_ns) : 0.0;
         std::string line = base::join("block ", slot.block, ", ", noisegen::text(schedule_, slot.treatment));
-        if (speed > 0.0) line += ", " + speed_text(speed);
+        if (speed > 0.0) line += ", " + base::speed_text(speed);
         if (slot.treatment.size() == 1)
             if (const auto& asked = schedule_.levels[slot.treatment.front()].intensity; asked.rate)
                 line += " (asked for " + asked_text(*asked.rate) + ")";

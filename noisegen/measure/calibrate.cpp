@@ -307,10 +307,10 @@ void print_limits(std::ostream& out, const std::vector<StressorLimit>& entries)
                              figure(limit.worst), figure(limit.median), figure(limit.best),
                              std::to_string(entry.rounds), entry.measured});
         };
-        line(entry.bytes_per_s, speed_text);
-        line(entry.operations_per_s, operations_text);
+        line(entry.bytes_per_s, base::speed_text);
+        line(entry.operations_per_s, base::operations_text);
     }
-    out << table_text(lines, 1);
+    out << base::table_text(lines, 1);
 }
 
 int calibrate(const Calibration& calibration)

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <numeric>
-#include <optional>
 
 namespace noisegen {
 
@@ -21,34 +18,25 @@ constexpr double felt = 0.05;  // less cannot be separated from the machine's ow
 // From this share of memory's latency on: others fill the cache, or a virtual machine shows one that it does not have.
 constexpr double no_cache = 0.8;
 
-struct Sum {
-    double amount = 0.0;
-    double seconds = 0.0;  // of the victim's own CPU time: another process on its CPU is not damage by noise
-    double per_second() const { return amount / seconds; }
-};
-
-using Sums = std::array<Sum, Slice::kinds>;  // by kind
-
-// By block, and there by level; the last is quiet.
-using ByBlock = std::map<std::uint64_t, std::vector<Sums>>;
+// Is a slice of this kind timed by the victim's own CPU?
+bool by_own_cpu(Slice::Kind kind)
+{
+    return kind != Slice::Kind::write && kind != Slice::Kind::message;
+}
 
 bool was_disturbed(const Slice& slice)
 {
-    return static_cast<double>(slice.cpu_ns) < 0.9 * static_cast<double>(slice.end_ns - slice.begin_ns);
-}
-
-std::size_t kind_of(Slice::Kind kind)
-{
-    return static_cast<std::size_t>(kind);
+    return by_own_cpu(slice.kind) &&
+           static_cast<double>(slice.cpu_ns) < 0.9 * static_cast<double>(slice.end_ns - slice.begin_ns);
 }
 
 // A latency is the other way round: more per second under noise is less of it.
-Estimate over_blocks(const ByBlock& blocks, std::size_t level, Slice::Kind kind)
+Estimate over_blocks(const DoneByBlock& blocks, std::size_t level, Slice::Kind kind)
 {
     std::vector<double> ratios;
     for (const auto& [block, sums] : blocks) {
-        const Sum& noisy = sums[level][kind_of(kind)];
-        const Sum& quiet = sums.back()[kind_of(kind)];
+        const Done& noisy = of_kind(sums[level], kind);
+        const Done& quiet = of_kind(sums.back(), kind);
         if (noisy.amount == 0.0 || quiet.amount == 0.0) continue;
         const double ratio = noisy.per_second() / quiet.per_second();
         ratios.push_back(kind == Slice::Kind::read ? ratio : 1.0 / ratio);
@@ -56,12 +44,12 @@ Estimate over_blocks(const ByBlock& blocks, std::size_t level, Slice::Kind kind)
     return estimate(ratios);
 }
 
-Sum quiet_of(const ByBlock& blocks, Slice::Kind kind)
+Done quiet_of(const DoneByBlock& blocks, Slice::Kind kind)
 {
-    Sum all;
+    Done all;
     for (const auto& [block, sums] : blocks) {
-        all.amount += sums.back()[kind_of(kind)].amount;
-        all.seconds += sums.back()[kind_of(kind)].seconds;
+        all.amount += of_kind(sums.back(), kind).amount;
+        all.seconds += of_kind(sums.back(), kind).seconds;
     }
     return all;
 }
@@ -109,24 +97,35 @@ Estimate estimate(const std::vector<double>& blocks)
     return {mean.value, interval.low, interval.high, blocks.size()};
 }
 
-DamageReport damage(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
-                    const std::vector<Slice>& slices, base::Nanoseconds guard)
+VictimDone victim_done(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
+                       const std::vector<Slice>& slices, base::Nanoseconds guard)
 {
-    DamageReport report;
-    ByBlock blocks;
+    VictimDone done;
     auto slot = table.begin();
     for (const Slice& slice : slices) {
         while (slot != table.end() && start_ns + slot->end.count() < slice.end_ns) ++slot;
         if (slot == table.end()) break;
         if (slice.begin_ns < start_ns + (slot->begin + guard).count()) continue;
-        ++report.slices;
-        if (was_disturbed(slice)) ++report.disturbed;
-        auto& sums = blocks.try_emplace(slot->block, schedule.levels.size() + 1).first->second;
+        ++done.slices;
+        if (was_disturbed(slice)) ++done.disturbed;
+        auto& levels = done.blocks.try_emplace(slot->block, schedule.levels.size() + 1).first->second;
         const std::size_t level = slot->treatment.empty() ? schedule.levels.size() : slot->treatment.front();
-        Sum& sum = sums[level][kind_of(slice.kind)];
+        Done& sum = levels[level][static_cast<std::size_t>(slice.kind)];
         sum.amount += slice.amount;
-        sum.seconds += static_cast<double>(slice.cpu_ns) * 1e-9;
+        sum.seconds +=
+            static_cast<double>(by_own_cpu(slice.kind) ? slice.cpu_ns : slice.end_ns - slice.begin_ns) * 1e-9;
     }
+    return done;
+}
+
+DamageReport damage(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
+                    const std::vector<Slice>& slices, base::Nanoseconds guard)
+{
+    const VictimDone done = victim_done(schedule, table, start_ns, slices, guard);
+    const DoneByBlock& blocks = done.blocks;
+    DamageReport report;
+    report.slices = done.slices;
+    report.disturbed = done.disturbed;
     for (std::size_t i = 0; i < schedule.levels.size(); ++i) {
         const FactorLevel& level = schedule.levels[i];
         report.damages.push_back({.stressor = level.factor,

@@ -6,6 +6,8 @@
 #include "noisegen/schedule/slot_table.hpp"
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,33 @@ struct Estimate {
 };
 
 Estimate estimate(const std::vector<double>& blocks);
+
+// What the victim did of a kind, and in how much time: of its own CPU, for another process on its CPU is no damage by
+// noise; of the clock where it waits for a disk or the kernel.
+struct Done {
+    double amount = 0.0;
+    double seconds = 0.0;
+    double per_second() const { return amount / seconds; }
+};
+
+// By block, there by level (the last is quiet), there by kind.
+using DoneByBlock = std::map<std::uint64_t, std::vector<std::array<Done, Slice::kinds>>>;
+
+struct VictimDone {
+    DoneByBlock blocks;
+    std::size_t slices = 0;     // that count
+    std::size_t disturbed = 0;  // of those: something else had the victim's CPU for a tenth of the time or more
+};
+
+// Of a rotation (one level or none in each slot). A slice counts if it lies wholly in a slot, and begins `guard` after
+// the slot's begin at least; `start_ns` is when the table began.
+VictimDone victim_done(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
+                       const std::vector<Slice>& slices, base::Nanoseconds guard = base::Nanoseconds{2'000'000});
+
+inline const Done& of_kind(const std::array<Done, Slice::kinds>& done, Slice::Kind kind)
+{
+    return done[static_cast<std::size_t>(kind)];
+}
 
 struct Damage {
     std::string stressor;  // the level's label
@@ -50,8 +79,7 @@ struct DamageReport {
     std::size_t disturbed = 0;  // of those: something else had the victim's CPU for a tenth of the time or more
 };
 
-// Of a rotation (one level or none in each slot). A slice counts if it lies wholly in a slot, and begins `guard` after
-// the slot's begin at least; `start_ns` is when the table began. Own traffic is left to the caller.
+// As victim_done(). Own traffic is left to the caller.
 DamageReport damage(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
                     const std::vector<Slice>& slices, base::Nanoseconds guard = base::Nanoseconds{2'000'000});
 

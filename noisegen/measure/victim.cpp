@@ -11,11 +11,16 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
+#include <optional>
 #include <utility>
 
 namespace noisegen {
 
 namespace {
+
+constexpr const char* victim_block = "64KiB";
+constexpr const char* victim_file = "16MiB";
 
 struct alignas(64) Line {
     Line* next;
@@ -51,17 +56,49 @@ class Chase {
     Line* at_ = nullptr;
 };
 
-// Reads as memory.stream does.
-std::unique_ptr<Stressor> make_reader(const Victim::Setup& setup)
+// A stressor at work on its own, as fast as it goes.
+class AtWork {
+ public:
+    AtWork(const std::string& name, const std::map<std::string, std::string>& options, int cpu)
+    {
+        const StressorCard& card = stressors().find(name);
+        const base::Settings settings = stressors().settings(card, options);
+        Place place;
+        place.cpu = cpu;
+        if (card.share) shared_ = card.share(settings, place);
+        place.shared = shared_.get();
+        stressor_ = card.make(settings, place);
+        stressor_->begin({});
+    }
+
+    Work step() { return stressor_->step(); }
+
+ private:
+    std::unique_ptr<Shared> shared_;
+    std::unique_ptr<Stressor> stressor_;
+};
+
+AtWork make_reader(const Victim::Setup& setup)
 {
-    const StressorCard& card = stressors().find("memory.stream");
-    const base::Settings settings =
-        stressors().settings(card, {{"shape", "read"}, {"bytes", base::format(setup.array)}});
-    Place place;
-    place.cpu = setup.cpu;
-    auto reader = card.make(settings, place);
-    reader->begin({});
-    return reader;
+    return {"memory.stream", {{"shape", "read"}, {"bytes", base::format(setup.array)}}, setup.cpu};
+}
+
+// One write after the other: what a program waits for that writes.
+AtWork make_writer(const Victim::Setup& setup)
+{
+    return {"io.random",
+            {{"read", "0%"},
+             {"block", victim_block},
+             {"size", victim_file},
+             {"depth", "1"},
+             {"engine", "pread"},
+             {"directory", setup.scratch.string()}},
+            setup.cpu};
+}
+
+AtWork make_messenger(const Victim::Setup& setup)
+{
+    return {"network.exchange", {{"bytes", victim_block}}, setup.cpu};
 }
 
 // Repeats part(), which returns how much it did, until the time is over.
@@ -140,7 +177,13 @@ void Victim::work()
     bool reported = false;
     try {
         base::bind_this_thread({setup_.cpu});
-        const std::unique_ptr<Stressor> reader = make_reader(setup_);
+        AtWork reader = make_reader(setup_);
+        std::optional<AtWork> writer;
+        std::optional<AtWork> messenger;
+        if (!setup_.scratch.empty()) {
+            writer.emplace(make_writer(setup_));
+            messenger.emplace(make_messenger(setup_));
+        }
         Chase far{setup_.array};
         Chase near{setup_.cached};
         slices_.reserve(std::size_t{1} << 16U);
@@ -154,11 +197,14 @@ void Victim::work()
             return loads;
         };
         while (!over_) {
-            slices_.push_back(slice(Slice::Kind::read, setup_.slice, [&] { return reader->step().bytes; }));
+            slices_.push_back(slice(Slice::Kind::read, setup_.slice, [&] { return reader.step().bytes; }));
             slices_.push_back(slice(Slice::Kind::chase, setup_.slice, [&] { return chase(far); }));
             // The others have taken its place in the cache.
             for (std::size_t done = 0; done < near.lines() && !over_; done += loads) near.run(loads);
             slices_.push_back(slice(Slice::Kind::cache, setup_.slice, [&] { return chase(near); }));
+            if (!writer) continue;
+            slices_.push_back(slice(Slice::Kind::write, setup_.slice, [&] { return writer->step().operations; }));
+            slices_.push_back(slice(Slice::Kind::message, setup_.slice, [&] { return messenger->step().operations; }));
         }
     } catch (...) {
         if (reported)

@@ -1,4 +1,5 @@
-// A small victim on a CPU of its own: what it gets of the memory, in slices of a few milliseconds.
+// A small victim on a CPU of its own: what it gets of memory, if wanted of a disk and of loopback, in slices of a few
+// milliseconds.
 #pragma once
 
 #include "base/units.hpp"
@@ -6,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <future>
 #include <string>
 #include <thread>
@@ -15,11 +17,13 @@ namespace noisegen {
 
 struct Slice {
     enum class Kind {
-        read,   // sums an array larger than the last-level cache; amount: bytes
-        chase,  // dependent loads all over such an array; amount: loads
-        cache,  // dependent loads all over an eighth of the last-level cache, made warm before; amount: loads
+        read,     // sums an array larger than the last-level cache; amount: bytes
+        chase,    // dependent loads all over such an array; amount: loads
+        cache,    // dependent loads all over an eighth of the last-level cache, made warm before; amount: loads
+        write,    // of a victim with a place to write: 64 KiB at a time past the page cache; amount: writes
+        message,  // of the same: 64 KiB over loopback; amount: messages
     };
-    static constexpr std::size_t kinds = 3;
+    static constexpr std::size_t kinds = 5;
     Kind kind = Kind::read;
     std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC
     std::int64_t end_ns = 0;
@@ -34,11 +38,12 @@ class Victim {
         base::Bytes array;  // each of the two large arrays
         base::Bytes cached;
         base::Nanoseconds slice{5'000'000};
+        std::filesystem::path scratch = {};  // where it writes; empty: it neither writes nor sends messages
     };
     // "auto" is four times the last-level cache of the CPU, 64 MiB at least. Throws UsageError for less than a MiB.
     static Setup setup(int cpu, const std::string& array);
 
-    // Makes its memory in a thread bound to the CPU and waits for that. Throws what the thread throws.
+    // Makes what it uses in a thread bound to the CPU and waits for that. Throws what the thread throws.
     explicit Victim(const Setup& setup);
     ~Victim();
     Victim(const Victim&) = delete;

@@ -214,9 +214,9 @@ TEST_CASE("labels keep their distance and their order")
 
 TEST_CASE("speeds read well and columns stand under each other")
 {
-    CHECK(noisegen::speed_text(3.214e9) == "3.21 GB/s");
-    CHECK(noisegen::speed_text(999.7e6) == "1 GB/s");
-    CHECK(noisegen::speed_text(0.0) == "0 B/s");
-    CHECK(noisegen::operations_text(1.5e6) == "1.5 M/s");
-    CHECK(noisegen::table_text({{"a", "b"}, {"long", "12"}}, 1) == "a      b\nlong  12\n");
+    CHECK(base::speed_text(3.214e9) == "3.21 GB/s");
+    CHECK(base::speed_text(999.7e6) == "1 GB/s");
+    CHECK(base::speed_text(0.0) == "0 B/s");
+    CHECK(base::operations_text(1.5e6) == "1.5 M/s");
+    CHECK(base::table_text({{"a", "b"}, {"long", "12"}}, 1) == "a      b\nlong  12\n");
 }

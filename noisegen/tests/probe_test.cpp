@@ -57,13 +57,30 @@ TEST_CASE("the victim measures itself in slices one after the other")
     const std::vector<noisegen::Slice> slices = victim.stop();
     REQUIRE(slices.size() >= 3);
     for (std::size_t i = 0; i < slices.size(); ++i) {
-        CHECK(static_cast<std::size_t>(slices[i].kind) == i % noisegen::Slice::kinds);
+        CHECK(static_cast<std::size_t>(slices[i].kind) == i % 3);  // read, chase, cache
         CHECK(slices[i].amount > 0.0);
         CHECK(slices[i].cpu_ns > 0);
         CHECK(slices[i].end_ns - slices[i].begin_ns >= 1'000'000);
         if (i > 0) CHECK(slices[i].begin_ns >= slices[i - 1].end_ns);
     }
     CHECK_THROWS_AS(noisegen::Victim::setup(0, "1kB"), base::UsageError);
+}
+
+TEST_CASE("a victim with a place to write also writes and sends messages")
+{
+    const Scratch scratch;
+    noisegen::Victim::Setup setup = noisegen::Victim::setup(*base::allowed_cpus().begin(), "2MiB");
+    setup.slice = std::chrono::milliseconds{1};
+    setup.scratch = scratch.path();
+    noisegen::Victim victim{setup};
+    victim.start();
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+    const std::vector<noisegen::Slice> slices = victim.stop();
+    REQUIRE(slices.size() >= 5);
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+        CHECK(static_cast<std::size_t>(slices[i].kind) == i % noisegen::Slice::kinds);
+        CHECK(slices[i].amount > 0.0);
+    }
 }
 
 TEST_CASE("a probe writes its table, its files and its plot")

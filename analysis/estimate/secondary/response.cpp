@@ -118,9 +118,9 @@ void fit_curve(ResponseCurve& curve, const Basis& basis, bool from_zero)
         highs.push_back(interval.high);
         weights.push_back(error > 0.0 ? 1.0 / (error * error) : 1.0);
     }
-    values = isotonic(values, weights);
-    lows = isotonic(lows, weights);
-    highs = isotonic(highs, weights);
+    values = base::isotonic(values, weights);
+    lows = base::isotonic(lows, weights);
+    highs = base::isotonic(highs, weights);
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
         // A curve that begins at nothing and never falls is nowhere below it.
         curve.points[i].fitted_percent = from_zero ? std::max(0.0, values[i]) : values[i];
@@ -249,30 +249,6 @@ ResponseCurve curve_of(const std::string& factor, const std::map<std::string, Co
 }
 
 }  // namespace
-
-std::vector<double> isotonic(const std::vector<double>& values, const std::vector<double>& weights)
-{
-    struct Pool {
-        double mean = 0.0;
-        double weight = 0.0;
-        std::size_t count = 0;
-    };
-    std::vector<Pool> pools;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        pools.push_back({values[i], weights[i], 1});
-        while (pools.size() > 1 && pools[pools.size() - 2].mean > pools.back().mean) {
-            const Pool last = pools.back();
-            pools.pop_back();
-            Pool& before = pools.back();
-            before.mean = (before.mean * before.weight + last.mean * last.weight) / (before.weight + last.weight);
-            before.weight += last.weight;
-            before.count += last.count;
-        }
-    }
-    std::vector<double> fitted;
-    for (const Pool& pool : pools) fitted.insert(fitted.end(), pool.count, pool.mean);
-    return fitted;
-}
 
 std::vector<ResponseCurve> response_curves(const DesignedRun& run, const Analysis& analysis, const Doses& doses,
                                            const CurveRules& rules)

@@ -70,7 +70,4 @@ struct CurveRules {
 std::vector<ResponseCurve> response_curves(const DesignedRun& run, const Analysis& analysis, const Doses& doses,
                                            const CurveRules& rules);
 
-// The non-decreasing values that are nearest in weighted squares: pool adjacent violators. Weights above zero.
-std::vector<double> isotonic(const std::vector<double>& values, const std::vector<double>& weights);
-
 }  // namespace analysis

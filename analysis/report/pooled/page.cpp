@@ -135,8 +135,8 @@ constexpr std::string_view pooled_form = R"(<h1>{}</h1>
 
 std::string links_to_tables()
 {
-    return links({base::file::verdict, "verdicts.csv", "pooled.csv", "runs.csv", "differences.csv", base::file::effects,
-                  "measures.csv"});
+    return links({base::file::verdict, base::file::verdicts, "pooled.csv", "runs.csv", "differences.csv",
+                  base::file::effects, "measures.csv"});
 }
 
 std::vector<RunOnPlot> rows_of_plot(const PooledReport& report)

@@ -77,7 +77,7 @@ void write_differences(const std::filesystem::path& file, const PooledReport& re
 
 void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report)
 {
-    constexpr std::array<std::string_view, 3> as_of_one{"verdicts.csv", base::file::effects, "measures.csv"};
+    constexpr std::array<std::string_view, 3> as_of_one{base::file::verdicts, base::file::effects, "measures.csv"};
     for (const Table& table : tables())
         if (std::find(as_of_one.begin(), as_of_one.end(), table.file) != as_of_one.end())
             table.write(folder / table.file, report.all);

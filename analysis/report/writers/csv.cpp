@@ -141,7 +141,7 @@ void write_decomposition(const std::filesystem::path& file, const Report& report
 }
 
 constexpr Table all[] = {
-    {"verdicts.csv", write_verdicts},
+    {base::file::verdicts, write_verdicts},
     {base::file::effects, write_effects},
     {"measures.csv", write_measures},
     {"outliers.csv", write_outliers},

@@ -82,6 +82,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     const Effect* judged = find(analysis.effects, factor.factor, factor.level, factor.kind, "step");
     json["detectable_percent"] =
         judged == nullptr ? Json(nullptr) : Json(detectable_percent(judged->percent, report.verdict.confidence_each));
+    json["confidence_percent"] = 100.0 * factor.confidence;
     if (const Effect* median = find(analysis.extra_effects, factor.factor, factor.level, factor.kind, "median step"))
         json["median_effect_percent"] = median->percent.value;
     for (const OutlierRate& rate : analysis.outlier_rates) {

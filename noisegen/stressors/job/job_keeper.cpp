@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <vector>
 
 #include <fcntl.h>
@@ -29,6 +30,8 @@ namespace noisegen {
 namespace {
 
 constexpr char between = '\n';
+constexpr const char* file_option = "file";
+constexpr const char* command_option = "command";
 
 std::int64_t resident_bytes(const std::set<pid_t>& processes)
 {
@@ -63,7 +66,10 @@ int become(const JobStart& start, int go)
     char nothing = 0;
     while (::read(go, &nothing, 1) < 0 && errno == EINTR) {
     }
-    ::execl(start.file.c_str(), start.file.c_str(), nullptr);
+    if (start.by_shell)
+        ::execl("/bin/sh", "sh", "-c", start.program.c_str(), nullptr);
+    else
+        ::execl(start.program.c_str(), start.program.c_str(), nullptr);
     return errno;
 }
 
@@ -179,18 +185,26 @@ class Keeper {
 
 std::string to_word(const JobStart& start)
 {
-    std::string word = start.cpus + between + start.file + between + start.harvest + between + start.log;
-    if (std::count(word.begin(), word.end(), between) != 3)
-        base::fail_usage("job.run[file=", base::shell_word(start.file),
-                         "]: neither its name nor that of --out may have a line break");
+    const std::string how = start.by_shell ? command_option : file_option;
+    std::string word =
+        start.cpus + between + how + between + start.program + between + start.harvest + between + start.log;
+    if (std::count(word.begin(), word.end(), between) != 4)
+        base::fail_usage("job.run[", how, "=", base::shell_word(start.program),
+                         "]: neither it nor the name of --out may have a line break");
     return word;
 }
 
 JobStart job_start(const std::string& word)
 {
-    const std::vector<std::string> parts = base::split(word, between);
-    if (parts.size() != 4) base::fail("no job to keep");
-    return {.cpus = parts[0], .file = parts[1], .harvest = parts[2], .log = parts[3]};
+    std::istringstream lines{word};
+    std::vector<std::string> parts;
+    for (std::string part; std::getline(lines, part, between);) parts.push_back(part);
+    if (parts.size() != 5) base::fail("no job to keep");
+    return {.cpus = parts[0],
+            .program = parts[2],
+            .by_shell = parts[1] == command_option,
+            .harvest = parts[3],
+            .log = parts[4]};
 }
 
 void keep_job(const JobStart& start, int pipe, int answers)

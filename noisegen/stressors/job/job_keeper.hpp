@@ -25,10 +25,14 @@ struct JobNews {
 
 struct JobStart {
     std::string cpus;     // that all of it is bound to, "1-3"
-    std::string file;     // the program
+    std::string program;  // its file, or words for /bin/sh -c
+    bool by_shell = false;
     std::string harvest;  // CROSSTALK_HARVEST of the job
     std::string log;      // what it prints
 };
+
+// In a stressor's note: there is nothing left of the job.
+inline constexpr const char* job_has_ended = "the job has ended by itself";
 
 // As one word of a command line, and back.
 std::string to_word(const JobStart& start);

@@ -24,14 +24,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path file_of(const base::Settings& settings)
+// A program, or words for the shell.
+struct Program {
+    std::string text;
+    bool by_shell = false;
+    std::string stem() const { return by_shell ? "command" : fs::path{text}.stem().string(); }
+};
+
+Program program_of(const base::Settings& settings)
 {
+    const std::string command = settings.text("command");
     const fs::path file = settings.text("file");
-    if (file.empty()) base::fail_usage("job.run[file=PROGRAM]: which program?");
+    if (command.empty() == file.empty()) base::fail_usage("job.run[file=PROGRAM], or [command=WORDS]: which program?");
+    if (!command.empty()) return {command, true};
     std::error_code unknown;
     if (!fs::is_regular_file(file, unknown) || ::access(file.c_str(), X_OK) != 0)
         base::fail_usage("job.run[file=", file.string(), "] is no program that can be run");
-    return fs::absolute(file);
+    return {fs::absolute(file).string()};
 }
 
 // In the run's log where there is a run; else what the job prints and harvests goes nowhere.
@@ -46,11 +55,10 @@ fs::path log_folder(const Place& place)
 // The job, from its start to the end of noise; used by one thread at a time.
 class NeighbourJob : public Shared {
  public:
-    NeighbourJob(const fs::path& file, const Place& place)
+    NeighbourJob(const Program& program, const Place& place)
     {
         const fs::path folder = log_folder(place);
-        const std::string name =
-            base::join("job.run.", base::host_name(), ".", place.job.rank, ".", file.stem().string());
+        const std::string name = base::join("job.run.", base::host_name(), ".", place.job.rank, ".", program.stem());
         const fs::path harvest = folder.empty() ? fs::path{"/dev/null"} : folder / (name + ".harvest");
         const fs::path log = folder.empty() ? fs::path{"/dev/null"} : folder / (name + ".log");
         if (!folder.empty())
@@ -63,7 +71,8 @@ class NeighbourJob : public Shared {
         const JobStart start{
             .cpus = base::format_cpus(place.cpus.empty() ? base::CpuSet{place.cpu}
                                                          : base::CpuSet{place.cpus.begin(), place.cpus.end()}),
-            .file = file.string(),
+            .program = program.text,
+            .by_shell = program.by_shell,
             .harvest = harvest.string(),
             .log = log.string()};
         keeper_ = std::make_unique<Guardian>(Guardian::Duty::job, to_word(start), std::vector<int>{theirs});
@@ -72,7 +81,7 @@ class NeighbourJob : public Shared {
         const JobNews news = answer();
         freezer_ = news.freezer;
         if (news.refused != 0)
-            base::fail("job.run[file=", file.string(), "] cannot be started: ", std::strerror(news.refused));
+            base::fail("job.run[file=", program.text, "] cannot be started: ", std::strerror(news.refused));
     }
 
     void thaw(std::int64_t until_ns)
@@ -113,7 +122,7 @@ class NeighbourJob : public Shared {
                                        : base::join(" within ", ms(late[late.size() * 99 / 100]),
                                                     " ms (99th percentile of ", late.size(), ")"),
                           "; ", base::format(base::Bytes{resident_bytes_ >> 20U << 20U}), " of memory stayed",
-                          ended_ ? "; the job has ended by itself" : "");
+                          ended_ ? base::join("; ", job_has_ended) : std::string{});
     }
 
  private:
@@ -181,13 +190,15 @@ extern const StressorCard job_run{
     .summary =
         "a program of your own on all noise CPUs, frozen while others have their slots: your neighbour as the "
         "treatment; an operation is a line that it appends to $CROSSTALK_HARVEST",
-    .options = {{"file", "", "the program, without arguments; a script begins with #!"}, limit_option()},
+    .options = {{"file", "", "the program, without arguments; a script begins with #!"},
+                {"command", "", "in the place of file: words for the shell, such as ./app --fast"},
+                limit_option()},
     .needs = [](const base::Settings& settings) -> Needs {
-        file_of(settings);
+        program_of(settings);
         return {};
     },
     .share = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Shared> {
-        return std::make_unique<NeighbourJob>(file_of(settings), place);
+        return std::make_unique<NeighbourJob>(program_of(settings), place);
     },
     .make = [](const base::Settings&, const Place& place) -> std::unique_ptr<Stressor> {
         return std::make_unique<JobRun>(place);

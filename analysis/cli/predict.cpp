@@ -1,0 +1,127 @@
+#include "analysis/cli/predict.hpp"
+
+#include "analysis/cli/run_files.hpp"
+#include "analysis/input/confined.hpp"
+#include "analysis/input/run_steps.hpp"
+#include "analysis/predict/tables.hpp"
+#include "base/cli/option_checks.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/files.hpp"
+
+#include <filesystem>
+#include <iostream>
+
+namespace analysis {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_ranks_per_node = 4096;
+
+// A run with noise, of which parts that were added to it are not read; or a training alone.
+RunFiles files_of(const std::string& directory, const Settings& settings, bool warm_up_given)
+{
+    if (fs::is_directory(fs::path{directory} / base::part::noise))
+        return runs_in({directory}, settings, {"", warm_up_given}).front().front();
+    return {
+        .name = directory, .directory = directory, .train = steps_file(directory), .noise = {}, .settings = settings};
+}
+
+std::vector<fs::path> noise_records_of(const std::string& directory, const Settings& settings)
+{
+    std::vector<fs::path> records;
+    for (const RunParts& parts : runs_in({directory}, settings, {}))
+        for (const RunFiles& part : parts)
+            for (const fs::path& archive : part.noise)
+                records.push_back(archive.parent_path().parent_path() / base::file::noise_record);
+    return records;
+}
+
+MeasuredTimes measured_times(const RunFiles& files)
+{
+    const Training training = read_training(files.train, files.settings.steps);
+    std::optional<Joined> joined;
+    std::vector<Noise> noise;
+    for (const fs::path& archive : files.noise) noise.push_back(read_noise(archive));
+    if (!noise.empty()) joined = join(training, noise, files.settings.clock_offset_ns());
+    return own_times(training, joined, {first_warm_step(files.settings, training.steps), files.settings.guard});
+}
+
+}  // namespace
+
+Predict::Predict() : Command{"interference predict", "what a neighbour, or more ranks, would do to this training"}
+{
+    options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/ in it");
+    options.group("A neighbour that never ran beside it");
+    options.add(
+        "neighbour", neighbour_,
+        "pressure.json of noisegen probe --command: read off what its pressure costs on the curves of DIR/report",
+        "FILE");
+    options.group("More ranks");
+    options.add("ranks", ranks_, "how many: 64, or 64,512, or 1..65536 (powers of two)", "NUMBERS");
+    options.add("ranks-per-node", ranks_per_node_, "as many as were measured if not given", "NUMBER");
+    options.group("How");
+    options.add("out", out_, "the table as CSV; must not be there yet", "FILE.csv");
+    options.add("warmup", settings_.warm_up_text,
+                "with --ranks, what to leave out at the training's start: a number of steps, or a time such as 5s",
+                "STEPS|TIME");
+    options.add("clock-offset", settings_.clock_offset,
+                "with --ranks, training's clock - noise's clock, where they are not the same clock", "TIME");
+    options.example("interference predict run1 --neighbour app/probe/pressure.json");
+    options.example("interference predict run1 --ranks 1..65536");
+    options.epilogue(
+        "Nothing is said outside of what was measured: there a neighbour has no slowdown. Exit codes: 0 fine, 1 failed, "
+        "2 wrong usage, 3 the neighbour's pressure lies outside of what was measured.");
+}
+
+int Predict::run()
+{
+    if (neighbour_.empty() == ranks_.empty())
+        base::fail_usage("predict needs --neighbour or --ranks, one of them (interference predict --help)");
+    check(settings_);
+    if (!fs::exists(directory_)) base::fail("there is no directory ", directory_);
+    if (!out_.empty() && fs::exists(out_)) base::fail_taken(out_);
+    if (!neighbour_.empty()) return neighbour();
+    static_cast<void>(parse_ranks(ranks_));
+    if (options.given("ranks-per-node"))
+        base::check_within(1, most_ranks_per_node, ranks_per_node_, "--ranks-per-node");
+    const RunFiles files = files_of(directory_, settings_, options.given("warmup"));
+    std::vector<fs::path> read{files.train};
+    read.insert(read.end(), files.noise.begin(), files.noise.end());
+    return otf2::confined("interference", limits_for(read), [this] { return ranks(); });
+}
+
+int Predict::neighbour() const
+{
+    NeighbourPrediction prediction{
+        .directory = directory_,
+        .neighbour = read_neighbour(neighbour_),
+        .measured = read_curves(fs::path{directory_} / base::part::report, noise_records_of(directory_, settings_)),
+        .parts = {},
+        .notes = {}};
+    prediction.notes = prediction.measured.notes;
+    prediction.parts = predict_parts(prediction.measured, prediction.neighbour, prediction.notes);
+    if (!out_.empty()) write_csv(out_, prediction);
+    print(std::cout, prediction);
+    base::flush_stdout();
+    const bool said = !prediction.parts.empty() && together(prediction.parts).high.has_value();
+    return said ? base::exit_fine : base::exit_promise_not_kept;
+}
+
+int Predict::ranks() const
+{
+    Projection projection{.directory = directory_,
+                          .measured = measured_times(files_of(directory_, settings_, options.given("warmup"))),
+                          .ranks_per_node = ranks_per_node_,
+                          .rows = {}};
+    otf2::reading_is_over();
+    if (projection.ranks_per_node == 0) projection.ranks_per_node = projection.measured.ranks_per_node;
+    projection.rows = projected(projection.measured, parse_ranks(ranks_), projection.ranks_per_node);
+    if (!out_.empty()) write_csv(out_, projection);
+    print(std::cout, projection);
+    base::flush_stdout();
+    return base::exit_fine;
+}
+
+}  // namespace analysis

@@ -1,0 +1,30 @@
+// The table of a projection: each treatment on each number of ranks, with intervals over blocks.
+#pragma once
+
+#include "analysis/estimate/inference.hpp"
+#include "analysis/predict/own_times.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct ProjectedRow {
+    std::string treatment;
+    int ranks = 0;
+    ProjectedStep at;
+    Mean step_ms;
+    std::optional<Mean> slowdown_percent;  // against quiet on as many ranks
+    // Slowdown of the step over the slowdown of a rank's own work, in ms; none where that is not told from nothing.
+    std::optional<double> amplification;
+};
+
+// "64", "64,512", "1..65536" (both ends and the powers of two between). Throws UsageError.
+std::vector<int> parse_ranks(const std::string& text);
+
+// Errors by the jackknife: each block is left out in turn (neighbours together, where there are more than twenty), and
+// the block is the unit.
+std::vector<ProjectedRow> projected(const MeasuredTimes& measured, const std::vector<int>& ranks, int ranks_per_node);
+
+}  // namespace analysis

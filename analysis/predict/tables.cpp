@@ -1,0 +1,169 @@
+#include "analysis/predict/tables.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/figures.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+constexpr double shown_confidence = 0.95;
+
+std::string cell(const std::optional<double>& value)
+{
+    return value ? base::format(*value) : std::string{};
+}
+
+std::string amount(const std::string& unit, double level)
+{
+    if (level <= 0.0) return "0";
+    return unit == "bytes/s" ? base::speed_text(level) : base::operations_text(level);
+}
+
+const NeighbourPressure& pressure_of(const Neighbour& neighbour, const std::string& stressor)
+{
+    return *std::find_if(neighbour.pressures.begin(), neighbour.pressures.end(),
+                         [&](const NeighbourPressure& pressure) { return pressure.stressor == stressor; });
+}
+
+double measured_to(const MeasuredCurves& measured, const std::string& stressor)
+{
+    return std::find_if(measured.curves.begin(), measured.curves.end(),
+                        [&](const MeasuredCurve& curve) { return curve.stressor == stressor; })
+        ->curve.back()
+        .level;
+}
+
+std::string interval_text(const Predicted& predicted)
+{
+    if (!predicted.percent) return "outside the measured range";
+    if (predicted.high) return range({predicted.low, *predicted.high});
+    return fixed(predicted.low, 2) + " % to outside the measured range";
+}
+
+std::string slowdown_text(const Predicted& predicted)
+{
+    return predicted.percent ? signed_percent(*predicted.percent) : std::string{"-"};
+}
+
+void print_notes(std::ostream& out, const std::vector<std::string>& notes)
+{
+    for (const std::string& note : notes) out << base::printable(note) << "\n";
+}
+
+std::string ms(double value)
+{
+    return fixed(value, value < 99.95 ? 2 : 1) + " ms";
+}
+
+}  // namespace
+
+void print(std::ostream& out, const NeighbourPrediction& prediction)
+{
+    out << base::printable(prediction.neighbour.command) << " beside the training of "
+        << base::printable(prediction.directory) << " (quiet step " << ms(prediction.measured.quiet_step_ms)
+        << "), predicted\n";
+    std::vector<std::vector<std::string>> lines{{"presses as", "at", "measured to", "slowdown", "95 % interval"}};
+    for (const PredictedPart& part : prediction.parts) {
+        const NeighbourPressure& pressure = pressure_of(prediction.neighbour, part.stressor);
+        lines.push_back({part.stressor, pressure.level ? amount(pressure.unit, *pressure.level) : "beyond the probe",
+                         amount(pressure.unit, measured_to(prediction.measured, part.stressor)),
+                         slowdown_text(part.predicted), interval_text(part.predicted)});
+    }
+    if (!prediction.parts.empty()) {
+        const Predicted all = together(prediction.parts);
+        lines.push_back({"together", "", "", slowdown_text(all), interval_text(all)});
+    }
+    out << base::table_text(lines, 1);
+    print_notes(out, prediction.notes);
+    out << "Assumed: memory and cache are one path, on which the larger slowdown counts, and others add up; the\n"
+           "neighbour presses as it did on CPUs "
+        << base::printable(prediction.neighbour.cpus) << " of " << base::printable(prediction.neighbour.host)
+        << ", noise was on " << base::printable(base::join_words(prediction.measured.hosts, ", ")) << ".\n";
+    if (!prediction.measured.trustworthy) out << "The training's report is not trustworthy, and so is this.\n";
+}
+
+void print(std::ostream& out, const Projection& projection)
+{
+    const MeasuredTimes& measured = projection.measured;
+    const OwnTimes& quiet = measured.treatments.front().times;
+    out << base::printable(projection.directory) << ": a projection from " << measured.ranks << " rank"
+        << (measured.ranks == 1 ? "" : "s") << " on " << measured.nodes << " node" << (measured.nodes == 1 ? "" : "s")
+        << ", to " << projection.ranks_per_node << " a node\n";
+    std::vector<std::vector<std::string>> lines{{"noise", "ranks", "step", "95 % interval", "slowdown", "95 % interval",
+                                                 "amplified", "slack", "absorbed", "tail"}};
+    for (const ProjectedRow& row : projection.rows) {
+        const Interval step = row.step_ms.interval(shown_confidence);
+        lines.push_back(
+            {row.treatment, std::to_string(row.ranks), ms(row.step_ms.value), ms(step.low) + " to " + ms(step.high),
+             row.slowdown_percent ? signed_percent(row.slowdown_percent->value) : "",
+             row.slowdown_percent ? range(row.slowdown_percent->interval(shown_confidence)) : "",
+             row.amplification ? fixed(*row.amplification, 2) : "", ms(row.at.slack_ms),
+             fixed(row.at.absorbed_percent, 0) + " %", row.at.beyond_data ? "alone" : fixed(row.at.tail_shape, 2)});
+    }
+    out << base::table_text(lines, 1);
+    out << "amplified: slowdown of the step over that of a rank's own work. slack: what a rank waits for the last, on\n"
+           "average. absorbed: of a delay of one rank by a standard deviation of its own work, what others do not feel.\n"
+           "tail: the slowest tenth, or hundred, of the steps on a node have a fitted generalised Pareto tail of this\n"
+           "shape; alone: more nodes than steps were measured, so that nothing but the fit speaks.\n"
+           "Assumed: nodes are alike, independent, and vary as the measured ones did; their ranks have "
+        << fixed(100.0 * correlation_inside_nodes(quiet), 0)
+        << " % of the\nvariance in common; what follows the last rank's work ("
+        << ms(quiet.rest_ms.dot(quiet.weight) / quiet.weight.sum()) << ", transfer included) stays as it was on "
+        << measured.ranks << " rank" << (measured.ranks == 1 ? "" : "s") << ".\n";
+    if (projection.ranks_per_node > measured.ranks_per_node)
+        out << "More ranks a node than were measured: their own parts are drawn anew, which is less sure.\n";
+    print_notes(out, measured.notes);
+}
+
+void write_csv(const std::filesystem::path& file, const NeighbourPrediction& prediction)
+{
+    base::CsvWriter table{file,
+                          {"stressor", "unit", "pressure", "pressure_low", "pressure_high", "slowdown_percent",
+                           "low_percent", "high_percent", "measured_to"},
+                          base::CsvWriter::Appear::whole};
+    for (const PredictedPart& part : prediction.parts) {
+        const NeighbourPressure& pressure = pressure_of(prediction.neighbour, part.stressor);
+        table.row(part.stressor, pressure.unit, cell(pressure.level), pressure.low, cell(pressure.high),
+                  cell(part.predicted.percent), part.predicted.low, cell(part.predicted.high),
+                  measured_to(prediction.measured, part.stressor));
+    }
+    if (!prediction.parts.empty()) {
+        const Predicted all = together(prediction.parts);
+        table.row("together", "", "", "", "", cell(all.percent), all.low, cell(all.high), "");
+    }
+    table.finish();
+}
+
+void write_csv(const std::filesystem::path& file, const Projection& projection)
+{
+    base::CsvWriter table{file,
+                          {"treatment", "ranks", "ranks_per_node", "step_ms", "step_low_ms", "step_high_ms",
+                           "slowdown_percent", "low_percent", "high_percent", "amplification", "own_ms", "slack_ms",
+                           "absorbed_percent", "tail_shape", "beyond_data"},
+                          base::CsvWriter::Appear::whole};
+    for (const ProjectedRow& row : projection.rows) {
+        const Interval step = row.step_ms.interval(shown_confidence);
+        std::optional<double> slowdown;
+        std::optional<double> low;
+        std::optional<double> high;
+        if (row.slowdown_percent) {
+            const Interval interval = row.slowdown_percent->interval(shown_confidence);
+            slowdown = row.slowdown_percent->value;
+            low = interval.low;
+            high = interval.high;
+        }
+        table.row(row.treatment, row.ranks, std::min(row.ranks, projection.ranks_per_node), row.step_ms.value, step.low,
+                  step.high, cell(slowdown), cell(low), cell(high), cell(row.amplification), row.at.own_ms,
+                  row.at.slack_ms, row.at.absorbed_percent, row.at.tail_shape, row.at.beyond_data ? 1 : 0);
+    }
+    table.finish();
+}
+
+}  // namespace analysis
