@@ -1,9 +1,9 @@
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
-#include "analysis/cli/further_studies.hpp"
-#include "analysis/cli/sets_study.hpp"
-#include "analysis/cli/studies.hpp"
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/simulation.hpp"
+#include "analysis/studies/further_studies.hpp"
+#include "analysis/studies/sets_study.hpp"
+#include "analysis/studies/studies.hpp"
 #include "base/cli/options.hpp"
 #include "base/cli/progress.hpp"
 #include "base/csv.hpp"

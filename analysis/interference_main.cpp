@@ -184,11 +184,11 @@ int main(int argc, char** argv)
 try {
     if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
     base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
-    return base::run_program(options,
-                             base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe,
-                                            analysis::Predict, Controls, analysis::ListMetrics, analysis::ExplainMetric,
-                                            analysis::SummaryCommand>(),
-                             argc, argv);
+    return base::run_program(
+        options,
+        base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe, analysis::Predict, Controls,
+                       analysis::ListMetrics, analysis::ExplainMetric, analysis::SummaryCommand>(),
+        argc, argv);
 } catch (...) {
     return base::report_failure("interference");
 }

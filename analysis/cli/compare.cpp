@@ -1,8 +1,10 @@
 #include "analysis/cli/compare.hpp"
 
+#include "analysis/cli/run_files.hpp"
 #include "analysis/estimate/sets/comparable.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/report/writers/comparison_report.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
@@ -68,8 +70,7 @@ int Compare::report() const
                             .own_record = base::run_record("interference")};
     for (auto [names, runs] : {std::pair{&quiet_, &report.quiet}, {&noisy_, &report.noisy}})
         for (const std::string& name : *names)
-            runs->push_back(
-                {name, record_beside(steps_file(name), "training", base::file::run_record, report.notes)});
+            runs->push_back({name, record_beside(steps_file(name), "training", base::file::run_record, report.notes)});
     write_comparison(out_, report);
     print(std::cout, report);
     std::cout << "\nreport: " << base::printable((fs::path{out_} / "index.html").string()) << "\n";

@@ -101,9 +101,9 @@ void add_row(MeasuredCurves& measured, const base::CsvTable& table, std::size_t 
         measured.curves.push_back({factor, table.text(row, "stressor"), {}});
         curve = measured.curves.end() - 1;
     }
-    const CurvePoint point{found->second.level(),
-                           table.get<double>(row, "effect_percent"),
-                           {table.get<double>(row, "low_percent"), table.get<double>(row, "high_percent")}};
+    const MeasuredLevel point{found->second.level(),
+                              table.get<double>(row, "effect_percent"),
+                              {table.get<double>(row, "low_percent"), table.get<double>(row, "high_percent")}};
     if (point.level > 0.0 && std::isfinite(point.percent + point.interval.low + point.interval.high))
         curve->curve.push_back(point);
 }
@@ -149,7 +149,7 @@ MeasuredCurves read_curves(const fs::path& report, std::span<const fs::path> noi
     std::erase_if(measured.curves, [](const MeasuredCurve& curve) { return curve.curve.empty(); });
     for (MeasuredCurve& curve : measured.curves)
         std::sort(curve.curve.begin(), curve.curve.end(),
-                  [](const CurvePoint& a, const CurvePoint& b) { return a.level < b.level; });
+                  [](const MeasuredLevel& a, const MeasuredLevel& b) { return a.level < b.level; });
     return measured;
 }
 

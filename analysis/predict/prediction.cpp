@@ -26,7 +26,7 @@ Line line_of(const Curve& curve, Value value)
 {
     Line line{{0.0}, {0.0}};
     std::vector<double> values;
-    for (const CurvePoint& point : curve) {
+    for (const MeasuredLevel& point : curve) {
         line.levels.push_back(point.level);
         values.push_back(value(point));
     }
@@ -52,9 +52,9 @@ Predicted larger(const Predicted& a, const Predicted& b)
 
 Predicted predict(const Curve& curve, const NeighbourPressure& pressure)
 {
-    const Line means = line_of(curve, [](const CurvePoint& point) { return point.percent; });
-    const Line lows = line_of(curve, [](const CurvePoint& point) { return point.interval.low; });
-    const Line highs = line_of(curve, [](const CurvePoint& point) { return point.interval.high; });
+    const Line means = line_of(curve, [](const MeasuredLevel& point) { return point.percent; });
+    const Line lows = line_of(curve, [](const MeasuredLevel& point) { return point.interval.low; });
+    const Line highs = line_of(curve, [](const MeasuredLevel& point) { return point.interval.high; });
     const double most = curve.back().level;
     Predicted predicted;
     if (!pressure.level || *pressure.level > most) {

@@ -10,14 +10,14 @@
 namespace analysis {
 
 // A level of a stressor beside the training: what it reached, per second, and the slowdown of the step.
-struct CurvePoint {
+struct MeasuredLevel {
     double level = 0.0;
     double percent = 0.0;
     Interval interval;
 };
 
 // By rising level; no noise is level 0 and slows nothing.
-using Curve = std::vector<CurvePoint>;
+using Curve = std::vector<MeasuredLevel>;
 
 // The level at which the stressor hurts a victim as much as the neighbour does. None: beyond what was measured there.
 struct NeighbourPressure {

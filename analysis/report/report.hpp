@@ -5,7 +5,7 @@
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/secondary/secondary.hpp"
-#include "analysis/input/mpi_waits.hpp"
+#include "analysis/input/waits/mpi_waits.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -86,7 +86,8 @@ analysis::ResponseCurve curve_of(double at_1, double at_2, double at_16, double 
 
 TEST_CASE("values that fall are pooled by their weights")
 {
-    CHECK(base::isotonic(std::vector<double>{1, 3, 2, 4}, std::vector<double>{1, 1, 1, 1}) == std::vector<double>{1, 2.5, 2.5, 4});
+    CHECK(base::isotonic(std::vector<double>{1, 3, 2, 4}, std::vector<double>{1, 1, 1, 1}) ==
+          std::vector<double>{1, 2.5, 2.5, 4});
     CHECK(base::isotonic(std::vector<double>{3, 1}, std::vector<double>{1, 3}) == std::vector<double>{1.5, 1.5});
     CHECK(base::isotonic(std::vector<double>{3, 2, 1}, std::vector<double>{1, 1, 1}) == std::vector<double>{2, 2, 2});
 }

@@ -16,7 +16,7 @@ namespace base::region {
 inline constexpr const char* step = "step";
 inline constexpr const char* bucket_ready = "bucket_ready";
 inline constexpr const char* bucket_exchange = "bucket_exchange";
-inline constexpr const char* read = "read";                          // of input, by a reader
+inline constexpr const char* read = "read";  // of input, by a reader
 inline constexpr const char* parameter_exchange = "parameter_exchange";
 inline constexpr const char* negotiate = "negotiate";                // ranks agree on what they exchange next
 inline constexpr const char* quiet = "quiet";                        // nothing is assigned

@@ -1,5 +1,5 @@
 // Labels as gnuplot takes them, and a plot that is drawn or reported.
-#include "base/system/gnuplot.hpp"
+#include "base/programs/gnuplot.hpp"
 
 #include "base/files.hpp"
 #include "testing/testing.hpp"

@@ -3,8 +3,8 @@
 #ifdef CROSSTALK_DDL_TORCH
 
 #include "base/error.hpp"
-#include "base/system/own_library.hpp"
-#include "ddl-workloads/models/torch/makers.hpp"
+#include "base/programs/own_library.hpp"
+#include "ddl-workloads/models/torch_makers.hpp"
 
 #include <dlfcn.h>
 

@@ -33,6 +33,7 @@ case $1 in
         printf '#!/bin/sh\nSCOREP_ENABLE_TRACING=true %q 30\n' "$program" >"$scratch/job.sh"
         chmod +x "$scratch/job.sh"
         cd "$scratch"
+        [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
         run crosstalk run --out "$scratch/run" --duration 60s --schedule "$schedule" -- ./job.sh
         [[ $status == 0 ]] || broken "the run ends well" "$(cat "$scratch/err")"
         check "it says whose steps they are" grep -q "steps are those of Score-P's archive .*/scorep-" "$scratch/err"

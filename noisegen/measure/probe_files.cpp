@@ -2,7 +2,7 @@
 
 #include "base/csv.hpp"
 #include "base/files.hpp"
-#include "base/system/gnuplot.hpp"
+#include "base/programs/gnuplot.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -3,8 +3,8 @@
 #include "base/saturating.hpp"
 #include "base/version.hpp"
 #include "trace-tools/otf2/ranks.hpp"
-#include "trace-tools/otf2/read/handover.hpp"
 #include "trace-tools/profile/call_path_profile.hpp"
+#include "trace-tools/replay/handover.hpp"
 #include "trace-tools/replay/imbalance.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
 

@@ -1,8 +1,8 @@
 #include "trace-tools/replay/replay_archive.hpp"
 
 #include "base/words.hpp"
-#include "trace-tools/otf2/read/handover.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
+#include "trace-tools/replay/handover.hpp"
 
 #include <iostream>
 

@@ -6,10 +6,10 @@
 #include "testing/archives/listing.hpp"
 #include "testing/archives/small_archives.hpp"
 #include "testing/testing.hpp"
-#include "trace-tools/otf2/read/handover.hpp"
 #include "trace-tools/otf2/write/recorded.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/profile/profile.hpp"
+#include "trace-tools/replay/handover.hpp"
 
 #include <doctest/doctest.h>
 

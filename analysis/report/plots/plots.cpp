@@ -7,7 +7,7 @@
 #include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"
 #include "base/csv.hpp"
-#include "base/system/gnuplot.hpp"
+#include "base/programs/gnuplot.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SVG plots through gnuplot; the script and its data stay beside each.
 #pragma once
 
-#include "analysis/estimate/comparison.hpp"
+#include "analysis/estimate/sets/comparison.hpp"
 #include "analysis/report/report.hpp"
 
 #include <filesystem>

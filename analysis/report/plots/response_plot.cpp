@@ -3,7 +3,7 @@
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/plots/palette.hpp"
 #include "base/csv.hpp"
-#include "base/system/gnuplot.hpp"
+#include "base/programs/gnuplot.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "analysis/report/plots/for_people.hpp"
 #include "analysis/report/plots/palette.hpp"
 #include "base/csv.hpp"
-#include "base/system/gnuplot.hpp"
+#include "base/programs/gnuplot.hpp"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 #include "base/contract/phases.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/programs/gnuplot.hpp"
 #include "base/statistics.hpp"
-#include "base/system/gnuplot.hpp"
 
 #include <algorithm>
 #include <cmath>

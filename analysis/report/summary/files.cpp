@@ -13,7 +13,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
-#include "base/system/gnuplot.hpp"
+#include "base/programs/gnuplot.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>

@@ -61,7 +61,7 @@ void print(std::ostream& out, const Summary& summary)
     TextRows rows = rows_of_runs(summary);
     for (std::vector<std::string>& row : rows)
         for (std::string& cell : row) cell = base::printable(cell);
-    out << noisegen::table_text(rows, rows.front().size());
+    out << base::table_text(rows, rows.front().size());
     if (!summary.trends.empty()) out << "\nchange over time, trustworthy runs:\n";
     for (const Trend& trend : summary.trends) out << "  " << base::printable(sentence(trend)) << "\n";
     if (!summary.without.empty()) out << "\nwithout a report:\n";

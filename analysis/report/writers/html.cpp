@@ -270,13 +270,12 @@ std::string html(const Report& report, const std::vector<Plot>& plots, const std
     const bool trusted = report.verdict.trustworthy;
     const std::string answered = escape(headline(report));
     return page("Crosstalk: " + who, answered,
-                fill(page_form,
-                     {answered, who, escape(measured(report)), trusted ? "" : trust,
-                      verdict_section(report, scope(report)), trusted ? trust : "", limits_box(report),
-                      node_drawing(node_places(report)), trust_section(report), further_section(report),
-                      detail_section(report, plots, folder), run_section(report), list(not_said(report)),
-                      escape(word(report.own_record, "version")), escape(word(report.own_record, "git_revision")),
-                      links_to_tables(report)}));
+                fill(page_form, {answered, who, escape(measured(report)), trusted ? "" : trust,
+                                 verdict_section(report, scope(report)), trusted ? trust : "", limits_box(report),
+                                 node_drawing(node_places(report)), trust_section(report), further_section(report),
+                                 detail_section(report, plots, folder), run_section(report), list(not_said(report)),
+                                 escape(word(report.own_record, "version")),
+                                 escape(word(report.own_record, "git_revision")), links_to_tables(report)}));
 }
 
 }  // namespace analysis

@@ -1,8 +1,8 @@
 #include "analysis/report/writers/write.hpp"
 
 #include "analysis/report/plots/plots.hpp"
-#include "analysis/report/waits.hpp"
 #include "analysis/report/plots/response_plot.hpp"
+#include "analysis/report/waits.hpp"
 #include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/json.hpp"

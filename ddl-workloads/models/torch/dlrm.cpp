@@ -10,8 +10,8 @@
 // features, parameters are those of the tables, E (r1 + r2 + ...), and of the perceptrons D > bottom > E and E + P >
 // top > 1, where a layer from n to m has n m + m.
 #include "base/words.hpp"
-#include "ddl-workloads/models/torch/makers.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
+#include "ddl-workloads/models/torch_makers.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>

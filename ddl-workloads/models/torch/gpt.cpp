@@ -1,8 +1,8 @@
 // A transformer that guesses the next byte from those before it: the blocks of GPT-2 (Radford et al. 2019), with the
 // norm in front, learned positions, and a head tied to the embedding of bytes. No dropout. With width W, C positions, V
 // words and L blocks it has V W + C W + L (12 W^2 + 13 W) + 2 W parameters.
-#include "ddl-workloads/models/torch/makers.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
+#include "ddl-workloads/models/torch_makers.hpp"
 
 #include <cmath>
 #include <limits>

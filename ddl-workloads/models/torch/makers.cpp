@@ -1,4 +1,4 @@
-#include "ddl-workloads/models/torch/makers.hpp"
+#include "ddl-workloads/models/torch_makers.hpp"
 
 namespace ddl {
 

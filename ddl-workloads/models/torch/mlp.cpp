@@ -1,6 +1,6 @@
 // A multilayer perceptron: nothing but matrix products, gradients of very different sizes.
-#include "ddl-workloads/models/torch/makers.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
+#include "ddl-workloads/models/torch_makers.hpp"
 
 namespace ddl {
 

@@ -1,8 +1,8 @@
 // Residual networks (He et al. 2015, https://arxiv.org/abs/1512.03385): 18 and 34 layers of plain blocks, 50 of
 // bottlenecks, whose stride is in the 3x3 convolution as in most libraries. `width` channels in the first stage, 64 in
 // the paper.
-#include "ddl-workloads/models/torch/makers.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
+#include "ddl-workloads/models/torch_makers.hpp"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "base/system/gnuplot.hpp"
+#include "base/programs/gnuplot.hpp"
 
 #include "base/error.hpp"
 #include "base/files.hpp"

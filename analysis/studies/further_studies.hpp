@@ -1,7 +1,7 @@
 // Simulated runs with known response curves and known carry-over: how often they are found.
 #pragma once
 
-#include "analysis/cli/studies.hpp"
+#include "analysis/studies/studies.hpp"
 
 #include <ostream>
 

@@ -1,4 +1,4 @@
-#include "analysis/input/mpi_waits.hpp"
+#include "analysis/input/waits/mpi_waits.hpp"
 
 #include "base/contract/trace_names.hpp"
 #include "trace-tools/otf2/ranks.hpp"

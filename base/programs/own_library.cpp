@@ -1,4 +1,4 @@
-#include "base/system/own_library.hpp"
+#include "base/programs/own_library.hpp"
 
 #include "base/error.hpp"
 

@@ -1,7 +1,7 @@
 // Simulated sets of runs, compared: how often the interval holds the truth.
 #pragma once
 
-#include "analysis/cli/studies.hpp"
+#include "analysis/studies/studies.hpp"
 
 #include <ostream>
 

@@ -1,7 +1,8 @@
-#include "analysis/cli/sets_study.hpp"
+#include "analysis/studies/sets_study.hpp"
 
-#include "analysis/estimate/comparison.hpp"
+#include "analysis/estimate/sets/comparison.hpp"
 #include "analysis/estimate/simulation.hpp"
+#include "base/random.hpp"
 
 #include <cmath>
 #include <iomanip>
@@ -25,15 +26,15 @@ RunSteps run_of(double slowdown, base::Random& random)
     RunSteps run;
     run.names = {"step"};
     run.ms.resize(steps_of_run, 1);
-    const double level = quiet_step_ms * slowdown * std::exp(level_deviation * draw_normal(random));
+    const double level = quiet_step_ms * slowdown * std::exp(level_deviation * base::draw_normal(random));
     const double phase = 2.0 * std::numbers::pi * base::draw_unit(random);
     const double innovation = std::sqrt(1.0 - step_autocorrelation * step_autocorrelation);
-    double deviation = draw_normal(random);
+    double deviation = base::draw_normal(random);
     for (int step = 0; step < steps_of_run; ++step) {
         run.numbers.push_back(step);
         const double drift = drift_of_run / 2.0 * std::sin(phase + std::numbers::pi * step / steps_of_run);
         const double ms = level * (1.0 + drift) * (1.0 + step_deviation * deviation);
-        deviation = step_autocorrelation * deviation + innovation * draw_normal(random);
+        deviation = step_autocorrelation * deviation + innovation * base::draw_normal(random);
         const bool stalled = base::draw_unit(random) < ms * stalls_per_ms;
         run.ms(step, 0) = ms + (stalled ? stall_length_ms : 0.0);
     }
@@ -55,7 +56,8 @@ void study_of_sets(std::ostream& out, const Study& study)
                     std::vector<RunSteps> noisy;
                     for (int run = 0; run < count; ++run) {
                         quiet.push_back(run_of(1.0, random));
-                        noisy.push_back(run_of(1.0 + effect / 100.0 * (1.0 + varies * draw_normal(random)), random));
+                        noisy.push_back(
+                            run_of(1.0 + effect / 100.0 * (1.0 + varies * base::draw_normal(random)), random));
                     }
                     const Interval interval = compare(quiet, noisy, 0, 0.95).phases.front().interval;
                     covered += interval.contains(effect) ? 1 : 0;

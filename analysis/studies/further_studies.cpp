@@ -1,4 +1,4 @@
-#include "analysis/cli/further_studies.hpp"
+#include "analysis/studies/further_studies.hpp"
 
 #include "analysis/estimate/secondary/carry_over.hpp"
 #include "analysis/estimate/secondary/response.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/cli/studies.hpp"
+#include "analysis/studies/studies.hpp"
 
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/estimate/analyse.hpp"
@@ -227,7 +227,8 @@ Ending extended_while_undecided(const std::vector<double>& effects, std::size_t 
     std::vector<double> blocks;
     Ending ending;
     while (ending.blocks < fixed_blocks) {
-        const Analysis part = analysed(designed_run(simulate(study_simulation(effects, part_blocks * block_s), random)), false);
+        const Analysis part =
+            analysed(designed_run(simulate(study_simulation(effects, part_blocks * block_s), random)), false);
         const std::vector<Mean> noises = noises_of(part, judged);
         for (std::size_t n = 0; n < parts.size(); ++n) parts[n].push_back(noises[n]);
         blocks.push_back(part.blocks);
@@ -280,8 +281,9 @@ void tell_last_open(std::ostream& out, const Study& study)
         safe += ending.words.back() == base::verdict_word::safe ? 1.0 : 0.0;
         unsafe += ending.words.back() == base::verdict_word::unsafe ? 1.0 : 0.0;
     }
-    tell(out, study, "until", budget_percent, 0.0, 3, "the last open one called safe", safe / study.repetitions);
-    tell(out, study, "until", budget_percent, 0.0, 3, "the last open one called unsafe", unsafe / study.repetitions);
+    tell_row(out, study, "until", budget_percent, 0.0, 3, "the last open one called safe", safe / study.repetitions);
+    tell_row(out, study, "until", budget_percent, 0.0, 3, "the last open one called unsafe",
+             unsafe / study.repetitions);
 }
 
 }  // namespace
