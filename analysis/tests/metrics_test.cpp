@@ -20,13 +20,15 @@ namespace {
 
 // What tells rows apart, or says in words what a metric came to.
 const std::set<std::string> no_metrics{
-    "hosts",       "model",     "data",           "strategy",   "ranks",     "started",       "factor",
-    "level",       "stressor",  "kind",           "phase",      "rank",      "measure",       "verdict",
-    "cause",       "setting",   "host",           "run",        "part",      "step",          "block",
-    "used",        "reason",    "noise",          "row",        "panel",     "state",         "colour",
-    "alone",       "begin_s",   "end_s",          "middle_s",   "steps",     "blocks",        "name",
-    "of_all",      "from_ms",   "until_ms",       "first_rank", "last_rank", "first_step",    "last_step",
-    "trustworthy", "mechanism", "budget_percent", "mem",        "placebo",   "control.delay", "control.sham"};
+    "hosts",       "model",     "data",           "strategy",   "ranks",         "started",       "factor",
+    "level",       "stressor",  "kind",           "phase",      "rank",          "measure",       "verdict",
+    "cause",       "setting",   "host",           "run",        "part",          "step",          "block",
+    "used",        "reason",    "noise",          "row",        "panel",         "state",         "colour",
+    "alone",       "begin_s",   "end_s",          "middle_s",   "steps",         "blocks",        "name",
+    "of_all",      "from_ms",   "until_ms",       "first_rank", "last_rank",     "first_step",    "last_step",
+    "trustworthy", "mechanism", "budget_percent", "mem",        "placebo",       "control.delay", "control.sham",
+    "unit",        "dose_is",   "role",           "region",     "critical_rank", "waiting_rank",  "largest_part",
+    "resource",    "by_design", "evidence"};
 
 bool has_card(const std::string& file, const std::string& column)
 {

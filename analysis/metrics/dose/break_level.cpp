@@ -1,5 +1,6 @@
 // Where a noise begins to cost.
 #include "analysis/metrics/metric.hpp"
+#include "base/contract/run_directory.hpp"
 
 namespace analysis::metric {
 
@@ -13,7 +14,7 @@ extern const MetricCard break_level{
     .better = Better::neither,
     .from = "effects of the levels",
     .source = "docs/statistics.md, response curves",
-    .places = {{"verdict.json", "break_level"}},
+    .places = {{base::file::verdict, "break_level"}},
 };
 
 }  // namespace analysis::metric

@@ -1,5 +1,6 @@
 // How hard the neighbour may push.
 #include "analysis/metrics/metric.hpp"
+#include "base/contract/run_directory.hpp"
 
 namespace analysis::metric {
 
@@ -13,7 +14,7 @@ extern const MetricCard tolerated_level{
     .better = Better::neither,
     .from = "effects of the levels",
     .source = "docs/statistics.md, response curves",
-    .places = {{"verdict.json", "tolerated_level"}},
+    .places = {{base::file::verdict, "tolerated_level"}},
 };
 
 }  // namespace analysis::metric

@@ -1,5 +1,6 @@
 // What a run could have found.
 #include "analysis/metrics/metric.hpp"
+#include "base/contract/run_directory.hpp"
 
 namespace analysis::metric {
 
@@ -13,7 +14,7 @@ extern const MetricCard detectable{
     .better = Better::less,
     .from = "the spread of the effect over blocks",
     .source = "docs/statistics.md, how long a run must be",
-    .places = {{"verdict.json", "detectable_percent"}},
+    .places = {{base::file::verdict, "detectable_percent"}},
 };
 
 }  // namespace analysis::metric
