@@ -18,7 +18,7 @@ body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 
   color: var(--ink); overflow-wrap: anywhere }
 a { color: inherit }
 table { border-collapse: collapse; margin: 1em 0 } td, th { padding: .2em .8em; text-align: left; border-bottom: 1px solid #8888 }
-td { overflow-wrap: normal } td.number { text-align: right; font-variant-numeric: tabular-nums }
+td, th { overflow-wrap: normal } td.number { text-align: right; font-variant-numeric: tabular-nums }
 @media screen and (max-width: 1000px) { thead { display: none } td, td.number { display: block; border: 0; text-align: left;
     padding: 0; overflow-wrap: anywhere }
   tr { display: block; padding: .4em 0; border-bottom: 1px solid #8888 }

@@ -20,7 +20,7 @@ status=0
 "$bin/crosstalk" campaign collect "$campaign"
 
 mkdir -p "$results"
-cp "$campaign"/plan.csv "$campaign"/report/{runs,effects,left_out}.csv "$results"
+cp "$campaign"/plan.csv "$campaign"/report/{runs,effects,designed,left_out}.csv "$results"
 # The page without its links to the comparisons by phase, which stay in the campaign's folder.
 sed -E 's|<a href="compare-[^"]*">phases</a>||' "$campaign/report/index.html" >"$results/index.html"
 {
