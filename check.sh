@@ -22,9 +22,9 @@ $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_chec
 Exit codes: 0 all is well, 1 or 8 something failed, 2 wrong usage.
 TEXT
 }
-left_out=nightly
+tests=dev
 if [[ ${1:-} == --fast ]]; then
-    left_out='nightly|training|slurm|slow'
+    tests=fast
     shift
 fi
 only_help "$@"
@@ -36,4 +36,4 @@ fetch_pycubexr || say "tests with pycubexr are skipped"
 # What `cmake --workflow --preset dev` does; but that takes a build that was killed for one that went well.
 guard_run cmake --preset dev
 guard_run cmake --build --preset dev
-guard_run ctest --preset dev --label-exclude "$left_out"
+guard_run ctest --preset "$tests"
