@@ -4,7 +4,7 @@
 
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/sets/comparison.hpp"
-#include "analysis/input/work/work.hpp"
+#include "analysis/input/step_work/work.hpp"
 
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analysis/input/slots.hpp"
+#include "analysis/input/step_work/work.hpp"
 #include "analysis/input/steps.hpp"
-#include "analysis/input/work/work.hpp"
 
 #include <string>
 #include <vector>

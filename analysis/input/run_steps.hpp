@@ -1,7 +1,7 @@
 // The steps of one run for comparison with other runs: from its archive, or from its steps.csv.
 #pragma once
 
-#include "analysis/input/work/work.hpp"
+#include "analysis/input/step_work/work.hpp"
 #include "trace-tools/steps/chosen_steps.hpp"
 
 #include <Eigen/Dense>

@@ -1,8 +1,8 @@
 #include "analysis/input/training.hpp"
 
 #include "analysis/input/step_file.hpp"
+#include "analysis/input/step_work/work_reader.hpp"
 #include "analysis/input/training_archive.hpp"
-#include "analysis/input/work/work_reader.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"

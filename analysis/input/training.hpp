@@ -1,8 +1,8 @@
 // A training as the analysis sees it: its steps and phases on every rank, whoever recorded them.
 #pragma once
 
+#include "analysis/input/step_work/work.hpp"
 #include "analysis/input/steps.hpp"
-#include "analysis/input/work/work.hpp"
 #include "trace-tools/steps/chosen_steps.hpp"
 
 #include <Eigen/Dense>

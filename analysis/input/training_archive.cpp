@@ -1,7 +1,7 @@
 #include "analysis/input/training_archive.hpp"
 
 #include "analysis/input/parts_of_steps.hpp"
-#include "analysis/input/work/work_reader.hpp"
+#include "analysis/input/step_work/work_reader.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"

@@ -1,6 +1,6 @@
 // What steps are made of, and what a slowdown is made of: numbers that fit on paper.
 #include "analysis/conclude/decomposition.hpp"
-#include "analysis/input/work/recorded_work.hpp"
+#include "analysis/input/step_work/recorded_work.hpp"
 
 #include <doctest/doctest.h>
 

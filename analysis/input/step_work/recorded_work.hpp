@@ -1,7 +1,7 @@
 // What an archive recorded of the work in steps, before it is told apart from waiting.
 #pragma once
 
-#include "analysis/input/work/work.hpp"
+#include "analysis/input/step_work/work.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // Finds what steps are made of in the events of an archive, in the one reading that finds the steps.
 #pragma once
 
-#include "analysis/input/work/recorded_work.hpp"
+#include "analysis/input/step_work/recorded_work.hpp"
 #include "trace-tools/steps/step_collection.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "analysis/input/work/work_reader.hpp"
+#include "analysis/input/step_work/work_reader.hpp"
 
 #include "base/contract/phases.hpp"
 #include "base/contract/trace_names.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/input/work/recorded_work.hpp"
+#include "analysis/input/step_work/recorded_work.hpp"
 
 #include <algorithm>
 #include <limits>
