@@ -14,6 +14,8 @@ namespace base {
 
 namespace {
 
+constexpr int not_found = 127;  // of env: there is no such program
+
 // One plain string, whatever is in it.
 std::string quoted(const std::string& text)
 {
@@ -42,13 +44,15 @@ bool run_gnuplot(const std::string& program, const std::filesystem::path& folder
     const std::filesystem::path picture = folder / (name + ".svg");
     std::string why;
     std::error_code ignored;
-    try {
-        const std::optional<int> code = Child{{.words = {"gnuplot", script}, .folder = folder}}.wait(patience);
-        if (code == 0 && std::filesystem::exists(picture, ignored)) return true;
-        why = code ? "gnuplot failed on " + script : "gnuplot took longer than " + format(patience) + " on " + script;
-    } catch (const std::system_error&) {
+    const Launch launch{.words = {"env", "LC_ALL=C.UTF-8", "gnuplot", script}, .folder = folder};
+    const std::optional<int> code = Child{launch}.wait(patience);
+    if (code == 0 && std::filesystem::exists(picture, ignored)) return true;
+    if (!code)
+        why = "gnuplot took longer than " + format(patience) + " on " + script;
+    else if (*code == not_found)
         why = "gnuplot is not there; " + script + " is ready for it";
-    }
+    else
+        why = "gnuplot failed on " + script;
     std::filesystem::remove(picture, ignored);  // half a picture is none
     std::cerr << program << ": no " << name << ".svg: " << why << "\n";
     return false;

@@ -8,6 +8,23 @@
 
 #include <cstdlib>
 
+namespace {
+
+// Whether this shell script draws line.svg where it stands in for gnuplot.
+bool draws(const testing::Scratch& scratch, const std::string& script, base::Nanoseconds patience)
+{
+    base::write_whole(scratch / "line.gp", "");
+    base::write_whole(scratch / "gnuplot", "#!/bin/sh\n" + script);
+    std::filesystem::permissions(scratch / "gnuplot", std::filesystem::perms::owner_all);
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", (scratch.path().string() + ":" + path).c_str(), 1);
+    const bool drawn = base::run_gnuplot("test", scratch.path(), "line", patience);
+    ::setenv("PATH", path.c_str(), 1);
+    return drawn;
+}
+
+}  // namespace
+
 TEST_CASE("a script's variables are numbers and arrays of numbers or of plain strings")
 {
     base::GnuplotVariables variables;
@@ -29,14 +46,15 @@ TEST_CASE("percent signs in a tic's label stay percent signs")
 TEST_CASE("a gnuplot that hangs is killed and its half picture removed")
 {
     const testing::Scratch scratch;
-    base::write_whole(scratch / "line.gp", "");
-    base::write_whole(scratch / "gnuplot", "#!/bin/sh\necho half >line.svg\nexec sleep 60\n");
-    std::filesystem::permissions(scratch / "gnuplot", std::filesystem::perms::owner_all);
-    const std::string path = std::getenv("PATH");
-    ::setenv("PATH", (scratch.path().string() + ":" + path).c_str(), 1);
-    CHECK_FALSE(base::run_gnuplot("test", scratch.path(), "line", std::chrono::milliseconds{300}));
-    ::setenv("PATH", path.c_str(), 1);
+    CHECK_FALSE(draws(scratch, "echo half >line.svg\nexec sleep 60\n", std::chrono::milliseconds{300}));
     CHECK_FALSE(std::filesystem::exists(scratch / "line.svg"));
+}
+
+TEST_CASE("labels are UTF-8 whatever the locale is")
+{
+    const testing::Scratch scratch;
+    CHECK(draws(scratch, "echo $LC_ALL >line.svg\n", std::chrono::seconds{10}));
+    CHECK(base::read_whole(scratch / "line.svg") == "C.UTF-8\n");
 }
 
 TEST_CASE("a plot is drawn by its script and a script that draws nothing is a failure")
