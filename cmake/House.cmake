@@ -305,7 +305,7 @@ function(house_fuzz name)
     set_target_properties(${name}-replay PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME "fuzz: mutations of ${name} files" COMMAND ${name}-replay ${CMAKE_CURRENT_SOURCE_DIR}/seeds/${name})
     set_tests_properties("fuzz: mutations of ${name} files" PROPERTIES
-      TIMEOUT 600 ENVIRONMENT "${CROSSTALK_TEST_ENVIRONMENT}")
+      LABELS slow TIMEOUT 600 ENVIRONMENT "${CROSSTALK_TEST_ENVIRONMENT}")
   endif()
 endfunction()
 
