@@ -41,7 +41,7 @@ Estimate over_blocks(const DoneByBlock& blocks, std::size_t level, Slice::Kind k
         const double ratio = noisy.per_second() / quiet.per_second();
         ratios.push_back(kind == Slice::Kind::read ? ratio : 1.0 / ratio);
     }
-    return estimate(ratios);
+    return estimate_ratio(ratios);
 }
 
 Done quiet_of(const DoneByBlock& blocks, Slice::Kind kind)
@@ -95,6 +95,14 @@ Estimate estimate(const std::vector<double>& blocks)
     const base::Mean mean = base::mean_of(blocks);
     const base::Interval interval = mean.interval(0.95);
     return {mean.value, interval.low, interval.high, blocks.size()};
+}
+
+Estimate estimate_ratio(const std::vector<double>& blocks)
+{
+    std::vector<double> logarithms;
+    for (const double ratio : blocks) logarithms.push_back(std::log(ratio));
+    const Estimate found = estimate(logarithms);
+    return {std::exp(found.value), std::exp(found.low), std::exp(found.high), found.blocks};
 }
 
 VictimDone victim_done(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,

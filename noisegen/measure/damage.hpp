@@ -23,6 +23,10 @@ struct Estimate {
 
 Estimate estimate(const std::vector<double>& blocks);
 
+// The same of ratios, by their logarithms. What disturbs either part of a block now and then cancels; in the mean of
+// the ratios it would not, and make them too large.
+Estimate estimate_ratio(const std::vector<double>& blocks);
+
 // What the victim did of a kind, and in how much time: of its own CPU, for another process on its CPU is no damage by
 // noise; of the clock where it waits for a disk or the kernel.
 struct Done {
@@ -56,7 +60,7 @@ struct Damage {
     std::string card;  // what it is: "memory.stream"
     double own_bytes_per_s = 0.0;
     double own_operations_per_s = 0.0;
-    // Ratios of means within a block: noise / quiet.
+    // Ratios of means within a block: noise / quiet. See estimate_ratio().
     Estimate bandwidth_kept;        // of reading memory
     Estimate latency_factor;        // of a load from memory
     Estimate cache_latency_factor;  // of a load from the last-level cache

@@ -27,6 +27,12 @@ bool holds_zero(const Slowdowns& all, std::size_t at, double share)
     return base::mean_of(differences).interval(0.95).contains(0.0);
 }
 
+Estimate as_percent(const Estimate& logarithms)
+{
+    const auto percent = [](double value) { return 100.0 * std::expm1(value / 100.0); };
+    return {percent(logarithms.value), percent(logarithms.low), percent(logarithms.high), logarithms.blocks};
+}
+
 // Of a curve that does not decrease; none beyond its end.
 std::optional<double> where(const std::vector<double>& levels, const std::vector<double>& curve, double value)
 {
@@ -58,15 +64,17 @@ const std::vector<PressureKind>& pressure_kinds()
 Pressure pressure(const Slowdowns& slowdowns)
 {
     Pressure found;
-    found.program = estimate(slowdowns.program);
+    const Estimate program = estimate(slowdowns.program);
+    found.program = as_percent(program);
     std::vector<double> means;
     for (const std::vector<double>& level : slowdowns.by_level) {
-        found.levels.push_back(estimate(level));
-        means.push_back(std::max(0.0, found.levels.back().value));
+        const Estimate of_level = estimate(level);
+        found.levels.push_back(as_percent(of_level));
+        means.push_back(std::max(0.0, of_level.value));
     }
     const std::vector<double>& levels = slowdowns.levels;
     found.felt = found.levels.back().low > 0.0;
-    found.level = where(levels, base::isotonic(means), found.program.value);
+    found.level = where(levels, base::isotonic(means), program.value);
     found.low = found.level.value_or(levels.back());
     found.high = found.level;
     double lower = 0.0;
@@ -95,14 +103,14 @@ Slowdowns slowdowns(const DoneByBlock& blocks, Slice::Kind kind, std::size_t pro
     all.by_level.resize(levels.size());
     for (const auto& [block, done] : blocks) {
         const Done& quiet = of_kind(done.back(), kind);
-        const auto percent = [&](std::size_t level) {
-            return 100.0 * (quiet.per_second() / of_kind(done[level], kind).per_second() - 1.0);
+        const auto slowdown = [&](std::size_t level) {
+            return 100.0 * std::log(quiet.per_second() / of_kind(done[level], kind).per_second());
         };
-        bool whole = std::isfinite(percent(program));
-        for (const std::size_t level : levels) whole = whole && std::isfinite(percent(level));
+        bool whole = std::isfinite(slowdown(program));
+        for (const std::size_t level : levels) whole = whole && std::isfinite(slowdown(level));
         if (!whole) continue;
-        all.program.push_back(percent(program));
-        for (std::size_t i = 0; i < order.size(); ++i) all.by_level[i].push_back(percent(levels[order[i]]));
+        all.program.push_back(slowdown(program));
+        for (std::size_t i = 0; i < order.size(); ++i) all.by_level[i].push_back(slowdown(levels[order[i]]));
     }
     return all;
 }

@@ -17,7 +17,7 @@ struct PressureKind {
 };
 const std::vector<PressureKind>& pressure_kinds();
 
-// Percent more time for the same work of the victim than under quiet: a value for each block.
+// 100 times the logarithm of how much longer the same work of the victim took than under quiet: a value for each block.
 struct Slowdowns {
     std::vector<double> program;
     std::vector<double> levels;                 // what the stressor reached at each level, rising; quiet is 0
@@ -25,7 +25,7 @@ struct Slowdowns {
 };
 
 struct Pressure {
-    Estimate program;              // percent
+    Estimate program;              // percent more time
     std::vector<Estimate> levels;  // the same of each level
     bool felt = false;             // does the victim feel the last level? Else no level can be read off
     // Where the curve of the levels comes to what the program does, and the levels at which the two cannot be told

@@ -86,6 +86,22 @@ TEST_CASE("levels that fall by chance are made even before the level is read off
     CHECK(*found.level == doctest::Approx(250.0));
 }
 
+TEST_CASE("what disturbs quiet as often as the program is no slowdown by the program")
+{
+    // 4 times as slow under the program in one block, 4 times as slow under quiet in the other. The ratios' mean
+    // is 2.1.
+    const noisegen::Done fast{.amount = 4.0, .seconds = 1.0};
+    const noisegen::Done slow{.amount = 1.0, .seconds = 1.0};
+    const auto block = [](const noisegen::Done& program, const noisegen::Done& level, const noisegen::Done& quiet) {
+        return std::vector<std::array<noisegen::Done, noisegen::Slice::kinds>>{{program}, {level}, {quiet}};
+    };
+    const noisegen::DoneByBlock blocks{{0, block(slow, slow, fast)}, {1, block(fast, slow, slow)}};
+    const Slowdowns found = noisegen::slowdowns(blocks, noisegen::Slice::Kind::read, 0, {1}, {100.0});
+    CHECK(noisegen::pressure(found).program.value == doctest::Approx(0.0));
+    CHECK(noisegen::pressure(found).levels.front().value == doctest::Approx(100.0));
+    CHECK(noisegen::estimate_ratio({4.0, 0.25}).value == doctest::Approx(1.0));
+}
+
 TEST_CASE("a stressor that the victim does not feel gives no level")
 {
     const Pressure found = noisegen::pressure(
