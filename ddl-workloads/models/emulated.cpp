@@ -9,6 +9,7 @@
 #include "ddl-workloads/models/emulated_work.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #ifdef CROSSTALK_DDL_CUDA
@@ -34,6 +35,8 @@ class Computer {
     virtual void compute(const Part& part) = 0;
     // Is it over at a time of the clock, whatever the process had of it?
     virtual bool goes_by_the_clock() const { return true; }
+    // How long a piece of its work takes undisturbed, if it works in pieces.
+    virtual std::optional<base::Nanoseconds> piece() const { return std::nullopt; }
 };
 
 class Sleeper : public Computer {
@@ -50,10 +53,13 @@ class Spinner : public Computer {
     }
 };
 
-// Real work, as much as took the time when it was tried at the start: what disturbs it makes it longer.
+// Real work, as much as takes the time undisturbed: what disturbs it makes it longer. `piece`: how long a piece takes;
+// zero: it is tried.
 class Worker : public Computer {
  public:
-    explicit Worker(std::unique_ptr<EmulatedWork> work) : work_{std::move(work)}, ns_per_piece_{work_->ns_per_piece()}
+    Worker(std::unique_ptr<EmulatedWork> work, base::Nanoseconds piece)
+        : work_{std::move(work)},
+          ns_per_piece_{piece.count() > 0 ? static_cast<double>(piece.count()) : work_->ns_per_piece()}
     {
     }
 
@@ -63,6 +69,10 @@ class Worker : public Computer {
         for (; owed_ns_ >= ns_per_piece_; owed_ns_ -= ns_per_piece_) work_->piece();
     }
     bool goes_by_the_clock() const override { return false; }
+    std::optional<base::Nanoseconds> piece() const override
+    {
+        return base::Nanoseconds{static_cast<std::int64_t>(std::lround(ns_per_piece_))};
+    }
 
  private:
     std::unique_ptr<EmulatedWork> work_;
@@ -81,12 +91,23 @@ class GpuWorker : public Computer {
 };
 #endif
 
-std::unique_ptr<Computer> computer(const std::string& device, const ModelPlan& plan)
+base::Nanoseconds piece_asked(const base::Settings& settings)
 {
+    if (settings.text("piece") == "auto") return {};
+    const auto piece = settings.get<base::Nanoseconds>("piece");
+    if (piece.count() <= 0) base::fail_usage("emulated[piece]: ", settings.text("piece"), " is no time above zero");
+    return piece;
+}
+
+std::unique_ptr<Computer> computer(const base::Settings& settings, const ModelPlan& plan)
+{
+    const std::string& device = settings.text("device");
+    const base::Nanoseconds piece = piece_asked(settings);
+    if (device == "gemm") return std::make_unique<Worker>(std::make_unique<MatrixProducts>(), piece);
+    if (device == "memory") return std::make_unique<Worker>(memory_streaming(), piece);
+    if (piece.count() > 0) base::fail_usage("emulated[piece] goes with device=gemm or device=memory, not ", device);
     if (device == "sleep") return std::make_unique<Sleeper>();
     if (device == "spin") return std::make_unique<Spinner>();
-    if (device == "gemm") return std::make_unique<Worker>(std::make_unique<MatrixProducts>());
-    if (device == "memory") return std::make_unique<Worker>(memory_streaming());
     if (device != "cuda") {
         const std::vector<std::string> known{"sleep", "spin", "gemm", "memory", "cuda"};
         base::fail_usage("emulated[device=", device, "] is none of ", base::join_words(known, "|"),
@@ -135,6 +156,11 @@ class Emulated : public BucketModel {
     }
 
     bool computes_while_stopped() const override { return computer_->goes_by_the_clock(); }
+    nlohmann::ordered_json describe() const override
+    {
+        const std::optional<base::Nanoseconds> piece = computer_->piece();
+        return piece ? nlohmann::ordered_json{{"piece", base::format(*piece)}} : nlohmann::ordered_json::object();
+    }
 
  private:
     void complete(const Bucket& bucket) override
@@ -233,20 +259,23 @@ extern const ModelCard emulated_model;
 const ModelCard emulated_model{
     .name = "emulated",
     .summary = "computing takes time but no CPU, as with a GPU; real input, real exchange",
-    .options = {{"compute", "80ms", "time of forward and backward"},
-                {"forward", "33%", "share of forward"},
-                {"gradients", "100MiB", "size of what is exchanged"},
-                {"buckets", "4", "into which gradients are cut"},
-                {"ready", "", "when buckets are complete: 50%/80%/100% of backward; evenly if empty"},
-                {"replay", "",
-                 "steps.csv of an earlier run: forward and backward take as long as they did there, step by step"},
-                {"device", "sleep",
-                 "sleep leaves the CPU idle; spin keeps it busy; gemm (matrix products) and memory (streaming) do as "
-                 "much work as "
-                 "takes the time undisturbed; cuda keeps a GPU busy"}},
+    .options =
+        {{"compute", "80ms", "time of forward and backward"},
+         {"forward", "33%", "share of forward"},
+         {"gradients", "100MiB", "size of what is exchanged"},
+         {"buckets", "4", "into which gradients are cut"},
+         {"ready", "", "when buckets are complete: 50%/80%/100% of backward; evenly if empty"},
+         {"replay", "",
+          "steps.csv of an earlier run: forward and backward take as long as they did there, step by step"},
+         {"device", "sleep",
+          "sleep leaves the CPU idle; spin keeps it busy; gemm (matrix products) and memory (streaming) do as "
+          "much work as "
+          "takes the time undisturbed; cuda keeps a GPU busy"},
+         {"piece", "auto",
+          "gemm, memory: how long a piece of the work takes undisturbed; auto tries it at the start, where noise "
+          "that is there already makes the work less"}},
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
-        return std::make_unique<Emulated>(emulation(settings, plan.rank), computer(settings.text("device"), plan),
-                                          plan.rank);
+        return std::make_unique<Emulated>(emulation(settings, plan.rank), computer(settings, plan), plan.rank);
     },
 };
 

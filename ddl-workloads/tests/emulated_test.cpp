@@ -6,7 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -98,6 +100,28 @@ TEST_CASE("emulated work is done, whatever it takes, and gradients are those of 
         model->forward();
         CHECK(backward(*model).size() == 3);
     }
+}
+
+TEST_CASE("the work of a step follows from how long a piece takes, which is tried or given, and is recorded")
+{
+    // 2 ms of computing are 20 pieces of 100 us, or 2 of 1 ms: about ten times the time, whatever a piece takes here.
+    const auto seconds = [](const char* piece) {
+        const auto model = emulated({{"compute", "2ms"}, {"forward", "100%"}, {"device", "gemm"}, {"piece", piece}});
+        CHECK(model->describe().at("piece") == piece);
+        std::int64_t best_ns = std::numeric_limits<std::int64_t>::max();
+        for (int i = 0; i < 20; ++i) {
+            const std::int64_t begin = base::now_ns();
+            model->forward();
+            best_ns = std::min(best_ns, base::now_ns() - begin);
+        }
+        return static_cast<double>(best_ns);
+    };
+    CHECK(seconds("100us") > 5.0 * seconds("1ms"));
+    CHECK(base::parse<base::Nanoseconds>(emulated({{"device", "gemm"}})->describe().at("piece").get<std::string>()) >
+          base::Nanoseconds{0});
+    CHECK(emulated({})->describe().empty());
+    CHECK_THROWS_AS(emulated({{"piece", "1ms"}}), base::UsageError);
+    CHECK_THROWS_AS(emulated({{"device", "gemm"}, {"piece", "0s"}}), base::UsageError);
 }
 
 TEST_CASE("an earlier run's steps are emulated one after the other and again")
