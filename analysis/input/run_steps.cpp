@@ -67,6 +67,17 @@ std::string why_unfinished(const fs::path& run, const fs::path& file, const Trai
     return member_text(record.at("result"), "ended_by") == "signal" && !as_planned ? "a signal ended it" : "";
 }
 
+// Of the first rank that says it.
+base::Nanoseconds piece_of(const nlohmann::ordered_json& record)
+try {
+    return base::parse<base::Nanoseconds>(
+        record.at(nlohmann::json::json_pointer{"/result/each_rank/0/computing/piece"}).get<std::string>());
+} catch (const nlohmann::json::exception&) {
+    return {};
+} catch (const base::Error&) {
+    return {};
+}
+
 Eigen::MatrixXf rows_of(const Eigen::MatrixXf& all, const std::vector<Eigen::Index>& rows)
 {
     if (all.size() == 0) return all;
@@ -106,6 +117,7 @@ RunSteps read_run_steps(const fs::path& path, const otf2::StepChoice& choice, co
     const bool has_training = record.is_object() && record.contains("training");
     for (const char* member : trained_members)
         run.what_trained.push_back(has_training ? member_text(record.at("training"), member) : "");
+    run.piece = piece_of(record);
     run.unfinished = why_unfinished(path, file, training, record);
     return run;
 }

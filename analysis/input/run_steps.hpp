@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/input/step_work/work.hpp"
+#include "base/units.hpp"
 #include "trace-tools/steps/chosen_steps.hpp"
 
 #include <Eigen/Dense>
@@ -39,6 +40,7 @@ struct RunSteps {
     std::vector<std::uint64_t> signature{};   // [step]: which regions it entered, see Training
     otf2::StepChoice choice{};                // that makes the same steps of another archive
     std::vector<std::string> what_trained{};  // strategy, model, data and batch by its record; empty text if unknown
+    base::Nanoseconds piece{};                // of emulated work, as long as it was taken to be; zero: no such work
     std::string unfinished{};                 // why the run did not come to its end; empty if it did
 };
 

@@ -112,6 +112,10 @@ TEST_CASE("copies, other ranks, other trainings and unfinished runs are refused"
     other.ranks.pop_back();
     CHECK(refused(other).find("has 2 ranks and run30 1") != std::string::npos);
     other = run_of("aaa", 30);
+    other.piece = std::chrono::microseconds{12};  // the others did no emulated work
+    CHECK(refused(other).find("a piece was taken to last 0s and 12us; give all runs one emulated[piece=..]") !=
+          std::string::npos);
+    other = run_of("aaa", 30);
     other.unfinished = "a signal ended it";
     CHECK(refused(other).find("--unfinished") != std::string::npos);
     CHECK(refused(other, true).empty());

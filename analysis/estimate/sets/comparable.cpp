@@ -3,11 +3,25 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace analysis {
 
 namespace {
 
 constexpr std::size_t longest_value = 40;
+constexpr double same_work = 0.01;  // relative
+
+// Work that was tried beside noise is less, and hides it.
+void check_work(const RunSteps& a, const RunSteps& b)
+{
+    const double own = static_cast<double>(a.piece.count());
+    const double other = static_cast<double>(b.piece.count());
+    if (std::abs(own - other) <= same_work * std::max(own, other)) return;
+    base::fail_usage(a.name, " and ", b.name, " did different emulated work: a piece was taken to last ",
+                     base::format(a.piece), " and ", base::format(b.piece), "; give all runs one emulated[piece=..]");
+}
 
 void check_alike(const RunSteps& a, const RunSteps& b)
 {
@@ -24,6 +38,7 @@ void check_alike(const RunSteps& a, const RunSteps& b)
                          base::shortened(own, longest_value), " and ", base::shortened(other, longest_value),
                          "; compare runs that differ in the noise alone");
     }
+    check_work(a, b);
 }
 
 }  // namespace
