@@ -1,4 +1,6 @@
 // Archives of other tools, and damaged ones.
+#include "trace-tools/otf2/aside/events_aside.hpp"
+#include "trace-tools/otf2/aside/handover.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include "base/error.hpp"
@@ -9,7 +11,6 @@
 #include "trace-tools/otf2/write/recorded.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/profile/profile.hpp"
-#include "trace-tools/replay/handover.hpp"
 
 #include <doctest/doctest.h>
 
@@ -317,9 +318,17 @@ TEST_CASE("what a visitor throws comes out of the reading")
     Impatient impatient;
     CHECK_THROWS_WITH_AS(reader.read(impatient), "enough", base::UsageError);
     CHECK_THROWS_WITH_AS(reader.read_by_location(impatient), "enough", base::UsageError);
+    const auto hand_over = [&] {
+        otf2::Handover handover{reader, impatient};
+        reader.read(handover);
+        handover.finish();
+    };
+    CHECK_THROWS_WITH_AS(hand_over(), "enough", base::UsageError);
     otf2::Visitor patient;
-    CHECK_THROWS_WITH_AS(otf2::read_beside(reader, patient, impatient, 2), "enough", base::UsageError);
-    CHECK_THROWS_WITH_AS(otf2::read_beside(reader, impatient, patient, 2), "enough", base::UsageError);
+    const std::vector<otf2::Visitor*> both{&patient, &impatient};
+    CHECK_THROWS_WITH_AS(otf2::EventsAside(reader, std::span{both}.subspan(1)), "enough", base::UsageError);
+    CHECK_THROWS_WITH_AS(otf2::EventsAside(reader, std::span{both}.first(1)).read(impatient), "enough",
+                         base::UsageError);
 }
 
 TEST_CASE("a region that is never left is closed at the last event and reported")

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
-#include <queue>
 #include <utility>
 
 #include <unistd.h>
@@ -15,8 +13,13 @@ namespace otf2 {
 // Walks through a section, a window of it in memory.
 class Spill::Cursor {
  public:
-    Cursor(int file, const Section& section, std::size_t window_bytes)
-        : file_{file}, next_{section.begin}, end_{section.end}, location_{section.location}, window_(window_bytes)
+    Cursor(int file, const Section& section, const ReferenceTable& references, std::size_t window_bytes)
+        : file_{file},
+          next_{section.begin},
+          end_{section.end},
+          location_{section.location},
+          references_{&references},
+          window_(window_bytes)
     {
     }
 
@@ -26,17 +29,17 @@ class Spill::Cursor {
         need(longest_event);
         if (at_ == filled_) return false;
         kind_ = static_cast<Kind>(window_[at_++]);
-        time_ns_ = later(time_ns_, number());
+        tick_ += unfolded(number());
         return true;
     }
 
-    std::int64_t time_ns() const { return time_ns_; }
+    std::uint64_t tick() const { return tick_; }
     std::uint32_t location() const { return location_; }
 
     // The rest of the event. `list` is for its attributes.
     void visit(Visitor& visitor, OTF2_AttributeList* list, const EventSource& source)
     {
-        const At at{.location = location_, .time_ns = time_ns_};
+        const At at{.location = location_, .time_ns = references_->time_ns(tick_), .tick = tick_};
         switch (kind_) {
             case Kind::enter:
                 return visitor.enter(at, small(), EventAttributes{nullptr, source});
@@ -77,7 +80,7 @@ class Spill::Cursor {
             case Kind::receive:
                 return visitor.receive(at, message());
             case Kind::buffer_flush:
-                return visitor.buffer_flush(at, later(time_ns_, number()));
+                return visitor.buffer_flush(at, later(at.time_ns, number()));
             case Kind::other:
                 return visitor.other(at);
         }
@@ -152,51 +155,99 @@ class Spill::Cursor {
     std::uint64_t next_;  // of the file, to be read
     std::uint64_t end_;
     std::uint32_t location_;
+    const ReferenceTable* references_;
     std::vector<char> window_;
     std::size_t at_ = 0;
     std::size_t filled_ = 0;
     Kind kind_{};
-    std::int64_t time_ns_ = 0;
+    std::uint64_t tick_ = 0;
 };
 
-void Spill::read(Visitor& visitor)
+namespace {
+
+// Of a location its next event; the earliest is first().
+class NextEvents {
+ public:
+    struct Next {
+        std::uint64_t tick = 0;
+        std::uint32_t cursor = 0;  // ties: the smaller one first
+        bool operator<(const Next& other) const
+        {
+            return tick != other.tick ? tick < other.tick : cursor < other.cursor;
+        }
+    };
+
+    void add(const Next& next)
+    {
+        heap_.push_back(next);
+        std::push_heap(heap_.begin(), heap_.end(), [](const Next& one, const Next& other) { return other < one; });
+    }
+    bool empty() const { return heap_.empty(); }
+    const Next& first() const { return heap_.front(); }
+
+    // In the first one's place.
+    void replace_first(const Next& next)
+    {
+        std::size_t place = 0;
+        for (std::size_t child = 1; child < heap_.size(); child = 2 * place + 1) {
+            if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
+            if (next < heap_[child]) break;
+            heap_[place] = heap_[child];
+            place = child;
+        }
+        heap_[place] = next;
+    }
+    void remove_first()
+    {
+        const Next last = heap_.back();
+        heap_.pop_back();
+        if (!heap_.empty()) replace_first(last);
+    }
+
+ private:
+    std::vector<Next> heap_;
+};
+
+}  // namespace
+
+void Spill::read(std::span<Spill* const> spills, Visitor& visitor)
 {
-    write_out();
-    if (sections_.empty()) return;
-    sections_.back().end = written_;
+    struct Part {
+        const Spill* spill;
+        Section section;
+    };
+    std::vector<Part> parts;
+    for (Spill* spill : spills) {
+        spill->write_out();
+        if (!spill->sections_.empty()) spill->sections_.back().end = spill->written_;
+        for (const Section& section : spill->sections_) parts.push_back({spill, section});
+    }
+    if (parts.empty()) return;
+    const Archive& archive = spills.front()->archive_;
+    const auto number = [&](const Part& part) { return archive.locations[part.section.location].id; };
+    std::sort(parts.begin(), parts.end(),
+              [&](const Part& one, const Part& other) { return number(one) < number(other); });
     constexpr std::size_t all_windows = 16 << 20;
-    const std::size_t window = std::clamp<std::size_t>(all_windows / sections_.size(), 4 << 10, 64 << 10);
+    const std::size_t window = std::clamp<std::size_t>(all_windows / parts.size(), 4 << 10, 64 << 10);
     std::vector<Cursor> cursors;
-    cursors.reserve(sections_.size());
-    using Next = std::pair<std::int64_t, std::uint32_t>;  // time and cursor
-    std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
-    std::sort(sections_.begin(), sections_.end(),
-              [](const Section& one, const Section& other) { return one.location < other.location; });
-    for (const Section& section : sections_) {
-        Cursor& cursor = cursors.emplace_back(file_, section, window);
-        if (cursor.advance()) next.emplace(cursor.time_ns(), static_cast<std::uint32_t>(cursors.size() - 1));
+    cursors.reserve(parts.size());
+    NextEvents next;
+    for (const auto& [spill, section] : parts) {
+        Cursor& cursor = cursors.emplace_back(spill->file_, section, spill->references_, window);
+        if (cursor.advance()) next.add({cursor.tick(), static_cast<std::uint32_t>(cursors.size() - 1)});
     }
     const AttributeListHandle list{check(OTF2_AttributeList_New(), "read attributes")};
-    const EventSource source{archive_, references_, visitor};
+    const EventSource source{archive, spills.front()->references_, visitor};
     constexpr std::uint64_t events_at_once = 100'000;
-    const auto pop = [&] {
-        const std::uint32_t first = next.top().second;
-        next.pop();
-        return first;
-    };
-    std::uint32_t first = pop();
-    for (std::uint64_t events = 1;; ++events) {
+    for (std::uint64_t events = 1; !next.empty(); ++events) {
         if (events % events_at_once == 0) getting_on();
+        const std::uint32_t first = next.first().cursor;
         Cursor& cursor = cursors[first];
         cursor.visit(visitor, list.get(), source);
-        if (cursor.advance()) {
-            const Next after{cursor.time_ns(), first};
-            if (next.empty() || after < next.top()) continue;
-            next.push(after);
-        } else if (next.empty()) {
-            return;
-        }
-        first = pop();
+        if (cursor.advance())
+            next.replace_first({cursor.tick(), first});
+        else
+            next.remove_first();
     }
 }
 
