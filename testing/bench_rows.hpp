@@ -16,7 +16,8 @@ namespace testing {
 
 class BenchRows {
  public:
-    // Of a benchmark's command line: --csv FILE, --machine NAME, --load TEXT, --run N. Without a file there are no rows.
+    // Of a benchmark's command line: --csv FILE, --machine NAME, --load TEXT, --run N. Without a file there are no
+    // rows.
     void add_to(base::Options& options);
     // Creates the file, after the command line was read. Throws as CsvWriter.
     void open(const std::string& benchmark);

@@ -126,8 +126,20 @@ TEST_CASE("a time in seconds is written as the number of seconds is, a text as i
 {
     const testing::Scratch scratch;
     Random random{7};
-    std::vector<std::int64_t> times{0, 1, -1, 10, 999, 1'200, 12'000, 100'000'000'000'000, 999'999'999'999'999,
-                                    1'000'000'000'000'000, INT64_MAX, INT64_MIN, -1'000'000'000, 1'000'000'000};
+    std::vector<std::int64_t> times{0,
+                                    1,
+                                    -1,
+                                    10,
+                                    999,
+                                    1'200,
+                                    12'000,
+                                    100'000'000'000'000,
+                                    999'999'999'999'999,
+                                    1'000'000'000'000'000,
+                                    INT64_MAX,
+                                    INT64_MIN,
+                                    -1'000'000'000,
+                                    1'000'000'000};
     for (std::int64_t power = 1; power < 1'000'000'000'000'000; power *= 10)
         for (int i = 0; i < 500; ++i)
             times.push_back(static_cast<std::int64_t>(draw_below(random, 1000)) * power / (i % 2 == 0 ? 1 : 7));

@@ -1,6 +1,6 @@
-// What trace-waits, trace-path and trace-cube cost as users run them, with tables and the search for the steps: CPU time
-// beside the least that OTF2's own global reader can do, and time by the clock with two threads beside one. In pairs of
-// whole processes.
+// What trace-waits, trace-path and trace-cube cost as users run them, with tables and the search for the steps: CPU
+// time beside the least that OTF2's own global reader can do, and time by the clock with two threads beside one. In
+// pairs of whole processes.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -59,9 +59,8 @@ struct Program {
     std::string output;
 };
 
-const std::vector<Program> programs{{"trace-waits", 2.0, 2.2, "found"},
-                                    {"trace-path", 1.8, 1.8, "found"},
-                                    {"trace-cube", 1.8, 1.8, "found.cubex"}};
+const std::vector<Program> programs{
+    {"trace-waits", 2.0, 2.2, "found"}, {"trace-path", 1.8, 1.8, "found"}, {"trace-cube", 1.8, 1.8, "found.cubex"}};
 
 Cost run(const Program& program, const fs::path& anchor, const fs::path& bin, int threads)
 {
@@ -87,8 +86,8 @@ double bare_cpu_s(const fs::path& anchor, const Shape& shape)
         .cpu_s;
 }
 
-void measure(const Program& program, const Shape& shape, const fs::path& anchor, const fs::path& bin,
-             std::size_t pairs, testing::BenchRows& rows)
+void measure(const Program& program, const Shape& shape, const fs::path& anchor, const fs::path& bin, std::size_t pairs,
+             testing::BenchRows& rows)
 {
     const std::string of =
         base::join(program.name, ", ", shape.ranks, " ranks, ", shape.events / 1'000'000, " million events");
@@ -97,11 +96,9 @@ void measure(const Program& program, const Shape& shape, const fs::path& anchor,
     rows.at_most(of + ": CPU", "OTF2's global reader that counts enters and leaves",
                  testing::measure_in_pairs(pairs, cpu_s, bare_s), "s",
                  shape.ranks == 2 ? program.aim_2_ranks : program.aim_16_ranks);
-    const auto wall_s = [&](int threads) {
-        return [&, threads] { return run(program, anchor, bin, threads).wall_s; };
-    };
-    rows.at_most(of + ": time of two threads", "one thread",
-                 testing::measure_in_pairs(pairs, wall_s(2), wall_s(1)), "s", 0.6);
+    const auto wall_s = [&](int threads) { return [&, threads] { return run(program, anchor, bin, threads).wall_s; }; };
+    rows.at_most(of + ": time of two threads", "one thread", testing::measure_in_pairs(pairs, wall_s(2), wall_s(1)),
+                 "s", 0.6);
 }
 
 // Of 100 million events: time by the clock and memory, once.
@@ -141,18 +138,19 @@ try {
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (!write.empty()) {
         bench::write_archive(write, {.ranks = static_cast<std::uint32_t>(ranks),
-                                    .events = static_cast<std::uint64_t>(events),
-                                    .numbered = false});
+                                     .events = static_cast<std::uint64_t>(events),
+                                     .numbered = false});
         return base::exit_fine;
     }
-    rows.open("programs-bench");
+    rows.open(large ? "programs-bench large" : "programs-bench");
     if (large) {
         measure_large(bin, rows);
         return base::exit_fine;
     }
     constexpr std::size_t pairs = 15;
     for (const std::uint32_t some : {2U, 16U}) {
-        const Shape shape{.ranks = some, .events = static_cast<std::uint64_t>(quick ? 2'000'000 : events), .numbered = false};
+        const Shape shape{
+            .ranks = some, .events = static_cast<std::uint64_t>(quick ? 2'000'000 : events), .numbered = false};
         const testing::Scratch scratch;
         bench::peak_mb([&] { bench::write_archive(scratch / "archive", shape); });
         for (const Program& program : programs)

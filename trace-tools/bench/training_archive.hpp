@@ -156,8 +156,7 @@ inline void write_archive(const std::filesystem::path& directory, const Shape& s
         archive.region(region, name, OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
     OTF2_GlobalDefWriter* definitions = archive.definitions();
     const OTF2_StringRef step_text = archive.text("step");
-    if (shape.numbered)
-        OTF2_GlobalDefWriter_WriteAttribute(definitions, 0, step_text, step_text, OTF2_TYPE_UINT64);
+    if (shape.numbered) OTF2_GlobalDefWriter_WriteAttribute(definitions, 0, step_text, step_text, OTF2_TYPE_UINT64);
     const OTF2_StringRef world = archive.text("MPI_COMM_WORLD");
     OTF2_GlobalDefWriter_WriteGroup(definitions, 0, world, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
                                     OTF2_GROUP_FLAG_NONE, shape.ranks, members.data());

@@ -252,8 +252,7 @@ ArchiveProfile profile_of(otf2::Reader& reader, int threads)
         if (replay.joined()) add_critical_path(profile, replay.critical_path(), replay, places);
     }
     std::vector<std::string> problems;
-    for (const std::vector<std::string>& some :
-         {first.oddities(), visits.problems(), replay.problems()})
+    for (const std::vector<std::string>& some : {first.oddities(), visits.problems(), replay.problems()})
         problems.insert(problems.end(), some.begin(), some.end());
     const double tick_s =
         std::max(1e-9, 1.0 / static_cast<double>(std::max<std::uint64_t>(archive.clock.ticks_per_s, 1)));

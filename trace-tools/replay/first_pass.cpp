@@ -42,8 +42,7 @@ std::deque<Look> looks_of(const otf2::Archive& archive, const FirstPass::Options
 
 }  // namespace
 
-FirstPass::FirstPass(otf2::Reader& reader, const Options& options)
-    : reader_{reader}, threads_{options.threads}
+FirstPass::FirstPass(otf2::Reader& reader, const Options& options) : reader_{reader}, threads_{options.threads}
 {
     std::deque<Look> looks = looks_of(reader.archive(), options);
     std::vector<otf2::Visitor*> visitors;

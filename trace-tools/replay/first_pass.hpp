@@ -40,7 +40,6 @@ class FirstPass {
     std::vector<std::string> oddities() const;
 
  private:
-
     otf2::Reader& reader_;
     int threads_;
     otf2::FoundSteps steps_;

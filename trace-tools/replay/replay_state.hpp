@@ -104,8 +104,8 @@ struct ReplayState {
         std::unordered_map<std::uint32_t, std::uint32_t> some_;  // then these are
     };
 
-    std::vector<Ranks> ranks_;                                             // by communicator
-    std::vector<std::uint32_t> in_collective_;                             // by process or location
+    std::vector<Ranks> ranks_;                  // by communicator
+    std::vector<std::uint32_t> in_collective_;  // by process or location
 };
 
 }  // namespace replay

@@ -44,8 +44,7 @@ void StartCollector::add(StartedRequests other)
         StartedReceives& receives = other.receives[location];
         if (!other.collectives[location].empty())
             started_.collectives[location] = std::move(other.collectives[location]);
-        if (!receives.channels.empty() || !receives.posted.empty())
-            started_.receives[location] = std::move(receives);
+        if (!receives.channels.empty() || !receives.posted.empty()) started_.receives[location] = std::move(receives);
     }
 }
 

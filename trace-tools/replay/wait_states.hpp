@@ -70,8 +70,8 @@ class WaitSums {
     void report_finished_steps();
 
     Sink sink_;
-    std::vector<Sum> sums_;             // each key once
-    std::vector<std::uint32_t> slots_;  // hash table: places in sums_, from 1; 0: free. At most half are taken
+    std::vector<Sum> sums_;              // each key once
+    std::vector<std::uint32_t> slots_;   // hash table: places in sums_, from 1; 0: free. At most half are taken
     std::vector<std::int64_t> reached_;  // by location: the last step that began
     std::size_t most_ = 4096;            // sums before the next report
 };

@@ -35,7 +35,7 @@ std::vector<std::size_t> first_locations(const Archive& archive, const UseOfRegi
 
 // What it is like on all ranks; empty if it is no step on one of them.
 std::optional<RegionUse> use_as_step(std::uint32_t region, const std::vector<std::size_t>& locations,
-                               const UseOfRegions& seen)
+                                     const UseOfRegions& seen)
 {
     constexpr std::uint64_t least_visits = 3;
     std::optional<RegionUse> all;

@@ -1,6 +1,4 @@
 // Archives of other tools, and damaged ones.
-#include "trace-tools/otf2/aside/events_aside.hpp"
-#include "trace-tools/otf2/aside/handover.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include "base/error.hpp"
@@ -8,6 +6,8 @@
 #include "testing/archives/listing.hpp"
 #include "testing/archives/small_archives.hpp"
 #include "testing/testing.hpp"
+#include "trace-tools/otf2/aside/events_aside.hpp"
+#include "trace-tools/otf2/aside/handover.hpp"
 #include "trace-tools/otf2/write/recorded.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/profile/profile.hpp"

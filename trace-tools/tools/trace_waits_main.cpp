@@ -31,7 +31,6 @@ double seconds(std::int64_t ns)
     return static_cast<double>(ns) / 1e9;
 }
 
-
 void write_pop(const std::filesystem::path& file, const replay::MpiReplay& replay,
                const std::vector<std::int64_t>& ranks, const std::optional<replay::Efficiencies>& found)
 {

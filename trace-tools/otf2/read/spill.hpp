@@ -28,8 +28,8 @@ class Spill : public Visitor {
 
     bool is_whole();
 
-    // All that the spills took, each of other locations, in the order of OTF2's own reader: by the archive's clock, ties
-    // by the locations' numbers.
+    // All that the spills took, each of other locations, in the order of OTF2's own reader: by the archive's clock,
+    // ties by the locations' numbers.
     static void read(std::span<Spill* const> spills, Visitor& visitor);
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;

@@ -99,7 +99,8 @@ Arrival DelayAnalysis::arrival(std::uint32_t location, std::int64_t call_ns)
     if (!own.snapshot) {
         end_interval(own, {.location = location, .end_ns = std::max(call_ns, own.known_ns)});
         own.snapshot = boost::allocate_local_shared<const ArrivalSnapshot>(
-            Recycled<ArrivalSnapshot>{}, ArrivalSnapshot{.path = own.path.position(), .interval = own.context.intervals.last()});
+            Recycled<ArrivalSnapshot>{},
+            ArrivalSnapshot{.path = own.path.position(), .interval = own.context.intervals.last()});
     }
     arrival.snapshot = own.snapshot;
     return arrival;
@@ -143,10 +144,10 @@ void DelayAnalysis::synchronise_all(std::uint32_t location, std::int64_t now_ns,
 Handoff DelayAnalysis::hand_off(std::uint32_t location)
 {
     LocationAnalysis& own = locations_[location];
-    return {
-        .ns = own.known_ns,
-        .location = location,
-        .snapshot = boost::allocate_local_shared<const HandoffSnapshot>(Recycled<HandoffSnapshot>{}, HandoffSnapshot{own.path.position(), own.context})};
+    return {.ns = own.known_ns,
+            .location = location,
+            .snapshot = boost::allocate_local_shared<const HandoffSnapshot>(
+                Recycled<HandoffSnapshot>{}, HandoffSnapshot{own.path.position(), own.context})};
 }
 
 void DelayAnalysis::start_task(std::uint32_t location, const Handoff& creator, std::optional<std::uint32_t> idle_in)

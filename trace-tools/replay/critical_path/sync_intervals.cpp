@@ -144,7 +144,7 @@ DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals&
         if (longer_ns <= 0) continue;
         all_ns += longer_ns;
         shares_.all.push_back({.key = {.where = where, .location = workers_[otf2::TimeSums::slot_of(where)]},
-                              .direct = static_cast<double>(longer_ns)});
+                               .direct = static_cast<double>(longer_ns)});
     }
     for (const Wait& wait : late_waits_) {
         all_ns += wait.ns;

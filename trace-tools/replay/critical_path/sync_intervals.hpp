@@ -36,8 +36,8 @@ struct DelayShares {
 
 // Ends when the location arrives at an MPI call, or when its wait for another location's arrival ends.
 struct SyncInterval {
-    std::uint32_t location = otf2::nowhere;                  // whose arrival ends it
-    std::int64_t end_ns = INT64_MIN;                         // time of that arrival
+    std::uint32_t location = otf2::nowhere;  // whose arrival ends it
+    std::int64_t end_ns = INT64_MIN;         // time of that arrival
     using Work = std::vector<otf2::TimeSums::Sum, Recycled<otf2::TimeSums::Sum>>;
     Work work = {};                                          // all but waiting
     std::uint32_t worker = otf2::nowhere;                    // the location whose work it is
