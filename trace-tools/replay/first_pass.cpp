@@ -2,7 +2,6 @@
 
 #include "base/words.hpp"
 #include "trace-tools/otf2/aside/handover.hpp"
-#include "trace-tools/otf2/read/fan_out.hpp"
 #include "trace-tools/steps/use_of_regions.hpp"
 
 #include <algorithm>
@@ -14,21 +13,66 @@ namespace replay {
 
 namespace {
 
-// Of a thread, at the locations that it reads.
-struct Look {
-    Look(const otf2::Archive& archive, const FirstPass::Options& options) : soundness{archive}, all{&soundness}
+// Of a thread, at the locations that it reads. Calls what looks directly: there are many events.
+class Look final : public otf2::Visitor {
+ public:
+    Look(const otf2::Archive& archive, const FirstPass::Options& options) : soundness{archive}
     {
-        if (options.steps) all.add(use.emplace(archive));
-        if (starts_or_receives(archive, options.blocking_receives))
-            all.add(starts.emplace(archive, options.blocking_receives));
+        if (options.steps) use.emplace(archive);
+        if (starts_or_receives(archive, options.blocking_receives)) starts.emplace(archive, options.blocking_receives);
     }
-    Look(const Look&) = delete;
-    Look& operator=(const Look&) = delete;
+
+    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override
+    {
+        soundness.enter(at, region, attributes);
+        if (use) use->enter(at, region, attributes);
+        if (starts) starts->enter(at, region, attributes);
+    }
+    void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override
+    {
+        soundness.leave(at, region, attributes);
+        if (use) use->leave(at, region, attributes);
+        if (starts) starts->leave(at, region, attributes);
+    }
+    void metric(const otf2::At& at, std::uint32_t metric, const otf2::MetricValue& value) override
+    {
+        soundness.metric(at, metric, value);
+        if (use) use->metric(at, metric, value);
+    }
+    void collective_begin(const otf2::At& at) override { soundness.event(at); }
+    void collective_end(const otf2::At& at, const otf2::CollectiveRecord&) override { soundness.event(at); }
+    void collective_request(const otf2::At& at, std::uint64_t request) override
+    {
+        soundness.event(at);
+        if (starts) starts->collective_request(at, request);
+    }
+    void collective_complete(const otf2::At& at, const otf2::CollectiveRecord& record) override
+    {
+        soundness.event(at);
+        if (starts) starts->collective_complete(at, record);
+    }
+    void send(const otf2::At& at, const otf2::MessageRecord&) override { soundness.event(at); }
+    void send_complete(const otf2::At& at, std::uint64_t) override { soundness.event(at); }
+    void receive_request(const otf2::At& at, std::uint64_t request) override
+    {
+        soundness.event(at);
+        if (starts) starts->receive_request(at, request);
+    }
+    void receive(const otf2::At& at, const otf2::MessageRecord& message) override
+    {
+        soundness.event(at);
+        if (starts) starts->receive(at, message);
+    }
+    void buffer_flush(const otf2::At& at, std::int64_t) override { soundness.event(at); }
+    void other(const otf2::At& at) override
+    {
+        soundness.event(at);
+        if (use) use->other(at);
+    }
 
     otf2::Soundness soundness;
     std::optional<otf2::UseOfRegions> use;
     std::optional<StartCollector> starts;
-    otf2::FanOut all;
 };
 
 std::deque<Look> looks_of(const otf2::Archive& archive, const FirstPass::Options& options)
@@ -46,7 +90,7 @@ FirstPass::FirstPass(otf2::Reader& reader, const Options& options) : reader_{rea
 {
     std::deque<Look> looks = looks_of(reader.archive(), options);
     std::vector<otf2::Visitor*> visitors;
-    for (Look& look : looks) visitors.push_back(&look.all);
+    for (Look& look : looks) visitors.push_back(&look);
     events_.emplace(reader, visitors);
     for (; looks.size() > 1; looks.pop_back()) {
         Look& first = looks.front();

@@ -57,7 +57,7 @@ bool starts_or_receives(const otf2::Archive& archive, bool blocking);
 StartedRequests started_requests(otf2::Reader& reader, bool blocking, int threads);
 
 // Takes all events of one location, then all of the next one.
-class StartCollector : public otf2::Visitor {
+class StartCollector final : public otf2::Visitor {
  public:
     StartCollector(const otf2::Archive& archive, bool blocking);
 

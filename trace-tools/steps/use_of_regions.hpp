@@ -33,7 +33,7 @@ struct RegionUse {
 };
 
 // Takes all events of one location, then all of the next one.
-class UseOfRegions : public Visitor {
+class UseOfRegions final : public Visitor {
  public:
     explicit UseOfRegions(const Archive& archive);
 

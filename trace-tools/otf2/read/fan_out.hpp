@@ -11,7 +11,6 @@ namespace otf2 {
 class FanOut : public Visitor {
  public:
     FanOut(std::initializer_list<Visitor*> visitors) : visitors_{visitors} {}
-    void add(Visitor& visitor) { visitors_.push_back(&visitor); }
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override
     {
