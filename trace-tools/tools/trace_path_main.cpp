@@ -157,9 +157,8 @@ try {
         "from TASK_CREATE to the TASK of another thread, from that to the TASK_WAIT that it ends in. Where threads "
         "meet "
         "in rounds by the clock, as those of ddl-train's strategy cycle do, who was late is lost among the rounds. "
-        "Where the archive "
-        "has many locations, its events are put aside in the directory for temporary files (TMPDIR): about half its "
-        "size.");
+        "The archive's events are put aside in the directory for temporary files (TMPDIR): about half its size. Where "
+        "there is no room the archive is read twice.");
     tool.options.example("trace-path train/trace/traces.otf2");
     tool.options.example("trace-path train/trace/traces.otf2 --from 10s --to 20s -o path");
     return tool.run(argc, argv, analyse);

@@ -300,8 +300,8 @@ try {
              {"parallel_efficiency", "load balance x communication: mean computation / longest run"},
          }});
     tool.options.epilogue(
-        "Where the archive has many locations, its events are put aside in the directory for temporary files "
-        "(TMPDIR): about half its size.");
+        "The archive's events are put aside in the directory for temporary files (TMPDIR): about half its size. Where "
+        "there is no room the archive is read twice.");
     tool.options.example("trace-waits train/trace/traces.otf2");
     tool.options.example("trace-waits train/trace/traces.otf2 --region step -o waits");
     return tool.run(argc, argv, analyse);
