@@ -55,8 +55,10 @@ void Spill::begin_section(std::uint32_t location)
 
 void Spill::put(std::uint64_t number)
 {
-    for (; number >= 0x80; number >>= 7U) *end_++ = static_cast<char>(number | 0x80);
-    *end_++ = static_cast<char>(number);
+    char* end = end_;  // which is written once, not for each byte
+    for (; number >= 0x80; number >>= 7U) *end++ = static_cast<char>(number | 0x80);
+    *end++ = static_cast<char>(number);
+    end_ = end;
 }
 
 bool Spill::is_whole()
