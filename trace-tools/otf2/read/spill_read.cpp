@@ -165,47 +165,82 @@ class Spill::Cursor {
 
 namespace {
 
-// Of a location its next event; the earliest is first().
+// The next event of each cursor, as a tournament: the earliest is first(), of one tick that of the smaller cursor.
+// Which one wins is hard to foretell, so it is computed without branches.
 class NextEvents {
  public:
-    struct Next {
-        std::uint64_t tick = 0;
-        std::uint32_t cursor = 0;  // ties: the smaller one first
-        bool operator<(const Next& other) const
-        {
-            return tick != other.tick ? tick < other.tick : cursor < other.cursor;
-        }
-    };
-
-    void add(const Next& next)
+    // Before the first one is asked for.
+    void add(std::uint64_t tick, std::uint32_t cursor)
     {
-        heap_.push_back(next);
-        std::push_heap(heap_.begin(), heap_.end(), [](const Next& one, const Next& other) { return other < one; });
+        ticks_.push_back(tick);
+        cursors_.push_back(cursor);
     }
-    bool empty() const { return heap_.empty(); }
-    const Next& first() const { return heap_.front(); }
-
-    // In the first one's place.
-    void replace_first(const Next& next)
+    void begin()
     {
-        std::size_t place = 0;
-        for (std::size_t child = 1; child < heap_.size(); child = 2 * place + 1) {
-            if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
-            if (next < heap_[child]) break;
-            heap_[place] = heap_[child];
-            place = child;
+        const std::size_t count = ticks_.size();
+        winners_.resize(2 * count);
+        for (std::size_t i = 0; i < count; ++i) winners_[count + i] = static_cast<std::uint32_t>(i);
+        for (std::size_t i = count; i-- > 1;) {
+            const std::uint32_t one = winners_[2 * i];
+            const std::uint32_t other = winners_[2 * i + 1];
+            winners_[i] = earlier(one, ticks_[one], other, ticks_[other]) != 0 ? one : other;
         }
-        heap_[place] = next;
     }
+
+    bool empty() const { return ticks_.empty(); }
+    std::uint32_t first() const { return cursors_[first_place()]; }
+
+    // Of the first one's cursor the next.
+    void replace_first(std::uint64_t tick)
+    {
+        std::uint32_t winner = first_place();
+        ticks_[winner] = tick;
+        for (std::size_t at = ticks_.size() + winner; at > 1; at /= 2) {
+            const std::uint32_t other = winners_[at ^ 1U];
+            const std::uint64_t other_tick = ticks_[other];
+            const std::uint64_t changes = std::uint64_t{0} - earlier(other, other_tick, winner, tick);
+            winner ^= (winner ^ other) & static_cast<std::uint32_t>(changes);
+            tick ^= (tick ^ other_tick) & changes;
+            winners_[at / 2] = winner;
+        }
+        if (tick == UINT64_MAX || 2 * ended_ > ticks_.size()) drop_ended();
+    }
+    // There are no more of its cursor.
     void remove_first()
     {
-        const Next last = heap_.back();
-        heap_.pop_back();
-        if (!heap_.empty()) replace_first(last);
+        cursors_[first_place()] = none;
+        ++ended_;
+        replace_first(UINT64_MAX);
     }
 
  private:
-    std::vector<Next> heap_;
+    static std::uint64_t earlier(std::uint32_t place, std::uint64_t tick, std::uint32_t other, std::uint64_t other_tick)
+    {
+        const auto before = static_cast<std::uint64_t>(tick < other_tick);
+        const auto at_once = static_cast<std::uint64_t>(tick == other_tick);
+        return before | (at_once & static_cast<std::uint64_t>(place < other));
+    }
+    void drop_ended()
+    {
+        std::size_t kept = 0;
+        for (std::size_t place = 0; place < ticks_.size(); ++place) {
+            if (cursors_[place] == none) continue;
+            ticks_[kept] = ticks_[place];
+            cursors_[kept++] = cursors_[place];
+        }
+        ticks_.resize(kept);
+        cursors_.resize(kept);
+        ended_ = 0;
+        begin();
+    }
+    std::uint32_t first_place() const { return ticks_.size() == 1 ? 0 : winners_[1]; }
+
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    std::vector<std::uint64_t> ticks_;
+    std::vector<std::uint32_t> cursors_;  // none: it ended
+    std::size_t ended_ = 0;
+    std::vector<std::uint32_t> winners_;  // places: of all at 1, of both halves at 2 and 3, ..; last all places
 };
 
 }  // namespace
@@ -234,18 +269,18 @@ void Spill::read(std::span<Spill* const> spills, Visitor& visitor)
     NextEvents next;
     for (const auto& [spill, section] : parts) {
         Cursor& cursor = cursors.emplace_back(spill->file_, section, spill->references_, window);
-        if (cursor.advance()) next.add({cursor.tick(), static_cast<std::uint32_t>(cursors.size() - 1)});
+        if (cursor.advance()) next.add(cursor.tick(), static_cast<std::uint32_t>(cursors.size() - 1));
     }
+    next.begin();
     const AttributeListHandle list{check(OTF2_AttributeList_New(), "read attributes")};
     const EventSource source{archive, spills.front()->references_, visitor};
     constexpr std::uint64_t events_at_once = 100'000;
     for (std::uint64_t events = 1; !next.empty(); ++events) {
         if (events % events_at_once == 0) getting_on();
-        const std::uint32_t first = next.first().cursor;
-        Cursor& cursor = cursors[first];
+        Cursor& cursor = cursors[next.first()];
         cursor.visit(visitor, list.get(), source);
         if (cursor.advance())
-            next.replace_first({cursor.tick(), first});
+            next.replace_first(cursor.tick());
         else
             next.remove_first();
     }
