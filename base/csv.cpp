@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include <fcntl.h>
@@ -19,6 +20,20 @@ namespace {
 bool needs_quotes(std::string_view text)
 {
     return std::any_of(text.begin(), text.end(), [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; });
+}
+
+void append_quoted(std::string& line, std::string_view text)
+{
+    if (!needs_quotes(text)) {
+        line += text;
+        return;
+    }
+    line += '"';
+    for (const char c : text) {
+        if (c == '"') line += '"';
+        line += c;
+    }
+    line += '"';
 }
 
 // Splits the whole text into lines of cells; a quoted cell may hold commas and newlines.
@@ -70,6 +85,11 @@ Parsed parse_lines(const std::string& text)
 
 }  // namespace
 
+CsvText::CsvText(std::string_view text)
+{
+    append_quoted(quoted_, text);
+}
+
 CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Appear appear)
     : path_{std::move(path)}, columns_{columns.size()}
 {
@@ -107,15 +127,37 @@ void CsvWriter::check_width(std::size_t cells) const
 
 void CsvWriter::add(std::string_view text)
 {
-    if (!needs_quotes(text)) {
-        held_ += text;
+    append_quoted(held_, text);
+    held_ += ',';
+}
+
+// A decimal of up to 15 digits is the shortest that reads back as its nearest double: no other one with as few digits
+// does. As std::to_chars() writes it: 0.0012, 1.2e-05.
+void CsvWriter::add(CsvSeconds time)
+{
+    constexpr std::int64_t most_ns = 1'000'000'000'000'000;
+    if (time.ns == 0 || time.ns <= -most_ns || time.ns >= most_ns)
+        return add_number(static_cast<double>(time.ns) / 1e9);
+    std::array<char, 20> digits{};
+    char* end = std::to_chars(digits.data(), digits.data() + digits.size(), time.ns < 0 ? -time.ns : time.ns).ptr;
+    int exponent = -9;
+    for (; end[-1] == '0'; --end) ++exponent;
+    const auto count = static_cast<int>(end - digits.data());
+    const int before_point = count + exponent;
+    const int fixed = exponent >= 0 ? before_point : before_point > 0 ? count + 1 : 2 - exponent;
+    const int scientific = (count == 1 ? 1 : count + 1) + 4;
+    if (time.ns < 0) held_ += '-';
+    if (scientific < fixed) {
+        held_ += digits[0];
+        if (count > 1) held_.append(1, '.').append(digits.data() + 1, end);
+        held_ += before_point > 0 ? "e+0" : "e-0";
+        held_ += static_cast<char>('0' + std::abs(before_point - 1));
+    } else if (before_point > 0) {
+        const int whole = std::min(count, before_point);
+        held_.append(digits.data(), digits.data() + whole).append(static_cast<std::size_t>(before_point - whole), '0');
+        if (whole < count) held_.append(1, '.').append(digits.data() + whole, end);
     } else {
-        held_ += '"';
-        for (const char c : text) {
-            if (c == '"') held_ += '"';
-            held_ += c;
-        }
-        held_ += '"';
+        held_.append("0.").append(static_cast<std::size_t>(-before_point), '0').append(digits.data(), end);
     }
     held_ += ',';
 }

@@ -12,6 +12,21 @@
 
 namespace base {
 
+// A text as it stands in the file, quoted where needed: made once for the cells of many rows.
+class CsvText {
+ public:
+    explicit CsvText(std::string_view text);
+    const std::string& quoted() const { return quoted_; }
+
+ private:
+    std::string quoted_;
+};
+
+// The cell of a time in seconds, as that of static_cast<double>(ns) / 1e9 is.
+struct CsvSeconds {
+    std::int64_t ns = 0;
+};
+
 class CsvWriter {
  public:
     // Rows appear one by one, which makes the file a record of a crash, or the table appears as a whole, which is
@@ -46,6 +61,12 @@ class CsvWriter {
     void add(std::string_view text);
     void add(const std::string& text) { add(std::string_view{text}); }
     void add(const char* text) { add(std::string_view{text}); }
+    void add(const CsvText& text)
+    {
+        held_ += text.quoted();
+        held_ += ',';
+    }
+    void add(CsvSeconds time);
     void add(double number) { add_number(number); }
     template <class Whole>
     requires std::is_integral_v<Whole>

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/random.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -119,4 +120,41 @@ TEST_CASE("an existing file is never overwritten by a new table")
     std::ofstream{scratch / "t.csv"} << "precious";
     CHECK_THROWS_AS(CsvWriter(scratch / "t.csv", {"a"}), base::UsageError);
     CHECK(read_whole(scratch / "t.csv") == "precious");
+}
+
+TEST_CASE("a time in seconds is written as the number of seconds is, a text as its quoted self")
+{
+    const testing::Scratch scratch;
+    Random random{7};
+    std::vector<std::int64_t> times{0,
+                                    1,
+                                    -1,
+                                    10,
+                                    999,
+                                    1'200,
+                                    12'000,
+                                    100'000'000'000'000,
+                                    999'999'999'999'999,
+                                    1'000'000'000'000'000,
+                                    INT64_MAX,
+                                    INT64_MIN,
+                                    -1'000'000'000,
+                                    1'000'000'000};
+    for (std::int64_t power = 1; power < 1'000'000'000'000'000; power *= 10)
+        for (int i = 0; i < 500; ++i)
+            times.push_back(static_cast<std::int64_t>(draw_below(random, 1000)) * power / (i % 2 == 0 ? 1 : 7));
+    {
+        CsvWriter ours{scratch / "ours.csv", {"text", "seconds"}, CsvWriter::Appear::whole};
+        CsvWriter plain{scratch / "plain.csv", {"text", "seconds"}, CsvWriter::Appear::whole};
+        for (const char* text : {"plain", "with, comma", "\"quoted\""}) {
+            const CsvText quoted{text};
+            for (const std::int64_t ns : times) {
+                ours.row(quoted, CsvSeconds{ns});
+                plain.row(text, static_cast<double>(ns) / 1e9);
+            }
+        }
+        ours.finish();
+        plain.finish();
+    }
+    CHECK(read_whole(scratch / "ours.csv") == read_whole(scratch / "plain.csv"));
 }

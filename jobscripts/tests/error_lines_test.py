@@ -142,7 +142,7 @@ WRONG = [  # ~ stands for a blank
     (2, "--ranks-per-node", "interference predict DIR --ranks 4 --ranks-per-node 0"),
     (2, "--threads", "trace-info --threads 0 LATE"),
     (2, "--from", "trace-waits --from then LATE"),
-    (2, "--threads is 1 or 2, not 3", "trace-path --threads 3 LATE"),
+    (2, "--threads is 1 to 64, not 0", "trace-path --threads 0 LATE"),
     (2, "--clock-offset", "trace-merge LATE OTHER -o NEW --clock-offset soon"),
     (2, "--memory", "trace-record --memory much -- true"),
     (2, "no program", "trace-record -o NEW -- no-such-program"),

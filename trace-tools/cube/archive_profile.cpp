@@ -3,8 +3,9 @@
 #include "base/saturating.hpp"
 #include "base/version.hpp"
 #include "trace-tools/otf2/ranks.hpp"
+#include "trace-tools/otf2/read/fan_out.hpp"
 #include "trace-tools/profile/call_path_profile.hpp"
-#include "trace-tools/replay/handover.hpp"
+#include "trace-tools/replay/first_pass.hpp"
 #include "trace-tools/replay/imbalance.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
 
@@ -224,15 +225,15 @@ ArchiveProfile profile_of(otf2::Reader& reader, int threads)
     otf2::CallTree tree;
     otf2::CallPathProfile visits{archive, tree};
     Waits waits;
-    replay::MpiReplay replay{reader,
-                             {.critical_path = true, .call_paths = &tree, .threads = threads},
+    replay::FirstPass first{reader, {.threads = threads}};
+    replay::MpiReplay replay{reader.archive(),
+                             first.take_started(),
+                             {.critical_path = true, .call_paths = &tree},
                              [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
                                  waits[key.pattern][{key.where, key.location}] += sum.ns;
                              }};
-    otf2::Soundness soundness{archive};
     otf2::FanOut analyses{&visits, &replay};
-    otf2::read_beside(reader, soundness, analyses, threads);
-    otf2::refuse_unsound(reader, soundness);
+    first.replay(analyses);
     visits.finish();
     replay.finish();
 
@@ -251,8 +252,7 @@ ArchiveProfile profile_of(otf2::Reader& reader, int threads)
         if (replay.joined()) add_critical_path(profile, replay.critical_path(), replay, places);
     }
     std::vector<std::string> problems;
-    for (const std::vector<std::string>& some :
-         {soundness.oddities(), reader.oddities(), visits.problems(), replay.problems()})
+    for (const std::vector<std::string>& some : {first.oddities(), visits.problems(), replay.problems()})
         problems.insert(problems.end(), some.begin(), some.end());
     const double tick_s =
         std::max(1e-9, 1.0 / static_cast<double>(std::max<std::uint64_t>(archive.clock.ticks_per_s, 1)));

@@ -3,6 +3,7 @@
 
 #include "trace-tools/otf2/archive.hpp"
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -26,8 +27,16 @@ class CallTree {
     const std::vector<Node>& nodes() const { return nodes_; }
 
  private:
+    // Of the last ones that were asked for.
+    struct Found {
+        std::uint32_t parent = nowhere;
+        std::uint32_t region = 0;
+        std::uint32_t child = nowhere;  // nowhere: none yet
+    };
+
     std::vector<Node> nodes_;
     std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and region
+    std::array<Found, 256> found_;
 };
 
 }  // namespace otf2

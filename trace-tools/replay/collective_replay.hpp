@@ -3,6 +3,7 @@
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/replay/critical_path/recycled.hpp"
 #include "trace-tools/replay/replay_state.hpp"
 
 #include <cstdint>
@@ -32,7 +33,7 @@ class CollectiveReplay {
     struct Instance {
         otf2::Operation operation = otf2::Operation::barrier;
         std::uint32_t root = otf2::no_root;
-        std::vector<MpiCall> calls;  // by rank
+        std::vector<MpiCall, Recycled<MpiCall>> calls;  // by rank
         std::size_t ended = 0;
         std::optional<Arrival>
             awaited;  // arrival that ends the waits: the last one, the root's or the last start; so far

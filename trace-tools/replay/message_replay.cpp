@@ -1,5 +1,7 @@
 #include "trace-tools/replay/message_replay.hpp"
 
+#include "trace-tools/replay/critical_path/recycled.hpp"
+
 #include <boost/smart_ptr/make_local_shared.hpp>
 
 #include <algorithm>
@@ -9,18 +11,37 @@ namespace replay {
 // The oldest unmatched message of the route that lacks this half, or a new message.
 MessageReplay::MessagePtr MessageReplay::match(const Route& route, bool sends)
 {
-    const auto entry = unmatched_.try_emplace(route).first;
+    auto entry = unmatched_.find(route);
+    if (entry == unmatched_.end()) entry = add_route(route);
     Unmatched& waiting = entry->second;
     if (waiting.messages.empty() || waiting.sent == sends) {
         waiting.sent = sends;
-        waiting.messages.push_back(boost::make_local_shared<Message>());
+        waiting.messages.push_back(boost::allocate_local_shared<Message>(Recycled<Message>{}));
         waiting.messages.back()->communicator = route.first.communicator;
         return waiting.messages.back();
     }
     MessagePtr message = std::move(waiting.messages.front());
     waiting.messages.pop_front();
-    if (waiting.messages.empty()) unmatched_.erase(entry);
+    if (waiting.messages.empty()) remove_route(entry);
     return message;
+}
+
+MessageReplay::UnmatchedOfRoutes::iterator MessageReplay::add_route(const Route& route)
+{
+    if (spare_.empty()) return unmatched_.try_emplace(route).first;
+    UnmatchedOfRoutes::node_type node = std::move(spare_.back());
+    spare_.pop_back();
+    node.key() = route;
+    return unmatched_.insert(std::move(node)).position;
+}
+
+void MessageReplay::remove_route(UnmatchedOfRoutes::iterator entry)
+{
+    constexpr std::size_t most_spare = 64;
+    if (spare_.size() < most_spare)
+        spare_.push_back(unmatched_.extract(entry));
+    else
+        unmatched_.erase(entry);
 }
 
 void MessageReplay::send(std::uint32_t location, const otf2::MessageRecord& message)
@@ -153,7 +174,7 @@ void MessageReplay::complete_sends(LocationMessages& own, const MpiCall& call)
         state_.wait_for(call.location, completion.last);
         return;
     }
-    const auto shared = boost::make_local_shared<SendCompletion>(std::move(completion));
+    const auto shared = boost::allocate_local_shared<SendCompletion>(Recycled<SendCompletion>{}, std::move(completion));
     for (const MessagePtr& message : own.completed_sends)
         if (!message->posted) message->completion = shared;
 }

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -80,7 +80,21 @@ class MessageReplay {
     };
     using Route = std::pair<Channel, std::uint32_t>;  // and the receiver's rank
 
+    struct RouteHash {
+        std::size_t operator()(const Route& route) const
+        {
+            constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio
+            const auto& [channel, receiver] = route;
+            std::uint64_t hash = (std::uint64_t{channel.communicator} << 32U | channel.tag) * spread;
+            hash = (hash ^ hash >> 29U ^ (std::uint64_t{channel.sender} << 32U | receiver)) * spread;
+            return hash ^ hash >> 32U;
+        }
+    };
+    using UnmatchedOfRoutes = std::unordered_map<Route, Unmatched, RouteHash>;
+
     MessagePtr match(const Route& route, bool sends);
+    UnmatchedOfRoutes::iterator add_route(const Route& route);
+    void remove_route(UnmatchedOfRoutes::iterator entry);
     MessagePtr post(std::uint32_t location, const Channel& channel);
     bool complete_receives(LocationMessages& own, const MpiCall& call);
     void complete_sends(LocationMessages& own, const MpiCall& call);
@@ -89,7 +103,8 @@ class MessageReplay {
 
     ReplayState& state_;
     std::vector<LocationMessages> locations_;
-    std::map<Route, Unmatched> unmatched_;
+    UnmatchedOfRoutes unmatched_;
+    std::vector<UnmatchedOfRoutes::node_type> spare_;  // of routes that had none left: their memory is used again
     std::uint64_t unmatched_receives_ = 0;
 };
 

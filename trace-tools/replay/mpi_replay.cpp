@@ -222,8 +222,13 @@ struct MpiReplay::Engine {
 };
 
 MpiReplay::MpiReplay(otf2::Reader& reader, const Options& options, Sink sink)
-    : engine_{std::make_unique<Engine>(reader.archive(), options, std::move(sink),
-                                       started_requests(reader, options.critical_path, options.threads))}
+    : MpiReplay{reader.archive(), started_requests(reader, options.critical_path, options.threads), options,
+                std::move(sink)}
+{
+}
+
+MpiReplay::MpiReplay(const otf2::Archive& archive, StartedRequests started, const Options& options, Sink sink)
+    : engine_{std::make_unique<Engine>(archive, options, std::move(sink), std::move(started))}
 {
 }
 

@@ -67,6 +67,8 @@ class MpiReplay : public otf2::Visitor {
 
     // Reads the archive once if it has non-blocking collectives or receives: see started_requests.hpp.
     MpiReplay(otf2::Reader& reader, const Options& options, Sink sink);
+    // Where they are known.
+    MpiReplay(const otf2::Archive& archive, struct StartedRequests started, const Options& options, Sink sink);
     ~MpiReplay() override;
 
     // After the last event.

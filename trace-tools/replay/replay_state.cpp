@@ -17,10 +17,32 @@ ReplayState::ReplayState(const otf2::Archive& of, const otf2::Part& only, bool a
       in_collective_(std::max(of.locations.size(), of.processes.size()), otf2::nowhere)
 {
     for (const otf2::Communicator& communicator : archive.communicators) {
-        std::unordered_map<std::uint32_t, std::uint32_t>& ranks = ranks_.emplace_back();
+        Ranks& ranks = ranks_.emplace_back(in_collective_.size(), communicator.members.size());
         for (std::uint32_t rank = 0; rank < communicator.members.size(); ++rank)
-            if (is_location(communicator.members[rank])) ranks.emplace(process_of(communicator.members[rank]), rank);
+            if (is_location(communicator.members[rank])) ranks.add(process_of(communicator.members[rank]), rank);
     }
+}
+
+ReplayState::Ranks::Ranks(std::size_t places, std::size_t members)
+{
+    constexpr std::size_t few = 16;  // places for each member
+    if (places <= few * members) all_.assign(places, otf2::nowhere);
+}
+
+// The first rank of a process stays.
+void ReplayState::Ranks::add(std::uint32_t place, std::uint32_t rank)
+{
+    if (all_.empty())
+        some_.emplace(place, rank);
+    else if (all_[place] == otf2::nowhere)
+        all_[place] = rank;
+}
+
+std::uint32_t ReplayState::Ranks::find(std::uint32_t place) const
+{
+    if (!all_.empty()) return all_[place];
+    const auto found = some_.find(place);
+    return found != some_.end() ? found->second : otf2::nowhere;
 }
 
 std::uint32_t ReplayState::process_of(std::uint32_t location) const
@@ -32,8 +54,8 @@ std::uint32_t ReplayState::process_of(std::uint32_t location) const
 std::optional<std::uint32_t> ReplayState::find_rank(std::uint32_t communicator, std::uint32_t location) const
 {
     if (communicator >= ranks_.size() || locations[location].in_mpi == 0) return std::nullopt;
-    const auto found = ranks_[communicator].find(process_of(location));
-    return found != ranks_[communicator].end() ? std::optional{found->second} : std::nullopt;
+    const std::uint32_t rank = ranks_[communicator].find(process_of(location));
+    return rank != otf2::nowhere ? std::optional{rank} : std::nullopt;
 }
 
 std::optional<std::uint32_t> ReplayState::rank_of(std::uint32_t communicator, std::uint32_t location)

@@ -92,8 +92,20 @@ struct ReplayState {
                std::int64_t end_ns);
 
  private:
-    std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> ranks_;  // by communicator: process or location
-    std::vector<std::uint32_t> in_collective_;                             // by process or location
+    // Of a communicator: rank by process or location.
+    class Ranks {
+     public:
+        Ranks(std::size_t places, std::size_t members);
+        void add(std::uint32_t place, std::uint32_t rank);
+        std::uint32_t find(std::uint32_t place) const;  // nowhere: no rank
+
+     private:
+        std::vector<std::uint32_t> all_;                         // by place; of a communicator of few it is empty
+        std::unordered_map<std::uint32_t, std::uint32_t> some_;  // then these are
+    };
+
+    std::vector<Ranks> ranks_;                  // by communicator
+    std::vector<std::uint32_t> in_collective_;  // by process or location
 };
 
 }  // namespace replay

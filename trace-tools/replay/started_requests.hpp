@@ -5,9 +5,12 @@
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/replay/open_requests.hpp"
 
 #include <compare>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace replay {
@@ -47,8 +50,44 @@ struct StartedRequests {
     std::vector<StartedReceives> receives;
 };
 
-// Reads the archive once, location by location, if it has a region of such operations. `blocking`: blocking receives,
-// too.
+// Has it a region of such operations? `blocking`: blocking receives, too.
+bool starts_or_receives(const otf2::Archive& archive, bool blocking);
+
+// Reads the archive once, location by location, if it has.
 StartedRequests started_requests(otf2::Reader& reader, bool blocking, int threads);
+
+// Takes all events of one location, then all of the next one.
+class StartCollector final : public otf2::Visitor {
+ public:
+    StartCollector(const otf2::Archive& archive, bool blocking);
+
+    StartedRequests take() { return std::move(started_); }
+    void add(StartedRequests other);  // of other locations
+
+    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override;
+    void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override;
+    void collective_request(const otf2::At& at, std::uint64_t request) override;
+    void collective_complete(const otf2::At& at, const otf2::CollectiveRecord& record) override;
+    void receive_request(const otf2::At& at, std::uint64_t request) override;
+    void receive(const otf2::At& at, const otf2::MessageRecord& message) override;
+
+ private:
+    struct Open {
+        OpenRequests<std::size_t> collectives;  // their numbers in the order of starts
+        OpenRequests<std::size_t> receives;
+        std::map<Channel, std::uint32_t> channels;
+        std::vector<std::uint32_t> regions;
+        int in_mpi = 0;
+        std::uint64_t calls = 0;
+    };
+
+    Open& of(const otf2::At& at);
+
+    StartedRequests started_;
+    std::vector<bool> mpi_;  // by region
+    bool blocking_;
+    std::uint32_t location_ = otf2::nowhere;
+    Open open_;
+};
 
 }  // namespace replay

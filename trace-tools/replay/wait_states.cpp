@@ -11,9 +11,48 @@ const std::vector<WaitState> wait_states{
 #undef WAIT_STATE
 };
 
+namespace {
+
+std::uint64_t hash_of(const WaitKey& key)
+{
+    constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio
+    const std::uint64_t names = std::uint64_t{key.communicator} << 32U | key.where;
+    const std::uint64_t place = std::uint64_t{key.location} << 8U | static_cast<std::uint64_t>(key.pattern);
+    std::uint64_t hash = static_cast<std::uint64_t>(key.step) * spread;
+    hash = (hash ^ hash >> 29U ^ names) * spread;
+    hash = (hash ^ hash >> 29U ^ place) * spread;
+    return hash ^ hash >> 32U;
+}
+
+}  // namespace
+
+std::size_t WaitSums::slot_of(const WaitKey& key) const
+{
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = hash_of(key) & mask;
+    while (slots_[slot] != 0 && sums_[slots_[slot] - 1].first != key) slot = (slot + 1) & mask;
+    return slot;
+}
+
+void WaitSums::index_anew(std::size_t slots)
+{
+    slots_.assign(slots, 0);
+    for (std::size_t i = 0; i < sums_.size(); ++i) slots_[slot_of(sums_[i].first)] = static_cast<std::uint32_t>(i + 1);
+}
+
+WaitSum& WaitSums::sum_of(const WaitKey& key)
+{
+    const std::size_t slot = slot_of(key);
+    if (slots_[slot] != 0) return sums_[slots_[slot] - 1].second;
+    sums_.emplace_back(key, WaitSum{});
+    slots_[slot] = static_cast<std::uint32_t>(sums_.size());
+    if (2 * sums_.size() > slots_.size()) index_anew(2 * slots_.size());
+    return sums_.back().second;
+}
+
 void WaitSums::add(const WaitKey& key, std::int64_t ns)
 {
-    WaitSum& sum = sums_[key];
+    WaitSum& sum = sum_of(key);
     sum.ns += ns;
     ++sum.count;
 }
@@ -31,19 +70,25 @@ void WaitSums::report_finished_steps()
     std::int64_t least = INT64_MAX;
     for (const std::int64_t step : reached_)
         if (step >= 0) least = std::min(least, step);
-    WaitKey first_in_a_step;  // those outside of steps may still grow
-    first_in_a_step.step = 0;
-    auto sum = sums_.lower_bound(first_in_a_step);
-    while (sum != sums_.end() && sum->first.step < least) {
-        sink_(sum->first, sum->second);
-        sum = sums_.erase(sum);
-    }
+    const auto grows = [&](const Sum& one) { return one.first.step < 0 || one.first.step >= least; };
+    const auto finished = std::stable_partition(sums_.begin(), sums_.end(), grows);
+    report(finished, sums_.end());
+    sums_.erase(finished, sums_.end());
+    index_anew(slots_.size());
+}
+
+// In the order of the keys.
+void WaitSums::report(std::vector<Sum>::iterator begin, std::vector<Sum>::iterator end)
+{
+    std::sort(begin, end, [](const Sum& one, const Sum& other) { return one.first < other.first; });
+    for (auto sum = begin; sum != end; ++sum) sink_(sum->first, sum->second);
 }
 
 void WaitSums::finish()
 {
-    for (const auto& [key, sum] : sums_) sink_(key, sum);
+    report(sums_.begin(), sums_.end());
     sums_.clear();
+    index_anew(least_slots);
 }
 
 }  // namespace replay

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <utility>
 #include <vector>
 
 namespace replay {
@@ -53,17 +53,25 @@ class WaitSums {
  public:
     using Sink = std::function<void(const WaitKey&, const WaitSum&)>;
 
-    WaitSums(std::size_t locations, Sink sink) : sink_{std::move(sink)}, reached_(locations, -1) {}
+    WaitSums(std::size_t locations, Sink sink) : sink_{std::move(sink)}, slots_(least_slots), reached_(locations, -1) {}
 
     void add(const WaitKey& key, std::int64_t ns);
     void begin_step(std::uint32_t location, std::int64_t step);
     void finish();  // after the last event: reports the rest
 
  private:
+    using Sum = std::pair<WaitKey, WaitSum>;
+    static constexpr std::size_t least_slots = 1024;
+
+    WaitSum& sum_of(const WaitKey& key);
+    std::size_t slot_of(const WaitKey& key) const;  // its own, or where it goes
+    void index_anew(std::size_t slots);
+    void report(std::vector<Sum>::iterator begin, std::vector<Sum>::iterator end);
     void report_finished_steps();
 
     Sink sink_;
-    std::map<WaitKey, WaitSum> sums_;
+    std::vector<Sum> sums_;              // each key once
+    std::vector<std::uint32_t> slots_;   // hash table: places in sums_, from 1; 0: free. At most half are taken
     std::vector<std::int64_t> reached_;  // by location: the last step that began
     std::size_t most_ = 4096;            // sums before the next report
 };

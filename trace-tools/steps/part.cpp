@@ -131,16 +131,15 @@ void add_part_options(base::Options& options, PartWords& words)
     options.add("to", words.to, "and what is earlier than this after the first event", "TIME");
 }
 
-std::int64_t Part::within(std::uint32_t location, std::int64_t begin_ns, std::int64_t end_ns) const
+std::int64_t Part::inside_ns(std::uint32_t location, std::int64_t begin_ns, std::int64_t end_ns) const
 {
-    if (archive_ == nullptr) return end_ns - begin_ns;
     const Spans& spans = spans_[slot_of(*archive_, location)];
     auto span = std::upper_bound(spans.begin(), spans.end(), begin_ns,
                                  [](std::int64_t ns, const Span& one) { return ns < one.end_ns; });
-    std::int64_t inside_ns = 0;
+    std::int64_t sum_ns = 0;
     for (; span != spans.end() && span->begin_ns < end_ns; ++span)
-        inside_ns += std::min(span->end_ns, end_ns) - std::max(span->begin_ns, begin_ns);
-    return inside_ns;
+        sum_ns += std::min(span->end_ns, end_ns) - std::max(span->begin_ns, begin_ns);
+    return sum_ns;
 }
 
 Part part_of(Reader& reader, const PartWords& words)

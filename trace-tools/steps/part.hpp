@@ -37,9 +37,14 @@ class Part {
     bool is_all() const { return archive_ == nullptr; }
 
     // How long from begin to end the location is in the part; in the archive's common time.
-    std::int64_t within(std::uint32_t location, std::int64_t begin_ns, std::int64_t end_ns) const;
+    std::int64_t within(std::uint32_t location, std::int64_t begin_ns, std::int64_t end_ns) const
+    {
+        return is_all() ? end_ns - begin_ns : inside_ns(location, begin_ns, end_ns);
+    }
 
  private:
+    std::int64_t inside_ns(std::uint32_t location, std::int64_t begin_ns, std::int64_t end_ns) const;
+
     const Archive* archive_ = nullptr;
     std::vector<std::vector<Span>> spans_;
 };

@@ -6,136 +6,16 @@
 #include "trace-tools/otf2/read/soundness.hpp"
 #include "trace-tools/steps/no_region.hpp"
 #include "trace-tools/steps/step_collection.hpp"
+#include "trace-tools/steps/use_of_regions.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <deque>
 #include <map>
-#include <unordered_map>
+#include <utility>
 
 namespace otf2 {
 
 namespace {
-
-// How often a location visited a region, and for how long.
-struct Use {
-    std::uint64_t visits = 0;
-    std::uint64_t open = 0;
-    std::int64_t first_ns = 0;  // when the first visit began
-    std::int64_t begin_ns = 0;  // .. and the last
-    std::int64_t covered_ns = 0;
-    std::size_t depth = 0;
-    std::uint32_t around = nowhere;  // the region it is directly inside of
-    bool same_place = true;          // at every visit
-    std::int64_t numbered_ns = 0;    // of visits with an attribute `step`, outside of others that have one
-    struct Lengths {
-        std::uint64_t visits = 0;
-        std::int64_t ns = 0;
-    };
-    std::map<std::size_t, Lengths> lengths;  // by power of two
-
-    bool alike() const
-    {
-        for (const auto& [power, these] : lengths) {
-            const auto next = lengths.find(power + 1);
-            const Lengths more = next == lengths.end() ? Lengths{} : next->second;
-            if (2 * (these.visits + more.visits) >= visits && 2 * (these.ns + more.ns) >= covered_ns) return true;
-        }
-        return false;
-    }
-};
-
-class UseOfRegions : public Visitor {
- public:
-    explicit UseOfRegions(const Archive& archive)
-        : number_{archive.find_attribute(base::attribute::step)}, places_(archive.locations.size())
-    {
-    }
-
-    void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override
-    {
-        Place& place = seen(at);
-        Use& use = place.uses[region];
-        const bool numbered = place.numbered == 0 && number_ && attributes.number(*number_);
-        const std::uint32_t around = place.open.empty() ? nowhere : place.open.back().region;
-        place.open.push_back({region, numbered});
-        if (numbered || place.numbered > 0) ++place.numbered;
-        if (use.open++ > 0) return;
-        if (use.visits == 0) {
-            use.depth = place.open.size();
-            use.around = around;
-            use.first_ns = at.time_ns;
-        }
-        use.same_place = use.same_place && use.depth == place.open.size() && use.around == around;
-        use.begin_ns = at.time_ns;
-    }
-
-    void leave(const At& at, std::uint32_t region, const EventAttributes&) override
-    {
-        Place& place = seen(at);
-        const auto left = place.uses.find(region);
-        if (left == place.uses.end() || left->second.open == 0) return;
-        for (bool found = false; !found; place.open.pop_back()) {
-            const Open last = place.open.back();
-            found = last.region == region;
-            if (place.numbered > 0) --place.numbered;
-            end_visit(place.uses[last.region], last, at.time_ns);
-        }
-    }
-
-    void metric(const At& at, std::uint32_t, const MetricValue&) override { seen(at); }
-    void other(const At& at) override { seen(at); }
-
-    // Takes what the other saw of other locations.
-    void add(UseOfRegions& other)
-    {
-        for (std::size_t location = 0; location < places_.size(); ++location)
-            if (other.saw_anything(location)) places_[location] = std::move(other.places_[location]);
-    }
-
-    bool saw_anything(std::size_t location) const { return places_[location].last_ns >= places_[location].first_ns; }
-    std::int64_t length_ns(std::size_t location) const
-    {
-        return places_[location].last_ns - places_[location].first_ns;
-    }
-    const std::unordered_map<std::uint32_t, Use>& uses(std::size_t location) const { return places_[location].uses; }
-
- private:
-    struct Open {
-        std::uint32_t region;
-        bool numbered;
-    };
-    struct Place {
-        std::vector<Open> open;
-        std::size_t numbered = 0;  // regions that are open, from the one with an attribute `step` on
-        std::unordered_map<std::uint32_t, Use> uses;
-        std::int64_t first_ns = INT64_MAX;
-        std::int64_t last_ns = INT64_MIN;
-    };
-
-    static void end_visit(Use& use, const Open& visit, std::int64_t time_ns)
-    {
-        if (--use.open > 0) return;
-        const std::int64_t length_ns = std::max<std::int64_t>(time_ns - use.begin_ns, 0);
-        ++use.visits;
-        use.covered_ns += length_ns;
-        if (visit.numbered) use.numbered_ns += std::max<std::int64_t>(length_ns, 1);
-        Use::Lengths& lengths = use.lengths[std::bit_width(static_cast<std::uint64_t>(length_ns))];
-        ++lengths.visits;
-        lengths.ns += length_ns;
-    }
-
-    Place& seen(const At& at)
-    {
-        Place& place = places_[at.location];
-        place.first_ns = std::min(place.first_ns, at.time_ns);
-        place.last_ns = std::max(place.last_ns, at.time_ns);
-        return place;
-    }
-
-    std::optional<std::uint32_t> number_;
-    std::vector<Place> places_;  // by location
-};
 
 // Of each rank the first location with events.
 std::vector<std::size_t> first_locations(const Archive& archive, const UseOfRegions& use)
@@ -154,15 +34,15 @@ std::vector<std::size_t> first_locations(const Archive& archive, const UseOfRegi
 }
 
 // What it is like on all ranks; empty if it is no step on one of them.
-std::optional<Use> use_as_step(std::uint32_t region, const std::vector<std::size_t>& locations,
-                               const UseOfRegions& seen)
+std::optional<RegionUse> use_as_step(std::uint32_t region, const std::vector<std::size_t>& locations,
+                                     const UseOfRegions& seen)
 {
     constexpr std::uint64_t least_visits = 3;
-    std::optional<Use> all;
+    std::optional<RegionUse> all;
     for (const std::size_t location : locations) {
-        const auto found = seen.uses(location).find(region);
-        if (found == seen.uses(location).end()) return {};
-        const Use& use = found->second;
+        const RegionUse* const found = seen.find(location, region);
+        if (found == nullptr) return {};
+        const RegionUse& use = *found;
         if (use.visits < least_visits || !use.same_place || !use.alike() ||
             2 * use.covered_ns < seen.length_ns(location) || (all && use.visits != all->visits))
             return {};
@@ -197,9 +77,9 @@ std::uint64_t calls_on_every_rank(std::uint32_t region, const std::vector<std::s
     std::uint64_t least = UINT64_MAX;
     std::uint64_t most = 0;
     for (const std::size_t location : locations) {
-        const auto found = seen.uses(location).find(region);
-        if (found == seen.uses(location).end()) return 0;
-        const Use& use = found->second;
+        const RegionUse* const found = seen.find(location, region);
+        if (found == nullptr) return 0;
+        const RegionUse& use = *found;
         const auto apart_ns = static_cast<double>(use.begin_ns - use.first_ns);
         const auto least_ns = least_share * static_cast<double>(seen.length_ns(location));
         if (use.visits < least_calls || !use.same_place || apart_ns < least_ns) return 0;
@@ -290,10 +170,10 @@ std::optional<std::uint32_t> step_region(const Archive& archive, const std::vect
 {
     if (const auto numbered = with_number(archive, locations, seen)) return numbered;
     std::optional<std::uint32_t> best;
-    Use use_of_best;
+    RegionUse use_of_best;
     for (std::uint32_t region = 0; region < archive.regions.size(); ++region) {
         if (!could_be_a_step(archive.regions[region])) continue;
-        const std::optional<Use> use = use_as_step(region, locations, seen);
+        const std::optional<RegionUse> use = use_as_step(region, locations, seen);
         if (!use) continue;
         const bool better = !best || use->depth < use_of_best.depth ||
                             (use->depth == use_of_best.depth && use->covered_ns > use_of_best.covered_ns);
@@ -334,7 +214,12 @@ FoundSteps find_steps(Reader& reader, int threads)
     for (int i = 0; i < threads; ++i) visitors.push_back(&parts.emplace_back(archive));
     read_soundly(reader, visitors);
     for (; parts.size() > 1; parts.pop_back()) parts.front().add(parts.back());
-    const UseOfRegions& seen = parts.front();
+    return find_steps(archive, parts.front());
+}
+
+FoundSteps find_steps(const Archive& archive, UseOfRegions& seen)
+{
+    seen.finish();
     const std::vector<std::size_t> locations = first_locations(archive, seen);
     FoundSteps found{step_region(archive, locations, seen), {}};
     if (!found.region) found.call = step_call(archive, locations, seen);
@@ -351,6 +236,7 @@ std::optional<std::uint32_t> find_step_call(Reader& reader)
     const Archive& archive = reader.archive();
     UseOfRegions seen{archive};
     read_soundly(reader, seen);
+    seen.finish();
     return step_call(archive, first_locations(archive, seen), seen);
 }
 

@@ -42,6 +42,8 @@ struct FoundSteps {
     std::optional<std::uint32_t> call;
 };
 FoundSteps find_steps(Reader& reader, int threads = 1);
+// The same, where all events were seen.
+FoundSteps find_steps(const Archive& archive, class UseOfRegions& seen);
 
 // The region of that name. Throws UsageError, of that option, if there is none.
 std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option = "--step-region");

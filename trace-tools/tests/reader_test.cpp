@@ -9,7 +9,6 @@
 #include "trace-tools/otf2/write/recorded.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/profile/profile.hpp"
-#include "trace-tools/replay/handover.hpp"
 
 #include <doctest/doctest.h>
 
@@ -40,26 +39,6 @@ std::map<std::string, std::uint64_t> visits(const otf2::Archive& archive, const 
     for (std::size_t i = 0; i < archive.regions.size(); ++i)
         if (profile.regions()[i].visits > 0) visits[archive.regions[i].name] += profile.regions()[i].visits;
     return visits;
-}
-
-// In the order of time, by OTF2's own reader, out of the file to which events were put aside, and on another thread.
-void check_orders(const fs::path& anchor)
-{
-    otf2::Reader direct{anchor};
-    otf2::Reader merging{anchor, {.most_open_bytes = 0}};
-    otf2::Listing ordered{direct.archive(), true};
-    otf2::Listing merged{merging.archive(), true};
-    direct.read(ordered);
-    merging.read(merged);
-    CHECK(!ordered.lines.empty());
-    CHECK(ordered.lines == merged.lines);
-    CHECK(direct.problems() == merging.problems());
-
-    otf2::Listing elsewhere{direct.archive(), true};
-    otf2::Handover handover{direct, elsewhere};
-    direct.read(handover);
-    handover.finish();
-    CHECK(ordered.lines == elsewhere.lines);
 }
 
 }  // namespace
@@ -253,73 +232,6 @@ TEST_CASE("both ways of reading give the same events")
     std::sort(ordered.lines.begin(), ordered.lines.end());
     std::sort(by_location.lines.begin(), by_location.lines.end());
     CHECK(ordered.lines == by_location.lines);
-}
-
-TEST_CASE("events put aside, or visited on another thread, are as OTF2's own reader gives them, in its order")
-{
-    const testing::Scratch scratch;
-    {
-        otf2::Recorder recorder{scratch / "kinds"};
-        const otf2::RegionRef region = recorder.region("work");
-        const otf2::AttributeRef whole = recorder.attribute("whole", otf2::Type::uint64, "");
-        const otf2::AttributeRef negative = recorder.attribute("negative", otf2::Type::int64, "");
-        const otf2::AttributeRef real = recorder.attribute("real", otf2::Type::real, "");
-        const otf2::AttributeRef words = recorder.attribute("words", otf2::Type::text, "");
-        const otf2::MetricRef metric = recorder.metric("change", "B", otf2::Type::int64);
-        for (const char* name : {"one", "two", "three"}) {
-            otf2::LocationRecorder& location = recorder.location(name);
-            for (std::int64_t i = 0; i < 2'000; ++i) {
-                location.enter(region, 1'000'000 * i,
-                               {{whole, std::uint64_t{3}}, {negative, -i}, {real, 0.1 * static_cast<double>(i)}});
-                location.metric(metric, -5 * i, 1'000'000 * i + 1);
-                location.leave(region, 1'000'000 * i + 500'000 + i % 7, {{words, recorder.text(name)}});
-            }
-        }
-        recorder.finish();
-    }
-    check_orders(scratch / "kinds/traces.otf2");
-    std::ofstream{scratch / "spec"} << R"(ranks 5
-clock 1 offset=21ms drift=40
-repeat 300 step {
-  work 1ms..9ms
-  MPI_Bcast 1ms root=3 bytes=70kB
-  MPI_Iallreduce 5ms request=one
-  MPI_Isend 1>0 1ms..7ms request=two
-  MPI_Send 0>2 1ms tag=70000
-  MPI_Wait one
-  MPI_Wait two
-}
-)";
-    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "mpi"}).status == 0);
-    check_orders(scratch / "mpi/traces.otf2");
-}
-
-TEST_CASE("events of real archives, put aside or visited on another thread, are as OTF2's own reader gives them")
-{
-    for (const char* name : {"casita-4_mpi_ls_barr", "casita-2_cuda_simple", "pipit-ping-pong-papi"}) {
-        const fs::path anchor = real_archive(name);
-        if (anchor.empty()) return;
-        check_orders(anchor);
-    }
-}
-
-TEST_CASE("what a visitor throws comes out of the reading")
-{
-    const testing::Scratch scratch;
-    const fs::path directory = small_archive(scratch);
-    struct Impatient : otf2::Visitor {
-        void leave(const otf2::At&, std::uint32_t, const otf2::EventAttributes&) override
-        {
-            throw base::UsageError{"enough"};
-        }
-    };
-    otf2::Reader reader{directory / "traces.otf2"};
-    Impatient impatient;
-    CHECK_THROWS_WITH_AS(reader.read(impatient), "enough", base::UsageError);
-    CHECK_THROWS_WITH_AS(reader.read_by_location(impatient), "enough", base::UsageError);
-    otf2::Visitor patient;
-    CHECK_THROWS_WITH_AS(otf2::read_beside(reader, patient, impatient, 2), "enough", base::UsageError);
-    CHECK_THROWS_WITH_AS(otf2::read_beside(reader, impatient, patient, 2), "enough", base::UsageError);
 }
 
 TEST_CASE("a region that is never left is closed at the last event and reported")

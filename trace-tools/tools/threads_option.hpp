@@ -8,15 +8,19 @@
 #include <algorithm>
 
 struct Threads {
+    static constexpr int most = 64;
     int count = std::min<int>(static_cast<int>(base::allowed_cpus().size()), 2);
 
     void add_to(base::Options& options)
     {
-        options.add("threads", count, "with 2 one thread reads events while another analyses them", "1|2");
+        options.add("threads", count,
+                    "so many read events; with 2 or more one gives them on in the order of time while another analyses "
+                    "them",
+                    "N");
     }
 
     void check() const
     {
-        if (count < 1 || count > 2) base::fail_usage("--threads is 1 or 2, not ", count);
+        if (count < 1 || count > most) base::fail_usage("--threads is 1 to ", most, ", not ", count);
     }
 };

@@ -5,9 +5,9 @@
 #include "base/words.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/replay/first_pass.hpp"
 #include "trace-tools/replay/imbalance.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
-#include "trace-tools/replay/replay_archive.hpp"
 #include "trace-tools/replay/root_causes.hpp"
 #include "trace-tools/tools/archive_tool.hpp"
 
@@ -93,11 +93,13 @@ int analyse(const ArchiveTool& tool)
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
-    replay::MpiReplay replay{
-        reader,
-        {.critical_path = true, .part = otf2::part_of(reader, tool.part), .threads = tool.threads.count},
-        [](const replay::WaitKey&, const replay::WaitSum&) {}};
-    replay::replay_archive(reader, replay, tool.name, tool.threads.count);
+    const otf2::Part part = otf2::part_of(reader, tool.part);
+    replay::FirstPass first{reader, {.threads = tool.threads.count}};
+    replay::MpiReplay replay{archive,
+                             first.take_started(),
+                             {.critical_path = true, .part = part},
+                             [](const replay::WaitKey&, const replay::WaitSum&) {}};
+    replay::replay_archive(first, replay, tool.name);
     if (!replay.joined()) {
         if (!out.empty()) write(out, {}, {}, archive);
         std::cout << "no ranks that MPI joins and no threads that tasks join: no critical path\n";
@@ -155,9 +157,8 @@ try {
         "from TASK_CREATE to the TASK of another thread, from that to the TASK_WAIT that it ends in. Where threads "
         "meet "
         "in rounds by the clock, as those of ddl-train's strategy cycle do, who was late is lost among the rounds. "
-        "Where the archive "
-        "has many locations, its events are put aside in the directory for temporary files (TMPDIR): about half its "
-        "size.");
+        "The archive's events are put aside in the directory for temporary files (TMPDIR): about half its size. Where "
+        "there is no room the archive is read twice.");
     tool.options.example("trace-path train/trace/traces.otf2");
     tool.options.example("trace-path train/trace/traces.otf2 --from 10s --to 20s -o path");
     return tool.run(argc, argv, analyse);

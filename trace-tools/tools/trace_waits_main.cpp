@@ -7,9 +7,9 @@
 #include "base/words.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/replay/first_pass.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
 #include "trace-tools/replay/pop.hpp"
-#include "trace-tools/replay/replay_archive.hpp"
 #include "trace-tools/replay/root_causes.hpp"
 #include "trace-tools/steps/step_region.hpp"
 #include "trace-tools/tools/archive_tool.hpp"
@@ -29,14 +29,6 @@ namespace {
 double seconds(std::int64_t ns)
 {
     return static_cast<double>(ns) / 1e9;
-}
-
-// nowhere: what has an attribute `step`, if anything.
-std::uint32_t step_region(otf2::Reader& reader, const std::string& named, int threads)
-{
-    if (!named.empty()) return otf2::step_region_named(reader.archive(), named);
-    if (reader.archive().find_attribute(base::attribute::step)) return otf2::nowhere;
-    return otf2::find_step_region(reader, threads).value_or(otf2::nowhere);
 }
 
 void write_pop(const std::filesystem::path& file, const replay::MpiReplay& replay,
@@ -144,9 +136,11 @@ class Tables {
  public:
     Tables(const std::filesystem::path& directory, const otf2::Archive& archive, const std::vector<std::int64_t>& ranks,
            int threads)
-        : directory_{directory}, archive_{archive}, ranks_{ranks}
+        : directory_{directory}, ranks_{ranks}
     {
         if (directory.empty()) return;
+        for (const otf2::Region& region : archive.regions) regions_.emplace_back(region.name);
+        for (const otf2::Communicator& one : archive.communicators) communicators_.emplace_back(one.name);
         constexpr auto whole = base::CsvWriter::Appear::whole;
         made_.emplace(directory);
         waits_.emplace(
@@ -191,17 +185,18 @@ class Tables {
     void write(const Row& row)
     {
         if (const auto* phase = std::get_if<replay::PhaseTime>(&row)) {
-            phases_->row(archive_.regions[phase->where].name, ranks_[phase->location], phase->step, seconds(phase->ns));
+            phases_->row(regions_[phase->where], ranks_[phase->location], phase->step, base::CsvSeconds{phase->ns});
             return;
         }
         const auto& [key, sum] = std::get<WaitRow>(row);
-        waits_->row(replay::wait_state(key.pattern).cube_name, archive_.communicators[key.communicator].name,
-                    archive_.regions[key.where].name, ranks_[key.location], key.step, seconds(sum.ns), sum.count);
+        waits_->row(replay::wait_state(key.pattern).cube_name, communicators_[key.communicator], regions_[key.where],
+                    ranks_[key.location], key.step, base::CsvSeconds{sum.ns}, sum.count);
     }
 
     std::filesystem::path directory_;
-    const otf2::Archive& archive_;
     const std::vector<std::int64_t>& ranks_;
+    std::vector<base::CsvText> regions_;
+    std::vector<base::CsvText> communicators_;
     std::optional<base::MadeDirectories> made_;
     std::optional<base::CsvWriter> waits_;
     std::optional<base::CsvWriter> phases_;
@@ -212,8 +207,12 @@ int analyse(const ArchiveTool& tool)
 {
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
-    const bool steps = !tool.out().empty() || !tool.step_region.empty();
-    const std::uint32_t step = steps ? step_region(reader, tool.step_region, tool.threads.count) : otf2::nowhere;
+    std::uint32_t step = otf2::nowhere;  // then what has an attribute `step`, if anything
+    if (!tool.step_region.empty()) step = otf2::step_region_named(archive, tool.step_region);
+    const bool looks_for_steps =
+        !tool.out().empty() && tool.step_region.empty() && !archive.find_attribute(base::attribute::step);
+    replay::FirstPass first{reader, {.steps = looks_for_steps, .threads = tool.threads.count}};
+    if (looks_for_steps) step = first.steps().region.value_or(otf2::nowhere);
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     Waits totals;
     Tables tables{tool.out(), archive, ranks, tool.threads.count};
@@ -226,14 +225,14 @@ int analyse(const ArchiveTool& tool)
         total.of_location[key.location].ns += sum.ns;
         total.of_location[key.location].count += sum.count;
     };
-    replay::MpiReplay replay{reader,
+    replay::MpiReplay replay{archive,
+                             first.take_started(),
                              {.critical_path = true,
                               .step_region = step,
                               .phases = [&](const replay::PhaseTime& phase) { tables.phase(phase); },
-                              .part = otf2::part_of(reader, tool.part),
-                              .threads = tool.threads.count},
+                              .part = otf2::part_of(reader, tool.part)},
                              add_wait};
-    replay::replay_archive(reader, replay, tool.name, tool.threads.count);
+    replay::replay_archive(first, replay, tool.name);
     const std::optional<replay::Efficiencies> found = replay::efficiencies(replay.times());
     tables.finish(replay, found);
     print(totals, replay, ranks, archive, found, tool.part.text());
@@ -301,8 +300,8 @@ try {
              {"parallel_efficiency", "load balance x communication: mean computation / longest run"},
          }});
     tool.options.epilogue(
-        "Where the archive has many locations, its events are put aside in the directory for temporary files "
-        "(TMPDIR): about half its size.");
+        "The archive's events are put aside in the directory for temporary files (TMPDIR): about half its size. Where "
+        "there is no room the archive is read twice.");
     tool.options.example("trace-waits train/trace/traces.otf2");
     tool.options.example("trace-waits train/trace/traces.otf2 --region step -o waits");
     return tool.run(argc, argv, analyse);

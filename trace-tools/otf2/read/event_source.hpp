@@ -57,7 +57,7 @@ class EventSource {
             return OTF2_CALLBACK_SUCCESS;
         }
         try {
-            work(At{.location = last_index_, .time_ns = references_.time_ns(time)});
+            work(At{.location = last_index_, .time_ns = references_.time_ns(time), .tick = time});
             return OTF2_CALLBACK_SUCCESS;
         } catch (...) {
             thrown_ = std::current_exception();

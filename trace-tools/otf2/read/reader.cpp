@@ -263,7 +263,8 @@ void Reader::merge(Visitor& visitor)
     if (code) reading(anchor_, [&] { base::fail("no directory to put events aside in (TMPDIR): ", code.message()); });
     Spill spill{archive_, *references_, directory};
     read_by_location(spill);
-    spill.read(visitor);
+    Spill* const alone = &spill;
+    Spill::read({&alone, 1}, visitor);
 }
 
 void Reader::read_by_location(Visitor& visitor)

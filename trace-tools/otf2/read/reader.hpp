@@ -23,6 +23,7 @@ namespace otf2 {
 struct At {
     std::uint32_t location;  // index into Archive::locations
     std::int64_t time_ns;
+    std::uint64_t tick = 0;  // the same on the archive's clock: orders events of the same ns
 };
 
 // A metric's value, in its type.
@@ -117,6 +118,7 @@ class Reader {
 
  private:
     friend class Handover;
+    friend class EventsAside;
     class Pass;
     struct Tally;
     enum class Order { time, location };

@@ -42,7 +42,7 @@ struct alignas(cache_line_bytes) LocationProfile {
 };
 
 // In any order of locations, each location's events in the order of the archive.
-class Soundness : public Visitor {
+class Soundness final : public Visitor {
  public:
     explicit Soundness(const Archive& archive);
 

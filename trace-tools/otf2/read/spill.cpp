@@ -3,6 +3,10 @@
 #include "trace-tools/otf2/read/event_source.hpp"
 #include "trace-tools/otf2/read/spill_format.hpp"
 
+#include <string>
+#include <string_view>
+#include <system_error>
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,13 +19,15 @@ constexpr std::size_t write_bytes = 256 << 10;
 
 }  // namespace
 
-Spill::Spill(const Archive& archive, const ReferenceTable& references, const std::filesystem::path& directory)
-    : archive_{archive}, references_{references}
+Spill::Spill(const Archive& archive, const ReferenceTable& references, const std::filesystem::path& directory,
+             WhenFull when_full)
+    : archive_{archive}, references_{references}, when_full_{when_full}
 {
     std::string name = directory / "events-XXXXXX";
     file_ = base::check_errno(::mkostemp(name.data(), O_CLOEXEC), "create a file in ", directory.string());
     ::unlink(name.c_str());
-    unwritten_.reserve(write_bytes + longest_event);
+    unwritten_.resize(write_bytes + longest_event);
+    end_ = unwritten_.data();
 }
 
 Spill::~Spill()
@@ -31,32 +37,55 @@ Spill::~Spill()
 
 void Spill::begin(Kind kind, const At& at)
 {
-    if (sections_.empty() || sections_.back().location != at.location) {
-        const std::uint64_t here = written_ + unwritten_.size();
-        if (!sections_.empty()) sections_.back().end = here;
-        sections_.push_back({.location = at.location, .begin = here});
-        last_ns_ = 0;
-    }
-    if (unwritten_.size() >= write_bytes) write_out();
-    unwritten_ += static_cast<char>(kind);
-    put(difference(at.time_ns, last_ns_));
-    last_ns_ = at.time_ns;
+    if (at.location != location_) begin_section(at.location);
+    if (end_ >= unwritten_.data() + write_bytes) write_out();
+    *end_++ = static_cast<char>(kind);
+    put(difference(at.tick, last_tick_));
+    last_tick_ = at.tick;
+}
+
+void Spill::begin_section(std::uint32_t location)
+{
+    const std::uint64_t here = written_ + static_cast<std::uint64_t>(end_ - unwritten_.data());
+    if (!sections_.empty()) sections_.back().end = here;
+    sections_.push_back({.location = location, .begin = here});
+    location_ = location;
+    last_tick_ = 0;
 }
 
 void Spill::put(std::uint64_t number)
 {
-    for (; number >= 0x80; number >>= 7U) unwritten_ += static_cast<char>(number | 0x80);
-    unwritten_ += static_cast<char>(number);
+    char* end = end_;  // which is written once, not for each byte
+    for (; number >= 0x80; number >>= 7U) *end++ = static_cast<char>(number | 0x80);
+    *end++ = static_cast<char>(number);
+    end_ = end;
+}
+
+bool Spill::is_whole()
+{
+    write_out();
+    return !gave_up_;
 }
 
 void Spill::write_out()
 {
-    for (std::string_view rest = unwritten_; !rest.empty();) {
-        const auto bytes = base::check_errno(::write(file_, rest.data(), rest.size()), "put events aside");
-        rest.remove_prefix(static_cast<std::size_t>(bytes));
+    const std::string_view all{unwritten_.data(), static_cast<std::size_t>(end_ - unwritten_.data())};
+    try {
+        if (!gave_up_) write(all);
+    } catch (const std::system_error&) {
+        if (when_full_ == WhenFull::fails) throw;
+        gave_up_ = true;
     }
-    written_ += unwritten_.size();
-    unwritten_.clear();
+    written_ += all.size();
+    end_ = unwritten_.data();
+}
+
+void Spill::write(std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        const auto written = base::check_errno(::write(file_, bytes.data(), bytes.size()), "put events aside");
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
 }
 
 void Spill::put(const CollectiveRecord& record)
@@ -86,6 +115,7 @@ void Spill::put(const EventAttributes& attributes)
         OTF2_Type type = OTF2_TYPE_NONE;
         OTF2_AttributeValue value{};
         check(OTF2_AttributeList_GetAttributeByIndex(attributes.list_, i, &id, &type, &value), "read an attribute");
+        if (end_ >= unwritten_.data() + write_bytes) write_out();
         put(id);
         put(type);
         put(value.uint64);  // as wide as the others of the union

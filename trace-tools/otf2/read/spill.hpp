@@ -7,7 +7,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace otf2 {
@@ -15,14 +16,21 @@ namespace otf2 {
 // Takes all events of one location, then all of the next one.
 class Spill : public Visitor {
  public:
-    // In an unnamed file in the directory. Throws std::system_error if none can be made, and where the disk is full.
-    Spill(const Archive& archive, const struct ReferenceTable& references, const std::filesystem::path& directory);
+    enum class WhenFull { fails, gives_up };
+
+    // In an unnamed file in the directory. Throws std::system_error if none can be made. Where the disk is full it
+    // fails, or gives up: it is not whole then.
+    Spill(const Archive& archive, const struct ReferenceTable& references, const std::filesystem::path& directory,
+          WhenFull when_full = WhenFull::fails);
     ~Spill() override;
     Spill(const Spill&) = delete;
     Spill& operator=(const Spill&) = delete;
 
-    // All of them, in the order of time; ties by location.
-    void read(Visitor& visitor);
+    bool is_whole();
+
+    // All that the spills took, each of other locations, in the order of OTF2's own reader: by the archive's clock,
+    // ties by the locations' numbers.
+    static void read(std::span<Spill* const> spills, Visitor& visitor);
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
     void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
@@ -49,19 +57,25 @@ class Spill : public Visitor {
     };
 
     void begin(Kind kind, const At& at);
+    void begin_section(std::uint32_t location);
     void put(std::uint64_t number);
     void put(const CollectiveRecord& record);
     void put(const MessageRecord& message);
     void put(const EventAttributes& attributes);
     void write_out();
+    void write(std::string_view bytes);
 
     const Archive& archive_;
     const ReferenceTable& references_;
+    WhenFull when_full_;
+    bool gave_up_ = false;
     int file_ = -1;
-    std::string unwritten_;
+    std::vector<char> unwritten_;
+    char* end_ = nullptr;        // of what is unwritten
     std::uint64_t written_ = 0;  // bytes
     std::vector<Section> sections_;
-    std::int64_t last_ns_ = 0;  // of the last section
+    std::uint32_t location_ = nowhere;  // of the last section
+    std::uint64_t last_tick_ = 0;       // in it
 };
 
 }  // namespace otf2

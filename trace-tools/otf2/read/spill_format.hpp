@@ -10,7 +10,7 @@ namespace otf2 {
 
 // An event is
 // 1. its kind, one byte,
-// 2. the time since the location's previous event,
+// 2. the ticks since the location's previous event,
 // 3. the arguments of its kind, in their order.
 // Numbers are written seven bits a byte, the low ones first, the last byte without its high bit.
 enum class Spill::Kind : std::uint8_t {
@@ -44,6 +44,10 @@ inline std::uint64_t unfolded(std::uint64_t number)
     return number >> 1U ^ ((number & 1U) != 0 ? UINT64_MAX : 0);
 }
 
+inline std::uint64_t difference(std::uint64_t later, std::uint64_t earlier)
+{
+    return folded(later - earlier);
+}
 inline std::uint64_t difference(std::int64_t later_ns, std::int64_t earlier_ns)
 {
     return folded(static_cast<std::uint64_t>(later_ns) - static_cast<std::uint64_t>(earlier_ns));

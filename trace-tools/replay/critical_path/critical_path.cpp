@@ -1,5 +1,7 @@
 #include "trace-tools/replay/critical_path/critical_path.hpp"
 
+#include "trace-tools/replay/critical_path/recycled.hpp"
+
 #include <boost/smart_ptr/make_local_shared.hpp>
 
 #include <algorithm>
@@ -7,7 +9,9 @@
 namespace replay {
 
 struct CriticalPathChain::Segment {
-    std::vector<std::pair<PathKey, std::int64_t>> times;
+    using Time = std::pair<PathKey, std::int64_t>;
+    using Times = std::vector<Time, Recycled<Time>>;
+    Times times;
     Position previous;
     std::size_t length = 1;       // segments from the start to this one
     std::size_t most_length = 0;  // merge_segments() bounds the memory of a longer chain
@@ -22,7 +26,8 @@ namespace {
 
 constexpr std::size_t few_segments = 256;
 
-void sum_up(std::vector<std::pair<PathKey, std::int64_t>>& times)
+template <class Times>
+void sum_up(Times& times)
 {
     std::sort(times.begin(), times.end());
     auto last = times.begin();
@@ -40,7 +45,8 @@ void sum_up(std::vector<std::pair<PathKey, std::int64_t>>& times)
 CriticalPathChain::Position CriticalPathChain::position()
 {
     if (open_segment_.all().empty()) return last_;
-    auto segment = boost::make_local_shared<Segment>();
+    auto segment = boost::allocate_local_shared<Segment>(Recycled<Segment>{});
+    segment->times.reserve(open_segment_.all().size());
     for (const auto& [where, ns] : open_segment_.all()) segment->times.push_back({{where, location_}, ns});
     segment->length = last_ ? last_->length + 1 : 1;
     segment->most_length = last_ ? last_->most_length : few_segments;

@@ -84,7 +84,7 @@ void DelayAnalysis::compact(LocationAnalysis& own)
 
 void DelayAnalysis::end_interval(LocationAnalysis& own, SyncInterval interval)
 {
-    interval.work = own.work_sums.all();
+    interval.work.assign(own.work_sums.all().begin(), own.work_sums.all().end());
     interval.worker = own.context.worker;
     own.context.intervals.add(std::move(interval));
     own.context.work.clear();
@@ -98,7 +98,8 @@ Arrival DelayAnalysis::arrival(std::uint32_t location, std::int64_t call_ns)
     LocationAnalysis& own = locations_[location];
     if (!own.snapshot) {
         end_interval(own, {.location = location, .end_ns = std::max(call_ns, own.known_ns)});
-        own.snapshot = boost::make_local_shared<const ArrivalSnapshot>(
+        own.snapshot = boost::allocate_local_shared<const ArrivalSnapshot>(
+            Recycled<ArrivalSnapshot>{},
             ArrivalSnapshot{.path = own.path.position(), .interval = own.context.intervals.last()});
     }
     arrival.snapshot = own.snapshot;
@@ -143,10 +144,10 @@ void DelayAnalysis::synchronise_all(std::uint32_t location, std::int64_t now_ns,
 Handoff DelayAnalysis::hand_off(std::uint32_t location)
 {
     LocationAnalysis& own = locations_[location];
-    return {
-        .ns = own.known_ns,
-        .location = location,
-        .snapshot = boost::make_local_shared<const HandoffSnapshot>(HandoffSnapshot{own.path.position(), own.context})};
+    return {.ns = own.known_ns,
+            .location = location,
+            .snapshot = boost::allocate_local_shared<const HandoffSnapshot>(
+                Recycled<HandoffSnapshot>{}, HandoffSnapshot{own.path.position(), own.context})};
 }
 
 void DelayAnalysis::start_task(std::uint32_t location, const Handoff& creator, std::optional<std::uint32_t> idle_in)
@@ -212,7 +213,7 @@ boost::local_shared_ptr<const DelayShares> DelayAnalysis::add_delay_costs(std::u
         costs[slot].indirect_s += indirect * waited_s;
         own.explained_ns += (direct + indirect) * static_cast<double>(waited_ns);
     }
-    return boost::make_local_shared<const DelayShares>(std::move(shares));
+    return boost::allocate_local_shared<const DelayShares>(Recycled<DelayShares>{}, std::move(shares));
 }
 
 PathTimes DelayAnalysis::path_to(std::uint32_t location) const

@@ -40,10 +40,11 @@ SyncIntervals::Pointer merged(std::span<SyncInterval* const> newest_first)
     otf2::TimeSums work;
     for (const SyncInterval* interval : newest_first)
         for (const auto& [where, ns] : interval->work) work.add(where, ns);
-    return boost::make_local_shared<SyncInterval>(SyncInterval{.end_ns = newest_first.front()->end_ns,
-                                                               .work = work.all(),
-                                                               .worker = newest_first.front()->worker,
-                                                               .previous = {}});
+    return boost::allocate_local_shared<SyncInterval>(Recycled<SyncInterval>{},
+                                                      SyncInterval{.end_ns = newest_first.front()->end_ns,
+                                                                   .work = {work.all().begin(), work.all().end()},
+                                                                   .worker = newest_first.front()->worker,
+                                                                   .previous = {}});
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ void SyncIntervals::add(SyncInterval interval)
 {
     constexpr std::size_t most = 256;
     interval.previous = std::move(last_);
-    last_ = boost::make_local_shared<SyncInterval>(std::move(interval));
+    last_ = boost::allocate_local_shared<SyncInterval>(Recycled<SyncInterval>{}, std::move(interval));
     if (++length_ > most) merge_old();
 }
 
@@ -68,8 +69,8 @@ void SyncIntervals::merge_old()
     std::vector<Pointer> older;
     for (std::size_t i = kept; i < intervals.size();) {
         if (older.size() == most_older) {
-            older.push_back(boost::make_local_shared<SyncInterval>(
-                SyncInterval{.end_ns = intervals[i]->end_ns, .truncated = true}));
+            older.push_back(boost::allocate_local_shared<SyncInterval>(
+                Recycled<SyncInterval>{}, SyncInterval{.end_ns = intervals[i]->end_ns, .truncated = true}));
             break;
         }
         std::size_t end = i + 1;
@@ -118,44 +119,46 @@ DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals&
     for (const auto& [where, ns] : work.all()) waiting_work_.add(where, ns);
     const SyncInterval* theirs = &late;
     const SyncInterval* own = intervals.last().get();
-    DelayShares unknown{.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
+    const auto unknown = [&] {
+        return DelayShares{.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
+    };
     while (theirs != own) {
         if (theirs != nullptr && own != nullptr && theirs->end_ns == own->end_ns && theirs->location == own->location &&
             own->location != otf2::nowhere)
             break;
         if (own == nullptr || (theirs != nullptr && theirs->end_ns >= own->end_ns)) {
-            if (theirs->truncated) return unknown;
+            if (theirs->truncated) return unknown();
             add_late(*theirs);
             theirs = theirs->previous.get();
         } else {
-            if (own->truncated) return unknown;
+            if (own->truncated) return unknown();
             add_waiting(*own);
             own = own->previous.get();
         }
     }
 
-    DelayShares shares;
+    shares_.all.clear();
     std::int64_t all_ns = 0;
     for (const auto& [where, ns] : late_work_.all()) {
         const std::int64_t longer_ns = ns - waiting_work_.of(where);
         if (longer_ns <= 0) continue;
         all_ns += longer_ns;
-        shares.all.push_back({.key = {.where = where, .location = workers_[otf2::TimeSums::slot_of(where)]},
-                              .direct = static_cast<double>(longer_ns)});
+        shares_.all.push_back({.key = {.where = where, .location = workers_[otf2::TimeSums::slot_of(where)]},
+                               .direct = static_cast<double>(longer_ns)});
     }
     for (const Wait& wait : late_waits_) {
         all_ns += wait.ns;
         for (const DelayShares::Share& share : wait.delays->all)
-            shares.all.push_back(
+            shares_.all.push_back(
                 {.key = share.key, .indirect = (share.direct + share.indirect) * static_cast<double>(wait.ns)});
     }
-    if (all_ns == 0) return unknown;
-    for (DelayShares::Share& share : shares.all) {
+    if (all_ns == 0) return unknown();
+    for (DelayShares::Share& share : shares_.all) {
         share.direct /= static_cast<double>(all_ns);
         share.indirect /= static_cast<double>(all_ns);
     }
-    shares.sum_up();
-    return shares;
+    shares_.sum_up();
+    return shares_;  // a copy that is as large as it must be
 }
 
 }  // namespace replay

@@ -7,6 +7,7 @@
 #include "trace-tools/otf2/archive.hpp"
 #include "trace-tools/profile/time_sums.hpp"
 #include "trace-tools/replay/critical_path/critical_path.hpp"
+#include "trace-tools/replay/critical_path/recycled.hpp"
 
 #include <boost/smart_ptr/local_shared_ptr.hpp>
 
@@ -26,7 +27,7 @@ struct DelayShares {
         double direct = 0.0;    // a delay of the location that was waited for
         double indirect = 0.0;  // a delay that made that location wait before: propagation
     };
-    std::vector<Share> all;
+    std::vector<Share, Recycled<Share>> all;
 
     // Adds up the shares of each key. Distributes negligible shares among the others: bounds what propagates along a
     // long chain.
@@ -35,9 +36,10 @@ struct DelayShares {
 
 // Ends when the location arrives at an MPI call, or when its wait for another location's arrival ends.
 struct SyncInterval {
-    std::uint32_t location = otf2::nowhere;                  // whose arrival ends it
-    std::int64_t end_ns = INT64_MIN;                         // time of that arrival
-    std::vector<otf2::TimeSums::Sum> work = {};              // all but waiting
+    std::uint32_t location = otf2::nowhere;  // whose arrival ends it
+    std::int64_t end_ns = INT64_MIN;         // time of that arrival
+    using Work = std::vector<otf2::TimeSums::Sum, Recycled<otf2::TimeSums::Sum>>;
+    Work work = {};                                          // all but waiting
     std::uint32_t worker = otf2::nowhere;                    // the location whose work it is
     std::int64_t waited_ns = 0;                              // at its end
     boost::local_shared_ptr<const DelayShares> delays = {};  // that caused this wait; null: no wait
@@ -86,6 +88,7 @@ class DelayDetector {
     otf2::TimeSums waiting_work_;
     std::vector<std::uint32_t> workers_;  // of late_work_, by slot of where
     std::vector<Wait> late_waits_;
+    DelayShares shares_;
 };
 
 }  // namespace replay

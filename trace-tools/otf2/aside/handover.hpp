@@ -194,17 +194,4 @@ class Handover : public Visitor {
     base::Conveyor<Chunk> conveyor_;
 };
 
-// Reads all events in the order of time; with two threads or more, `elsewhere` sees them on a thread of its own.
-inline void read_beside(Reader& reader, Visitor& here, Visitor& elsewhere, int threads)
-{
-    if (threads < 2) {
-        FanOut both{&here, &elsewhere};
-        return reader.read(both);
-    }
-    Handover handover{reader, elsewhere};
-    FanOut both{&here, &handover};
-    reader.read(both);
-    handover.finish();
-}
-
 }  // namespace otf2

@@ -1,0 +1,162 @@
+// What trace-waits, trace-path and trace-cube cost as users run them, with tables and the search for the steps: CPU
+// time beside the least that OTF2's own global reader can do, and time by the clock with two threads beside one. In
+// pairs of whole processes.
+#include "base/cli/options.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/system/child.hpp"
+#include "base/system/clock.hpp"
+#include "testing/bench_rows.hpp"
+#include "testing/paired.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/bench/bare_reader.hpp"
+#include "trace-tools/bench/bench_process.hpp"
+#include "trace-tools/bench/training_archive.hpp"
+
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using bench::Shape;
+
+struct Cost {
+    double cpu_s = 0.0;
+    double wall_s = 0.0;
+};
+
+double seconds(const timeval& time)
+{
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+// CPU time of the processes that ended.
+double cpu_of_children_s()
+{
+    rusage used{};
+    base::check_errno(::getrusage(RUSAGE_CHILDREN, &used), "ask for CPU time");
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+template <class Work>
+Cost cost(const Work& work)
+{
+    const double cpu_s = cpu_of_children_s();
+    const std::int64_t begin_ns = base::now_ns();
+    work();
+    return {.cpu_s = cpu_of_children_s() - cpu_s, .wall_s = static_cast<double>(base::now_ns() - begin_ns) / 1e9};
+}
+
+struct Program {
+    std::string name;
+    double aim_2_ranks;  // CPU / CPU of OTF2's reader
+    double aim_16_ranks;
+    std::string output;
+};
+
+const std::vector<Program> programs{
+    {"trace-waits", 2.0, 2.2, "found"}, {"trace-path", 1.8, 1.8, "found"}, {"trace-cube", 1.8, 1.8, "found.cubex"}};
+
+Cost run(const Program& program, const fs::path& anchor, const fs::path& bin, int threads)
+{
+    const testing::Scratch scratch;
+    return cost([&] {
+        base::Child child{{.words = {bin / program.name, anchor, "--threads", std::to_string(threads), "-o",
+                                     scratch / program.output},
+                           .output = scratch / "printed",
+                           .errors = scratch / "printed"}};
+        if (const int code = child.wait(); code != 0) base::fail(program.name, " ends with ", code);
+    });
+}
+
+double bare_cpu_s(const fs::path& anchor, const Shape& shape)
+{
+    return cost([&] {
+               bench::peak_mb([&] {
+                   const std::uint64_t count = bench::BareReader{anchor}.count_in_order_of_time();
+                   if (count != bench::steps_of(shape) * shape.ranks * bench::enters_and_leaves_of_a_step)
+                       base::fail("only ", count, " events were read");
+               });
+           })
+        .cpu_s;
+}
+
+void measure(const Program& program, const Shape& shape, const fs::path& anchor, const fs::path& bin, std::size_t pairs,
+             testing::BenchRows& rows)
+{
+    const std::string of =
+        base::join(program.name, ", ", shape.ranks, " ranks, ", shape.events / 1'000'000, " million events");
+    const auto cpu_s = [&] { return run(program, anchor, bin, 1).cpu_s; };
+    const auto bare_s = [&] { return bare_cpu_s(anchor, shape); };
+    rows.at_most(of + ": CPU", "OTF2's global reader that counts enters and leaves",
+                 testing::measure_in_pairs(pairs, cpu_s, bare_s), "s",
+                 shape.ranks == 2 ? program.aim_2_ranks : program.aim_16_ranks);
+    const auto wall_s = [&](int threads) { return [&, threads] { return run(program, anchor, bin, threads).wall_s; }; };
+    rows.at_most(of + ": time of two threads", "one thread", testing::measure_in_pairs(pairs, wall_s(2), wall_s(1)),
+                 "s", 0.6);
+}
+
+// Of 100 million events: time by the clock and memory, once.
+void measure_large(const fs::path& bin, testing::BenchRows& rows)
+{
+    const Shape shape{.ranks = 16, .events = 100'000'000, .numbered = false};
+    const testing::Scratch scratch;
+    bench::peak_mb([&] { bench::write_archive(scratch / "archive", shape); });
+    for (const Program& program : programs) {
+        const std::int64_t begin_ns = base::now_ns();
+        const double mb = bench::peak_mb([&] { run(program, scratch / "archive" / base::file::anchor, bin, 2); });
+        rows.at_most(program.name + ", 16 ranks, 100 million events, two threads: time",
+                     static_cast<double>(base::now_ns() - begin_ns) / 1e9, "s", 60.0);
+        rows.at_most(program.name + ", 16 ranks, 100 million events, two threads: most memory", mb, "MB", 100.0);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    std::string bin = fs::path{argv[0]}.parent_path();
+    std::string write;
+    std::int64_t events = 7'000'000;
+    int ranks = 16;
+    bool quick = false;
+    bool large = false;
+    testing::BenchRows rows;
+    base::Options options{"programs-bench", "what trace-waits, trace-path and trace-cube cost as users run them"};
+    options.add("bin", bin, "the folder of the programs", "DIR");
+    options.add_switch("quick", quick, "with archives of 2 million events");
+    options.add_switch("large", large, "only of 100 million events, once: time and memory");
+    options.add("write", write, "only writes such an archive, of --ranks and --events", "DIR");
+    options.add("ranks", ranks, "of the archive to write", "N");
+    options.add("events", events, "of the archives", "N");
+    rows.add_to(options);
+    if (!options.parse(argc, argv)) return base::exit_fine;
+    if (!write.empty()) {
+        bench::write_archive(write, {.ranks = static_cast<std::uint32_t>(ranks),
+                                     .events = static_cast<std::uint64_t>(events),
+                                     .numbered = false});
+        return base::exit_fine;
+    }
+    rows.open(large ? "programs-bench large" : "programs-bench");
+    if (large) {
+        measure_large(bin, rows);
+        return base::exit_fine;
+    }
+    constexpr std::size_t pairs = 15;
+    for (const std::uint32_t some : {2U, 16U}) {
+        const Shape shape{
+            .ranks = some, .events = static_cast<std::uint64_t>(quick ? 2'000'000 : events), .numbered = false};
+        const testing::Scratch scratch;
+        bench::peak_mb([&] { bench::write_archive(scratch / "archive", shape); });
+        for (const Program& program : programs)
+            measure(program, shape, scratch / "archive" / base::file::anchor, bin, pairs, rows);
+    }
+    return base::exit_fine;
+} catch (...) {
+    return base::report_failure("programs-bench");
+}

@@ -1,0 +1,28 @@
+// One reading of an archive for two looks at its events: location by location, and then, from a file to which they were
+// put aside meanwhile, in the order of time. That takes less than to read them twice with OTF2.
+#pragma once
+
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/otf2/read/spill.hpp"
+
+#include <deque>
+#include <span>
+
+namespace otf2 {
+
+class EventsAside {
+ public:
+    // Reads all events as Reader::read_by_location() does, by a thread for each visitor. They are put aside in the
+    // directory for temporary files (TMPDIR), which takes about half the archive's size. Throws as that does.
+    EventsAside(Reader& reader, std::span<Visitor* const> visitors);
+
+    // All events in the order of time, as Reader::read(). Reads the archive again where there was no place to put
+    // them aside.
+    void read(Visitor& visitor);
+
+ private:
+    Reader& reader_;
+    std::deque<Spill> spills_;  // none: there was no place
+};
+
+}  // namespace otf2

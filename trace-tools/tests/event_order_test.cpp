@@ -1,0 +1,177 @@
+// Events in the order of time: put aside, or on another thread, they come as OTF2's own reader gives them.
+#include "base/error.hpp"
+#include "testing/archives/listing.hpp"
+#include "testing/archives/raw_archive.hpp"
+#include "testing/archives/small_archives.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/otf2/aside/events_aside.hpp"
+#include "trace-tools/otf2/aside/handover.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/otf2/write/recorded.hpp"
+#include "trace-tools/otf2/write/recorder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+using testing::small_archive;
+
+namespace {
+
+// In the order of time, by OTF2's own reader, out of the file to which events were put aside, and on another thread.
+void check_orders(const fs::path& anchor)
+{
+    otf2::Reader direct{anchor};
+    otf2::Reader merging{anchor, {.most_open_bytes = 0}};
+    otf2::Listing ordered{direct.archive(), true};
+    otf2::Listing merged{merging.archive(), true};
+    direct.read(ordered);
+    merging.read(merged);
+    CHECK(!ordered.lines.empty());
+    CHECK(ordered.lines == merged.lines);
+    CHECK(direct.problems() == merging.problems());
+
+    otf2::Listing elsewhere{direct.archive(), true};
+    otf2::Handover handover{direct, elsewhere};
+    direct.read(handover);
+    handover.finish();
+    CHECK(ordered.lines == elsewhere.lines);
+
+    otf2::Listing by_location{direct.archive()};
+    otf2::Listing by_another{direct.archive()};
+    const std::vector<otf2::Visitor*> two{&by_location, &by_another};
+    otf2::EventsAside aside{direct, two};
+    otf2::Listing from_there{direct.archive(), true};
+    aside.read(from_there);
+    CHECK(ordered.lines == from_there.lines);
+    CHECK(by_location.lines.size() + by_another.lines.size() == ordered.lines.size());
+}
+
+}  // namespace
+
+TEST_CASE("events put aside, or visited on another thread, are as OTF2's own reader gives them, in its order")
+{
+    const testing::Scratch scratch;
+    {
+        otf2::Recorder recorder{scratch / "kinds"};
+        const otf2::RegionRef region = recorder.region("work");
+        const otf2::AttributeRef whole = recorder.attribute("whole", otf2::Type::uint64, "");
+        const otf2::AttributeRef negative = recorder.attribute("negative", otf2::Type::int64, "");
+        const otf2::AttributeRef real = recorder.attribute("real", otf2::Type::real, "");
+        const otf2::AttributeRef words = recorder.attribute("words", otf2::Type::text, "");
+        const otf2::MetricRef metric = recorder.metric("change", "B", otf2::Type::int64);
+        for (const char* name : {"one", "two", "three"}) {
+            otf2::LocationRecorder& location = recorder.location(name);
+            for (std::int64_t i = 0; i < 2'000; ++i) {
+                location.enter(region, 1'000'000 * i,
+                               {{whole, std::uint64_t{3}}, {negative, -i}, {real, 0.1 * static_cast<double>(i)}});
+                location.metric(metric, -5 * i, 1'000'000 * i + 1);
+                location.leave(region, 1'000'000 * i + 500'000 + i % 7, {{words, recorder.text(name)}});
+            }
+        }
+        recorder.finish();
+    }
+    check_orders(scratch / "kinds/traces.otf2");
+    std::ofstream{scratch / "spec"} << R"(ranks 5
+clock 1 offset=21ms drift=40
+repeat 300 step {
+  work 1ms..9ms
+  MPI_Bcast 1ms root=3 bytes=70kB
+  MPI_Iallreduce 5ms request=one
+  MPI_Isend 1>0 1ms..7ms request=two
+  MPI_Send 0>2 1ms tag=70000
+  MPI_Wait one
+  MPI_Wait two
+}
+)";
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "mpi"}).status == 0);
+    check_orders(scratch / "mpi/traces.otf2");
+}
+
+TEST_CASE("events of real archives, put aside or visited on another thread, are as OTF2's own reader gives them")
+{
+    for (const char* name : {"casita-4_mpi_ls_barr", "casita-2_cuda_simple", "pipit-ping-pong-papi"}) {
+        const fs::path anchor = fs::path{CROSSTALK_SOURCE} / "../shared/traces" / name / "traces.otf2";
+        if (!fs::exists(anchor)) return testing::skip("no real archives in ../shared/traces");
+        check_orders(anchor);
+    }
+}
+
+TEST_CASE("events of one nanosecond come in the order of the clock's ticks, those of one tick by their locations")
+{
+    const testing::Scratch scratch;
+    otf2::RawArchive archive{scratch / "ties"};
+    constexpr std::uint64_t ticks_per_s = 3'000'000'000;
+    const std::vector<std::uint64_t> locations{7, 2, 5};  // in the order of their definitions
+    for (const std::uint64_t location : locations)
+        for (std::uint64_t i = 0; i < 300; ++i) {
+            const std::uint64_t tick = 9'000 + location % 3 + 2 * i - i % 2;
+            if (i % 2 == 0)
+                archive.enter(location, tick, 0);
+            else
+                archive.leave(location, tick, 0);
+        }
+    archive.end_events();
+    archive.clock(9'000, 1'000, ticks_per_s);
+    archive.node(0, "node");
+    archive.process(0, "process", 0);
+    for (const std::uint64_t location : locations) archive.location(location, std::to_string(location), 0);
+    archive.region(0, "work");
+    archive.finish();
+    check_orders(archive.anchor());
+}
+
+TEST_CASE("where events cannot be put aside the archive is read again")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = small_archive(scratch) / "traces.otf2";
+    otf2::Reader reader{anchor};
+    otf2::Listing ordered{reader.archive(), true};
+    reader.read(ordered);
+    const char* const found = std::getenv("TMPDIR");
+    const std::string before = found != nullptr ? found : "";
+    ::setenv("TMPDIR", "/proc", 1);
+    otf2::Visitor nobody;
+    otf2::Visitor* const alone = &nobody;
+    otf2::EventsAside aside{reader, {&alone, 1}};
+    if (before.empty())
+        ::unsetenv("TMPDIR");
+    else
+        ::setenv("TMPDIR", before.c_str(), 1);
+    otf2::Listing again{reader.archive(), true};
+    aside.read(again);
+    CHECK(ordered.lines == again.lines);
+}
+
+TEST_CASE("what a visitor throws comes out of the reading")
+{
+    const testing::Scratch scratch;
+    const fs::path directory = small_archive(scratch);
+    struct Impatient : otf2::Visitor {
+        void leave(const otf2::At&, std::uint32_t, const otf2::EventAttributes&) override
+        {
+            throw base::UsageError{"enough"};
+        }
+    };
+    otf2::Reader reader{directory / "traces.otf2"};
+    Impatient impatient;
+    CHECK_THROWS_WITH_AS(reader.read(impatient), "enough", base::UsageError);
+    CHECK_THROWS_WITH_AS(reader.read_by_location(impatient), "enough", base::UsageError);
+    const auto hand_over = [&] {
+        otf2::Handover handover{reader, impatient};
+        reader.read(handover);
+        handover.finish();
+    };
+    CHECK_THROWS_WITH_AS(hand_over(), "enough", base::UsageError);
+    otf2::Visitor patient;
+    const std::vector<otf2::Visitor*> both{&patient, &impatient};
+    CHECK_THROWS_WITH_AS(otf2::EventsAside(reader, std::span{both}.subspan(1)), "enough", base::UsageError);
+    CHECK_THROWS_WITH_AS(otf2::EventsAside(reader, std::span{both}.first(1)).read(impatient), "enough",
+                         base::UsageError);
+}
