@@ -321,10 +321,13 @@ function(house_bench name)
   house_bench_step(${name}-bench COMMAND $<TARGET_FILE:${name}-bench>)
 endfunction()
 
-# house_bench_step(TARGET COMMAND ... [DEPENDS PROGRAM...]): the target `bench` runs COMMAND too, one after the other.
-# The target `benchmarks` builds all, and runs none.
+# house_bench_step(TARGET COMMAND ... [DEPENDS PROGRAM...] [QUICK SECONDS]): the target `bench` runs COMMAND too, one
+# after the other; `bench-quick` gives it about so many of its 600 s. The target `benchmarks` builds all, and runs none.
 function(house_bench_step target)
-  cmake_parse_arguments(step "" "" "COMMAND;DEPENDS" ${ARGN})
+  cmake_parse_arguments(step "" "QUICK" "COMMAND;DEPENDS" ${ARGN})
+  if(NOT step_QUICK)
+    set(step_QUICK 30)
+  endif()
   if(NOT TARGET bench)
     add_custom_target(benchmarks)
     foreach(kind bench bench-quick)
@@ -341,11 +344,12 @@ function(house_bench_step target)
   if(step_DEPENDS)
     add_dependencies(benchmarks ${step_DEPENDS})
   endif()
-  string(JOIN "\t" line ${target} ${step_COMMAND})
+  string(JOIN "\t" line ${target} ${step_QUICK} ${step_COMMAND})
   set_property(GLOBAL APPEND_STRING PROPERTY house_bench_steps "${line}\n")
 endfunction()
 
-# For bench.py: lines of words between tabs. The first one is the environment, the others are a name and its command.
+# For bench.py: lines of words between tabs. The first one is the environment, the others are a name,
+# its seconds of a quick run and its command.
 function(house_write_bench_steps)
   get_property(steps GLOBAL PROPERTY house_bench_steps)
   string(JOIN "\t" environment ${CROSSTALK_TEST_ENVIRONMENT})

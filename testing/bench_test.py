@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory() as scratch:
     # A benchmark that writes a row, one that never ends, one that fails.
     row = "2026-01-02,$CROSSTALK_BENCH_MACHINE,$CROSSTALK_BENCH_LOAD,third-bench,1,$WORD,,found,s,7,,,"
     script = f"[ -e $CROSSTALK_BENCH_CSV ] || echo {HEADER.strip()} > $CROSSTALK_BENCH_CSV; echo {row} >> $CROSSTALK_BENCH_CSV"
-    (build / "benchmarks.txt").write_text(f"WORD=word\nthird-bench\tsh\t-c\t{script}\nfailing-bench\tfalse\n")
+    (build / "benchmarks.txt").write_text(f"WORD=word\nthird-bench\t30\tsh\t-c\t{script}\nfailing-bench\t30\tfalse\n")
 
     listed = run(bench, "--build", build, "--list")
     check(listed.stdout.split() == ["third-bench", "failing-bench"], f"--list shows all: {listed}")

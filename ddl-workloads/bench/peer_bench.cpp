@@ -30,9 +30,14 @@ using testing::Words;
 constexpr std::size_t full_rounds = 15;
 constexpr std::size_t warm_up = 8;  // steps of a run
 
+bool quick()
+{
+    return testing::rounds(full_rounds) < full_rounds;
+}
+
 std::size_t steps_of_a_run()
 {
-    return testing::rounds(full_rounds) == full_rounds ? 110 : 38;
+    return quick() ? 28 : 110;
 }
 
 struct Work {
@@ -180,11 +185,11 @@ void run_in_rounds(std::vector<Contender>& contenders)
         }
 }
 
-// A process that does nothing but take the first of these CPUs.
-std::unique_ptr<base::Child> third_process(const base::CpuSet& cpus)
+// A process that does nothing but take the first of these CPUs, as a script of the shell says.
+std::unique_ptr<base::Child> third_process(const base::CpuSet& cpus, const std::string& script)
 {
-    return std::make_unique<base::Child>(base::Launch{
-        .words = {"taskset", "-c", base::format_cpus({*cpus.begin()}), "sh", "-c", "while :; do :; done"}});
+    return std::make_unique<base::Child>(
+        base::Launch{.words = {"taskset", "-c", base::format_cpus({*cpus.begin()}), "sh", "-c", script}});
 }
 
 // ------------------------------------------------------------------------------------------------------------- parts
@@ -223,31 +228,39 @@ void exchange(Bench& bench)
                                ours("`ddp`", 2, resnet, {"--strategy", "ddp"}),
                                ours("`cycle`", 2, resnet, {"--strategy", "cycle"})};
     if (bench.python) all.push_back(python(bench.script, 2, resnet));
-    for (const char* progress : {"spin", "yield", "sleep=50us"})
-        all.push_back(ours(base::join("`ddp --progress ", progress, "`"), 2, resnet,
-                           {"--strategy", "ddp", "--progress", progress}));
+    const std::size_t first_way = all.size();
+    if (!quick())
+        for (const char* progress : {"spin", "yield", "sleep=50us"})
+            all.push_back(ours(base::join("`ddp --progress ", progress, "`"), 2, resnet,
+                               {"--strategy", "ddp", "--progress", progress}));
     run_in_rounds(all);
     const Contender& ddp = all[1];
     bench.compare(what, ddp, all[0]);
     bench.compare_beyond_wait(what, ddp, all[0], testing::at_most(1.05));
     if (bench.python) bench.compare(what, ddp, all[3], testing::at_most(resnet.beside_python));
     bench.compare(what, all[2], ddp, testing::at_most(1.03));
-    for (std::size_t i = all.size() - 3; i < all.size(); ++i) bench.compare(what, all[i], all[0]);
+    for (std::size_t i = first_way; i < all.size(); ++i) bench.compare(what, all[i], all[0]);
+}
+
+void beside_third_process(Bench& bench, const Work& work, const std::string& how, const std::string& script)
+{
+    const std::unique_ptr<base::Child> third = third_process(bench.cpus, script);
+    std::vector<Contender> all{ours("`ddp`", 2, work, {"--strategy", "ddp"}), python(bench.script, 2, work)};
+    if (!quick()) all.push_back(ours("`ddp --progress yield`", 2, work, {"--strategy", "ddp", "--progress", "yield"}));
+    run_in_rounds(all);
+    const std::string what = work.name + ", two ranks, a third process " + how;
+    bench.compare(what, all[0], all[1], testing::at_most(1.0));
+    if (!quick()) bench.compare(what, all[2], all[1]);
 }
 
 void shared(Bench& bench)
 {
     if (!bench.python) return;
-    for (const Work& work : {resnet, gpt}) {
-        const std::unique_ptr<base::Child> third = third_process(bench.cpus);
-        std::vector<Contender> all{
-            ours("`ddp`", 2, work, {"--strategy", "ddp"}), python(bench.script, 2, work),
-            ours("`ddp --progress yield`", 2, work, {"--strategy", "ddp", "--progress", "yield"})};
-        run_in_rounds(all);
-        const std::string what = work.name + ", two ranks, a third process on one of the CPUs";
-        bench.compare(what, all[0], all[1], testing::at_most(1.0));
-        bench.compare(what, all[2], all[1]);
-    }
+    const std::string always = "while :; do :; done";
+    for (const Work& work : {resnet, gpt}) beside_third_process(bench, work, "on one of the CPUs", always);
+    if (!quick())
+        beside_third_process(bench, resnet, "on one of the CPUs in every other second",
+                             "while :; do timeout 1 sh -c '" + always + "'; sleep 1; done");
 }
 
 void transformer(Bench& bench)
@@ -264,7 +277,7 @@ void transformer(Bench& bench)
 
 void alone(Bench& bench)
 {
-    if (!bench.python) return;
+    if (!bench.python || quick()) return;
     for (const Work& work : {resnet, gpt}) {
         std::vector<Contender> all{ours("`ddl-train`", 1, work, {"--strategy", "none"}), python(bench.script, 1, work)};
         run_in_rounds(all);

@@ -23,12 +23,12 @@ QUICK_S = 600.0
 
 
 def steps_of(build):
-    """The environment of all benchmarks, and of each its name and command."""
+    """The environment of all benchmarks, and of each its name, its seconds of a quick run and its command."""
     file = build / "benchmarks.txt"
     if not file.is_file():
         sys.exit(f"bench.py: no {file}; build the target `benchmarks` first, or name another folder with --build")
     environment, *steps = (line.split("\t") for line in file.read_text(encoding="utf-8").splitlines())
-    return dict(word.split("=", 1) for word in environment if word), [(name, words) for name, *words in steps]
+    return dict(word.split("=", 1) for word in environment if word), [(name, float(seconds), words) for name, seconds, *words in steps]
 
 
 def machine():
@@ -92,7 +92,7 @@ def main():
 
     build = options.build.resolve()
     environment, steps = steps_of(build)
-    names = [name for name, _ in steps]
+    names = [name for name, *_ in steps]
     if options.list:
         print(*names, sep="\n")
         return
@@ -110,8 +110,9 @@ def main():
                    **({"CROSSTALK_BENCH_QUICK": "1"} if options.quick else {})}
     end = time.monotonic() + QUICK_S
     failed = []
-    for i, (name, words) in enumerate(chosen):
-        limit_s = max(1.0, end - time.monotonic()) / (len(chosen) - i) if options.quick else None
+    for i, (name, seconds, words) in enumerate(chosen):
+        share = seconds / sum(others for _, others, _ in chosen[i:])
+        limit_s = max(1.0, end - time.monotonic()) * share if options.quick else None
         if not run(name, words, environment, limit_s):
             failed.append(name)
     if csv.is_file():

@@ -68,10 +68,10 @@ TEST_CASE("every strategy but none and every model end with the parameters of na
     const testing::Scratch scratch;
     Pairs pairs;
     const std::vector<Words> models = small_models(scratch);
-    const Words strategies =
-        testing::every_strategy({{"ddp", {"ddp[first=1kB,cap=8kB,view=no]", "ddp[first=1kB,cap=8kB,static_graph=yes]"}},
-                                 {"cycle", {"cycle[cache=2,cycle=0ms,fusion=0B]", "cycle[fusion=40kB]"}},
-                                 {"zero1", {"zero1[first=1kB,cap=8kB,view=no]", "zero1[cap=8kB]"}}});
+    const Words strategies = testing::every_strategy(
+        {{"ddp", {"ddp[first=1kB,cap=8kB,view=no]", "ddp[first=1kB,cap=8kB,static_graph=yes]"}},
+         {"cycle", {"cycle[cache=2,cycle=0ms,fusion=0B]", "cycle[fusion=40kB]", "cycle[alone=1kB]"}},
+         {"zero1", {"zero1[first=1kB,cap=8kB,view=no]", "zero1[cap=8kB]"}}});
     for (std::size_t i = 0; i < std::max(models.size(), strategies.size()); ++i) {
         const Words& model = models[i % models.size()];
         const std::string& strategy = strategies[i % strategies.size()];
