@@ -321,28 +321,37 @@ function(house_bench name)
   house_bench_step(${name}-bench COMMAND $<TARGET_FILE:${name}-bench>)
 endfunction()
 
-# house_bench_step(TARGET COMMAND ...): the target `bench` runs COMMAND too, one after the other.
+# house_bench_step(TARGET COMMAND ... [DEPENDS PROGRAM...] [QUICK SECONDS]): the target `bench` runs COMMAND too, one
+# after the other; `bench-quick` gives it about so many of its 600 s. The target `benchmarks` builds all, and runs none.
 function(house_bench_step target)
-  cmake_parse_arguments(step "" "" "COMMAND;DEPENDS" ${ARGN})
-  add_custom_target(run-${target} COMMAND ${CMAKE_COMMAND} -E env ${CROSSTALK_TEST_ENVIRONMENT} ${step_COMMAND}
-                                  USES_TERMINAL)
-  if(TARGET ${target})
-    add_dependencies(run-${target} ${target})
+  cmake_parse_arguments(step "" "QUICK" "COMMAND;DEPENDS" ${ARGN})
+  if(NOT step_QUICK)
+    set(step_QUICK 30)
   endif()
-  if(step_DEPENDS)
-    add_dependencies(run-${target} ${step_DEPENDS})
-  endif()
-  get_property(last GLOBAL PROPERTY house_last_bench)
-  if(last)
-    add_dependencies(run-${target} ${last})
-  endif()
-  set_property(GLOBAL PROPERTY house_last_bench run-${target})
   if(NOT TARGET bench)
-    add_custom_target(bench)
-    add_custom_target(benchmarks)  # builds them, runs none
+    add_custom_target(benchmarks)
+    foreach(kind bench bench-quick)
+      string(REGEX REPLACE "^bench-?" "" how "${kind}")
+      add_custom_target(${kind} USES_TERMINAL DEPENDS benchmarks
+        COMMAND ${CMAKE_SOURCE_DIR}/results/bench/bench.py --build ${CMAKE_BINARY_DIR} $<$<BOOL:${how}>:--${how}>
+        COMMAND_EXPAND_LISTS)
+    endforeach()
+    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL house_write_bench_steps)")
   endif()
   if(TARGET ${target})
     add_dependencies(benchmarks ${target})
   endif()
-  add_dependencies(bench run-${target})
+  if(step_DEPENDS)
+    add_dependencies(benchmarks ${step_DEPENDS})
+  endif()
+  string(JOIN "\t" line ${target} ${step_QUICK} ${step_COMMAND})
+  set_property(GLOBAL APPEND_STRING PROPERTY house_bench_steps "${line}\n")
+endfunction()
+
+# For bench.py: lines of words between tabs. The first one is the environment, the others are a name,
+# its seconds of a quick run and its command.
+function(house_write_bench_steps)
+  get_property(steps GLOBAL PROPERTY house_bench_steps)
+  string(JOIN "\t" environment ${CROSSTALK_TEST_ENVIRONMENT})
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/benchmarks.txt CONTENT "${environment}\n${steps}")
 endfunction()

@@ -1,47 +1,54 @@
-// The rows of results/bench, as a benchmark writes them: see results/bench/README.md.
+// What a benchmark found: printed, and as rows of the CSV that results/bench/bench.py names (CROSSTALK_BENCH_CSV).
 #pragma once
 
 #include "base/csv.hpp"
 #include "testing/paired.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <string>
 
-namespace base {
-class Options;
-}
-
 namespace testing {
+
+// What was set as a goal beforehand.
+struct Aim {
+    const char* kind;  // as rows say it
+    double bound;
+};
+inline Aim at_most(double bound)
+{
+    return {"at most", bound};
+}
+inline Aim at_least(double bound)
+{
+    return {"at least", bound};
+}
 
 class BenchRows {
  public:
-    // Of a benchmark's command line: --csv FILE, --machine NAME, --load TEXT, --run N. Without a file there are no
-    // rows.
-    void add_to(base::Options& options);
-    // Creates the file, after the command line was read. Throws as CsvWriter.
-    void open(const std::string& benchmark);
+    // Of a benchmark, which is a table of docs/performance.md.
+    explicit BenchRows(std::string benchmark);
 
-    // A ratio of pairs and what was aimed at: at most that.
-    void at_most(const std::string& what, const std::string& beside, const Paired& found, const std::string& unit,
-                 double aim);
+    struct Case {
+        std::string name;
+        std::string beside = {};  // what ran beside it in turns, if anything
+        std::string unit = {};
+    };
 
-    // One figure and what was aimed at: at most that.
-    void at_most(const std::string& what, double found, const std::string& unit, double aim);
+    // Ours, what ran beside it, and their ratio, whose aim it is.
+    void add(const Case& of, const Paired& found, const std::optional<Aim>& aim = {});
+    // One figure and its aim.
+    void add(const Case& of, const Median& found, const std::optional<Aim>& aim = {});
+    void add(const Case& of, double found, const std::optional<Aim>& aim = {});
 
  private:
-    void row(const std::string& what, const std::string& beside, const std::string& quantity, const std::string& unit,
-             const std::string& value, const std::string& low = "", const std::string& high = "");
-    void row(const std::string& what, const std::string& beside, const std::string& quantity, const std::string& unit,
-             const Median& found);
+    void row(const Case& of, const std::string& quantity, const std::string& unit, const std::string& value,
+             const std::string& low = {}, const std::string& high = {});
+    void row(const Case& of, const std::string& quantity, const std::string& unit, const Median& found);
+    void end(const Case& of, const std::string& unit, const std::optional<Aim>& aim);
 
-    std::string file_;
-    std::string machine_ = "vm";
-    std::string load_ = "quiet";
-    int run_ = 1;
     std::string benchmark_;
-    std::string date_;
-    std::optional<base::CsvWriter> rows_;
+    std::string run_ = "1";
+    std::optional<base::CsvWriter> file_;
 };
 
 }  // namespace testing

@@ -1,6 +1,7 @@
 #include "testing/paired.hpp"
 
 #include "base/error.hpp"
+#include "base/system/environment.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
 
@@ -43,22 +44,34 @@ Median median(std::vector<double> samples)
             .samples = count};
 }
 
+std::size_t rounds(std::size_t full)
+{
+    constexpr std::size_t fewest = 6;
+    return base::environment("CROSSTALK_BENCH_QUICK") ? std::min(full, fewest) : full;
+}
+
+Paired paired(const std::vector<double>& firsts, const std::vector<double>& seconds)
+{
+    std::vector<double> ratios;
+    for (std::size_t pair = 0; pair < firsts.size(); ++pair) ratios.push_back(firsts[pair] / seconds.at(pair));
+    return {.first = median(firsts), .second = median(seconds), .ratio = median(ratios)};
+}
+
 Paired measure_in_pairs(std::size_t pairs, const std::function<double()>& first, const std::function<double()>& second)
 {
     first();
     second();
     std::vector<double> firsts;
     std::vector<double> seconds;
-    std::vector<double> ratios;
+    pairs = rounds(pairs);
     for (std::size_t pair = 0; pair < pairs; ++pair) {
         const bool first_goes_first = pair % 2 == 0;
         double cost_of_second = first_goes_first ? 0.0 : second();
         firsts.push_back(first());
         if (first_goes_first) cost_of_second = second();
         seconds.push_back(cost_of_second);
-        ratios.push_back(firsts.back() / seconds.back());
     }
-    return {.first = median(firsts), .second = median(seconds), .ratio = median(ratios)};
+    return paired(firsts, seconds);
 }
 
 }  // namespace testing

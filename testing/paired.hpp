@@ -27,8 +27,14 @@ struct Paired {
     Median ratio;  // first / second, pair by pair
 };
 
-// Runs both once unmeasured, then `pairs` times one after the other, taking turns in who goes first. Each callable
-// returns its own cost, for example ns per event.
+// Of two costs measured in the same rounds.
+Paired paired(const std::vector<double>& firsts, const std::vector<double>& seconds);
+
+// So many, or six, the fewest that give an interval, in a quick run (CROSSTALK_BENCH_QUICK).
+std::size_t rounds(std::size_t full);
+
+// Runs both once unmeasured, then rounds(pairs) times one after the other, taking turns in who goes first. Each
+// callable returns its own cost, for example ns per event.
 Paired measure_in_pairs(std::size_t pairs, const std::function<double()>& first, const std::function<double()>& second);
 
 }  // namespace testing

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
+#include "testing/bench_rows.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"
 
@@ -89,6 +90,7 @@ try {
     if (!options.parse(argc, argv)) return 0;
     const State state = make_state();
     const testing::Scratch scratch;
+    testing::BenchRows rows{"checkpoint-bench"};
     for (const bool durable : {false, true}) {
         const auto checkpoint = [&] {
             fs::remove(ddl::checkpoint_file(scratch.path()));
@@ -98,10 +100,11 @@ try {
             fs::remove(scratch / "plain");
             return ms_of([&] { write_plainly(scratch / "plain", state, durable); });
         };
-        const testing::Paired result = testing::measure_in_pairs(pairs, checkpoint, plain);
-        std::cout << "checkpoint of " << state.tensors.size() << " tensors, " << state.bytes / 1'000'000 << " MB"
-                  << (durable ? ", with fsync" : "") << ": " << result.first.text() << " ms, plain write "
-                  << result.second.text() << " ms, checkpoint / plain " << result.ratio.text() << std::endl;
+        const std::string what = base::join(state.bytes / 1'000'000, " MB in ", state.tensors.size(), " tensors, ",
+                                            durable ? "on the device" : "without fsync");
+        rows.add({.name = what, .beside = "a plain write of the same bytes", .unit = "ms"},
+                 testing::measure_in_pairs(pairs, checkpoint, plain),
+                 durable ? std::optional{testing::at_most(1.3)} : std::nullopt);
     }
 } catch (...) {
     return base::report_failure("checkpoint-bench");

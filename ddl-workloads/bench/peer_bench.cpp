@@ -1,216 +1,324 @@
-// Steps of the real program against steps of its peers: PyTorch's DistributedDataParallel in Python, the same training
-// without any exchange, and Horovod's design against DDP's. Both trainings are there all the time and take turns, in
-// which the other one is stopped: runs after one another would compare minutes in which the machine was not the same.
+// Whole runs of the real program beside those of its peers: PyTorch's DistributedDataParallel in Python, the same
+// training without any exchange, ways to wait and strategies beside one another; alone on two CPUs, and with another
+// process on one of them. All runs of a group follow one another in rounds, since a machine changes from minute to
+// minute, and are compared within their round.
 #include "base/cli/options.hpp"
+#include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/system/child.hpp"
 #include "base/system/clock.hpp"
-#include "base/words.hpp"
+#include "base/system/cpus.hpp"
+#include "testing/bench_rows.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
 
-#include <chrono>
-#include <csignal>
+#include <algorithm>
 #include <fstream>
-#include <functional>
 #include <iostream>
+#include <optional>
+#include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace {
 
-using testing::StepTime;
+using testing::operator+;
 using testing::Words;
 
-constexpr std::size_t pairs = 30;
-constexpr auto turn_length = std::chrono::seconds{3};
-constexpr std::size_t warm_up = 20;  // steps
-constexpr auto poll = std::chrono::milliseconds{50};
+constexpr std::size_t full_rounds = 15;
+constexpr std::size_t warm_up = 8;  // steps of a run
+
+bool quick()
+{
+    return testing::rounds(full_rounds) < full_rounds;
+}
+
+std::size_t steps_of_a_run()
+{
+    return quick() ? 28 : 110;
+}
 
 struct Work {
     std::string name;
-    Words ours;  // model, data and batch as options of ddl-train
-    Words peer;  // the same as options of peers/ddp.py
-    double at_most = 0.0;
+    Words ours;                  // model, data and batch as options of ddl-train
+    Words peer;                  // the same as options of peers/ddp.py
+    double beside_python = 0.0;  // at most
 };
 
-const std::vector<Work>& works()
+const Work resnet{.name = "ResNet-18, width 32, batch 8",
+                  .ours = {"--model", "resnet18[width=32]", "--data", "synthetic[samples=1280]", "--batch", "8"},
+                  .peer = {"--model", "resnet18", "--width", "32", "--batch", "8"},
+                  .beside_python = 0.85};
+const Work gpt{
+    .name = "GPT, 4 layers, batch 4",
+    .ours = {"--model", "gpt", "--data", "text[path=/usr/share/common-licenses/GPL-3,length=128]", "--batch", "4"},
+    .peer = {"--model", "gpt", "--length", "128", "--batch", "4"},
+    .beside_python = 0.90};
+
+// Means of a run's steps in ms, without the first ones. Before a bucket is summed all ranks must have it: what a rank
+// waits for one that computes longer is not the exchange's own cost.
+struct Steps {
+    double step = 0.0;          // of rank 0
+    double later_rank = 0.0;    // from a rank's last gradient to the last rank's; of all ranks
+    double own_exchange = 0.0;  // the rest of the phase wait_exchange
+    double beyond_wait() const { return step - later_rank; }
+};
+
+double mean(const std::vector<double>& values)
 {
-    static const std::vector<Work> all{
-        {.name = "ResNet-18, width 32, batch 8",
-         .ours = {"--model", "resnet18[width=32]", "--data", "synthetic[samples=1280]", "--batch", "8"},
-         .peer = {"--model", "resnet18", "--width", "32", "--batch", "8"},
-         .at_most = 0.90},
-        {.name = "GPT, 4 layers, batch 4",
-         .ours = {"--model", "gpt", "--data", "text[path=/usr/share/common-licenses/GPL-3,length=128]", "--batch", "4"},
-         .peer = {"--model", "gpt", "--length", "128", "--batch", "4"},
-         .at_most = 0.96},
-    };
-    return all;
+    double sum = 0.0;
+    for (const double value : values) sum += value;
+    if (values.empty()) base::fail("a training made too few steps");
+    return sum / static_cast<double>(values.size());
 }
 
-// What the peer has printed by now; MPI's own words may lie between.
-std::vector<StepTime> printed_steps(const std::filesystem::path& log)
+struct Row {
+    double step_ms = 0.0;
+    double ready_ns = 0.0;  // all gradients of this rank are there
+    double wait_ns = 0.0;   // from then on, until they are averaged
+};
+
+Row row_of(const base::CsvTable& rows, std::size_t row)
 {
-    std::vector<StepTime> steps;
-    std::ifstream file{log};
-    for (std::string line; std::getline(file, line);) {
-        std::istringstream words{line};
-        StepTime step;
-        if (words >> step.begin_ns >> step.end_ns) steps.push_back(step);
+    const auto ns = [&](const std::string& column) { return static_cast<double>(rows.get<std::int64_t>(row, column)); };
+    Row of{.step_ms = (ns("end_ns") - ns("begin_ns")) / 1e6,
+           .ready_ns = ns("begin_ns"),
+           .wait_ns = ns("wait_exchange_ns")};
+    for (const char* phase : {"load_ns", "to_device_ns", "forward_ns", "backward_ns"}) of.ready_ns += ns(phase);
+    return of;
+}
+
+Steps steps_of(const std::filesystem::path& out, int ranks)
+{
+    const base::CsvTable table{out / "train/steps.csv"};
+    std::vector<std::vector<Row>> steps;  // of each step its ranks
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const auto step = static_cast<std::size_t>(table.get<std::int64_t>(row, "step"));
+        steps.resize(std::max(steps.size(), step + 1));
+        auto& of_step = steps[step];
+        const bool first = table.get<int>(row, "rank") == 0;
+        of_step.insert(first ? of_step.begin() : of_step.end(), row_of(table, row));
     }
-    return steps;
-}
-
-// A training without an end, which runs in its turns only.
-class Contender {
- public:
-    static Contender ours(int ranks, const Words& work, const std::string& strategy);
-    static Contender peer(const std::string& script, int ranks, const Words& work);
-
-    // The median of the steps that lie in this turn as a whole, in ms. A machine that stands still for so long gets
-    // another one.
-    double turn()
-    {
-        constexpr int attempts = 5;
-        constexpr std::size_t enough = 3;
-        for (int i = 0; i < attempts; ++i) {
-            std::vector<double> ms = steps_of_a_turn();
-            if (ms.size() < enough) continue;
-            const auto middle = ms.begin() + static_cast<std::ptrdiff_t>(ms.size() / 2);
-            std::nth_element(ms.begin(), middle, ms.end());
-            return *middle;
+    std::vector<double> step_ms;
+    std::vector<double> later;
+    std::vector<double> own;
+    for (std::size_t step = warm_up; step < steps.size(); ++step) {
+        if (steps[step].size() != static_cast<std::size_t>(ranks)) continue;
+        double last_ready = 0.0;
+        for (const Row& rank : steps[step]) last_ready = std::max(last_ready, rank.ready_ns);
+        step_ms.push_back(steps[step].front().step_ms);
+        for (const Row& rank : steps[step]) {
+            const double waits = std::min(last_ready - rank.ready_ns, rank.wait_ns);
+            later.push_back(waits / 1e6);
+            own.push_back((rank.wait_ns - waits) / 1e6);
         }
-        base::fail("a training makes no steps in its turns");
     }
+    return {.step = mean(step_ms), .later_rank = mean(later), .own_exchange = mean(own)};
+}
 
- private:
-    Contender(std::unique_ptr<testing::Scratch> scratch, std::unique_ptr<testing::RunningJob> job,
-              std::function<std::vector<StepTime>()> steps);
+// ------------------------------------------------------------------------------------------------------- contenders
 
-    std::vector<double> steps_of_a_turn()
+struct Contender {
+    std::string name;
+    std::function<Steps()> run;
+    std::vector<Steps> found = {};
+
+    std::vector<double> all(double Steps::*what) const
     {
-        const std::int64_t begin_ns = base::now_ns();
-        signal(SIGCONT);
-        std::this_thread::sleep_for(turn_length);
-        signal(SIGSTOP);
-        std::this_thread::sleep_for(poll);  // what was printed is on its way
-        std::vector<double> ms;
-        for (const StepTime& step : steps_())
-            if (step.begin_ns > begin_ns) ms.push_back(step.ms());
-        return ms;
+        std::vector<double> values;
+        for (const Steps& one : found) values.push_back(one.*what);
+        return values;
     }
-
-    void signal(int number) const
+    std::vector<double> beyond_wait() const
     {
-        for (const pid_t rank : job_->ranks()) base::check_errno(::kill(rank, number), "signal a rank");
+        std::vector<double> values;
+        for (const Steps& one : found) values.push_back(one.beyond_wait());
+        return values;
     }
-
-    std::unique_ptr<testing::Scratch> scratch_;
-    std::unique_ptr<testing::RunningJob> job_;
-    std::function<std::vector<StepTime>()> steps_;
 };
 
-Contender::Contender(std::unique_ptr<testing::Scratch> scratch, std::unique_ptr<testing::RunningJob> job,
-                     std::function<std::vector<StepTime>()> steps)
-    : scratch_{std::move(scratch)}, job_{std::move(job)}, steps_{std::move(steps)}
+Contender ours(const std::string& name, int ranks, const Work& work, const Words& how)
 {
-    while (steps_().size() < warm_up) {
-        if (!testing::runs(job_->launcher())) base::fail("a training ended at once");
-        std::this_thread::sleep_for(poll);
-    }
-    signal(SIGSTOP);
+    const auto run = [ranks, work, how] {
+        const testing::Scratch scratch;
+        Words options{"--transport", ranks > 1 ? "mpi" : "self",      "--trace", "off",
+                      "--steps",     std::to_string(steps_of_a_run())};
+        options = options + work.ours + how;
+        const testing::TrainRun done = testing::train(ranks, scratch / "run", options);
+        if (done.status != 0) base::fail("the training failed: ", done.err);
+        return steps_of(scratch / "run", ranks);
+    };
+    return {.name = name, .run = run};
 }
 
-Contender Contender::ours(int ranks, const Words& work, const std::string& strategy)
+Contender python(const std::string& script, int ranks, const Work& work)
 {
-    auto scratch = std::make_unique<testing::Scratch>();
-    const std::filesystem::path out = *scratch / "run";
-    Words options{"--transport", ranks > 1 ? "mpi" : "self", "--strategy", strategy, "--steps", "1000000", "--trace",
-                  "off"};
-    options.insert(options.end(), work.begin(), work.end());
-    auto job = std::make_unique<testing::RunningTraining>(ranks, out, options);
-    job->wait_for_steps();
-    return {std::move(scratch), std::move(job), [out] { return testing::steps_in(out); }};
+    const auto run = [script, ranks, work] {
+        const testing::Scratch scratch;
+        const std::filesystem::path log = scratch / "log";
+        const Words command{"/usr/bin/python3", script,    "--store",
+                            scratch / "store",  "--steps", std::to_string(steps_of_a_run())};
+        testing::RunningJob job{ranks, command + work.peer, log};
+        if (job.wait() != 0) base::fail("the training in Python failed");
+        std::vector<double> ms;
+        std::ifstream file{log};
+        for (std::string line; std::getline(file, line);) {  // MPI's own words may lie between
+            std::istringstream words{line};
+            testing::StepTime step;
+            if (words >> step.begin_ns >> step.end_ns) ms.push_back(step.ms());
+        }
+        ms.erase(ms.begin(), ms.begin() + static_cast<std::ptrdiff_t>(std::min(warm_up, ms.size())));
+        return Steps{.step = mean(ms)};
+    };
+    return {.name = "Python, DDP over Gloo", .run = run};
 }
 
-Contender Contender::peer(const std::string& script, int ranks, const Words& work)
+void run_in_rounds(std::vector<Contender>& contenders)
 {
-    auto scratch = std::make_unique<testing::Scratch>();
-    const std::filesystem::path log = *scratch / "log";
-    Words command{"/usr/bin/python3", script, "--store", *scratch / "store"};
-    command.insert(command.end(), work.begin(), work.end());
-    auto job = std::make_unique<testing::RunningJob>(ranks, command, log);
-    return {std::move(scratch), std::move(job), [log] { return printed_steps(log); }};
+    const std::size_t rounds = testing::rounds(full_rounds);
+    for (std::size_t round = 0; round < rounds; ++round)
+        for (std::size_t i = 0; i < contenders.size(); ++i) {
+            Contender& one = contenders[(i + round) % contenders.size()];
+            one.found.push_back(one.run());
+        }
 }
 
-void compare(const std::string& what, const std::string& beside, double at_most, Contender first, Contender second)
+// A process that does nothing but take the first of these CPUs, as a script of the shell says.
+std::unique_ptr<base::Child> third_process(const base::CpuSet& cpus, const std::string& script)
 {
-    const testing::Paired found = testing::measure_in_pairs(
-        pairs, [&] { return first.turn(); }, [&] { return second.turn(); });
-    std::cout << what << " " << found.first.text() << " ms; " << beside << " " << found.second.text() << " ms; ratio "
-              << found.ratio.text() << " (at most " << at_most << ")" << std::endl;
+    return std::make_unique<base::Child>(
+        base::Launch{.words = {"taskset", "-c", base::format_cpus({*cpus.begin()}), "sh", "-c", script}});
 }
+
+// ------------------------------------------------------------------------------------------------------------- parts
 
 struct Bench {
     std::string script;
-    std::string only = "both";
+    bool python = false;
+    base::CpuSet cpus;
+    testing::BenchRows rows{"whole trainings"};
+
+    void compare(const std::string& what, const Contender& one, const Contender& other,
+                 const std::optional<testing::Aim>& aim = {})
+    {
+        rows.add({.name = what + ": " + one.name, .beside = other.name, .unit = "ms"},
+                 testing::paired(one.all(&Steps::step), other.all(&Steps::step)), aim);
+    }
+    // The same without what ranks wait for the later one.
+    void compare_beyond_wait(const std::string& what, const Contender& one, const Contender& other,
+                             const std::optional<testing::Aim>& aim)
+    {
+        rows.add({.name = what + ": " + one.name + " without the wait for the later rank",
+                  .beside = other.name,
+                  .unit = "ms"},
+                 testing::paired(one.beyond_wait(), other.all(&Steps::step)), aim);
+        rows.add({.name = what + ": " + one.name + ", a step's wait for the later rank", .unit = "ms"},
+                 testing::median(one.all(&Steps::later_rank)));
+        rows.add({.name = what + ": " + one.name + ", what else it waits for the exchange", .unit = "ms"},
+                 testing::median(one.all(&Steps::own_exchange)));
+    }
 };
 
-std::vector<Work> works_beside_python(const Bench& bench)
+void exchange(Bench& bench)
 {
-    std::vector<Work> chosen;
-    if (testing::run({"/usr/bin/python3", "-c", "import torch"}).status != 0) {
-        std::cout << "beside Python: not shown, there is no PyTorch (package python3-torch)" << std::endl;
-        return chosen;
+    const std::string what = resnet.name + ", two ranks";
+    std::vector<Contender> all{ours("`none`", 2, resnet, {"--strategy", "none"}),
+                               ours("`ddp`", 2, resnet, {"--strategy", "ddp"}),
+                               ours("`cycle`", 2, resnet, {"--strategy", "cycle"})};
+    if (bench.python) all.push_back(python(bench.script, 2, resnet));
+    const std::size_t first_way = all.size();
+    if (!quick())
+        for (const char* progress : {"spin", "yield", "sleep=50us"})
+            all.push_back(ours(base::join("`ddp --progress ", progress, "`"), 2, resnet,
+                               {"--strategy", "ddp", "--progress", progress}));
+    run_in_rounds(all);
+    const Contender& ddp = all[1];
+    bench.compare(what, ddp, all[0]);
+    bench.compare_beyond_wait(what, ddp, all[0], testing::at_most(1.05));
+    if (bench.python) bench.compare(what, ddp, all[3], testing::at_most(resnet.beside_python));
+    bench.compare(what, all[2], ddp, testing::at_most(1.03));
+    for (std::size_t i = first_way; i < all.size(); ++i) bench.compare(what, all[i], all[0]);
+}
+
+void beside_third_process(Bench& bench, const Work& work, const std::string& how, const std::string& script)
+{
+    const std::unique_ptr<base::Child> third = third_process(bench.cpus, script);
+    std::vector<Contender> all{ours("`ddp`", 2, work, {"--strategy", "ddp"}), python(bench.script, 2, work)};
+    if (!quick()) all.push_back(ours("`ddp --progress yield`", 2, work, {"--strategy", "ddp", "--progress", "yield"}));
+    run_in_rounds(all);
+    const std::string what = work.name + ", two ranks, a third process " + how;
+    bench.compare(what, all[0], all[1], testing::at_most(1.0));
+    if (!quick()) bench.compare(what, all[2], all[1]);
+}
+
+void shared(Bench& bench)
+{
+    if (!bench.python) return;
+    const std::string always = "while :; do :; done";
+    for (const Work& work : {resnet, gpt}) beside_third_process(bench, work, "on one of the CPUs", always);
+    if (!quick())
+        beside_third_process(bench, resnet, "on one of the CPUs in every other second",
+                             "while :; do timeout 1 sh -c '" + always + "'; sleep 1; done");
+}
+
+void transformer(Bench& bench)
+{
+    std::vector<Contender> all{ours("`none`", 2, gpt, {"--strategy", "none"}),
+                               ours("`ddp`", 2, gpt, {"--strategy", "ddp"})};
+    if (bench.python) all.push_back(python(bench.script, 2, gpt));
+    run_in_rounds(all);
+    const std::string what = gpt.name + ", two ranks";
+    bench.compare(what, all[1], all[0]);
+    bench.compare_beyond_wait(what, all[1], all[0], {});
+    if (bench.python) bench.compare(what, all[1], all[2], testing::at_most(gpt.beside_python));
+}
+
+void alone(Bench& bench)
+{
+    if (!bench.python || quick()) return;
+    for (const Work& work : {resnet, gpt}) {
+        std::vector<Contender> all{ours("`ddl-train`", 1, work, {"--strategy", "none"}), python(bench.script, 1, work)};
+        run_in_rounds(all);
+        bench.compare(work.name + ", one process", all[0], all[1], testing::at_most(1.02));
     }
-    for (const Work& work : works())
-        if (bench.only == "both" || bench.only == work.peer[1]) chosen.push_back(work);
-    return chosen;
 }
 
-void python(const Bench& bench)
+// From its start to its end.
+void start(Bench& bench)
 {
-    for (const Work& work : works_beside_python(bench))
-        compare(work.name + ", two ranks: ddp over MPI", "Python, DDP over Gloo", work.at_most,
-                Contender::ours(2, work.ours, "ddp"), Contender::peer(bench.script, 2, work.peer));
-}
-
-void alone(const Bench& bench)
-{
-    for (const Work& work : works_beside_python(bench))
-        compare(work.name + ", one process: ddl-train", "Python", 1.02, Contender::ours(1, work.ours, "none"),
-                Contender::peer(bench.script, 1, work.peer));
-}
-
-void exchange(const Bench&)
-{
-    const Words& resnet = works().front().ours;
-    compare("ResNet-18, two ranks: ddp", "no exchange", 1.05, Contender::ours(2, resnet, "ddp"),
-            Contender::ours(2, resnet, "none"));
-}
-
-void cycle(const Bench&)
-{
-    const Words& resnet = works().front().ours;
-    compare("ResNet-18, two ranks: cycle", "ddp", 1.10, Contender::ours(2, resnet, "cycle"),
-            Contender::ours(2, resnet, "ddp"));
+    for (const std::string option : {"--help", "--version"}) {
+        std::vector<double> ms;
+        for (std::size_t i = 0; i < full_rounds; ++i) {
+            const std::int64_t begin_ns = base::now_ns();
+            if (testing::run({CROSSTALK_BIN "/ddl-train", option}).status != 0)
+                base::fail("ddl-train ", option, " failed");
+            ms.push_back(static_cast<double>(base::now_ns() - begin_ns) / 1e6);
+        }
+        bench.rows.add({.name = "`ddl-train " + option + "`", .unit = "ms"}, testing::median(ms),
+                       testing::at_most(30.0));
+    }
 }
 
 }  // namespace
 
 int main(int argc, char** argv)
 try {
-    std::vector<std::pair<std::string, void (*)(const Bench&)>> parts{
-        {"python", python}, {"alone", alone}, {"exchange", exchange}, {"cycle", cycle}};
+    std::vector<std::pair<std::string, void (*)(Bench&)>> parts{
+        {"start", start}, {"exchange", exchange}, {"shared", shared}, {"transformer", transformer}, {"alone", alone}};
     Bench bench;
-    base::Options options{"peer-bench", "ddl-train beside PyTorch in Python, and strategies beside one another"};
+    base::Options options{"peer-bench", "whole runs of ddl-train beside PyTorch in Python, and of strategies"};
     options.add("script", bench.script, "peers/ddp.py");
-    options.add_choice("only", bench.only, {"resnet18", "gpt", "both"}, "beside Python this model alone");
     options.add_parts("part", parts);
     if (!options.parse(argc, argv)) return 0;
+
+    const base::CpuSet allowed = base::allowed_cpus();
+    for (auto cpu = allowed.begin(); cpu != allowed.end() && bench.cpus.size() < 2; ++cpu) bench.cpus.insert(*cpu);
+    base::bind_this_thread(bench.cpus);  // and all that it starts
+    bench.python = testing::run({"/usr/bin/python3", "-c", "import torch"}).status == 0;
+    if (!bench.python)
+        std::cout << "beside Python: not shown, there is no PyTorch (package python3-torch)" << std::endl;
     for (const auto& [name, measure] : parts) measure(bench);
 } catch (...) {
     return base::report_failure("peer-bench");

@@ -4,6 +4,7 @@
 // control that is armed, but not asked, adds: nothing.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
+#include "testing/bench_rows.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
@@ -14,13 +15,8 @@
 
 namespace {
 
+using testing::operator+;
 using testing::Words;
-
-Words operator+(Words words, const Words& more)
-{
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-}
 
 constexpr std::size_t warm_up = 10;
 
@@ -42,43 +38,47 @@ double median_step(const Words& options)
     return testing::median(std::move(ms)).value;
 }
 
+testing::BenchRows& rows()
+{
+    static testing::BenchRows all{"step-bench"};
+    return all;
+}
+
 void phases_and_buckets()
 {
     constexpr std::size_t pairs = 15;
     const Words work{"--model", "emulated[compute=30ms,gradients=4MiB]", "--data", "synthetic[samples=640]", "--steps",
                      "100"};
     const auto step = [&](const Words& tracing) { return [&work, tracing] { return median_step(work + tracing); }; };
-    const testing::Paired found =
-        testing::measure_in_pairs(pairs, step({"--instrument", "L0"}), step({"--trace", "off"}));
-    std::cout << work[1] << ", L0: a step takes " << found.first.text() << " ms, untraced " << found.second.text()
-              << " ms; ratio " << found.ratio.text() << " (at most 1.005)" << std::endl;
+    rows().add({.name = "phases and buckets (L0), `" + work[1] + "`", .beside = "`--trace off`", .unit = "ms"},
+               testing::measure_in_pairs(pairs, step({"--instrument", "L0"}), step({"--trace", "off"})),
+               testing::at_most(1.005));
 }
 
 void armed_control(const Words& work)
 {
     constexpr std::size_t pairs = 15;
     const auto step = [&](const Words& control) { return [&work, control] { return median_step(work + control); }; };
-    const testing::Paired found = testing::measure_in_pairs(pairs, step({"--control-delay", "4ms"}), step({}));
-    std::cout << work[1] << ", --control-delay, not asked: a step takes " << found.first.text() << " ms, without "
-              << found.second.text() << " ms; ratio " << found.ratio.text() << " (0.995 to 1.005)" << std::endl;
+    rows().add({.name = "`--control-delay`, not asked, `" + work[1] + "`", .beside = "without", .unit = "ms"},
+               testing::measure_in_pairs(pairs, step({"--control-delay", "4ms"}), step({})), testing::at_most(1.005));
 }
 
 void operators(const std::string& name, const Words& work, const std::string& level, double at_most)
 {
-    const std::vector<double> ms =
-        steps_of_run(work + Words{"--steps", "750", "--instrument", level, "--trace-steps", "0:750:3"});
+    const std::size_t steps = testing::rounds(750) < 750 ? 150 : 750;
+    const std::vector<double> ms = steps_of_run(work + Words{"--steps", std::to_string(steps), "--instrument", level,
+                                                             "--trace-steps", base::join("0:", steps, ":3")});
     std::vector<double> with;
     std::vector<double> without;
-    std::vector<double> ratios;
     for (std::size_t step = warm_up; step + 1 < ms.size(); ++step) {
         if (step % 3 != 0) continue;
         with.push_back(ms[step]);
         without.push_back(ms[step + 1]);
-        ratios.push_back(ms[step] / ms[step + 1]);
     }
-    std::cout << name << ", " << level << ": a step takes " << testing::median(with).text()
-              << " ms, the one after it, without operators, " << testing::median(without).text() << " ms; ratio "
-              << testing::median(ratios).text() << " (at most " << at_most << ")" << std::endl;
+    rows().add({.name = (level == "L3" ? "all operators (L3) of " : "operators (L2) of ") + name,
+                .beside = "the steps after, without",
+                .unit = "ms"},
+               testing::paired(with, without), testing::at_most(at_most));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ try {
     const std::vector<std::pair<std::string, Words>> works{
         {"ResNet-18, width 32, batch 8",
          {"--model", "resnet18[width=32]", "--data", "synthetic[samples=1280]", "--batch", "8"}},
-        {"GPT, 4 layers, batch 4",
+        {"GPT",
          {"--model", "gpt", "--data", "text[path=/usr/share/common-licenses/GPL-3,length=128]", "--batch", "4"}}};
     for (const auto& [name, work] : works) {
         operators(name, work, "L2", 1.04);

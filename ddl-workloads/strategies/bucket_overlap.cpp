@@ -57,7 +57,7 @@ std::vector<base::OptionCard> BucketOverlap::options()
     return {{"first", "1MiB", "cap of the bucket that is ready first, of Torch models"},
             {"cap", "25MiB", "cap of the others, of Torch models"},
             {"static_graph", "no", "all steps compute as the first one did, of Torch models"},
-            {"view", "no", "gradients are views into buckets and not copied back, of Torch models"},
+            {"view", "yes", "gradients are views into buckets and not copied back, of Torch models"},
             {"hook", "none", "fp16: exchange in half precision"}};
 }
 

@@ -8,6 +8,7 @@
 #include "ddl-workloads/strategies/strategy.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <unordered_map>
@@ -19,6 +20,7 @@ namespace {
 struct CyclePlan {
     base::Nanoseconds cycle;
     std::int64_t fusion_bytes = 0;
+    std::int64_t alone_bytes = 0;
     std::size_t cache = 0;
     base::Nanoseconds stall;
 };
@@ -33,7 +35,7 @@ class Cycle : public Strategy, public Rounds {
                        .ranks = exchanges.size(),
                        .cache = plan.cache,
                        .stall_ns = plan.stall.count()}},
-          fused_{plan.fusion_bytes, exchanges, instruments},
+          fused_{plan.fusion_bytes, plan.alone_bytes, exchanges, instruments},
           negotiate_{instruments.recorder().region(base::region::negotiate, otf2::RegionRole::task)}
     {
     }
@@ -61,10 +63,11 @@ class Cycle : public Strategy, public Rounds {
         ready_->wait();
     }
 
-    base::Nanoseconds cycle() const override { return plan_.cycle; }
+    std::chrono::steady_clock::time_point due() const override { return due_; }
 
     bool round(Transport& transport, bool call_waits) override
     {
+        due_ = std::chrono::steady_clock::now() + plan_.cycle;
         if (broken_) return call_waits;
         try {
             std::uint64_t step = 0;
@@ -91,6 +94,8 @@ class Cycle : public Strategy, public Rounds {
         const std::int64_t now = base::now_ns();
         std::vector<std::uint64_t> bits = negotiator_.offer(call_waits, now);
         transport.bitwise_and(bits);
+        // From when the last rank has come: ranks that counted from their own begin would always wait for the same one.
+        due_ = std::chrono::steady_clock::now() + plan_.cycle;
         negotiator_.agree(bits);
         if (negotiator_.asks_coordinator()) ask_coordinator(transport, now);
         for (const Stalled& stalled : negotiator_.stalled(now)) base::warn(stall_warning(stalled, plan_.stall.count()));
@@ -124,6 +129,7 @@ class Cycle : public Strategy, public Rounds {
     Negotiator negotiator_;
     FusedAverage fused_;
     otf2::RegionRef negotiate_;
+    std::chrono::steady_clock::time_point due_;  // of the next round
     bool broken_ = false;
 };
 
@@ -131,9 +137,11 @@ CyclePlan parsed(const base::Settings& settings)
 {
     const CyclePlan plan{.cycle = settings.get<base::Nanoseconds>("cycle"),
                          .fusion_bytes = settings.get<base::Bytes>("fusion").count,
+                         .alone_bytes = settings.get<base::Bytes>("alone").count,
                          .cache = static_cast<std::size_t>(std::max(0, settings.get<int>("cache"))),
                          .stall = settings.get<base::Nanoseconds>("stall")};
-    if (plan.cycle.count() < 0 || plan.stall.count() < 0 || plan.fusion_bytes < 0 || settings.get<int>("cache") < 0)
+    if (plan.cycle.count() < 0 || plan.stall.count() < 0 || plan.fusion_bytes < 0 || plan.alone_bytes < 0 ||
+        settings.get<int>("cache") < 0)
         base::fail_usage("cycle: none of its options may be negative");
     return plan;
 }
@@ -146,6 +154,7 @@ const StrategyCard cycle_strategy{
     .summary = "ranks negotiate in cycles what is ready and fuse it (Horovod's design)",
     .options = {{"cycle", "1ms", "time from one round of negotiation to the next"},
                 {"fusion", "128MiB", "at most so much is exchanged at once; 0B: each tensor alone"},
+                {"alone", "512KiB", "a tensor that is larger is exchanged where it is, so that it need not be copied"},
                 {"cache", "1024", "responses that ranks remember, so that they need only bits; 0: none"},
                 {"stall", "60s", "warn of tensors that some ranks have waited for so long; 0s: never"}},
     .make = [](const base::Settings& settings, ExchangeThread& exchanges, Instruments& instruments)

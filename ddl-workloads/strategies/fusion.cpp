@@ -20,8 +20,10 @@ std::vector<FusedRange> fusion_plan(std::span<const std::int64_t> bytes, std::in
     return plan;
 }
 
-FusedAverage::FusedAverage(std::int64_t threshold, ExchangeThread& exchanges, Instruments& instruments)
+FusedAverage::FusedAverage(std::int64_t threshold, std::int64_t alone, ExchangeThread& exchanges,
+                           Instruments& instruments)
     : threshold_{threshold},
+      alone_{alone},
       exchanges_{exchanges},
       instruments_{instruments},
       copy_in_{instruments.recorder().region("fusion_copy_in")},
@@ -29,12 +31,18 @@ FusedAverage::FusedAverage(std::int64_t threshold, ExchangeThread& exchanges, In
 {
 }
 
-void FusedAverage::average(Transport& transport, Parts gradients, std::uint64_t step)
+void FusedAverage::average(Transport& transport, std::vector<std::span<float>> gradients, std::uint64_t step)
 {
+    const auto bytes_of = [](std::span<float> gradient) { return static_cast<std::int64_t>(gradient.size_bytes()); };
+    const auto small = std::stable_partition(gradients.begin(), gradients.end(),
+                                             [&](std::span<float> gradient) { return bytes_of(gradient) > alone_; });
+    for (auto large = gradients.begin(); large != small; ++large) exchange(transport, {&*large, 1}, step);
+
+    const Parts parts{small, gradients.end()};
     std::vector<std::int64_t> bytes;
-    for (const std::span<float> gradient : gradients) bytes.push_back(static_cast<std::int64_t>(gradient.size_bytes()));
+    for (const std::span<float> part : parts) bytes.push_back(bytes_of(part));
     for (const FusedRange& range : fusion_plan(bytes, threshold_))
-        exchange(transport, gradients.subspan(range.begin, range.end - range.begin), step);
+        exchange(transport, parts.subspan(range.begin, range.end - range.begin), step);
 }
 
 void FusedAverage::exchange(Transport& transport, Parts parts, std::uint64_t step)

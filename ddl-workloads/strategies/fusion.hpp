@@ -1,4 +1,5 @@
-// Many small gradients averaged in few exchanges: copied into one buffer, averaged there, copied back.
+// Many small gradients averaged in few exchanges: copied into one buffer, averaged there, copied back. Large ones are
+// averaged where they are.
 #pragma once
 
 #include "ddl-workloads/instruments/instruments.hpp"
@@ -24,10 +25,11 @@ std::vector<FusedRange> fusion_plan(std::span<const std::int64_t> bytes, std::in
 // Used by the transport thread. Copies are regions of the trace.
 class FusedAverage {
  public:
-    FusedAverage(std::int64_t threshold, ExchangeThread& exchanges, Instruments& instruments);
+    // What has more than `alone` bytes is not copied.
+    FusedAverage(std::int64_t threshold, std::int64_t alone, ExchangeThread& exchanges, Instruments& instruments);
 
     // Collective: the mean over all ranks of each, in place. Exchanges of a step count as its buckets.
-    void average(Transport& transport, std::span<const std::span<float>> gradients, std::uint64_t step);
+    void average(Transport& transport, std::vector<std::span<float>> gradients, std::uint64_t step);
 
  private:
     using Parts = std::span<const std::span<float>>;
@@ -36,6 +38,7 @@ class FusedAverage {
     void copy_out(Parts parts);
 
     std::int64_t threshold_;
+    std::int64_t alone_;
     ExchangeThread& exchanges_;
     Instruments& instruments_;
     std::vector<float> buffer_;

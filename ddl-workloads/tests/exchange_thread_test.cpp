@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <chrono>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -228,7 +229,10 @@ TEST_CASE("while rounds go on a call waits for one that finds a call on every ra
 {
     struct Counting : ddl::Rounds {
         int with_call = 0;
-        base::Nanoseconds cycle() const override { return base::Nanoseconds{100'000}; }
+        std::chrono::steady_clock::time_point due() const override
+        {
+            return std::chrono::steady_clock::now() + std::chrono::microseconds{100};
+        }
         bool round(ddl::Transport&, bool call_waits) override { return call_waits && ++with_call % 3 == 0; }
     } rounds;
     Twin twin;
@@ -245,8 +249,8 @@ TEST_CASE("while rounds go on a call waits for one that finds a call on every ra
 
 TEST_CASE("progress policies are written as they are read")
 {
-    for (const char* text : {"spin", "yield", "sleep=50us", "sleep=2ms"})
+    for (const char* text : {"auto", "spin", "yield", "sleep=50us", "sleep=2ms"})
         CHECK(ddl::format(ddl::parse_progress(text)) == text);
-    for (const char* wrong : {"", "spinn", "sleep=", "sleep=0s", "sleep=-1us", "yield=1us"})
+    for (const char* wrong : {"", "spinn", "sleep=", "sleep=0s", "sleep=-1us", "yield=1us", "automatic"})
         CHECK_THROWS_AS(ddl::parse_progress(wrong), base::UsageError);
 }

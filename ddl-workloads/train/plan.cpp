@@ -42,7 +42,7 @@ class PlugInOptions {
         options.add("strategy", plan.strategy, "how ranks exchange gradients", "STRATEGY");
         options.add("transport", plan.transport, "what carries the exchange; mpi under mpirun and srun, else self",
                     "TRANSPORT");
-        options.add("progress", progress_, "how the transport thread waits: spin, yield or sleep=50us", "HOW");
+        options.add("progress", progress_, "how the transport thread waits: auto, spin, yield or sleep=50us", "HOW");
     }
 
     void read() const

@@ -74,11 +74,10 @@ std::optional<ExchangeThread::Call> ExchangeThread::next_after_rounds(Transport&
         const bool call_waits = !line_.empty();
         lock.unlock();
 
-        const auto begin = std::chrono::steady_clock::now();
         const bool everywhere = rounds_->round(transport, call_waits);
-        round_due_ = begin + rounds_->cycle();
+        round_due_ = rounds_->due();
         if (!everywhere) continue;
-        round_due_ = begin;  // the queue continues at once
+        round_due_ = {};  // the queue continues at once
         lock.lock();
         return front();
     }
@@ -135,8 +134,8 @@ void ExchangeThread::average_now(Transport& transport, std::span<float> values, 
 {
     const bool half = precision == Precision::half;
     const auto bytes = static_cast<std::int64_t>(half ? values.size() * sizeof(Half) : values.size_bytes());
-    const float share = 1.0F / static_cast<float>(size_);
     if (half) {  // the shares are added, not the values: their sum is not too large for a half
+        const float share = 1.0F / static_cast<float>(size_);
         halves_.resize(values.size());
         std::transform(values.begin(), values.end(), halves_.begin(), [share](float x) { return to_half(x * share); });
     }
@@ -144,12 +143,9 @@ void ExchangeThread::average_now(Transport& transport, std::span<float> values, 
     if (half)
         transport.sum(std::span{halves_});
     else
-        transport.sum(values);
+        transport.mean(values);
     if (observer_ != nullptr) observer_->exchange_ends();
-    if (half)
-        std::transform(halves_.begin(), halves_.end(), values.begin(), to_float);
-    else if (size_ > 1)
-        for (float& value : values) value *= share;
+    if (half) std::transform(halves_.begin(), halves_.end(), values.begin(), to_float);
     bytes_averaged_ += bytes;
 }
 

@@ -49,13 +49,13 @@ class ExchangeObserver {
     virtual void coordination_ends() {}
 };
 
-// What the transport thread does again and again beside the line: all ranks together, a cycle after it last began.
-// While there is one, a call in the line waits until a round finds that every rank has one, since ranks may be rounds
-// apart.
+// What the transport thread does again and again beside the line: all ranks together. While there is one, a call in the
+// line waits until a round finds that every rank has one, since ranks may be rounds apart.
 class Rounds {
  public:
     virtual ~Rounds() = default;
-    virtual base::Nanoseconds cycle() const = 0;
+    // After a round: when the next one is due.
+    virtual std::chrono::steady_clock::time_point due() const = 0;
     // Collective. Whether a call waits on all ranks.
     virtual bool round(Transport& transport, bool call_waits) = 0;
 };

@@ -1,6 +1,7 @@
 // MPI: nonblocking collectives, polled by the transport thread as the progress policy says.
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
+#include "ddl-workloads/transports/sum_algorithm.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
@@ -12,6 +13,7 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 #include <unistd.h>
 
@@ -73,9 +75,18 @@ void add_halves(void* given, void* sums, int* count, MPI_Datatype*)
                    [](Half one, Half other) { return to_half(to_float(one) + to_float(other)); });
 }
 
+// Of two ranks: the bits of a sum that is halved afterwards, without going over it once more.
+void mean_of_two(void* given, void* means, int* count, MPI_Datatype*)
+{
+    const std::span<const float> values{static_cast<const float*>(given), static_cast<std::size_t>(*count)};
+    float* const mean = static_cast<float*>(means);
+    std::transform(values.begin(), values.end(), mean, mean,
+                   [](float one, float other) { return (one + other) * 0.5F; });
+}
+
 class MpiTransport : public Transport {
  public:
-    explicit MpiTransport(const Progress& progress) : progress_{progress}
+    explicit MpiTransport(const Progress& progress) : waiting_{progress}
     {
         int provided = 0;
         check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -87,10 +98,14 @@ class MpiTransport : public Transport {
         check(MPI_Type_contiguous(sizeof(Half), MPI_BYTE, &half_type_), "MPI_Type_contiguous");
         check(MPI_Type_commit(&half_type_), "MPI_Type_commit");
         check(MPI_Op_create(add_halves, 1, &sum_of_halves_), "MPI_Op_create");
+        check(MPI_Op_create(mean_of_two, 1, &mean_of_two_), "MPI_Op_create");
+        algorithm_.emplace(size_);
     }
 
     ~MpiTransport() override
     {
+        algorithm_.reset();
+        MPI_Op_free(&mean_of_two_);
         MPI_Op_free(&sum_of_halves_);
         MPI_Type_free(&half_type_);
         MPI_Finalize();
@@ -101,6 +116,14 @@ class MpiTransport : public Transport {
 
     void sum(std::span<float> values) override { sum(values, MPI_FLOAT, MPI_SUM); }
     void sum(std::span<Half> values) override { sum(values, half_type_, sum_of_halves_); }
+
+    void mean(std::span<float> values) override
+    {
+        if (size_ == 2)
+            sum(values, MPI_FLOAT, mean_of_two_);
+        else
+            Transport::mean(values);
+    }
 
     void reduce_scatter(std::span<float> values, std::span<const int> lengths) override
     {
@@ -113,6 +136,7 @@ class MpiTransport : public Transport {
 
     void bitwise_and(std::span<std::uint64_t> words) override
     {
+        algorithm_->choose_for(words.size());
         finish(
             [words](MPI_Request* request) {
                 return MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T,
@@ -204,7 +228,7 @@ class MpiTransport : public Transport {
     {
         return {{"name", "mpi"},
                 {"library", library_version()},
-                {"progress", format(progress_)},
+                {"progress", format(waiting_.progress())},
                 {"half_precision", "MPI type and operation of our own"},
                 {"mpi_yield_when_idle", yield_when_idle()}};
     }
@@ -216,6 +240,7 @@ class MpiTransport : public Transport {
         if (values.empty()) barrier();
         while (!values.empty()) {
             const std::span<Value> part = values.first(std::min(values.size(), largest_count));
+            algorithm_->choose_for(part.size());
             finish(
                 [&](MPI_Request* request) {
                     return MPI_Iallreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), type, operation,
@@ -247,19 +272,22 @@ class MpiTransport : public Transport {
     {
         MPI_Request request = MPI_REQUEST_NULL;
         check(start(&request), call);
+        waiting_.begin();
         for (int done = 0; done == 0;) {
             check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
             if (done != 0) return;
             if (abort_code() != 0) abort(abort_code());
-            progress_.pause();
+            waiting_.pause();
         }
     }
 
-    Progress progress_;
+    Waiting waiting_;
     int rank_ = 0;
     int size_ = 1;
     MPI_Datatype half_type_ = MPI_DATATYPE_NULL;
     MPI_Op sum_of_halves_ = MPI_OP_NULL;
+    MPI_Op mean_of_two_ = MPI_OP_NULL;
+    std::optional<SumAlgorithm> algorithm_;  // while MPI is there
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "base/cli/cards.hpp"
 #include "ddl-workloads/transports/half.hpp"
+#include "ddl-workloads/transports/progress.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -34,6 +35,15 @@ class Transport {
 
     // The same in half precision.
     virtual void sum(std::span<Half> values) = 0;
+
+    // The mean, with the bits of the sum times 1/ranks.
+    virtual void mean(std::span<float> values)
+    {
+        sum(values);
+        const float share = 1.0F / static_cast<float>(size());
+        if (size() > 1)
+            for (float& value : values) value *= share;
+    }
 
     // As sum(), but of each rank's part alone: parts lie one after the other in rank order, as long as `lengths` says
     // (the same on all ranks). Afterwards this rank's part holds its sums, of two ranks with the bits of sum(); what
@@ -79,19 +89,6 @@ class Transport {
  private:
     std::atomic<int> abort_code_ = 0;  // 0: go on
 };
-
-// How the transport thread waits for others: `spin` polls, `yield` gives the CPU away between polls, `sleep` rests.
-struct Progress {
-    enum class Policy { spin, yield, sleep };
-    Policy policy = Policy::yield;
-    base::Nanoseconds rest{50'000};  // of `sleep`
-
-    void pause() const;
-};
-
-// "spin", "yield", "sleep", "sleep=50us". Throws UsageError.
-Progress parse_progress(const std::string& text);
-std::string format(const Progress& progress);
 
 // The job that a transport connects.
 struct TransportPlan {

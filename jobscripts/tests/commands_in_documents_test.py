@@ -69,6 +69,7 @@ elsewhere = {
     "./quickstart.sh": "takes minutes and needs an empty machine; what it does is tried by local_test.sh",
     "./check.sh": "is what runs this test",
     "cmake --preset release": "builds and measures for an hour",
+    "cmake --build --preset release --target bench": "measures for ten minutes or more",
     "cmake --workflow": "is what check.sh does",
     "sbatch": "co_schedule_test.sh, in a Slurm of its own",
     "srun": "co_schedule_test.sh, in a Slurm of its own",

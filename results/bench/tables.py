@@ -3,6 +3,7 @@
 
 tables.py            prints all tables as Markdown
 tables.py --history  the same with every measurement, not only the newest of each case
+tables.py --file CSV the same of that file alone
 tables.py --write    puts the tables between the marks of docs/performance.md
 tables.py --check    exit code 1 if docs/performance.md has other tables
 """
@@ -14,6 +15,8 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PAGE = FOLDER.parents[1] / "docs" / "performance.md"
+# The table of this name holds all those that the page has no place for.
+OTHERS = "others"
 MARKS = re.compile(r"(<!-- table: (?P<name>[^>]+?) -->\n).*?(<!-- end of table -->\n)", re.DOTALL)
 
 # Quantities that say what was aimed at are one column; each stands with its sign.
@@ -43,6 +46,7 @@ class Measurement:
 
     def __init__(self):
         self.cells = {}
+        self.numbers = {}  # of each quantity its unit and value
         self.taken = ""
         self.age = ()
 
@@ -51,21 +55,38 @@ class Measurement:
         if row["quantity"] == "beside":
             text += f", {row['beside']}"
         self.cells[column(row)] = text
+        if re.fullmatch(r"-?[\d.]+", row["value"] or ""):
+            self.numbers[row["quantity"]] = (row["unit"], float(row["value"]))
         if row["beside"]:
             self.cells.setdefault("beside", row["beside"])
-        self.taken = f"{row['date']}, {row['machine']}, {row['load']}"
+        self.taken = ", ".join(filter(None, [row["date"], row["machine"], row["load"], row.get("versions")]))
         self.age = (row["date"], int(row["run"]), order)
 
+    def judge(self):
+        """Whether the aim is reached, where nobody has said so: by the median in the aim's unit, a ratio's first."""
+        for aim, met in [("at most", float.__le__), ("at least", float.__ge__)]:
+            if aim not in self.numbers or "holds" in self.cells:
+                continue
+            unit, bound = self.numbers[aim]
+            for quantity in ["ratio", "ours", "found"]:
+                if self.numbers.get(quantity, ("", 0.0))[0] == unit and quantity in self.numbers:
+                    self.cells["holds"] = "yes" if met(self.numbers[quantity][1], bound) else "no"
+                    break
 
-def read():
+
+def read(files):
     """benchmark: case: its measurements, oldest first"""
     benchmarks = {}
-    for order, path in enumerate(sorted(FOLDER.glob("*.csv"))):
+    for order, path in enumerate(files):
         with path.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 cases = benchmarks.setdefault(row["benchmark"], {})
                 runs = cases.setdefault(row["case"], {})
                 runs.setdefault((order, row["run"]), Measurement()).add(row, order)
+    for cases in benchmarks.values():
+        for runs in cases.values():
+            for one in runs.values():
+                one.judge()
     return {
         benchmark: {case: sorted(runs.values(), key=lambda one: one.age) for case, runs in cases.items()}
         for benchmark, cases in benchmarks.items()
@@ -75,6 +96,7 @@ def read():
 def table(cases, history=False):
     lines = [(case, one) for case, all_of_it in cases.items() for one in (all_of_it if history else all_of_it[-1:])]
     known = ["ours", "found", "most resident", "beside", "ratio", "aim", "holds", "peak memory", "pairs"]
+    known += sorted({name for _, one in lines for name in one.cells} - set(known))
     columns = [name for name in known if any(name in one.cells for _, one in lines)]
     # What is the same for the whole table stands above it.
     taken = {one.taken for _, one in lines}
@@ -87,15 +109,22 @@ def table(cases, history=False):
     return text
 
 
-def filled(page, benchmarks):
-    def fill(mark):
-        if mark["name"] not in benchmarks:
-            return f"{mark[1]}\nNot measured yet.\n\n{mark[3]}"
-        return f"{mark[1]}\n{table(benchmarks[mark['name']])}\n{mark[3]}"
+def all_tables(benchmarks, history=False):
+    return "\n".join(f"### {name}\n\n{table(cases, history)}" for name, cases in benchmarks.items())
 
-    missing = set(benchmarks) - {mark["name"] for mark in MARKS.finditer(page)}
-    if missing:
-        sys.exit(f"tables.py: {PAGE.name} has no place for {', '.join(sorted(missing))}")
+
+def filled(page, benchmarks):
+    without_place = {name: benchmarks[name] for name in benchmarks.keys() - {mark["name"] for mark in MARKS.finditer(page)}}
+
+    def fill(mark):
+        if mark["name"] == OTHERS:
+            text = all_tables(dict(sorted(without_place.items())))
+        elif mark["name"] in benchmarks:
+            text = table(benchmarks[mark["name"]])
+        else:
+            text = "Not measured yet.\n"
+        return f"{mark[1]}\n{text}\n{mark[3]}"
+
     return MARKS.sub(fill, page)
 
 
@@ -103,13 +132,13 @@ def main(words):
     if words in (["--help"], ["-h"]):
         print(__doc__)
         return
-    if words not in ([], ["--history"], ["--write"], ["--check"]):
+    of_file = len(words) == 2 and words[0] == "--file"
+    if not of_file and words not in ([], ["--history"], ["--write"], ["--check"]):
         print("tables.py: no such option (tables.py --help shows all)", file=sys.stderr)
         sys.exit(2)
-    benchmarks = read()
-    if words in ([], ["--history"]):
-        for name, cases in benchmarks.items():
-            print(f"### {name}\n\n{table(cases, history=bool(words))}")
+    benchmarks = read([pathlib.Path(words[1])] if of_file else sorted(FOLDER.glob("*.csv")))
+    if of_file or words in ([], ["--history"]):
+        print(all_tables(benchmarks, history=words == ["--history"]))
         return
     page = PAGE.read_text(encoding="utf-8")
     fresh = filled(page, benchmarks)

@@ -10,9 +10,17 @@
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <type_traits>
 #include <utility>
+
+#include <sys/mman.h>
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25  // Linux 6.1; the C library has it since 2.37
+#endif
 
 namespace ddl {
 
@@ -65,6 +73,17 @@ class TransportGroup : public c10d::ProcessGroup {
     ExchangeThread& exchanges_;
 };
 
+// Puts memory that is in use into huge pages, as far as it fills them. Ranks of a node read each other's buckets, for
+// which the kernel looks up every page. A kernel that cannot leaves it as it is.
+void collapse_into_huge_pages(std::span<float> memory)
+{
+    constexpr std::uintptr_t huge_page = std::uintptr_t{2} << 20;
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+    const std::uintptr_t first = (begin + huge_page - 1) / huge_page * huge_page;
+    const std::uintptr_t end = (begin + memory.size_bytes()) / huge_page * huge_page;
+    if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_COLLAPSE);
+}
+
 // Called by the reducer whenever a bucket is complete on this rank, on the thread of backward().
 class StartHook : public c10d::CommHookInterface {
  public:
@@ -77,6 +96,8 @@ class StartHook : public c10d::CommHookInterface {
         Bucket ours{.index = bucket.getIndex(),
                     .gradients = {gradients.data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
                     .last = bucket.isLast()};
+        if (std::exchange(memory_[ours.index], ours.gradients.data()) != ours.gradients.data())
+            collapse_into_huge_pages(ours.gradients);
         if (shards_ != nullptr) ours.parts = shards_->parts_of(bucket.getParameters());
         start_(ours, [averaged, gradients](const std::exception_ptr& failure) {
             if (failure)
@@ -92,6 +113,7 @@ class StartHook : public c10d::CommHookInterface {
  private:
     const ParameterShards* shards_;
     StartExchange start_;
+    std::map<std::uint64_t, float*> memory_;  // of each bucket; another one after the reducer has cut new ones
 };
 
 // Buckets in the order in which backward will probably complete them: that of the parameters, backwards.
