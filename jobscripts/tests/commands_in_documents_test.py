@@ -91,6 +91,7 @@ elsewhere = {
     "effects-simulation --study": "studies_test.py",
     "interference predict DIR": "interference_predict_test",
     "noisegen probe --command": "pressure_test",
+    "--victim 0,bandwidth,llc": "harm_test; its peer need not be installed",
     "interference controls": "controls_test.sh: its runs take ten minutes",
     "trace-cube scorep/": "needs an archive of Score-P: against_scalasca_test",
     "noisegen calibrate": "its whole table takes minutes: calibrate_test",

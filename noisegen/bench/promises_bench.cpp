@@ -168,8 +168,8 @@ void after_a_stall(const Scratch& scratch)
             if (seconds > 0.05)
                 most = std::max(most, levels.get<double>(row, one.column) / seconds / (200.0 * (1 << 20)));
         }
-        tell(one.family + ": largest window of 100 ms after SIGSTOP for 1 s", number(most, 3) + " x target", "1.1 x",
-             most <= 1.1);
+        tell(one.family + ": largest window of 100 ms after SIGSTOP for 1 s", number(most, 3) + " x target", "1.05 x",
+             most <= 1.05);
     }
 }
 

@@ -39,10 +39,18 @@ bool run(const MeasuredRun& measured)
     std::mutex mutex;
     const std::int64_t start_ns = base::now_ns() + lead_ns;
     measured.on_start(start_ns);
-    team.start(measured.table, start_ns, {.on_slot = [&](std::size_t cpu, const SlotDone& done) {
-                   const std::lock_guard lock{mutex};
-                   measured.on_slot(cpu, done);
-               }});
+    team.start(measured.table, start_ns,
+               {.on_slot =
+                    [&](std::size_t cpu, const SlotDone& done) {
+                        const std::lock_guard lock{mutex};
+                        measured.on_slot(cpu, done);
+                    },
+                .on_sample =
+                    [&](std::size_t cpu, const SlotDone& done, const Sample& sample) {
+                        if (!measured.on_sample) return;
+                        const std::lock_guard lock{mutex};
+                        measured.on_sample(cpu, done, sample);
+                    }});
     const bool complete = wait_for(team, measured, start_ns);
     team.stop();
     measured.on_notes(team.notes());

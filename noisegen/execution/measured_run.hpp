@@ -16,6 +16,8 @@ struct MeasuredRun {
     std::vector<Slot> table;
     // Called by the noise threads, one at a time.
     std::function<void(std::size_t, const SlotDone&)> on_slot = [](std::size_t, const SlotDone&) {};
+    // The same, about every tenth of a second while a level is on: what was done since the last call.
+    std::function<void(std::size_t, const SlotDone&, const Sample&)> on_sample = {};
     // Called when all is made, with the CLOCK_MONOTONIC time in ns at which the table will begin.
     std::function<void(std::int64_t)> on_start = [](std::int64_t) {};
     std::function<void(double)> progress = [](double) {};  // the share of the table that is over

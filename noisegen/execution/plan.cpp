@@ -79,6 +79,8 @@ void check_designed(const Plan& plan)
 void prepare(Plan& plan)
 {
     resolve_rates(plan.request.schedule, plan.runs, plan.request.limits_file);
+    for (const std::string& line : rates_beyond_windows(plan.request.schedule, plan.runs, plan.request.limits_file))
+        base::warn(line);
     allow_descriptors(plan.demands);
     if (!plan.request.schedule.needs_slot()) check_designed(plan);
     warn_of_competition(plan);

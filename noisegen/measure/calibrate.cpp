@@ -6,6 +6,8 @@
 #include "base/figures.hpp"
 #include "base/random.hpp"
 #include "noisegen/execution/measured_run.hpp"
+#include "noisegen/measure/window_sums.hpp"
+#include "noisegen/measure/worst_shape_search.hpp"
 #include "noisegen/schedule/intensity.hpp"
 #include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
@@ -21,7 +23,8 @@ namespace noisegen {
 
 namespace {
 
-constexpr base::Nanoseconds warm_up{50'000'000};
+constexpr base::Nanoseconds trial{50'000'000};
+constexpr base::Nanoseconds warm_up{100'000'000};  // so that rounds begin with a window of a tenth of a second
 // One core rarely fills the path to memory alone: two reach a little more than one even where they share it.
 constexpr double ratio_apart = 1.8;
 constexpr double ratio_shared = 1.25;
@@ -30,6 +33,7 @@ constexpr double ratio_shared = 1.25;
 struct Speed {
     double bytes = 0.0;
     double operations = 0.0;
+    Windows windows;
     double waited = 0.0;  // share of the time that it was ready to run, but others ran on its CPUs
 };
 
@@ -44,6 +48,7 @@ struct Item {
     std::vector<double> bytes;  // by round
     std::vector<double> operations;
     std::vector<double> waited;
+    Windows windows;  // of all rounds
 
     std::string name() const { return stressor_text(stressor.card->name, own_options(stressor.settings)); }
     std::string text() const { return base::join(name(), " on ", cpus.size(), cpus.size() == 1 ? " CPU" : " CPUs"); }
@@ -69,18 +74,28 @@ std::optional<Speed> measure(const Item& item, base::Nanoseconds round, const Bu
 {
     const Schedule schedule = schedule_of(item, round);
     Speed speed;
+    WindowSums windows{item.cpus.size()};
+    std::int64_t start = 0;
     const bool complete = run({.schedule = schedule,
                                .cpus = item.cpus,
                                .budgets = budgets,
                                .table = slot_table(schedule, 0, warm_up + round),
-                               .on_slot = [&](std::size_t, const SlotDone& done) {
-                                   if (done.slot->number == 0) return;
-                                   const Sample& sample = done.sample;
-                                   const double waited_s = static_cast<double>(sample.waited_ns) * 1e-9;
-                                   speed.waited += waited_s / sample.seconds() / static_cast<double>(item.cpus.size());
-                                   speed.bytes += sample.bytes_per_s();
-                                   speed.operations += sample.operations_per_s();
-                               }});
+                               .on_slot =
+                                   [&](std::size_t, const SlotDone& done) {
+                                       if (done.slot->number == 0) return;
+                                       const Sample& sample = done.sample;
+                                       const double waited_s = static_cast<double>(sample.waited_ns) * 1e-9;
+                                       speed.waited +=
+                                           waited_s / sample.seconds() / static_cast<double>(item.cpus.size());
+                                       speed.bytes += sample.bytes_per_s();
+                                       speed.operations += sample.operations_per_s();
+                                   },
+                               .on_sample =
+                                   [&](std::size_t, const SlotDone& done, const Sample& sample) {
+                                       if (done.slot->number > 0) windows.add(start, sample);
+                                   },
+                               .on_start = [&](std::int64_t start_ns) { start = start_ns; }});
+    speed.windows = windows.whole();
     return complete ? std::optional{speed} : std::nullopt;
 }
 
@@ -123,7 +138,13 @@ std::vector<Item> items_of(const std::vector<Configured>& configured, const base
             std::any_of(items.begin(), items.end(), [&](const Item& item) { return item.is_of(stressor); });
         if (known) continue;
         for (const std::size_t count : counts) {
-            Item item{.stressor = stressor, .cores = count, .cpus = {}, .bytes = {}, .operations = {}, .waited = {}};
+            Item item{.stressor = stressor,
+                      .cores = count,
+                      .cpus = {},
+                      .bytes = {},
+                      .operations = {},
+                      .waited = {},
+                      .windows = {}};
             for (std::size_t i = 0; i < count; ++i) item.cpus.insert(cores[i].cpus.begin(), cores[i].cpus.end());
             items.push_back(std::move(item));
         }
@@ -136,7 +157,7 @@ std::optional<Speed> tried(const Item& item, const Budgets& budgets)
 {
     constexpr int attempts = 3;
     for (int i = 0; i < attempts; ++i) {
-        const std::optional<Speed> speed = measure(item, warm_up, budgets);
+        const std::optional<Speed> speed = measure(item, trial, budgets);
         if (!speed || speed->bytes > 0.0 || speed->operations > 0.0) return speed;
     }
     base::fail("it does nothing");
@@ -175,6 +196,10 @@ bool measure_rounds(std::vector<Item>& items, const Calibration& calibration)
             item.bytes.push_back(speed->bytes);
             item.operations.push_back(speed->operations);
             item.waited.push_back(speed->waited);
+            const Windows& windows = speed->windows;
+            item.windows.bytes.insert(item.windows.bytes.end(), windows.bytes.begin(), windows.bytes.end());
+            item.windows.operations.insert(item.windows.operations.end(), windows.operations.begin(),
+                                           windows.operations.end());
         }
     }
     return true;
@@ -242,6 +267,9 @@ std::vector<StressorLimit> entries_of(const std::vector<Item>& items, const Cali
                            .operations_per_s = limit_of(item.operations),
                            .rounds = item.bytes.size(),
                            .round = calibration.round,
+                           .window = {.windows = item.windows.bytes.size(),
+                                      .bytes_per_s = held_in_windows(item.windows.bytes),
+                                      .operations_per_s = held_in_windows(item.windows.operations)},
                            .measured = record.at("started"),
                            .machine = machine});
         entries.back().machine["waited_for_cpu"] = limit_of(item.waited).median;
@@ -299,16 +327,18 @@ std::string text(const Coupling& coupling, const base::CpuSet& first, const base
 
 void print_limits(std::ostream& out, const std::vector<StressorLimit>& entries)
 {
-    std::vector<std::vector<std::string>> lines{{"stressor", "CPUs", "worst", "median", "best", "rounds", "measured"}};
+    std::vector<std::vector<std::string>> lines{
+        {"stressor", "CPUs", "worst", "median", "best", "rounds", "measured", "windows of 100 ms hold"}};
     for (const StressorLimit& entry : entries) {
-        const auto line = [&](const Limit& limit, std::string (*figure)(double)) {
+        const auto line = [&](const Limit& limit, double window, std::string (*figure)(double)) {
             if (limit.best <= 0.0) return;
             lines.push_back({stressor_text(entry.stressor, entry.options), std::to_string(entry.cpus),
                              figure(limit.worst), figure(limit.median), figure(limit.best),
-                             std::to_string(entry.rounds), entry.measured});
+                             std::to_string(entry.rounds), entry.measured,
+                             entry.window.windows > 0 ? figure(window) : "-"});
         };
-        line(entry.bytes_per_s, base::speed_text);
-        line(entry.operations_per_s, base::operations_text);
+        line(entry.bytes_per_s, entry.window.bytes_per_s, base::speed_text);
+        line(entry.operations_per_s, entry.window.operations_per_s, base::operations_text);
     }
     out << base::table_text(lines, 1);
 }
@@ -327,10 +357,22 @@ int calibrate(const Calibration& calibration)
         base::warn("asked to stop before the last round: no limits were kept");
         return base::exit_promise_not_kept;
     }
+    std::optional<WorstShape> worst;
+    if (calibration.victim) {
+        worst = find_worst_shape({.victim = *calibration.victim,
+                                  .cpus = calibration.cpus,
+                                  .budgets = calibration.budgets,
+                                  .seed = calibration.seed});
+        if (!worst) {
+            base::warn("asked to stop before the worst shape was found: no limits were kept");
+            return base::exit_promise_not_kept;
+        }
+    }
     const std::vector<StressorLimit> entries = entries_of(items, calibration);
-    add_limits(calibration.limits_file, entries);
+    add_limits(calibration.limits_file, entries, worst);
     print_limits(std::cout, entries);
     tell_couplings(std::cout, items);
+    if (worst) std::cout << text(*worst) << "\n";
     tell_waiting(items);
     std::cout << "kept in " << calibration.limits_file.string() << "\n";
     base::flush_stdout();

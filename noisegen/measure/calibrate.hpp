@@ -7,6 +7,7 @@
 #include "noisegen/resources/node_limits.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct Calibration {
     std::uint64_t seed = 1;  // of the order in each round
     Budgets budgets;
     std::filesystem::path limits_file;
+    std::optional<int> victim;  // a CPU: looks for the shape of memory.stream that slows a victim there down most
 };
 
 // Two cores against one of them, round by round: do they share a path to memory?

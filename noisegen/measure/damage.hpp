@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/contract/factor_name.hpp"
-#include "noisegen/measure/victim.hpp"
+#include "noisegen/measure/victims/victim.hpp"
 #include "noisegen/schedule/slot_table.hpp"
 
 #include <array>

@@ -3,6 +3,7 @@
 #include "base/cli/progress.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "noisegen/execution/measured_run.hpp"
 #include "noisegen/resources/node_limits.hpp"
 #include "noisegen/resources/placement.hpp"
@@ -17,9 +18,8 @@ namespace noisegen {
 namespace {
 
 // Without the block in which the program was asked to stop.
-void keep_whole_blocks(ProbeRun& run)
+void keep_whole_blocks(ProbeRun& run, std::int64_t last_ns)
 {
-    const std::int64_t last_ns = run.slices.empty() ? run.start_ns : run.slices.back().end_ns;
     std::uint64_t whole = 0;
     for (const Slot& slot : run.table)
         if (run.start_ns + slot.end.count() <= last_ns) whole = slot.block;
@@ -76,49 +76,58 @@ Schedule probe_schedule(const Probe& probe, const std::vector<std::string>& stre
     return schedule;
 }
 
-void check_probe(const Probe& probe, Schedule& schedule, const Victim::Setup& setup)
+void check_probe(const Probe& probe, Schedule& schedule, const Victim::Setup& setup, bool warns)
 {
     const std::vector<std::vector<int>> runs = divide(schedule, base::physical_cores(probe.cpus));
     resolve_rates(schedule, runs, probe.limits_file);
     check_memory_together(demands(schedule, runs), setup, probe.budgets);
-    warn_of_shared_core(probe);
+    if (warns) warn_of_shared_core(probe);
 }
 
-ProbeRun run_probe(const Probe& probe, const Schedule& schedule, const Victim::Setup& setup)
+ProbeRun run_noise(const Probe& probe, const Schedule& schedule, const std::string& what,
+                   const std::function<void()>& start_victim)
 {
     base::bind_this_thread(probe.cpus);
     ProbeRun measured;
     measured.table = slot_table(schedule, probe.seed, schedule.block_length() * probe.blocks);
     measured.levels.resize(schedule.levels.size());
-    Victim victim{setup};
     base::Progress progress{"noisegen probe"};
-    const bool complete = run(
-        {.schedule = schedule,
-         .cpus = probe.cpus,
-         .budgets = probe.budgets,
-         .table = measured.table,
-         .on_slot =
-             [&](std::size_t, const SlotDone& done) {
-                 if (!done.level) return;
-                 add(measured.levels[*done.level], done.sample);
-                 measured.levels[*done.level].cpus = probe.cpus.size();
-             },
-         .on_start =
-             [&](std::int64_t start_ns) {
-                 measured.start_ns = start_ns;
-                 victim.start();
-             },
-         .progress =
-             [&](double share) {
-                 const auto block = static_cast<std::int64_t>(std::max(0.0, share) * static_cast<double>(probe.blocks));
-                 progress.show(share, base::join("block ", std::min(block + 1, probe.blocks), " of ", probe.blocks));
-             },
-         .on_notes = [&](const std::vector<std::string>& notes) { measured.notes = notes; }});
-    measured.slices = victim.stop();
+    const bool complete =
+        run({.schedule = schedule,
+             .cpus = probe.cpus,
+             .budgets = probe.budgets,
+             .table = measured.table,
+             .on_slot =
+                 [&](std::size_t, const SlotDone& done) {
+                     if (!done.level) return;
+                     add(measured.levels[*done.level], done.sample);
+                     measured.levels[*done.level].cpus = probe.cpus.size();
+                 },
+             .on_start =
+                 [&](std::int64_t start_ns) {
+                     measured.start_ns = start_ns;
+                     start_victim();
+                 },
+             .progress =
+                 [&](double share) {
+                     const auto block =
+                         static_cast<std::int64_t>(std::max(0.0, share) * static_cast<double>(probe.blocks));
+                     progress.show(share, base::join(what, what.empty() ? "" : ", ", "block ",
+                                                     std::min(block + 1, probe.blocks), " of ", probe.blocks));
+                 },
+             .on_notes = [&](const std::vector<std::string>& notes) { measured.notes = notes; }});
     if (complete)
         measured.blocks = static_cast<std::size_t>(probe.blocks);
     else
-        keep_whole_blocks(measured);
+        keep_whole_blocks(measured, base::now_ns());
+    return measured;
+}
+
+ProbeRun run_probe(const Probe& probe, const Schedule& schedule, const Victim::Setup& setup)
+{
+    Victim victim{setup};
+    ProbeRun measured = run_noise(probe, schedule, "", [&victim] { victim.start(); });
+    measured.slices = victim.stop();
     return measured;
 }
 

@@ -3,13 +3,14 @@
 
 #include "base/system/cpus.hpp"
 #include "noisegen/execution/threads/sample.hpp"
-#include "noisegen/measure/victim.hpp"
+#include "noisegen/measure/victims/victim.hpp"
 #include "noisegen/resources/budgets.hpp"
 #include "noisegen/schedule/slot_table.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,10 +45,15 @@ struct ProbeRun {
 Schedule probe_schedule(const Probe& probe, const std::vector<std::string>& stressors);
 
 // Turns shares of limits into rates, and refuses what the budgets do not allow to noise and victim together. Throws
-// UsageError. Warns where the victim shares its core.
-void check_probe(const Probe& probe, Schedule& schedule, const Victim::Setup& setup);
+// UsageError. `warns` where the victim shares its core.
+void check_probe(const Probe& probe, Schedule& schedule, const Victim::Setup& setup, bool warns = true);
 
-// Binds this thread to the noise's CPUs. Fewer than all blocks if the program was asked to stop.
+// Noise alone: `start_victim` is called when all is made, and the whole table lies before it. Binds this thread to the
+// noise's CPUs; make victims before. Fewer than all blocks if the program was asked to stop.
+ProbeRun run_noise(const Probe& probe, const Schedule& schedule, const std::string& what,
+                   const std::function<void()>& start_victim);
+
+// With the victim that works in slices.
 ProbeRun run_probe(const Probe& probe, const Schedule& schedule, const Victim::Setup& setup);
 
 // Who, where, when, and what the probe was asked for.

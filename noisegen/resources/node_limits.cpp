@@ -3,6 +3,7 @@
 #include "base/contract/run_record.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/system/cpus.hpp"
@@ -57,6 +58,10 @@ Json to_json(const StressorLimit& entry)
             {"operations_per_s", to_json(entry.operations_per_s)},
             {"rounds", entry.rounds},
             {"round_ns", entry.round.count()},
+            {"windows_of_100ms",
+             {{"count", entry.window.windows},
+              {"bytes_per_s", entry.window.bytes_per_s},
+              {"operations_per_s", entry.window.operations_per_s}}},
             {"measured", entry.measured},
             {"machine", entry.machine}};
 }
@@ -67,6 +72,20 @@ Limit limit_from(const Json& json)
     const bool sound = limit.worst >= 0.0 && limit.worst <= limit.median && limit.median <= limit.best;
     if (!sound || !std::isfinite(limit.best)) base::fail("a limit is not 0 <= worst <= median <= best");
     return limit;
+}
+
+// Files of earlier versions have none.
+WindowLimit window_from(const Json& entry)
+{
+    if (!entry.contains("windows_of_100ms")) return {};
+    const Json& json = entry.at("windows_of_100ms");
+    const WindowLimit window{.windows = json.at("count"),
+                             .bytes_per_s = json.at("bytes_per_s"),
+                             .operations_per_s = json.at("operations_per_s")};
+    const double both = window.bytes_per_s + window.operations_per_s;
+    if (window.bytes_per_s < 0.0 || window.operations_per_s < 0.0 || !std::isfinite(both))
+        base::fail("what windows hold is not 0 or more");
+    return window;
 }
 
 // What JSON would turn into one silently: -1, 1.5.
@@ -87,6 +106,7 @@ StressorLimit entry_from(const Json& json)
     entry.operations_per_s = limit_from(json.at("operations_per_s"));
     entry.rounds = count_from(json.at("rounds"));
     entry.round = base::Nanoseconds{json.at("round_ns").get<std::int64_t>()};
+    entry.window = window_from(json);
     entry.measured = json.at("measured");
     entry.machine = json.at("machine");
     return entry;
@@ -104,14 +124,15 @@ void check_same_node(const fs::path& file, const Json& json)
                          this_node().cpu_model, "; remove the file and calibrate again");
 }
 
-std::vector<StressorLimit> entries_from(const fs::path& file, const std::string& text)
+NodeLimits limits_from(const fs::path& file, const std::string& text)
 try {
     const Json json = base::parse_json(text, file.string());
     if (json.at("format") != base::format_version) base::fail("it has another format");
     check_same_node(file, json);
-    std::vector<StressorLimit> entries;
-    for (const Json& entry : json.at("limits")) entries.push_back(entry_from(entry));
-    return entries;
+    NodeLimits limits{.file = file, .entries = {}};
+    for (const Json& entry : json.at("limits")) limits.entries.push_back(entry_from(entry));
+    if (json.contains("worst_shape")) limits.worst = worst_shape_from(json.at("worst_shape"));
+    return limits;
 } catch (const base::UsageError&) {
     throw;
 } catch (const std::exception& error) {
@@ -176,6 +197,15 @@ Limit limit_of(std::vector<double> rounds)
         .worst = rounds.front(), .median = (rounds[(count - 1) / 2] + rounds[count / 2]) / 2.0, .best = rounds.back()};
 }
 
+double held_in_windows(std::vector<double> windows)
+{
+    constexpr double share_below = 0.05;
+    constexpr double room = 0.02;
+    if (windows.empty()) return 0.0;
+    std::sort(windows.begin(), windows.end());
+    return (1.0 - room) * windows[static_cast<std::size_t>(share_below * static_cast<double>(windows.size() - 1))];
+}
+
 fs::path default_limits_file()
 {
     const std::string name = "limits-" + base::host_name() + ".json";
@@ -201,16 +231,18 @@ NodeLimits read_limits(const fs::path& file)
     if (status.type() == fs::file_type::not_found) return {.file = file, .entries = {}};
     if (status.type() == fs::file_type::none) base::fail("cannot read ", file.string(), ": ", code.message());
     if (status.type() != fs::file_type::regular) base::fail("cannot read ", file.string(), ": it is no file");
-    return {.file = file, .entries = entries_from(file, base::read_whole(file))};
+    return limits_from(file, base::read_whole(file));
 }
 
-void add_limits(const fs::path& file, const std::vector<StressorLimit>& entries)
+void add_limits(const fs::path& file, const std::vector<StressorLimit>& entries, const std::optional<WorstShape>& worst)
 {
     std::error_code code;
     if (file.has_parent_path()) fs::create_directories(file.parent_path(), code);
     if (code) fail_to_create(file.parent_path().string(), code.message());
     const Lock lock{file};
-    std::vector<StressorLimit> all = read_limits(file).entries;
+    NodeLimits known_limits = read_limits(file);
+    std::vector<StressorLimit>& all = known_limits.entries;
+    if (worst) known_limits.worst = worst;
     for (const StressorLimit& entry : entries) {
         const auto old =
             std::find_if(all.begin(), all.end(), [&](const StressorLimit& known) { return same(known, entry); });
@@ -224,17 +256,37 @@ void add_limits(const fs::path& file, const std::vector<StressorLimit>& entries)
               {"cpu_model", this_node().cpu_model},
               {"limits", Json::array()}};
     for (const StressorLimit& entry : all) json["limits"].push_back(to_json(entry));
+    if (known_limits.worst) json["worst_shape"] = to_json(*known_limits.worst);
     base::write_whole(file, json.dump(2) + "\n");
 }
+
+namespace {
+
+const StressorLimit* entry_of(const NodeLimits& limits, const std::string& stressor, const base::Settings& settings,
+                              std::size_t cpus)
+{
+    const std::map<std::string, std::string> options = own_options(settings);
+    for (const StressorLimit& entry : limits.entries)
+        if (entry.stressor == stressor && entry.options == options && entry.cpus == cpus) return &entry;
+    return nullptr;
+}
+
+}  // namespace
 
 std::optional<Limit> find(const NodeLimits& limits, const std::string& stressor, const base::Settings& settings,
                           std::size_t cpus, base::Rate::Of of)
 {
-    const std::map<std::string, std::string> options = own_options(settings);
-    for (const StressorLimit& entry : limits.entries)
-        if (entry.stressor == stressor && entry.options == options && entry.cpus == cpus)
-            return of == base::Rate::Of::bytes ? entry.bytes_per_s : entry.operations_per_s;
-    return {};
+    const StressorLimit* entry = entry_of(limits, stressor, settings, cpus);
+    if (entry == nullptr) return {};
+    return of == base::Rate::Of::bytes ? entry->bytes_per_s : entry->operations_per_s;
+}
+
+std::optional<double> find_window(const NodeLimits& limits, const Configured& stressor, std::size_t cpus,
+                                  base::Rate::Of of)
+{
+    const StressorLimit* entry = entry_of(limits, stressor.card->name, stressor.settings, cpus);
+    if (entry == nullptr || entry->window.windows == 0) return {};
+    return of == base::Rate::Of::bytes ? entry->window.bytes_per_s : entry->window.operations_per_s;
 }
 
 base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::Percent share,
@@ -256,13 +308,40 @@ base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::P
 
 void resolve_rates(Schedule& schedule, const std::vector<std::vector<int>>& runs, const fs::path& file)
 {
-    std::optional<NodeLimits> limits;
+    const auto is_share = [](const FactorLevel& level) { return level.intensity.of_limit.has_value(); };
+    const bool has_shares = std::any_of(schedule.levels.begin(), schedule.levels.end(), is_share);
+    if (!has_shares && !asks_for_worst_shape(schedule)) return;
+    const NodeLimits limits = read_limits(file.empty() ? default_limits_file() : file);
+    resolve_worst_shape(schedule, limits);
     for (FactorLevel& level : schedule.levels) {
         if (!level.intensity.of_limit) continue;
-        if (!limits) limits = read_limits(file.empty() ? default_limits_file() : file);
         level.intensity.rate =
-            resolve(*limits, schedule.stressors[level.stressor], *level.intensity.of_limit, runs[level.stressor]);
+            resolve(limits, schedule.stressors[level.stressor], *level.intensity.of_limit, runs[level.stressor]);
     }
+}
+
+std::vector<std::string> rates_beyond_windows(const Schedule& schedule, const std::vector<std::vector<int>>& runs,
+                                              const fs::path& file)
+{
+    const auto has_rate = [](const FactorLevel& level) { return level.intensity.rate.has_value(); };
+    if (std::none_of(schedule.levels.begin(), schedule.levels.end(), has_rate)) return {};
+    NodeLimits limits;
+    try {
+        limits = read_limits(file.empty() ? default_limits_file() : file);
+    } catch (const std::exception&) {
+        return {};
+    }
+    std::vector<std::string> lines;
+    for (const FactorLevel& level : schedule.levels) {
+        if (!level.intensity.rate) continue;
+        const base::Rate rate = *level.intensity.rate;
+        const auto held = find_window(limits, schedule.stressors[level.stressor], runs[level.stressor].size(), rate.of);
+        if (!held || *held <= 0.0 || rate.per_second <= *held) continue;
+        const auto figure = rate.of == base::Rate::Of::bytes ? base::speed_text : base::operations_text;
+        lines.push_back(base::join(text(level), ": windows of 100 ms hold ", figure(*held), " here, and ",
+                                   figure(rate.per_second), " is asked for: some will hold less"));
+    }
+    return lines;
 }
 
 std::map<std::string, std::string> own_options(const base::Settings& settings)

@@ -4,6 +4,7 @@
 
 #include "base/cli/options.hpp"
 #include "base/units.hpp"
+#include "noisegen/resources/worst_shape.hpp"
 #include "noisegen/schedule/schedule.hpp"
 
 #include <nlohmann/json.hpp>
@@ -26,6 +27,16 @@ struct Limit {
 // One value or more.
 Limit limit_of(std::vector<double> rounds);
 
+// What windows of a tenth of a second hold: a rate above that cannot come evenly, however right its mean is.
+struct WindowLimit {
+    std::size_t windows = 0;  // that were measured; 0: none were
+    double bytes_per_s = 0.0;
+    double operations_per_s = 0.0;
+};
+
+// Of the windows' amounts per second, as fast as it goes: the 5th percentile, less 2 % as room for what a stall missed.
+double held_in_windows(std::vector<double> windows);
+
 // A stressor on so many CPUs.
 struct StressorLimit {
     std::string stressor;
@@ -36,6 +47,7 @@ struct StressorLimit {
     Limit operations_per_s;
     std::size_t rounds = 0;
     base::Nanoseconds round{};
+    WindowLimit window;
     std::string measured;                                               // "2026-01-31T12:00:00Z"
     nlohmann::ordered_json machine = nlohmann::ordered_json::object();  // kernel, clock, version at that time
 };
@@ -43,6 +55,7 @@ struct StressorLimit {
 struct NodeLimits {
     std::filesystem::path file;
     std::vector<StressorLimit> entries;
+    std::optional<WorstShape> worst = {};  // of memory.stream, if a calibration looked for it
 };
 
 // $XDG_CACHE_HOME/crosstalk/limits-<host>.json, or in ~/.cache. Throws UsageError if neither variable is set.
@@ -56,21 +69,32 @@ void add_limits_option(base::Options& options, std::string& file);
 NodeLimits read_limits(const std::filesystem::path& file);
 
 // Adds the entries, each in the place of an earlier one of the same stressor, options and CPU count; all others stay,
-// those included that another process adds at the same time. Throws what read_limits() throws, and std::system_error.
-void add_limits(const std::filesystem::path& file, const std::vector<StressorLimit>& entries);
+// those included that another process adds at the same time. A worst shape takes the place of an earlier one. Throws
+// what read_limits() throws, and std::system_error.
+void add_limits(const std::filesystem::path& file, const std::vector<StressorLimit>& entries,
+                const std::optional<WorstShape>& worst = {});
 
 // Bytes or operations per second; none if that was not calibrated.
 std::optional<Limit> find(const NodeLimits& limits, const std::string& stressor, const base::Settings& settings,
                           std::size_t cpus, base::Rate::Of of);
+
+// What windows hold of a stressor on so many CPUs; none if that was not calibrated.
+std::optional<double> find_window(const NodeLimits& limits, const Configured& stressor, std::size_t cpus,
+                                  base::Rate::Of of);
 
 // The share of what the stressor reached on so many CPUs in its worst round: bytes if it counts them, else operations.
 // Throws UsageError with the command that would calibrate it.
 base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::Percent share,
                    const std::vector<int>& cpus);
 
-// Turns every rate=60% of the schedule into a rate; `runs` are the CPUs of each stressor (divide()). Reads the file
-// only if there is one to turn. An empty path means the default.
+// Turns every rate=60% of the schedule into a rate, and every shape=worst into a shape; `runs` are the CPUs of each
+// stressor (divide()). Reads the file only if there is one to turn. An empty path means the default.
 void resolve_rates(Schedule& schedule, const std::vector<std::vector<int>>& runs, const std::filesystem::path& file);
+
+// A line for each level whose rate, now known, is more than windows of a tenth of a second hold here. None for what
+// was not calibrated, or if the file cannot be read: whose rate is no share of a limit needs no limits.
+std::vector<std::string> rates_beyond_windows(const Schedule& schedule, const std::vector<std::vector<int>>& runs,
+                                              const std::filesystem::path& file);
 
 // The settings without those of intensity.
 std::map<std::string, std::string> own_options(const base::Settings& settings);

@@ -4,6 +4,7 @@
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/launcher.hpp"
+#include "noisegen/measure/window_sums.hpp"
 #include "noisegen/stressors/registry.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
@@ -71,10 +72,17 @@ TEST_CASE("a calibration keeps what each stressor reached on one core and on all
         CHECK(stream->rounds == 3);
         CHECK(base::parse_cpus(stream->cpus_used).size() == cpus);
         CHECK(stream->machine.contains("kernel"));
+        // A round of 100 ms is one window on each CPU; a busy machine may end one late.
+        CHECK(stream->window.windows <= 3);
+        if (stream->window.windows > 0) {
+            CHECK(stream->window.bytes_per_s > 0.0);
+            CHECK(stream->window.bytes_per_s < stream->bytes_per_s.best * 1.05);
+        }
         CHECK(stream->machine.contains("clock_identity"));
         CHECK(stream->machine.at("waited_for_cpu").get<double>() >= 0.0);
     }
     CHECK(outcome.out.find("GB/s") != std::string::npos);
+    CHECK(outcome.out.find("windows of 100 ms hold") != std::string::npos);
     CHECK(outcome.out.find("kept in " + file.string()) != std::string::npos);
     // Where others run on these CPUs, nothing is known of the path to memory.
     const bool idle = outcome.err.find("others ran on these CPUs") == std::string::npos;
@@ -111,6 +119,20 @@ TEST_CASE("a rate in percent is that share of the worst round that was found")
     CHECK(json.at("factor_levels").at(0).at("requested_per_s").get<double>() ==
           doctest::Approx(0.4 * worst).epsilon(1e-4));
     CHECK(json.at("factor_levels").at(0).at("operations_per_s").get<double>() > 0.0);
+}
+
+TEST_CASE("a rate beyond what windows hold is warned of before the run")
+{
+    const Scratch scratch;
+    const auto file = scratch / "limits.json";
+    REQUIRE(testing::run(calibration("cpu.spin", file)).status == 0);
+    auto json = nlohmann::ordered_json::parse(base::read_whole(file));
+    json["limits"][0]["windows_of_100ms"] = {{"count", 9}, {"bytes_per_s", 0.0}, {"operations_per_s", 1.0}};
+    base::write_whole(file, json.dump());
+    const Outcome outcome = testing::run({program, "cpu.spin[rate=40%] 100ms", "--cpus", cpu(), "--limits", file});
+    INFO(outcome.err);
+    CHECK((outcome.status == 0 || outcome.status == 3));  // a busy machine may not reach it
+    CHECK(outcome.err.find("cpu.spin: windows of 100 ms hold 1 /s here, and ") != std::string::npos);
 }
 
 TEST_CASE("two calibrations at once keep what both found")
@@ -189,6 +211,23 @@ TEST_CASE("bad words are refused with one line")
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
     }
     CHECK(!fs::exists(file));
+}
+
+TEST_CASE("a window counts if every CPU has it from border to border")
+{
+    constexpr std::int64_t start = 5'000'000'000;
+    const auto sample = [](std::int64_t begin_ms, std::int64_t end_ms, std::uint64_t bytes) {
+        return noisegen::Sample{
+            .begin_ns = start + begin_ms * 1'000'000, .end_ns = start + end_ms * 1'000'000, .work = {.bytes = bytes}};
+    };
+    noisegen::WindowSums sums{2};
+    sums.add(start, sample(100, 200, 1000));
+    sums.add(start, sample(100, 201, 2020));  // closed a millisecond late
+    sums.add(start, sample(200, 250, 7));     // half a window
+    sums.add(start, sample(201, 300, 990));
+    const noisegen::Windows whole = sums.whole();
+    REQUIRE(whole.bytes.size() == 1);
+    CHECK(whole.bytes.at(0) == doctest::Approx(30'000.0));
 }
 
 TEST_CASE("two cores that reach twice what one does share no path to memory")

@@ -79,6 +79,45 @@ TEST_CASE("the worst, the median and the best of rounds")
     CHECK(noisegen::limit_of({7.0}).worst == 7.0);
 }
 
+TEST_CASE("windows hold what 95 of 100 reached, less 2 %")
+{
+    std::vector<double> windows;
+    for (int i = 100; i >= 0; --i) windows.push_back(static_cast<double>(i));
+    CHECK(noisegen::held_in_windows(windows) == doctest::Approx(0.98 * 5.0));
+    CHECK(noisegen::held_in_windows({50.0}) == doctest::Approx(49.0));
+    CHECK(noisegen::held_in_windows({}) == 0.0);
+}
+
+TEST_CASE("a rate that windows of a tenth of a second do not hold is reported with what they hold")
+{
+    const Scratch scratch;
+    const auto file = scratch / "limits.json";
+    StressorLimit limit = entry(stream(), 1, 10e9);
+    limit.window = {.windows = 27, .bytes_per_s = 6e9, .operations_per_s = 0.0};
+    noisegen::add_limits(file, {limit, entry(update(), 1, 20e9)});
+    CHECK(noisegen::read_limits(file).entries.at(0).window.windows == 27);
+    const auto lines = [&](const std::string& text) {
+        noisegen::Schedule schedule = noisegen::parse_schedule(text);
+        noisegen::resolve_rates(schedule, {{0}}, file);
+        return noisegen::rates_beyond_windows(schedule, {{0}}, file);
+    };
+    CHECK(lines("memory.stream[rate=5GB/s] 1s").empty());
+    CHECK(lines("memory.stream[rate=50%] 1s").empty());
+    REQUIRE(lines("memory.stream[rate=80%] 1s").size() == 1);
+    CHECK(lines("memory.stream[rate=7GB/s] 1s").at(0) ==
+          "memory.stream: windows of 100 ms hold 6 GB/s here, and 7 GB/s is asked for: some will hold less");
+    CHECK(lines("memory.stream[shape=update,rate=19GB/s] 1s").empty());  // its windows were not measured
+    CHECK(lines("memory.stream 1s").empty());
+    // Limits of an earlier version hold no windows; damaged ones are no reason to refuse a rate that needs none.
+    auto json = nlohmann::ordered_json::parse(base::read_whole(file));
+    for (auto& kept : json["limits"]) kept.erase("windows_of_100ms");
+    base::write_whole(file, json.dump());
+    CHECK(lines("memory.stream[rate=7GB/s] 1s").empty());
+    base::write_whole(file, "damaged");
+    CHECK(
+        noisegen::rates_beyond_windows(noisegen::parse_schedule("memory.stream[rate=7GB/s] 1s"), {{0}}, file).empty());
+}
+
 TEST_CASE("limits that were kept are found by stressor, options and CPUs, whatever the intensity")
 {
     const Scratch scratch;

@@ -55,6 +55,7 @@ TEST_CASE("each stressor on the registry runs and is on record")
         if (name.starts_with("memory.") || name == "capacity.hog") options = "[bytes=2MiB]";
         if (name == "io.write" || name == "io.read") options = "[size=1MiB,block=64KiB," + there + "]";
         if (name == "io.random") options = "[size=1MiB,depth=4," + there + "]";
+        if (name == "io.fsync") options = "[dirty=64KiB," + there + "]";
         if (name == "io.checkpoint") options = "[size=1MiB,block=64KiB,every=20ms," + there + "]";
         if (name == "io.smallfiles") options = "[files=20,size=4KiB," + there + "]";
         if (name.starts_with("metadata.")) options = "[files=20," + there + "]";

@@ -3,7 +3,7 @@
 
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"
-#include "noisegen/measure/victim.hpp"
+#include "noisegen/measure/victims/victim.hpp"
 #include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "testing/child.hpp"

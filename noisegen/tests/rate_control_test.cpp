@@ -63,6 +63,43 @@ TEST_CASE("after a stall the rate is a little higher until a tenth of a second i
     CHECK(done == doctest::Approx(10'000 + 100 + 2).epsilon(0.0005));
 }
 
+TEST_CASE("stalls of a scheduler's turn cost neither the mean nor a window of a tenth of a second")
+{
+    // In each tenth of a second another thread has the CPU for 8 ms, beginning 40 ms into it. Counted by hand: a window
+    // holds 100 units, whatever was missed in the middle of it.
+    constexpr std::int64_t window_ns = 100'000'000;
+    noisegen::RateControl control{1000.0};
+    control.begin(0);
+    std::vector<double> windows(100);
+    for (std::int64_t now = 0; now < 100 * window_ns;) {
+        control.before(now);
+        windows[static_cast<std::size_t>(now / window_ns)] += 1.0;
+        now = std::max(now + 100'000, control.after(1.0));
+        const std::int64_t in_window = now % window_ns;
+        if (in_window >= 40'000'000 && in_window < 48'000'000) now += 48'000'000 - in_window;
+    }
+    double sum = 0.0;
+    for (const double done : windows) {
+        sum += done;
+        CHECK(done == doctest::Approx(100.0).epsilon(0.0101));  // a unit on either side of a border
+    }
+    CHECK(sum == doctest::Approx(10'000.0).epsilon(0.0005));
+}
+
+TEST_CASE("nothing is made up for at once after a stall of a second")
+{
+    noisegen::RateControl control{200.0};  // blocks of a MiB: 20 in a tenth of a second
+    control.begin(0);
+    std::int64_t now = 1'000'000'000;
+    std::vector<double> windows(10);
+    for (const std::int64_t start = now; now < start + 1'000'000'000;) {
+        control.before(now);
+        windows[static_cast<std::size_t>((now - start) / 100'000'000)] += 1.0;
+        now = std::max(now, control.after(1.0));
+    }
+    for (const double done : windows) CHECK(done <= 21.0);  // 1.5 % above the rate are 20.3
+}
+
 TEST_CASE("many short slots keep the rate of one long one")
 {
     constexpr std::int64_t slot_ns = 100'000'000;

@@ -10,12 +10,13 @@
 namespace noisegen {
 
 // Virtual scheduling (the "leaky bucket as a meter" of ITU-T I.371): work at the rate would have ended at `due`; sleep
-// until then. A sleep that ends up to `jitter_ns` late is made up for at once. What a longer stall missed is made up
-// for at `haste` above the rate, and what is more than `most_owed_ns` of it is forgiven: no stall is followed by a
-// burst.
+// until then. What a stall of up to `jitter_ns` missed is made up for at once: most windows of a tenth of a second hold
+// both, and so what was asked for. That is what another thread takes of the CPU in its turn. After a longer stall
+// nothing is made up for at once: it is owed, and made up for at `haste` above the rate. What is more than
+// `most_owed_ns` of it is forgiven: no long stall is followed by a burst.
 class RateControl {
  public:
-    static constexpr double jitter_ns = 2e6;
+    static constexpr double jitter_ns = 10e6;
     static constexpr double most_owed_ns = 100e6;
     static constexpr double haste = 0.015;
 
@@ -44,10 +45,10 @@ class RateControl {
     void before(std::int64_t now_ns)
     {
         const double now = static_cast<double>(now_ns - begin_ns_);
-        const double late = now - due_ns_ - jitter_ns;
-        if (late <= 0.0) return;
+        const double late = now - due_ns_;
+        if (late <= jitter_ns) return;
         owed_ns_ = std::min(owed_ns_ + late, most_owed_ns);
-        due_ns_ = now - jitter_ns;
+        due_ns_ = now;
     }
 
     // The step did `amount`: when the next one may begin.

@@ -5,6 +5,7 @@
 #include "base/system/clock.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <fcntl.h>
@@ -15,7 +16,10 @@ std::vector<base::OptionCard> block_options(const BlockDefaults& defaults)
 {
     return {{"directory", "/tmp", "on the disk to stress, not in memory"},
             {"size", defaults.size, defaults.size_help},
-            {"block", defaults.block, "bytes per transfer"},
+            {"block", defaults.block,
+             defaults.block == "auto"
+                 ? "bytes per transfer; auto: 1MiB, at a rate in bytes as little as comes evenly, 64KiB at least"
+                 : "bytes per transfer"},
             {"depth", defaults.depth, "transfers in flight, with io_uring"},
             {"engine", "auto", "io_uring, pread (one transfer after the other), or auto: io_uring if depth is over 1"},
             {"direct", defaults.direct, "past the page cache, if the file system can; no: the kernel writes later"}};
@@ -24,9 +28,12 @@ std::vector<base::OptionCard> block_options(const BlockDefaults& defaults)
 BlockOptions read_block_options(const std::string& stressor, const base::Settings& settings)
 {
     constexpr std::int64_t sector = 4096;
+    constexpr std::int64_t most_by_rate = 1 << 20;
     BlockOptions options;
     options.directory = settings.text("directory");
-    options.block = settings.get<base::Bytes>("block").count;
+    const bool in_order = stressor == "io.write" || stressor == "io.read";
+    options.block_by_rate = in_order && settings.text("block") == "auto";
+    options.block = options.block_by_rate ? most_by_rate : settings.get<base::Bytes>("block").count;
     if (options.block < sector || options.block % sector != 0 || options.block > (1 << 30))
         base::fail_usage(stressor, "[block]: a multiple of 4KiB up to 1GiB, not ", settings.text("block"));
     options.size = settings.get<base::Bytes>("size").count;
@@ -45,6 +52,14 @@ BlockOptions read_block_options(const std::string& stressor, const base::Setting
     return options;
 }
 
+std::int64_t block_at(double bytes_per_s, std::int64_t block)
+{
+    constexpr std::int64_t least = 64 << 10;
+    if (bytes_per_s <= 0.0 || block <= least) return block;
+    const double due = std::clamp(bytes_per_s / 1000.0, static_cast<double>(least), static_cast<double>(block));
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(due)));
+}
+
 Needs BlockOptions::needs() const
 {
     return {.memory = {block * depth}, .disk = {size}, .directory = directory, .files = 1, .descriptors = 2};
@@ -52,6 +67,7 @@ Needs BlockOptions::needs() const
 
 BlockFile::BlockFile(const BlockOptions& options, bool filled)
     : options_{options},
+      block_{options.block},
       file_{options.directory, options.size},
       direct_{options.direct && file_.bypass_cache()},
       in_memory_{base::in_memory(options.directory)}
@@ -68,6 +84,9 @@ BlockFile::BlockFile(const BlockOptions& options, bool filled)
 void BlockFile::begin(const Turn& turn)
 {
     turn_ = turn;
+    if (!options_.block_by_rate) return;
+    block_ = block_at(turn.bytes_per_s, options_.block);
+    ring_->transfer_bytes(static_cast<std::size_t>(block_));
 }
 
 // At a rate: what is due in a millisecond, so that it comes evenly. If a transfer takes longer than that, more must be
@@ -75,8 +94,7 @@ void BlockFile::begin(const Turn& turn)
 unsigned BlockFile::wanted() const
 {
     if (!turn_.limited()) return ring_->depth();
-    const double transfers_per_s =
-        std::max(turn_.operations_per_s, turn_.bytes_per_s / static_cast<double>(options_.block));
+    const double transfers_per_s = std::max(turn_.operations_per_s, turn_.bytes_per_s / static_cast<double>(block_));
     const double ns = std::max(1e6, 2.0 * static_cast<double>(ring_->latency_ns()));
     return static_cast<unsigned>(
         std::clamp(std::floor(transfers_per_s * ns * 1e-9), 1.0, static_cast<double>(ring_->depth())));
@@ -88,7 +106,7 @@ void BlockFile::start(Transfer transfer)
     // cache is left alone near the place that is read.
     if (!direct_ && transfer.kind == Transfer::Kind::read) {
         const std::int64_t away = options_.in_order ? options_.size / options_.block / 2 * options_.block : 0;
-        file_.drop((transfer.offset + away) % options_.size, options_.block);
+        file_.drop((transfer.offset + away) % options_.size, block_);
     }
     ring_->start(transfer);
 }
@@ -103,7 +121,7 @@ Work BlockFile::step(const Next& next)
     }
     const unsigned most = wanted();
     while (ring_->in_flight() < most) {
-        const std::optional<Transfer> transfer = next();
+        const std::optional<Transfer> transfer = next(block_);
         if (!transfer) break;
         start(*transfer);
     }
@@ -117,7 +135,7 @@ std::string BlockFile::note() const
                       direct_           ? " past the page cache"
                       : options_.direct ? " through the page cache (the file system refuses O_DIRECT)"
                                         : " through the page cache",
-                      ", ", base::format(base::Bytes{options_.block}), " blocks, depth ", ring_->depth(), ", in ",
+                      ", ", base::format(base::Bytes{block_}), " blocks, depth ", ring_->depth(), ", in ",
                       options_.directory.string(), in_memory_ ? ", which is in memory: no disk is stressed" : "");
 }
 

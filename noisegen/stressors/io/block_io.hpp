@@ -14,7 +14,8 @@ namespace noisegen {
 struct BlockOptions {
     std::filesystem::path directory;
     std::int64_t block = 0;
-    std::int64_t size = 0;  // a multiple of the block
+    bool block_by_rate = false;  // smaller at a rate in bytes, so that a tenth of a second holds a hundred of them
+    std::int64_t size = 0;       // a multiple of the block
     unsigned depth = 0;
     IoRing::Engine engine = IoRing::Engine::automatic;
     bool direct = true;
@@ -27,11 +28,15 @@ struct BlockOptions {
 struct BlockDefaults {
     std::string size = "256MiB";
     std::string size_help = "of the scratch file per CPU";
-    std::string block = "1MiB";
+    std::string block = "auto";
     std::string depth = "8";
     std::string direct = "yes";
 };
 std::vector<base::OptionCard> block_options(const BlockDefaults& defaults = {});
+
+// Bytes of a transfer at that rate (0: none): a power of two of a thousandth of a second's bytes, 64 KiB at least and
+// the whole block at most.
+std::int64_t block_at(double bytes_per_s, std::int64_t block);
 
 // Throws UsageError that names the stressor and the option.
 BlockOptions read_block_options(const std::string& stressor, const base::Settings& settings);
@@ -45,8 +50,8 @@ class BlockFile {
     // Until the turn is over; without a rate as many transfers as the depth allows.
     void begin(const Turn& turn);
 
-    // Chooses the next transfer; none: there is nothing more to do for now.
-    using Next = std::function<std::optional<Transfer>()>;
+    // Chooses the next transfer, of that many bytes; none: there is nothing more to do for now.
+    using Next = std::function<std::optional<Transfer>(std::int64_t bytes)>;
 
     // Starts transfers and waits about a millisecond at most. Towards the end of the turn it starts none and waits for
     // those in flight, so that all are counted.
@@ -68,6 +73,7 @@ class BlockFile {
     void start(Transfer transfer);
 
     BlockOptions options_;
+    std::int64_t block_;  // of the transfers of this turn
     ScratchFile file_;
     bool direct_;
     bool in_memory_;
@@ -78,16 +84,16 @@ class BlockFile {
 // One block after the other, from the beginning again at the end.
 class InOrder {
  public:
-    explicit InOrder(const BlockOptions& options) : block_{options.block}, size_{options.size} {}
-    std::int64_t next()
+    explicit InOrder(const BlockOptions& options) : size_{options.size} {}
+    // Of a power-of-two share of the block. Larger than the last ones: begins where a whole one does.
+    std::int64_t next(std::int64_t bytes)
     {
-        const std::int64_t at = at_;
-        at_ = (at_ + block_) % size_;
+        const std::int64_t at = at_ / bytes * bytes;
+        at_ = (at + bytes) % size_;
         return at;
     }
 
  private:
-    std::int64_t block_;
     std::int64_t size_;
     std::int64_t at_ = 0;
 };

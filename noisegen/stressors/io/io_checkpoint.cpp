@@ -51,7 +51,7 @@ class IoCheckpoint final : public Stressor {
             if (base::now_ns() < next_ns_) return {.bytes = 0, .operations = 0, .rest_until_ns = next_ns_};
             written_ = 0;
         }
-        Work work = file_.step([this] { return next_transfer(); });
+        Work work = file_.step([this](std::int64_t) { return next_transfer(); });
         unsynced_ += static_cast<std::int64_t>(work.bytes);
         const bool complete = written_ == options_.blocks.size && !file_.busy();
         if (complete || unsynced_ >= synced) sync();
@@ -108,7 +108,7 @@ class IoCheckpoint final : public Stressor {
 
 std::vector<base::OptionCard> checkpoint_options()
 {
-    auto options = block_options({.size_help = "of a checkpoint, per CPU", .direct = "no"});
+    auto options = block_options({.size_help = "of a checkpoint, per CPU", .block = "1MiB", .direct = "no"});
     options.insert(options.begin(),
                    {{"every", "30s", "from burst to burst; they begin at its multiples on the wall clock"},
                     {"sync", "yes", "a burst ends when its data is on disk; no: the kernel writes it later"}});

@@ -43,7 +43,7 @@ extern const StressorCard io_random{
         return std::make_unique<BlockStressor>(
             options, true,
             [random = base::random_stream(static_cast<std::uint64_t>(place.job.rank), place.index),
-             reads = share_of_reads(settings), blocks, block = options.block]() mutable {
+             reads = share_of_reads(settings), blocks, block = options.block](std::int64_t) mutable {
                 const bool read = base::draw_unit(random) < reads;
                 const auto at = static_cast<std::int64_t>(base::draw_below(random, blocks));
                 return Transfer{read ? Transfer::Kind::read : Transfer::Kind::write, at * block};

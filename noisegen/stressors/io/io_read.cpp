@@ -13,8 +13,8 @@ extern const StressorCard io_read{
     .needs = [](const base::Settings& settings) { return read_block_options("io.read", settings).needs(); },
     .make = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Stressor> {
         const BlockOptions options = read_block_options("io.read", settings);
-        return std::make_unique<BlockStressor>(options, true, [at = InOrder{options}]() mutable {
-            return Transfer{Transfer::Kind::read, at.next()};
+        return std::make_unique<BlockStressor>(options, true, [at = InOrder{options}](std::int64_t bytes) mutable {
+            return Transfer{Transfer::Kind::read, at.next(bytes)};
         });
     },
 };

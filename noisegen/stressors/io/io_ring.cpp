@@ -31,6 +31,7 @@ IoRing::Engine IoRing::engine(const std::string& word)
 IoRing::IoRing(const Setup& setup)
     : file_{setup.file},
       block_{setup.block},
+      bytes_{setup.block},
       depth_{setup.depth},
       place_{setup.place},
       buffer_{setup.block * setup.depth}
@@ -81,7 +82,7 @@ class OneByOne final : public IoRing {
         const bool write = next_.kind == Transfer::Kind::write;
         const std::int64_t begin = base::now_ns();
         const ssize_t result =
-            write ? ::pwrite(file_, memory(0), block_, next_.offset) : ::pread(file_, memory(0), block_, next_.offset);
+            write ? ::pwrite(file_, memory(0), bytes_, next_.offset) : ::pread(file_, memory(0), bytes_, next_.offset);
         add(work, next_.kind, result, errno);
         ended(base::now_ns() - begin);
         return work;
@@ -192,7 +193,7 @@ class Uring final : public IoRing {
     void prepare(io_uring_sqe* entry, Transfer transfer, unsigned slot)
     {
         const int file = fixed_file_ ? 0 : file_;
-        const auto bytes = static_cast<unsigned>(block_);
+        const auto bytes = static_cast<unsigned>(bytes_);
         const auto offset = static_cast<std::uint64_t>(transfer.offset);
         const bool write = transfer.kind == Transfer::Kind::write;
         if (fixed_buffers_ && write)

@@ -44,6 +44,9 @@ class IoRing {
     // Smoothed time from the start of a transfer to its end.
     std::int64_t latency_ns() const { return latency_ns_; }
 
+    // Transfers are of so many bytes from now on, a block at most. Only while none is in flight.
+    void transfer_bytes(std::size_t bytes) { bytes_ = bytes; }
+
     // Goes to the kernel with the next take(). Only while fewer than depth() are in flight.
     virtual void start(Transfer transfer) = 0;
 
@@ -65,6 +68,7 @@ class IoRing {
 
     int file_;
     std::size_t block_;
+    std::size_t bytes_;  // of a transfer
     unsigned depth_;
     unsigned in_flight_ = 0;
 

@@ -13,8 +13,8 @@ extern const StressorCard io_write{
     .needs = [](const base::Settings& settings) { return read_block_options("io.write", settings).needs(); },
     .make = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Stressor> {
         const BlockOptions options = read_block_options("io.write", settings);
-        return std::make_unique<BlockStressor>(options, false, [at = InOrder{options}]() mutable {
-            return Transfer{Transfer::Kind::write, at.next()};
+        return std::make_unique<BlockStressor>(options, false, [at = InOrder{options}](std::int64_t bytes) mutable {
+            return Transfer{Transfer::Kind::write, at.next(bytes)};
         });
     },
 };

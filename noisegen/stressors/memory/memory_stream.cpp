@@ -89,11 +89,13 @@ extern const StressorCard memory_stream{
         "4GiB/s", {footprint_option(),
                    {"shape", "triad",
                     "triad, copy, scale or add: past the caches; update: in place; read; write: through the caches; "
-                    "ntwrite: past them; partial: 8 bytes a page past them, little traffic that hurts most"}}),
+                    "ntwrite: past them; partial: 8 bytes a page past them, little traffic that hurts most; pagewrite, "
+                    "pageupdate: a line a page; worst: the one that slowed a victim down most when noisegen calibrate "
+                    "--victim tried them"}}),
     .counts_bytes = true,
     .needs =
         [](const base::Settings& settings) {
-            stream_shape(settings.text("shape"));
+            if (settings.text("shape") != worst_shape) stream_shape(settings.text("shape"));
             return footprint_needs(settings, stream_name);
         },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {

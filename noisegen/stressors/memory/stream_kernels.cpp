@@ -24,6 +24,33 @@ inline void prefetch(const double* from)
     __builtin_prefetch(from + lines_ahead * line_items);
 }
 
+// Lines one page apart: down the pages, then the next line of each. Each is in another row of DRAM, and takes a
+// translation of its own.
+class LineOfPages {
+ public:
+    // `at` items have been done.
+    LineOfPages(std::size_t items, std::size_t at)
+        : pages_{items / page_items}, page_{at / line_items % pages_}, line_{at / line_items / pages_}
+    {
+    }
+
+    // Its first item, and on to the next.
+    std::size_t next()
+    {
+        const std::size_t first = page_ * page_items + line_ * line_items;
+        if (++page_ == pages_) {
+            page_ = 0;
+            ++line_;
+        }
+        return first;
+    }
+
+ private:
+    std::size_t pages_;
+    std::size_t page_;
+    std::size_t line_;
+};
+
 // Until then stores past the caches may still be on their way.
 inline void fence()
 {
@@ -96,6 +123,8 @@ const std::vector<StreamShape>& shapes()
         {"ntwrite", "a = s past the caches", 1, 8, &StreamLoops::ntwrite},
         {"partial", "8 bytes a page past the caches; counted are only these 8 of each line they cost", 1, 8,
          &StreamLoops::partial, 64},  // 3 to 120 ns, by processor
+        {"pagewrite", "a line a page past the caches", 1, 8, &StreamLoops::pagewrite, 8},
+        {"pageupdate", "a line a page in place: no prefetcher knows the next one", 1, 16, &StreamLoops::pageupdate, 8},
     };
     return all;
 }

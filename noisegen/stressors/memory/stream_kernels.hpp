@@ -33,6 +33,8 @@ struct StreamLoops {
     StreamLoop triad = nullptr;
     StreamLoop update = nullptr;
     StreamLoop partial = nullptr;
+    StreamLoop pagewrite = nullptr;
+    StreamLoop pageupdate = nullptr;
 };
 
 // Those that this machine can run, the best first. The last is the portable one: vectors of 16 bytes, ordinary stores.
@@ -49,6 +51,9 @@ struct StreamShape {
     StreamLoop StreamLoops::*loop = nullptr;
     std::size_t weight = 1;  // an item may take as long as so many of another shape
 };
+
+// Stands for a shape until the node's limits say which one.
+inline constexpr const char* worst_shape = "worst";
 
 // Throws UsageError with the right names.
 const StreamShape& stream_shape(const std::string& name);

@@ -1,17 +1,16 @@
-#include "noisegen/measure/victim.hpp"
+#include "noisegen/measure/victims/victim.hpp"
 
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/stop.hpp"
+#include "noisegen/measure/victims/at_work.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/pages.hpp"
-#include "noisegen/stressors/registry.hpp"
 
 #include <algorithm>
 #include <csignal>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -54,28 +53,6 @@ class Chase {
     Pages pages_;
     std::size_t lines_;
     Line* at_ = nullptr;
-};
-
-// A stressor at work on its own, as fast as it goes.
-class AtWork {
- public:
-    AtWork(const std::string& name, const std::map<std::string, std::string>& options, int cpu)
-    {
-        const StressorCard& card = stressors().find(name);
-        const base::Settings settings = stressors().settings(card, options);
-        Place place;
-        place.cpu = cpu;
-        if (card.share) shared_ = card.share(settings, place);
-        place.shared = shared_.get();
-        stressor_ = card.make(settings, place);
-        stressor_->begin({});
-    }
-
-    Work step() { return stressor_->step(); }
-
- private:
-    std::unique_ptr<Shared> shared_;
-    std::unique_ptr<Stressor> stressor_;
 };
 
 AtWork make_reader(const Victim::Setup& setup)

@@ -1,0 +1,34 @@
+// A stressor that is no noise: work of a victim.
+#pragma once
+
+#include "noisegen/stressors/registry.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace noisegen {
+
+// A stressor at work on its own, as fast as it goes.
+class AtWork {
+ public:
+    AtWork(const std::string& name, const std::map<std::string, std::string>& options, int cpu)
+    {
+        const StressorCard& card = stressors().find(name);
+        const base::Settings settings = stressors().settings(card, options);
+        Place place;
+        place.cpu = cpu;
+        if (card.share) shared_ = card.share(settings, place);
+        place.shared = shared_.get();
+        stressor_ = card.make(settings, place);
+        stressor_->begin({});
+    }
+
+    Work step() { return stressor_->step(); }
+
+ private:
+    std::unique_ptr<Shared> shared_;
+    std::unique_ptr<Stressor> stressor_;
+};
+
+}  // namespace noisegen

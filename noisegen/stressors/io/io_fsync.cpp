@@ -1,0 +1,119 @@
+// Writes through the page cache into a file that grows, then fsync, and again with an empty file: contends for the file
+// system's journal, in which all that is written on it waits together, and for the disk's own cache, which each fsync
+// empties.
+#include "base/error.hpp"
+#include "base/system/available.hpp"
+#include "base/system/clock.hpp"
+#include "noisegen/stressors/io/scratch_file.hpp"
+#include "noisegen/stressors/pages.hpp"
+#include "noisegen/stressors/stressor.hpp"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+namespace noisegen {
+
+namespace {
+
+constexpr std::int64_t page_of_disk = 4096;
+constexpr std::int64_t most_at_once = 256 << 10;  // some tenths of a millisecond
+
+struct FsyncOptions {
+    std::filesystem::path directory;
+    std::int64_t dirty = 0;
+};
+
+FsyncOptions fsync_options(const base::Settings& settings)
+{
+    const std::int64_t dirty = settings.get<base::Bytes>("dirty").count;
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    if (dirty < page_of_disk || dirty > most || dirty % page_of_disk != 0)
+        base::fail_usage("io.fsync[dirty]: a multiple of 4KiB up to 1GiB, not ", settings.text("dirty"));
+    return {.directory = settings.text("directory"), .dirty = dirty};
+}
+
+class IoFsync final : public Stressor {
+ public:
+    explicit IoFsync(const FsyncOptions& options)
+        : options_{options}, file_{options.directory, options.dirty}, content_{most_at_once}
+    {
+        content_.fill('x');
+        empty();
+    }
+
+    void begin(const Turn& turn) override { deadline_ns_ = turn.deadline_ns; }
+
+    // A part of what is to be dirty, or the fsync. One that would not end with the turn is not begun.
+    Work step() override
+    {
+        if (written_ < options_.dirty) {
+            const std::int64_t bytes = std::min(most_at_once, options_.dirty - written_);
+            const ssize_t written = base::check_errno(
+                ::pwrite(file_.descriptor(), content_.data(), static_cast<std::size_t>(bytes), written_),
+                "write to a file in ", options_.directory.string());
+            written_ += written;
+            return {.bytes = static_cast<std::uint64_t>(written), .operations = 0};
+        }
+        const std::int64_t began_ns = base::now_ns();
+        if (deadline_ns_ > 0 && began_ns + took_ns_ > deadline_ns_)
+            return {.bytes = 0, .operations = 0, .rest_until_ns = deadline_ns_};
+        base::check_errno(::fsync(file_.descriptor()), "write a file in ", options_.directory.string(), " to disk");
+        took_ns_ = base::now_ns() - began_ns;
+        longest_ns_ = std::max(longest_ns_, took_ns_);
+        empty();
+        return {.bytes = 0, .operations = 1};
+    }
+
+    std::string note() const override
+    {
+        return base::join("fsync after ", base::format(base::Bytes{options_.dirty}), ", the longest ",
+                          base::format(base::Nanoseconds{longest_ns_ / 1000 * 1000}), ", in ",
+                          options_.directory.string(),
+                          base::in_memory(options_.directory) ? ", which is in memory: no disk is stressed" : "");
+    }
+
+ private:
+    // Its blocks go back to the file system, which must find and record others for what comes.
+    void empty()
+    {
+        base::check_errno(::ftruncate(file_.descriptor(), 0), "empty a file in ", options_.directory.string());
+        written_ = 0;
+    }
+
+    FsyncOptions options_;
+    ScratchFile file_;
+    Pages content_;
+    std::int64_t written_ = 0;
+    std::int64_t deadline_ns_ = 0;
+    std::int64_t took_ns_ = 0;  // the last fsync
+    std::int64_t longest_ns_ = 0;
+};
+
+}  // namespace
+
+extern const StressorCard io_fsync{
+    .name = "io.fsync",
+    .summary =
+        "writes into a file that grows, then fsync, over and over: others' fsync on that file system waits for it; an "
+        "operation is one fsync",
+    .options = with_intensity(
+        "20/s or 200MiB/s",
+        {{"directory", "/tmp", "on the file system to stress, not in memory"},
+         {"dirty", "32MiB", "written before each fsync; 4KiB: as many as the journal can take, many: the longest"}}),
+    .counts_bytes = true,
+    .counts_operations = true,
+    .needs = [](const base::Settings& settings) -> Needs {
+        const FsyncOptions options = fsync_options(settings);
+        return {.memory = {most_at_once},
+                .disk = {options.dirty},
+                .directory = options.directory,
+                .files = 1,
+                .descriptors = 2};
+    },
+    .make = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Stressor> {
+        return std::make_unique<IoFsync>(fsync_options(settings));
+    },
+};
+
+}  // namespace noisegen

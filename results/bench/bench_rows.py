@@ -1,0 +1,86 @@
+"""Rows of the CSVs in this folder, and what is put into them: medians with intervals, quantiles."""
+import argparse
+import csv
+import datetime
+import math
+import os
+import pathlib
+import statistics
+
+COLUMNS = ["date", "machine", "load", "benchmark", "run", "case", "beside", "quantity", "unit", "value", "low", "high",
+           "versions"]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """--out, --machine and --load, which bench.py says in the environment."""
+    for option, variable, text in [("--out", "CSV", "a CSV of results/bench, to append to"),
+                                   ("--machine", "MACHINE", "its name in docs/performance.md"),
+                                   ("--load", "LOAD", "what else runs: quiet")]:
+        given = os.environ.get(f"CROSSTALK_BENCH_{variable}")
+        parser.add_argument(option, type=pathlib.Path if option == "--out" else str, default=given, required=not given,
+                            help=text)
+
+
+def rounds(full: int) -> int:
+    """Fewer, but enough for an interval, in a quick run."""
+    return min(full, 6) if os.environ.get("CROSSTALK_BENCH_QUICK") else full
+
+
+def digits(value: float | None) -> str:
+    """Four figures, for the eye."""
+    if value is None or not math.isfinite(value):
+        return ""
+    if value == 0.0:
+        return "0"
+    places = max(0, 3 - math.floor(math.log10(abs(value))))
+    return f"{value:.{min(places, 4)}f}"
+
+
+def quantile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[int(share * (len(ordered) - 1))]
+
+
+def median_interval(values: list[float], confidence: float = 0.95) -> tuple[float, float, float]:
+    """The median and the order statistics around it that hold the true one so often (sign test); all of them if there
+    are too few."""
+    ordered = sorted(values)
+    count = len(ordered)
+    below = 0.0
+    rank = 0
+    for k in range(count // 2):
+        below += math.comb(count, k) / 2.0**count
+        if 2.0 * below > 1.0 - confidence:
+            break
+        rank = k + 1
+    low = ordered[max(0, rank - 1)]
+    high = ordered[count - max(1, rank)]
+    return statistics.median(ordered), low, high
+
+
+class Rows:
+    """Appends to the CSV; its run number is one more than the last of that benchmark and day."""
+
+    def __init__(self, path: pathlib.Path, benchmark: str, machine: str, load: str) -> None:
+        self.path = path
+        self.head = [datetime.date.today().isoformat(), machine, load, benchmark]
+        kept: list[dict[str, str]] = []
+        self.columns = COLUMNS
+        if path.exists():
+            with path.open(newline="", encoding="utf-8") as file:
+                reader = csv.DictReader(file)
+                kept = list(reader)
+                self.columns = list(reader.fieldnames or COLUMNS)
+        else:
+            with path.open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file, lineterminator="\n").writerow(COLUMNS)
+        runs = [int(row["run"]) for row in kept if row["benchmark"] == benchmark and row["date"] == self.head[0]]
+        self.run = max(runs, default=0) + 1
+
+    def add(self, case: str, beside: str, quantity: str, unit: str, value: float | str | None,
+            low: float | None = None, high: float | None = None) -> None:
+        text = value if isinstance(value, str) else digits(value)
+        with self.path.open("a", newline="", encoding="utf-8") as file:
+            row = [*self.head, self.run, case, beside, quantity, unit, text, digits(low), digits(high),
+                   os.environ.get("CROSSTALK_BENCH_VERSIONS", "")]
+            csv.writer(file, lineterminator="\n").writerow(row[:len(self.columns)])
