@@ -74,6 +74,7 @@ class Driver {
         ::setenv(base::campaign::variable, partial.c_str(), 1);
         const std::int64_t begin_ns = base::now_ns();
         const std::string why = make_run({run, campaign_.spec(), launcher_, partial, [&] { look_up(run); }});
+        end_leftovers(partial);
         if (!why.empty()) check_disk(campaign_, run);  // no fault of the run
         const int attempt = campaign_.failures(run) + 1;
         write_status(run, why, attempt, base::now_ns() - begin_ns);

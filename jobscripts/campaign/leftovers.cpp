@@ -42,16 +42,20 @@ void signal_all(const std::set<pid_t>& processes, int signal)
 
 }  // namespace
 
-void clear_leftovers(const fs::path& partial)
+void end_leftovers(const fs::path& partial)
 {
     constexpr std::int64_t look_again_ns = 100'000'000;
-    if (!fs::exists(fs::symlink_status(partial))) return;
     const auto gone = [&] { return processes_of(partial).empty(); };
     for (const int signal : {SIGTERM, SIGKILL}) {
         signal_all(processes_of(partial), signal);
-        if (base::wait_until(gone, end_within_ns, look_again_ns)) break;
+        if (base::wait_until(gone, end_within_ns, look_again_ns)) return;
     }
-    if (!gone()) base::fail("processes of an earlier attempt do not end: ", partial.string());
+    base::fail("processes of an earlier attempt do not end: ", partial.string());
+}
+
+void clear_leftovers(const fs::path& partial)
+{
+    end_leftovers(partial);
     fs::remove_all(partial);
 }
 

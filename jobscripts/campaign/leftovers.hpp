@@ -1,12 +1,15 @@
-// What a killed driver left behind: processes of its run, and the run's unfinished directory.
+// What an attempt or a killed driver left behind: processes of its run, and the run's unfinished directory.
 #pragma once
 
 #include <filesystem>
 
 namespace crosstalk {
 
-// Ends the processes on this machine that were started for the run with this directory, and removes it. Throws Error if
-// they do not end.
+// Ends the processes on this machine that were started for the run with this directory. Throws Error if they do not
+// end.
+void end_leftovers(const std::filesystem::path& partial);
+
+// The same, and removes the directory.
 void clear_leftovers(const std::filesystem::path& partial);
 
 }  // namespace crosstalk

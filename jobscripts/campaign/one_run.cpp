@@ -76,11 +76,7 @@ class SteadyRun {
     ~SteadyRun()
     {
         try {
-            if (job_ && job_->running()) one_.launcher.end_training(one_.run, job_->child());
-            if (noise_ && noise_->pid() != 0) {
-                one_.launcher.end_noise(one_.run, *noise_);
-                noise_->wait(noise_ends_within);
-            }
+            if (!all_ended_) end_both();
         } catch (const std::exception& error) {
             base::warn(error.what());
         }
@@ -97,6 +93,7 @@ class SteadyRun {
         start_job();
         watch();
         end_noise();
+        all_ended_ = true;
         write_steps();
         const TrainingByNode training = training_by_node(one_.directory, one_.spec.warmup, bound_);
         const NoiseByNode noise = noise_by_node(one_.directory);
@@ -106,6 +103,15 @@ class SteadyRun {
     }
 
  private:
+    // Also where the process that was started has ended: tasks of Slurm outlive their srun.
+    void end_both()
+    {
+        if (job_ && job_->started()) one_.launcher.end_training(one_.run, job_->child());
+        if (!noise_) return;
+        one_.launcher.end_noise(one_.run, *noise_);
+        if (noise_->pid() != 0) noise_->wait(noise_ends_within);
+    }
+
     void rest() const
     {
         one_.look_up();
@@ -242,6 +248,7 @@ class SteadyRun {
     std::unique_ptr<Job> job_;
     std::unique_ptr<base::Child> noise_;
     base::CpuSet bound_;
+    bool all_ended_ = false;  // in good order
 };
 
 std::string make_designed_run(const OneRun& one)

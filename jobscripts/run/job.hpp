@@ -33,6 +33,7 @@ class Job {
     void measure_quiet_step();
 
     void start();
+    bool started() const { return child_ != nullptr; }
     bool running();
     int exit_code() const { return exit_code_; }
 
