@@ -45,10 +45,10 @@ struct Use {
     }
 };
 
-class UseOfRegions : public Visitor {
+class UseOfRegions : public StepSearch {
  public:
     explicit UseOfRegions(const Archive& archive)
-        : number_{archive.find_attribute(base::attribute::step)}, places_(archive.locations.size())
+        : archive_{archive}, number_{archive.find_attribute(base::attribute::step)}, places_(archive.locations.size())
     {
     }
 
@@ -85,6 +85,8 @@ class UseOfRegions : public Visitor {
 
     void metric(const At& at, std::uint32_t, const MetricValue&) override { seen(at); }
     void other(const At& at) override { seen(at); }
+
+    FoundSteps found() const override;
 
     // Takes what the other saw of other locations.
     void add(UseOfRegions& other)
@@ -133,6 +135,7 @@ class UseOfRegions : public Visitor {
         return place;
     }
 
+    const Archive& archive_;
     std::optional<std::uint32_t> number_;
     std::vector<Place> places_;  // by location
 };
@@ -220,7 +223,7 @@ std::optional<std::uint32_t> with_number(const Archive& archive, const std::vect
     return static_cast<std::uint32_t>(most - numbered_ns.begin());
 }
 
-class StepsOfRegion : public Visitor {
+class StepsOfRegion : public StepVisitor {
  public:
     StepsOfRegion(const Archive& archive, std::uint32_t region, StepObserver* observer)
         : region_{region},
@@ -254,7 +257,7 @@ class StepsOfRegion : public Visitor {
         if (first == 0) steps_.end(at);
     }
 
-    StepTable table() const { return steps_.table(); }
+    StepTable table() const override { return steps_.table(); }
 
  private:
     struct Place {
@@ -324,7 +327,20 @@ std::optional<std::uint32_t> step_call(const Archive& archive, const std::vector
     return best;
 }
 
+FoundSteps UseOfRegions::found() const
+{
+    const std::vector<std::size_t> locations = first_locations(archive_, *this);
+    FoundSteps found{step_region(archive_, locations, *this), {}};
+    if (!found.region) found.call = step_call(archive_, locations, *this);
+    return found;
+}
+
 }  // namespace
+
+std::unique_ptr<StepSearch> step_search(const Archive& archive)
+{
+    return std::make_unique<UseOfRegions>(archive);
+}
 
 FoundSteps find_steps(Reader& reader, int threads)
 {
@@ -334,11 +350,7 @@ FoundSteps find_steps(Reader& reader, int threads)
     for (int i = 0; i < threads; ++i) visitors.push_back(&parts.emplace_back(archive));
     read_soundly(reader, visitors);
     for (; parts.size() > 1; parts.pop_back()) parts.front().add(parts.back());
-    const UseOfRegions& seen = parts.front();
-    const std::vector<std::size_t> locations = first_locations(archive, seen);
-    FoundSteps found{step_region(archive, locations, seen), {}};
-    if (!found.region) found.call = step_call(archive, locations, seen);
-    return found;
+    return parts.front().found();
 }
 
 std::optional<std::uint32_t> find_step_region(Reader& reader, int threads)
@@ -359,6 +371,11 @@ std::uint32_t step_region_named(const Archive& archive, const std::string& name,
     const auto region = archive.find_region(name);
     if (!region) fail_no_region(archive, name, option);
     return *region;
+}
+
+std::unique_ptr<StepVisitor> visits_as_steps(const Archive& archive, std::uint32_t region, StepObserver* observer)
+{
+    return std::make_unique<StepsOfRegion>(archive, region, observer);
 }
 
 StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observer)
