@@ -9,28 +9,35 @@ namespace base {
 
 namespace {
 
-std::string with_prefix(double amount, const std::string& unit)
+struct Prefix {
+    double factor;
+    const char* name;
+};
+constexpr std::array<Prefix, 4> decimal{{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}}};
+constexpr std::array<Prefix, 4> binary{{{1073741824.0, "Gi"}, {1048576.0, "Mi"}, {1024.0, "Ki"}, {1.0, ""}}};
+
+std::string with_prefix(double amount, const std::string& unit, Prefixes which = Prefixes::decimal)
 {
     if (std::isnan(amount)) return "-";
-    struct Prefix {
-        double factor;
-        const char* name;
-    };
-    constexpr std::array<Prefix, 4> prefixes{{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}}};
-    const auto* prefix = std::find_if(prefixes.begin(), prefixes.end() - 1, [amount](const Prefix& candidate) {
-        return amount >= 0.9995 * candidate.factor;  // 999.6 would be printed as 1e+03
-    });
+    const std::array<Prefix, 4>& prefixes = which == Prefixes::binary ? binary : decimal;
+    std::size_t i = 0;
+    while (i + 1 < prefixes.size() && amount < 999.5 * prefixes[i + 1].factor) ++i;  // which would be printed as 1e+03
     std::ostringstream text;
     text.precision(3);
-    text << amount / prefix->factor << " " << prefix->name << unit;
+    text << amount / prefixes[i].factor << " " << prefixes[i].name << unit;
     return text.str();
 }
 
 }  // namespace
 
-std::string speed_text(double bytes_per_s)
+std::string bytes_text(double bytes, Prefixes prefixes)
 {
-    return with_prefix(bytes_per_s, "B/s");
+    return with_prefix(bytes, "B", prefixes);
+}
+
+std::string speed_text(double bytes_per_s, Prefixes prefixes)
+{
+    return with_prefix(bytes_per_s, "B/s", prefixes);
 }
 
 std::string operations_text(double operations_per_s)

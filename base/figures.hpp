@@ -1,4 +1,4 @@
-// Amounts per second for the eye, not for files.
+// Amounts, and amounts per second, for the eye, not for files.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,13 @@
 
 namespace base {
 
-// "3.21 GB/s", three digits.
-std::string speed_text(double bytes_per_s);
+enum class Prefixes { decimal, binary };
+
+// "3.21 GB", or "2.99 GiB"; three digits.
+std::string bytes_text(double bytes, Prefixes prefixes = Prefixes::decimal);
+
+// "3.21 GB/s", likewise.
+std::string speed_text(double bytes_per_s, Prefixes prefixes = Prefixes::decimal);
 
 // "1.23 M/s", three digits.
 std::string operations_text(double operations_per_s);

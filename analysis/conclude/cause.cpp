@@ -215,7 +215,8 @@ Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& s
 {
     if (!slower(&step, confidence)) return {"", Mechanism::unknown, "No slowdown that differs from zero."};
     if (step.p_holm > significant) return {"", Mechanism::unknown, not_significant(analysis, step)};
-    std::optional<Decomposition> made_of = decomposition_of(analysis, step, confidence);
+    std::optional<Decomposition> made_of =
+        decomposition_of(analysis.part_effects, analysis.own_effects, step, confidence);
     Cause cause = named_cause(run, analysis, step, confidence, made_of);
     cause.made_of = std::move(made_of);
     return cause;

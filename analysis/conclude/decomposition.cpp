@@ -131,12 +131,14 @@ Decomposition decompose(double step_percent, const Interval& step, const std::ve
     return found;
 }
 
-std::optional<Decomposition> decomposition_of(const Analysis& analysis, const Effect& step, double confidence)
+std::optional<Decomposition> decomposition_of(const std::vector<Effect>& part_effects,
+                                              const std::vector<Effect>& own_effects, const Effect& step,
+                                              double confidence)
 {
-    const std::vector<Change> parts = changes(analysis.part_effects, step, confidence);
+    const std::vector<Change> parts = changes(part_effects, step, confidence);
     if (parts.empty()) return {};
-    Decomposition found = decompose(step.percent.value, step.percent.interval(confidence), parts,
-                                    changes(analysis.own_effects, step, confidence));
+    Decomposition found =
+        decompose(step.percent.value, step.percent.interval(confidence), parts, changes(own_effects, step, confidence));
     found.resource = resource_of_stressor(step.stressor);
     found.by_design = found.resource != Resource::unknown;
     if (found.by_design)

@@ -17,31 +17,29 @@ namespace {
 using Estimate = std::function<const Mean*(const AnalysedPart&)>;  // nullptr: the part has none
 
 struct OverRuns {
-    Mean percent;
-    std::vector<Mean> runs;
-    std::vector<Mean> parts;
-    std::optional<RandomEffects> between;
+    TakenTogether all;
+    std::vector<Mean> parts;  // of all runs, in order
 };
 
 // None where a part has no such estimate.
 std::optional<OverRuns> over_runs(const std::vector<AnalysedRun>& runs, const Estimate& estimate)
 {
-    OverRuns all;
+    OverRuns found;
+    std::vector<std::vector<Mean>> estimates;
+    std::vector<std::vector<double>> blocks;
     for (const AnalysedRun& run : runs) {
-        std::vector<Mean> parts;
-        std::vector<double> blocks;
+        std::vector<Mean>& of_run = estimates.emplace_back();
+        std::vector<double>& weights = blocks.emplace_back();
         for (const AnalysedPart& part : run) {
             const Mean* own = estimate(part);
             if (own == nullptr) return std::nullopt;
-            parts.push_back(*own);
-            blocks.push_back(part.analysis->blocks);
+            of_run.push_back(*own);
+            weights.push_back(part.analysis->blocks);
         }
-        all.runs.push_back(parts.size() == 1 ? parts.front() : strata_mean(parts, blocks));
-        all.parts.insert(all.parts.end(), parts.begin(), parts.end());
+        found.parts.insert(found.parts.end(), of_run.begin(), of_run.end());
     }
-    if (all.runs.size() > 1) all.between = random_effects(all.runs);
-    all.percent = all.between ? all.between->mean : all.runs.front();
-    return all;
+    found.all = take_together(estimates, blocks);
+    return found;
 }
 
 using Effects = std::vector<Effect> Analysis::*;
@@ -58,11 +56,35 @@ std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs, E
             return own == nullptr ? nullptr : &own->percent;
         });
         if (!found) continue;
-        PooledEffect& pooled = all.emplace_back(PooledEffect{first, found->runs, found->parts, found->between});
-        pooled.effect.percent = found->percent;
+        PooledEffect& pooled = all.emplace_back(PooledEffect{first, found->all.runs, found->parts, found->all.between});
+        pooled.effect.percent = found->all.mean;
         pooled.effect.steps = steps;
-        pooled.effect.p = found->percent.p_value();
-        pooled.p_alike = p_alike(runs.size() > 1 ? found->runs : found->parts);
+        pooled.effect.p = found->all.mean.p_value();
+        pooled.p_alike = p_alike(runs.size() > 1 ? found->all.runs : found->parts);
+    }
+    return all;
+}
+
+// Of parts of the step: a run weighs as in the effect on the step, so that the parts add up to it.
+std::vector<Effect> pooled_parts(const std::vector<AnalysedRun>& runs, const std::vector<PooledEffect>& steps,
+                                 Effects effects)
+{
+    std::vector<Effect> all;
+    for (const PooledEffect& step : steps) {
+        if (step.effect.phase != "step" || step.effect.rank != all_ranks) continue;
+        for (const Effect& first : runs.front().front().analysis->*effects) {
+            if (first.factor != step.effect.factor || first.level != step.effect.level ||
+                first.kind != step.effect.kind)
+                continue;
+            const auto found = over_runs(runs, [&](const AnalysedPart& part) -> const Mean* {
+                const Effect* own =
+                    find(part.analysis->*effects, first.factor, first.level, first.kind, first.phase, first.rank);
+                return own == nullptr ? nullptr : &own->percent;
+            });
+            if (!found) continue;
+            all.push_back(first);
+            all.back().percent = step.between ? mean_of_runs(found->all.runs, step.between->weights) : found->all.mean;
+        }
     }
     return all;
 }
@@ -114,9 +136,9 @@ std::optional<Control> pooled_control(const std::vector<AnalysedRun>& runs, Cont
         return &kept.back();
     });
     Control control = *(runs.front().front().verdict->*which);
-    control.percent = measured.percent;
-    control.interval = measured.percent.interval(confidence);
-    control.true_percent = measured.percent.value - missed.percent.value;
+    control.percent = measured.all.mean;
+    control.interval = measured.all.mean.interval(confidence);
+    control.true_percent = measured.all.mean.value - missed.all.mean.value;
     for (const AnalysedRun& run : runs)
         for (const AnalysedPart& part : run) {
             control.connected = control.connected && (part.verdict->*which)->connected;
@@ -156,10 +178,15 @@ const FactorVerdict* own_verdict(const AnalysedPart& part, const Effect& effect)
     return nullptr;
 }
 
+bool differs_from_zero(const PooledEffect& pooled, double confidence)
+{
+    return !pooled.effect.percent.interval(confidence).contains(0.0) && pooled.effect.p_holm <= 0.05;
+}
+
 // What the parts that name one agree on.
 Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& pooled, double confidence)
 {
-    if (pooled.effect.percent.interval(confidence).contains(0.0) || pooled.effect.p_holm > 0.05)
+    if (!differs_from_zero(pooled, confidence))
         return {"", Mechanism::unknown, "No slowdown over all that differs from zero."};
     std::vector<std::string> named;
     Cause cause;
@@ -179,13 +206,13 @@ Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& poo
                 "They do not agree on where it comes from: " + base::join_words(named, ", ") + "."};
     cause.sentence +=
         base::join(" (", named.front(), named.size() > 1 ? base::join(" and ", named.size() - 1, " more") : "", ")");
-    cause.made_of.reset();  // which is of one run
     return cause;
 }
 
-FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledEffect& pooled, const Verdict& verdict,
+FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledRuns& all, const PooledEffect& pooled,
                            int blocks, double confidence)
 {
+    const Verdict& verdict = all.verdict;
     FactorVerdict judged;
     judged.factor = pooled.effect.factor;
     judged.level = pooled.effect.level;
@@ -202,6 +229,8 @@ FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledEff
             forecast(pooled.effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes,
                      pooled.between ? least_runs_to_forecast : least_blocks_to_forecast);
     judged.cause = common_cause(runs, pooled, verdict.confidence);
+    if (differs_from_zero(pooled, verdict.confidence))
+        judged.cause.made_of = decomposition_of(all.part_effects, all.own_effects, pooled.effect, verdict.confidence);
     judged.setting = verdict.trustworthy ? advice(pooled.effect.stressor, judged.cause.mechanism, judged.verdict)
                                          : "None: this report is not trustworthy.";
     return judged;
@@ -224,6 +253,8 @@ PooledRuns pool(const std::vector<AnalysedRun>& runs, const VerdictRules& rules)
     pooled.effects = pooled_effects(runs, &Analysis::effects);
     pooled.extra_effects = pooled_effects(runs, &Analysis::extra_effects);
     adjust_pooled(pooled.effects);
+    pooled.part_effects = pooled_parts(runs, pooled.effects, &Analysis::part_effects);
+    pooled.own_effects = pooled_parts(runs, pooled.effects, &Analysis::own_effects);
 
     Verdict& verdict = pooled.verdict;
     verdict.budget_percent = rules.budget_percent;
@@ -245,7 +276,7 @@ PooledRuns pool(const std::vector<AnalysedRun>& runs, const VerdictRules& rules)
     const std::vector<double> each = confidences(means, {rules.budget_percent, rules.confidence, verdict.looked});
     verdict.confidence_each = each.empty() ? rules.confidence : *std::max_element(each.begin(), each.end());
     for (std::size_t i = 0; i < judged.size(); ++i)
-        verdict.factors.push_back(judge_pooled(runs, pooled_of(pooled.effects, *judged[i]), verdict, blocks, each[i]));
+        verdict.factors.push_back(judge_pooled(runs, pooled, pooled_of(pooled.effects, *judged[i]), blocks, each[i]));
     return pooled;
 }
 

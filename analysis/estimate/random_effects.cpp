@@ -1,5 +1,6 @@
 #include "analysis/estimate/random_effects.hpp"
 
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/tools/roots.hpp>
 
@@ -42,11 +43,10 @@ Weighted weighted(std::span<const Mean> runs, double variance_between)
     return all;
 }
 
-// Paule and Mandel (1982): the variance between runs with which the weighted squares are what is expected of them.
-double variance_between(std::span<const Mean> runs)
+// The variance between runs with which the weighted squares are these; 0 if they are less with none.
+double variance_between(std::span<const Mean> runs, double squares)
 {
-    const double expected = static_cast<double>(runs.size()) - 1.0;
-    const auto excess = [&](double variance) { return weighted(runs, variance).squares - expected; };
+    const auto excess = [&](double variance) { return weighted(runs, variance).squares - squares; };
     if (excess(0.0) <= 0.0) return 0.0;
     double most = variance_of(runs.front());
     while (excess(most) > 0.0) most *= 4.0;
@@ -56,22 +56,68 @@ double variance_between(std::span<const Mean> runs)
     return (low + high) / 2.0;
 }
 
+struct Normal {
+    double mean = 0.0;
+    double deviation = 0.0;
+};
+
+// Of an equal mixture of them.
+double quantile(const std::vector<Normal>& mixture, double probability)
+{
+    const auto excess = [&](double value) {
+        double below = 0.0;
+        for (const Normal& part : mixture)
+            below += std::erfc((part.mean - value) / part.deviation / std::sqrt(2.0)) / 2.0;
+        return below / static_cast<double>(mixture.size()) - probability;
+    };
+    constexpr double reach = 8.0;  // standard deviations, beyond which there is nothing
+    double low = mixture.front().mean;
+    double high = low;
+    for (const Normal& part : mixture) {
+        low = std::min(low, part.mean - reach * part.deviation);
+        high = std::max(high, part.mean + reach * part.deviation);
+    }
+    std::uintmax_t rounds = 200;
+    const auto [from, until] =
+        boost::math::tools::toms748_solve(excess, low, high, boost::math::tools::eps_tolerance<double>{30}, rounds);
+    return (from + until) / 2.0;
+}
+
 }  // namespace
 
-std::optional<Interval> RandomEffects::prediction(double confidence) const
+std::optional<Interval> prediction(std::span<const Mean> runs, double confidence)
 {
-    if (mean.degrees_of_freedom < 2.0) return std::nullopt;
-    const double half =
-        t_quantile(confidence, mean.degrees_of_freedom - 1.0) * std::hypot(between, mean.standard_error);
-    return Interval{mean.value - half, mean.value + half};
+    constexpr int places = 400;  // of the distribution of squares
+    if (runs.size() < 3) return std::nullopt;
+    const boost::math::chi_squared squares{static_cast<double>(runs.size()) - 1.0};
+    std::vector<Normal> mixture;
+    for (int place = 0; place < places; ++place) {
+        const double variance = variance_between(runs, boost::math::quantile(squares, (place + 0.5) / places));
+        const Weighted all = weighted(runs, variance);
+        mixture.push_back({all.mean, std::sqrt(variance + 1.0 / all.weights)});
+    }
+    return Interval{quantile(mixture, (1.0 - confidence) / 2.0), quantile(mixture, (1.0 + confidence) / 2.0)};
 }
 
 RandomEffects random_effects(std::span<const Mean> runs)
 {
-    const double variance = variance_between(runs);
-    const Weighted all = weighted(runs, variance);
     const double freedom = static_cast<double>(runs.size()) - 1.0;
-    return {{all.mean, std::sqrt(all.squares / freedom / all.weights), freedom}, std::sqrt(variance)};
+    const double variance = variance_between(runs, freedom);
+    const Weighted all = weighted(runs, variance);
+    RandomEffects found{{all.mean, std::sqrt(all.squares / freedom / all.weights), freedom}, std::sqrt(variance), {}};
+    for (const Mean& run : runs) found.weights.push_back(1.0 / (variance_of(run) + variance) / all.weights);
+    return found;
+}
+
+Mean mean_of_runs(std::span<const Mean> runs, std::span<const double> weights)
+{
+    const double freedom = static_cast<double>(runs.size()) - 1.0;
+    double mean = 0.0;
+    for (std::size_t r = 0; r < runs.size(); ++r) mean += weights[r] * runs[r].value;
+    double squares = 0.0;
+    for (std::size_t r = 0; r < runs.size(); ++r)
+        squares += weights[r] * (runs[r].value - mean) * (runs[r].value - mean);
+    return {mean, std::sqrt(squares / freedom), freedom};
 }
 
 Mean strata_mean(std::span<const Mean> parts, std::span<const double> weights)
@@ -92,6 +138,17 @@ Mean strata_mean(std::span<const Mean> parts, std::span<const double> weights)
     mean.standard_error = std::sqrt(variance);
     mean.degrees_of_freedom = variance * variance / spread;
     return mean;
+}
+
+TakenTogether take_together(const std::vector<std::vector<Mean>>& parts,
+                            const std::vector<std::vector<double>>& weights)
+{
+    TakenTogether all;
+    for (std::size_t r = 0; r < parts.size(); ++r)
+        all.runs.push_back(parts[r].size() == 1 ? parts[r].front() : strata_mean(parts[r], weights[r]));
+    if (all.runs.size() > 1) all.between = random_effects(all.runs);
+    all.mean = all.between ? all.between->mean : all.runs.front();
+    return all;
 }
 
 double p_alike(std::span<const Mean> estimates)

@@ -78,11 +78,13 @@ Training from_archive(const std::filesystem::path& file, const otf2::StepChoice&
     if (!choice.given() && may_number_steps(archive))
         if (std::optional<Training> own = read_numbered_steps(reader)) return std::move(*own);
     const bool instead = !choice.given() && has_region_of(unless_numbered, archive);
-    WorkReader work{archive, false};
+    std::optional<WorkReader> observer;
     const std::optional<otf2::ChosenSteps> chosen =
-        otf2::chosen_steps(reader, instead ? unless_numbered : choice, &work);
+        otf2::chosen_steps(reader, instead ? unless_numbered : choice,
+                           [&]() -> otf2::StepObserver& { return observer.emplace(archive, false); });
     if (!chosen) base::fail("no training steps: ", otf2::how_to_choose_steps(file.string(), archive));
     if (chosen->table.ranks.empty()) base::fail("in ", file.string(), " no step ends: ", chosen->name);
+    const WorkReader& work = *observer;
     Training training;
     training.steps_are = base::join(chosen->between ? "a step lasts from " : "a step is a visit of ", chosen->name);
     training.steps = common_steps(chosen->table);

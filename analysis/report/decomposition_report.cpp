@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace analysis {
 
 namespace {
@@ -19,25 +21,49 @@ std::string resource_text(const Decomposition& found)
     return (name.empty() ? "" : name + ", ") + found.evidence;
 }
 
-const std::vector<std::string> change_columns{"effect_percent", "low_percent", "high_percent"};
+using All = std::vector<NamedDecomposition>;
 
-std::vector<std::string> columns(std::vector<std::string> first)
+bool name_runs(const All& all)
 {
-    first.insert(first.begin(), {"factor", "level", "kind"});
-    first.insert(first.end(), change_columns.begin(), change_columns.end());
-    return first;
+    return std::any_of(all.begin(), all.end(), [](const NamedDecomposition& one) { return !one.run.empty(); });
 }
 
-using All = std::vector<NamedDecomposition>;
+// A table with those columns after the noise's, and before the run's if they name any.
+class Rows {
+ public:
+    Rows(const std::filesystem::path& file, const All& all, std::vector<std::string> columns)
+        : with_run_{name_runs(all)}, table_{file, with_ends(std::move(columns))}
+    {
+    }
+
+    template <class... Cells>
+    void row(const NamedDecomposition& of, const Cells&... cells)
+    {
+        if (with_run_)
+            table_.row(of.factor, of.level, of.kind, cells..., of.run);
+        else
+            table_.row(of.factor, of.level, of.kind, cells...);
+    }
+
+ private:
+    std::vector<std::string> with_ends(std::vector<std::string> columns) const
+    {
+        columns.insert(columns.begin(), {"factor", "level", "kind"});
+        if (with_run_) columns.emplace_back("run");
+        return columns;
+    }
+
+    bool with_run_;
+    base::CsvWriter table_;
+};
 
 void write_changes(const std::filesystem::path& file, const char* what, const All& all,
                    std::vector<Change> Decomposition::*changes)
 {
-    base::CsvWriter table{file, columns({"rank", what})};
+    Rows table{file, all, {"rank", what, "effect_percent", "low_percent", "high_percent"}};
     for (const NamedDecomposition& one : all)
         for (const Change& change : one.of.*changes)
-            table.row(one.factor, one.level, one.kind, change.rank, change.name, change.percent, change.interval.low,
-                      change.interval.high);
+            table.row(one, change.rank, change.name, change.percent, change.interval.low, change.interval.high);
 }
 
 void write_parts(const std::filesystem::path& file, const All& all)
@@ -57,15 +83,16 @@ void write_own_work(const std::filesystem::path& file, const All& all)
 
 void write_causes(const std::filesystem::path& file, const All& all)
 {
-    base::CsvWriter causes{file,
-                           {"factor", "level", "kind", "effect_percent", "critical_rank", "region", "region_percent",
-                            "waiting_rank", "waiting_percent", "largest_part", "resource", "by_design", "evidence"}};
+    Rows causes{file,
+                all,
+                {"effect_percent", "critical_rank", "region", "region_percent", "waiting_rank", "waiting_percent",
+                 "largest_part", "resource", "by_design", "evidence"}};
     for (const NamedDecomposition& one : all) {
         const Decomposition& of = one.of;
-        causes.row(one.factor, one.level, one.kind, of.step_percent,
-                   of.critical_rank ? std::to_string(*of.critical_rank) : "", of.region, of.region_percent,
-                   of.waits ? std::to_string(of.waits->rank) : "", of.waits ? of.waits->percent : 0.0, largest_part(of),
-                   text(of.resource), of.by_design ? 1 : 0, of.evidence);
+        causes.row(one, of.step_percent, of.critical_rank ? std::to_string(*of.critical_rank) : "", of.region,
+                   of.region_percent, of.waits ? std::to_string(of.waits->rank) : "",
+                   of.waits ? of.waits->percent : 0.0, largest_part(of), text(of.resource), of.by_design ? 1 : 0,
+                   of.evidence);
     }
 }
 
@@ -83,7 +110,8 @@ std::vector<NamedDecomposition> decompositions(const Report& report)
 {
     std::vector<NamedDecomposition> all;
     for (const Effect* effect : judged_effects(report.analysis))
-        if (auto found = decomposition_of(report.analysis, *effect, report.verdict.confidence))
+        if (auto found = decomposition_of(report.analysis.part_effects, report.analysis.own_effects, *effect,
+                                          report.verdict.confidence))
             all.push_back({effect->factor, effect->level, text(effect->kind), std::move(*found)});
     return all;
 }

@@ -19,6 +19,7 @@ struct NamedDecomposition {
     std::string level;
     std::string kind;
     Decomposition of;
+    std::string run{};  // whose it is, where there are several: a name, or "all"
 };
 
 // Of each noise that is judged; none where the run does not say what its steps were made of.
@@ -30,7 +31,7 @@ struct DecompositionTable {
 };
 
 // decomposition.csv: the parts that add up to each slowdown. rank_parts.csv: of every rank. own_work.csv: of every rank
-// by region. causes.csv: critical rank, region, who waits, resource.
+// by region. causes.csv: critical rank, region, who waits, resource. Of several runs with a last column `run`.
 inline constexpr std::size_t decomposition_table_count = 4;
 const std::array<DecompositionTable, decomposition_table_count>& decomposition_tables();
 

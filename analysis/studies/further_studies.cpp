@@ -65,7 +65,7 @@ void study_of_response(std::ostream& out, const Study& study)
         const DesignedRun run = designed_run(simulate(with_levels(), random));
         const Analysis analysis = analyse(run, {.draws = {.count = 0}, .by_rank = false});
         const CurveRules rules{budget_of_curve_percent, study_confidence, false, random()};
-        const ResponseCurve curve = response_curves(run, analysis, {}, rules).at(0);
+        const ResponseCurve curve = response_curves({{{&run, &analysis}}}, {}, rules).at(0);
         const DoseEstimate& dose = curve.tolerated;
         const double found = curve.break_point.value.value_or(INFINITY);
         near += std::abs(found - break_level) < 1.01 * gib ? 1.0 : 0.0;

@@ -130,10 +130,10 @@ void study_of_pooled(std::ostream& out, const Study& study)
             for (int repetition = 0; repetition < study.repetitions; ++repetition) {
                 const Set set = simulated_set(count, varies, random);
                 for (std::size_t f = 0; f < mean_effects.size(); ++f) {
-                    const RandomEffects pooled = random_effects(estimates_of(set, f));
+                    const std::vector<Mean> runs = estimates_of(set, f);
                     const double next = mean_effects[f] * (1.0 + varies * base::draw_normal(random));
-                    covered[f] += pooled.mean.interval(confidence).contains(mean_effects[f]) ? 1.0 : 0.0;
-                    predicted[f] += pooled.prediction(confidence)->contains(next) ? 1.0 : 0.0;
+                    covered[f] += random_effects(runs).mean.interval(confidence).contains(mean_effects[f]) ? 1.0 : 0.0;
+                    predicted[f] += prediction(runs, confidence)->contains(next) ? 1.0 : 0.0;
                 }
             }
             for (std::size_t f = 0; f < mean_effects.size(); ++f) {

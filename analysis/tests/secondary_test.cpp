@@ -77,7 +77,8 @@ analysis::ResponseCurve curve_of(double at_1, double at_2, double at_16, double 
         const double percent = on[0].level == "rate=1GiB/s" ? at_1 : on[0].level == "rate=2GiB/s" ? at_2 : at_16;
         return 10.0 * (1.0 + percent / 100.0);
     });
-    const auto curves = analysis::response_curves(run, analysed(run), doses, {.budget_percent = budget});
+    const analysis::Analysis analysis = analysed(run);
+    const auto curves = analysis::response_curves({{{&run, &analysis}}}, doses, {.budget_percent = budget});
     REQUIRE(curves.size() == 1);
     return curves.front();
 }

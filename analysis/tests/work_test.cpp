@@ -69,7 +69,7 @@ TEST_CASE("a rank that hands its bucket in late works on its own in wait_exchang
     for (const analysis::RankWork& rank : work.ranks) CHECK(rank.parts_ms.sum() == 100.0);
 }
 
-TEST_CASE("where ranks agree before they exchange nothing of wait_exchange is own work")
+TEST_CASE("where ranks agree before they exchange nothing of wait_exchange before that is own work")
 {
     const std::vector<WorkOfStep> steps{step_with_wait(), step_with_wait()};
     analysis::RecordedWork recorded = with_exchanges(steps, {{{65 * ms, 90 * ms}}, {{65 * ms, 90 * ms}}});
@@ -78,6 +78,28 @@ TEST_CASE("where ranks agree before they exchange nothing of wait_exchange is ow
     CHECK(part_ms(work, 0, Part::own) == 50.0);
     CHECK(part_ms(work, 0, Part::waiting) == 25.0);
     CHECK(part_ms(work, 0, Part::transfer) == 25.0);
+}
+
+TEST_CASE("where ranks agree before they exchange a rank that goes on late after it works on its own")
+{
+    const std::vector<WorkOfStep> steps{step_with_wait(), step_with_wait()};
+    analysis::RecordedWork recorded = with_exchanges(steps, {{{65 * ms, 90 * ms}}, {{40 * ms, 65 * ms}}});
+    recorded.negotiates = true;
+    const analysis::Work work = analysis::work_of(recorded);
+    CHECK(part_ms(work, 0, Part::own) == 50.0);
+    CHECK(part_ms(work, 0, Part::waiting) == 25.0);
+    CHECK(part_ms(work, 0, Part::transfer) == 25.0);
+    CHECK(part_ms(work, 1, Part::own) == 75.0);
+    CHECK(part_ms(work, 1, Part::waiting) == 0.0);
+    CHECK(part_ms(work, 1, Part::transfer) == 25.0);
+    CHECK(work.ranks[1].own_ms(0, 1) == 25.0);
+
+    // All exchanged while backward went on, until 30 ms: what is left of the phase is own work as well.
+    recorded.exchanges = {{{10 * ms, 30 * ms}}, {{10 * ms, 30 * ms}}};
+    CHECK(part_ms(analysis::work_of(recorded), 0, Part::own) == 100.0);
+    // No exchange in this step: it waited for one in vain.
+    recorded.exchanges = {{{-20 * ms, -10 * ms}}, {{-20 * ms, -10 * ms}}};
+    CHECK(part_ms(analysis::work_of(recorded), 0, Part::waiting) == 50.0);
 }
 
 TEST_CASE("of an exchange that began in backward only what makes the step wait counts")

@@ -2,7 +2,9 @@
 """A known delay in one phase of one rank is found, by `interference compare` and by `interference exposure`: the rank, the
 phase, who waits, and how much, against what the training itself recorded of its delays.
 
-    delays_test.py backward|load|wait_exchange|checkpoint|mpi4py     programs in CROSSTALK_BIN; exit code 77: skipped
+    delays_test.py backward|load|wait_exchange|checkpoint|mpi4py [STRATEGY]
+
+Programs in CROSSTALK_BIN; exit code 77: skipped.
 """
 import csv
 import json
@@ -48,7 +50,7 @@ def mpirun(*words):
 def train(out, steps, delay=None):
     """The mean delay of a step, in ms, as the rank recorded it."""
     checkpoints = ["--checkpoint-every", "1", "--checkpoint-keep", "1"] if phase == "checkpoint" else []
-    mpirun(BIN / "ddl-train", *TRAINING, "--steps", steps, "--out", out, *checkpoints,
+    mpirun(BIN / "ddl-train", *TRAINING, "--strategy", strategy, "--steps", steps, "--out", out, *checkpoints,
            *(["--delay", f"{late_rank}:{phase}:{delay}"] if delay else []))
     record = json.loads((out / "train/run.json").read_text())
     return record["result"]["each_rank"][late_rank]["injected_delays"]["ns"] / 1e6 / steps
@@ -151,6 +153,7 @@ def exposed():
 
 
 phase = sys.argv[1]
+strategy = sys.argv[2] if len(sys.argv) > 2 else "ddp"
 # Rank 0 writes checkpoints: a delay of rank 1 beside that would be absorbed in part.
 late_rank = 0 if phase == "checkpoint" else 1
 place = "before MPI_Barrier" if phase == "mpi4py" else phase

@@ -2,24 +2,93 @@
 
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "trace-tools/otf2/read/fan_out.hpp"
 #include "trace-tools/steps/step_region.hpp"
+#include "trace-tools/steps/use_of_regions.hpp"
 
+#include <exception>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace otf2 {
 
 namespace {
 
-ChosenSteps visits_of(Reader& reader, std::uint32_t region, StepObserver* observer)
+constexpr std::uint64_t events_to_guess_from = 20'000;
+
+// Ends a reading before its end.
+class SeenEnough : public std::exception {};
+
+class Limit : public Visitor {
+ public:
+    void enter(const At&, std::uint32_t, const EventAttributes&) override
+    {
+        if (++seen_ > events_to_guess_from) throw SeenEnough{};
+    }
+
+ private:
+    std::uint64_t seen_ = 0;
+};
+
+FoundSteps guessed_steps(Reader& reader)
 {
-    const std::string& name = reader.archive().regions[region].name;
-    return {name, false, read_steps(reader, region, observer), {.region = name, .from = {}}};
+    UseOfRegions seen{reader.archive()};
+    Limit limit;
+    FanOut both{&seen, &limit};
+    try {
+        reader.read_by_location(both);
+    } catch (const SeenEnough&) {
+    }
+    return find_steps(reader.archive(), seen);
 }
 
-ChosenSteps between_visits_of(Reader& reader, std::uint32_t region, StepObserver* observer)
+// One of both is there.
+std::unique_ptr<StepVisitor> visitor_of(const FoundSteps& steps, const Archive& archive, StepObserver* observer)
 {
-    const std::string& call = reader.archive().regions[region].name;
-    return {call + " to " + call, true, read_steps_between(reader, region, observer), {.region = {}, .from = call}};
+    return steps.region ? visits_as_steps(archive, *steps.region, observer)
+                        : steps_between_visits(archive, *steps.call, observer);
+}
+
+ChosenSteps chosen(const FoundSteps& steps, const Archive& archive, StepTable table)
+{
+    const std::string& name = archive.regions[steps.region ? *steps.region : *steps.call].name;
+    if (steps.region) return {name, false, std::move(table), {.region = name, .from = {}}};
+    return {name + " to " + name, true, std::move(table), {.region = {}, .from = name}};
+}
+
+StepObserver* made(const NewObserver& observer)
+{
+    return observer ? &observer() : nullptr;
+}
+
+ChosenSteps read_as(Reader& reader, const FoundSteps& steps, const NewObserver& observer)
+{
+    StepObserver* const seeing = made(observer);
+    const std::unique_ptr<StepVisitor> visitor = visitor_of(steps, reader.archive(), seeing);
+    read_observed(reader, *visitor, seeing);
+    return chosen(steps, reader.archive(), visitor->table());
+}
+
+// Reads by a guess, and looks in the same reading whether it was right.
+std::optional<ChosenSteps> read_as_found(Reader& reader, const NewObserver& observer)
+{
+    const Archive& archive = reader.archive();
+    const FoundSteps guess = guessed_steps(reader);
+    FoundSteps found;
+    if (guess.region || guess.call) {
+        StepObserver* const seeing = made(observer);
+        const std::unique_ptr<StepVisitor> visitor = visitor_of(guess, archive, seeing);
+        UseOfRegions seen{archive};
+        FanOut both{&seen, visitor.get()};
+        read_observed(reader, both, seeing);
+        found = find_steps(archive, seen);
+        if (found == guess) return chosen(guess, archive, visitor->table());
+    } else {
+        found = find_steps(reader);
+    }
+    if (!found.region && !found.call) return {};
+    return read_as(reader, found, observer);
 }
 
 // ", such as MPI_Allreduce": of MPI, or another library.
@@ -41,16 +110,13 @@ void StepChoice::check() const
     if (!region.empty() && !from.empty()) base::fail_usage("--step-region and --step-from: one of them");
 }
 
-std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, StepObserver* observer)
+std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, const NewObserver& observer)
 {
     const Archive& archive = reader.archive();
-    if (!choice.region.empty()) return visits_of(reader, step_region_named(archive, choice.region), observer);
+    if (!choice.region.empty()) return read_as(reader, {step_region_named(archive, choice.region), {}}, observer);
     if (!choice.from.empty())
-        return between_visits_of(reader, step_region_named(archive, choice.from, "--step-from"), observer);
-    const FoundSteps found = find_steps(reader);
-    if (found.region) return visits_of(reader, *found.region, observer);
-    if (found.call) return between_visits_of(reader, *found.call, observer);
-    return {};
+        return read_as(reader, {{}, step_region_named(archive, choice.from, "--step-from")}, observer);
+    return read_as_found(reader, observer);
 }
 
 std::string how_to_choose_steps(const std::string& anchor, const Archive& archive)

@@ -4,6 +4,7 @@
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/steps/step_collection.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -26,10 +27,14 @@ struct ChosenSteps {
     StepChoice choice;  // which makes the same of another archive of the program
 };
 
+// Makes an observer that has seen nothing yet. It must outlive the reading, or the call for another one.
+using NewObserver = std::function<StepObserver&()>;
+
 // Without a choice what find_step_region() finds, else find_step_call(); none if nothing repeats. Reads all events
-// once, without a choice twice. The observer, if there is one, sees the reading that finds the steps. Throws UsageError
-// for a region that is not there.
-std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, StepObserver* observer = nullptr);
+// once; without a choice twice, unless what the first events look like is what all look like. The last observer that
+// was asked for, if there is one, has seen the whole reading that finds the steps. Throws UsageError for a region that
+// is not there.
+std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, const NewObserver& observer = {});
 
 // What a user can do where none are found: "such as MPI_Allreduce".
 std::string how_to_choose_steps(const std::string& anchor, const Archive& archive);

@@ -100,7 +100,7 @@ std::optional<std::uint32_t> with_number(const Archive& archive, const std::vect
     return static_cast<std::uint32_t>(most - numbered_ns.begin());
 }
 
-class StepsOfRegion : public Visitor {
+class StepsOfRegion : public StepVisitor {
  public:
     StepsOfRegion(const Archive& archive, std::uint32_t region, StepObserver* observer)
         : region_{region},
@@ -134,7 +134,7 @@ class StepsOfRegion : public Visitor {
         if (first == 0) steps_.end(at);
     }
 
-    StepTable table() const { return steps_.table(); }
+    StepTable table() const override { return steps_.table(); }
 
  private:
     struct Place {
@@ -245,6 +245,11 @@ std::uint32_t step_region_named(const Archive& archive, const std::string& name,
     const auto region = archive.find_region(name);
     if (!region) fail_no_region(archive, name, option);
     return *region;
+}
+
+std::unique_ptr<StepVisitor> visits_as_steps(const Archive& archive, std::uint32_t region, StepObserver* observer)
+{
+    return std::make_unique<StepsOfRegion>(archive, region, observer);
 }
 
 StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observer)

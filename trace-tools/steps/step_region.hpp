@@ -5,6 +5,7 @@
 #include "trace-tools/steps/step_collection.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ std::optional<std::uint32_t> find_step_call(Reader& reader);
 struct FoundSteps {
     std::optional<std::uint32_t> region;
     std::optional<std::uint32_t> call;
+    bool operator==(const FoundSteps&) const = default;
 };
 FoundSteps find_steps(Reader& reader, int threads = 1);
 // The same, where all events were seen.
@@ -47,6 +49,14 @@ FoundSteps find_steps(const Archive& archive, class UseOfRegions& seen);
 
 // The region of that name. Throws UsageError, of that option, if there is none.
 std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option = "--step-region");
+
+// Makes steps of the events that it sees. What it is made with must outlive it; the observer may be null.
+class StepVisitor : public Visitor {
+ public:
+    virtual StepTable table() const = 0;
+};
+std::unique_ptr<StepVisitor> visits_as_steps(const Archive& archive, std::uint32_t region, StepObserver* observer);
+std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::uint32_t region, StepObserver* observer);
 
 // Steps are the visits of that region that end and are not inside another visit of it. Reads all events; memory grows
 // with the number of steps. The observer, if there is one, sees the events of that reading.

@@ -8,7 +8,7 @@ namespace otf2 {
 
 namespace {
 
-class StepsBetween : public Visitor {
+class StepsBetween : public StepVisitor {
  public:
     StepsBetween(const Archive& archive, std::uint32_t region, StepObserver* observer)
         : region_{region}, steps_{archive, observer}, places_(archive.locations.size())
@@ -38,7 +38,7 @@ class StepsBetween : public Visitor {
         place.in_step = true;
     }
 
-    StepTable table() const { return steps_.table(); }
+    StepTable table() const override { return steps_.table(); }
 
  private:
     struct Open {
@@ -62,6 +62,11 @@ class StepsBetween : public Visitor {
 };
 
 }  // namespace
+
+std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::uint32_t region, StepObserver* observer)
+{
+    return std::make_unique<StepsBetween>(archive, region, observer);
+}
 
 StepTable read_steps_between(Reader& reader, std::uint32_t region, StepObserver* observer)
 {

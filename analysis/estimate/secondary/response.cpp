@@ -1,5 +1,6 @@
 #include "analysis/estimate/secondary/response.hpp"
 
+#include "analysis/estimate/random_effects.hpp"
 #include "base/random.hpp"
 
 #include <algorithm>
@@ -12,42 +13,119 @@ namespace {
 constexpr int parts_of_a_segment = 256;  // between two levels, at which effects are looked at
 constexpr int draws_of_break = 2000;
 
-// A dose and the contrast that measures its effect; no dose is no contrast.
+// [part], of all runs in order: weights of its treatments.
+using Weights = std::vector<Eigen::VectorXd>;
+
+// A dose and the contrasts that measure its effect; no dose is no contrast.
 struct Knot {
     double dose = 0.0;
-    Eigen::VectorXd weights;
+    Weights weights;
 };
 
-// What effects are computed from.
-struct Basis {
-    Fit fitted;
-    Pooled quiet;
-    CurveRules rules;
-
-    Mean effect(const Eigen::VectorXd& weights) const
-    {
-        Mean percent = percent_of(pooled(fitted.blocks, weights, 0), quiet);
-        percent.looked_at = rules.looked;
-        return percent;
-    }
-    Interval interval(const Mean& percent) const { return percent.interval(rules.confidence); }
-};
-
-Basis basis_of(const DesignedRun& run, const Analysis& analysis, const CurveRules& rules)
+Weights mixed(const Weights& a, double share_of_b, const Weights& b)
 {
-    Basis basis{
-        fit(analysis.exposures.job, used_blocks(analysis.exposures), job_measures(run.steps).leftCols(1), run.plan),
-        {},
-        rules};
-    const auto treatments = static_cast<Eigen::Index>(run.plan.treatments.size());
-    basis.quiet = pooled(basis.fitted.blocks, Eigen::VectorXd::Unit(treatments, 0), 0);
-    return basis;
+    Weights mix;
+    for (std::size_t part = 0; part < a.size(); ++part)
+        mix.push_back((1.0 - share_of_b) * a[part] + share_of_b * b[part]);
+    return mix;
 }
 
+// What effects are computed from: the fit of each part of each run.
+class Basis {
+ public:
+    Basis(const std::vector<RunOfCurve>& runs, const CurveRules& rules) : rules_{rules}
+    {
+        for (const RunOfCurve& parts : runs) {
+            std::vector<OfPart>& of_run = runs_.emplace_back();
+            std::vector<double>& blocks = blocks_.emplace_back();
+            for (const PartOfCurve& part : parts) {
+                of_run.push_back(of_part(*part.run, *part.analysis));
+                blocks.push_back(static_cast<double>(of_run.back().fitted.blocks.size()));
+            }
+        }
+    }
+
+    const CurveRules& rules() const { return rules_; }
+    Mean effect(const Weights& weights) const { return together(weights).mean; }
+    Interval interval(const Mean& percent) const { return percent.interval(rules_.confidence); }
+
+    // [block, of several runs: run]: what it moves the effect by, times their number.
+    Eigen::VectorXd influence(const Weights& weights) const
+    {
+        return runs_.size() == 1 ? influence_of_blocks(weights) : influence_of_runs(weights);
+    }
+
+ private:
+    struct OfPart {
+        Fit fitted;
+        Pooled quiet;
+    };
+
+    static OfPart of_part(const DesignedRun& run, const Analysis& analysis)
+    {
+        OfPart part{
+            fit(analysis.exposures.job, used_blocks(analysis.exposures), job_measures(run.steps).leftCols(1), run.plan),
+            {}};
+        const auto treatments = static_cast<Eigen::Index>(run.plan.treatments.size());
+        part.quiet = pooled(part.fitted.blocks, Eigen::VectorXd::Unit(treatments, 0), 0);
+        return part;
+    }
+
+    TakenTogether together(const Weights& weights) const
+    {
+        std::vector<std::vector<Mean>> effects;
+        auto of_part = weights.begin();
+        for (const std::vector<OfPart>& parts : runs_) {
+            effects.emplace_back();
+            for (const OfPart& part : parts) {
+                effects.back().push_back(percent_of(pooled(part.fitted.blocks, *of_part++, 0), part.quiet));
+                effects.back().back().looked_at = rules_.looked;
+            }
+        }
+        return take_together(effects, blocks_);
+    }
+
+    // Each part's by the share that it has in the mean, so that the squares of all give the variance of the mean.
+    Eigen::VectorXd influence_of_blocks(const Weights& weights) const
+    {
+        double all_blocks = 0.0;
+        for (const double blocks : blocks_.front()) all_blocks += blocks;
+        const auto scale = [](double blocks) { return blocks * (blocks - 1.0); };
+        Eigen::VectorXd all(0);
+        for (std::size_t p = 0; p < runs_.front().size(); ++p) {
+            const OfPart& part = runs_.front()[p];
+            const double share = blocks_.front()[p] / all_blocks;
+            const Eigen::VectorXd own = percent_influence(pooled(part.fitted.blocks, weights[p], 0), part.quiet);
+            all.conservativeResize(all.size() + own.size());
+            all.tail(own.size()) = own * (share * std::sqrt(scale(all_blocks) / scale(blocks_.front()[p])));
+        }
+        return all;
+    }
+
+    // As the squares in Hartung and Knapp's variance.
+    Eigen::VectorXd influence_of_runs(const Weights& weights) const
+    {
+        const TakenTogether effect = together(weights);
+        Eigen::VectorXd all(static_cast<Eigen::Index>(effect.runs.size()));
+        for (std::size_t r = 0; r < effect.runs.size(); ++r)
+            all[static_cast<Eigen::Index>(r)] =
+                std::sqrt(static_cast<double>(effect.runs.size()) * effect.between->weights[r]) *
+                (effect.runs[r].value - effect.mean.value);
+        return all;
+    }
+
+    CurveRules rules_;
+    std::vector<std::vector<OfPart>> runs_;
+    std::vector<std::vector<double>> blocks_;
+};
+
 // By factor and level; the kind of contrast that gets the verdict.
-std::map<std::string, std::map<std::string, Contrast>> judged_contrasts(const Experiment& plan)
+using Levels = std::map<std::string, Contrast>;
+using LevelsOfFactors = std::map<std::string, Levels>;
+
+LevelsOfFactors judged_contrasts(const Experiment& plan)
 {
-    std::map<std::string, std::map<std::string, Contrast>> all;
+    LevelsOfFactors all;
     for (const Contrast& contrast : contrasts(plan)) {
         if (contrast.kind == Kind::interaction || contrast.role != base::Role::treatment) continue;
         if (contrast.kind == Kind::average || !all[contrast.factor].contains(contrast.level))
@@ -64,7 +142,7 @@ struct Axis {
     std::map<std::string, double> dose;  // by level
 };
 
-std::optional<Axis> asked_axis(const std::map<std::string, Contrast>& levels)
+std::optional<Axis> asked_axis(const Levels& levels)
 {
     Axis axis;
     for (const auto& [level, contrast] : levels) {
@@ -144,7 +222,7 @@ DoseEstimate tolerated_dose(const std::vector<Knot>& knots, const ResponseCurve&
 {
     std::vector<double> fitted(knots.size() - curve.points.size(), 0.0);  // of the dose of nothing
     for (const CurvePoint& point : curve.points) fitted.push_back(point.fitted_percent);
-    const double budget = basis.rules.budget_percent;
+    const double budget = basis.rules().budget_percent;
     DoseEstimate tolerated{reaches(knots, fitted, budget), {}, {}};
     bool safe_so_far = true;
     for (std::size_t k = 0; k < knots.size(); ++k) {
@@ -153,8 +231,7 @@ DoseEstimate tolerated_dose(const std::vector<Knot>& knots, const ResponseCurve&
             const double share = static_cast<double>(part) / parts_of_a_segment;
             const Knot& next = knots[last ? k : k + 1];
             const double dose = knots[k].dose + share * (next.dose - knots[k].dose);
-            const Interval effect =
-                basis.interval(basis.effect((1.0 - share) * knots[k].weights + share * next.weights));
+            const Interval effect = basis.interval(basis.effect(mixed(knots[k].weights, share, next.weights)));
             safe_so_far = safe_so_far && effect.high < budget;
             if (safe_so_far) tolerated.low = dose;
             if (effect.low <= budget)
@@ -174,8 +251,8 @@ std::size_t first_above_zero(const Eigen::VectorXd& percent, const Eigen::Vector
     return static_cast<std::size_t>(first);
 }
 
-// Effects as another run of as many blocks could have measured them: their joint distribution is Student's t, with the
-// covariance of the blocks.
+// Effects as another run of as many blocks, or as many other runs, could have measured them: their joint distribution
+// is Student's t, with the covariance of the blocks or runs.
 class Draw {
  public:
     Draw(const Eigen::VectorXd& percent, Eigen::MatrixXd influence, std::uint64_t seed)
@@ -185,7 +262,7 @@ class Draw {
 
     Eigen::VectorXd next()
     {
-        const auto blocks = static_cast<double>(influence_.rows());
+        const auto units = static_cast<double>(influence_.rows());
         Eigen::VectorXd normal(influence_.rows());
         for (double& each : normal) each = base::draw_normal(random_);
         double squares = 0.0;
@@ -193,13 +270,13 @@ class Draw {
             const double each = base::draw_normal(random_);
             squares += each * each;
         }
-        const double spread = std::sqrt((blocks - 1.0) / squares / (blocks * (blocks - 1.0)));
+        const double spread = std::sqrt((units - 1.0) / squares / (units * (units - 1.0)));
         return percent_ + spread * influence_.transpose() * normal;
     }
 
  private:
     const Eigen::VectorXd& percent_;
-    Eigen::MatrixXd influence_;  // blocks x levels
+    Eigen::MatrixXd influence_;  // blocks or runs x levels
     base::Random random_;
 };
 
@@ -208,15 +285,17 @@ DoseEstimate break_point(const std::vector<Knot>& levels, const Basis& basis)
     const auto count = static_cast<Eigen::Index>(levels.size());
     Eigen::VectorXd percent(count);
     Eigen::VectorXd half_width(count);
-    Eigen::MatrixXd influence(static_cast<Eigen::Index>(basis.fitted.blocks.size()), count);
+    Eigen::MatrixXd influence;
     for (Eigen::Index i = 0; i < count; ++i) {
-        const Eigen::VectorXd& weights = levels[static_cast<std::size_t>(i)].weights;
+        const Weights& weights = levels[static_cast<std::size_t>(i)].weights;
         const Mean effect = basis.effect(weights);
         percent[i] = effect.value;
         half_width[i] = basis.interval(effect).half_width();
-        influence.col(i) = percent_influence(pooled(basis.fitted.blocks, weights, 0), basis.quiet);
+        const Eigen::VectorXd of_level = basis.influence(weights);
+        if (i == 0) influence.resize(of_level.size(), count);
+        influence.col(i) = of_level;
     }
-    Draw draw{percent, std::move(influence), basis.rules.seed};
+    Draw draw{percent, std::move(influence), basis.rules().seed};
     std::vector<std::size_t> drawn;
     for (int d = 0; d < draws_of_break; ++d) drawn.push_back(first_above_zero(draw.next(), half_width));
     std::sort(drawn.begin(), drawn.end());
@@ -226,41 +305,72 @@ DoseEstimate break_point(const std::vector<Knot>& levels, const Basis& basis)
     const auto quantile = [&](double share) {
         return dose(drawn[static_cast<std::size_t>(share * (draws_of_break - 1))]);
     };
-    const double outside = (1.0 - basis.rules.confidence) / 2.0;
+    const double outside = (1.0 - basis.rules().confidence) / 2.0;
     return {dose(first_above_zero(percent, half_width)), quantile(outside), quantile(1.0 - outside)};
 }
 
-ResponseCurve curve_of(const std::string& factor, const std::map<std::string, Contrast>& levels, const Axis& axis,
+// [part]: the contrasts of its plan, for which the order of treatments is its own.
+Weights weights_of(const std::vector<Levels>& parts, const std::string& level)
+{
+    Weights weights;
+    for (const Levels& levels : parts) weights.push_back(levels.at(level).weights);
+    return weights;
+}
+
+ResponseCurve curve_of(const std::string& factor, const std::vector<Levels>& parts, const Axis& axis,
                        const Basis& basis)
 {
+    const Levels& levels = parts.front();
     ResponseCurve curve{factor, levels.begin()->second.stressor, axis.option, axis.unit, axis.achieved, {}, {}, {}};
     for (const auto& [level, contrast] : levels)
-        curve.points.push_back({level, axis.dose.at(level), basis.effect(contrast.weights), 0.0, {}});
+        curve.points.push_back({level, axis.dose.at(level), basis.effect(weights_of(parts, level)), 0.0, {}});
     std::sort(curve.points.begin(), curve.points.end(),
               [](const CurvePoint& a, const CurvePoint& b) { return a.dose < b.dose; });
     std::vector<Knot> knots;
-    for (const CurvePoint& point : curve.points) knots.push_back({point.dose, levels.at(point.level).weights});
+    for (const CurvePoint& point : curve.points) knots.push_back({point.dose, weights_of(parts, point.level)});
     curve.break_point = break_point(knots, basis);
     const bool from_zero = begins_at_zero(axis);
     fit_curve(curve, basis, from_zero);
-    if (from_zero) knots.insert(knots.begin(), {0.0, Eigen::VectorXd::Zero(knots.front().weights.size())});
+    if (from_zero) {
+        knots.insert(knots.begin(), {0.0, knots.front().weights});
+        for (Eigen::VectorXd& weights : knots.front().weights) weights.setZero();
+    }
     curve.tolerated = tolerated_dose(knots, curve, basis);
     return curve;
 }
 
+// [part]: the factor's levels; empty where the parts do not have the same ones.
+std::vector<Levels> levels_in_all(const std::vector<LevelsOfFactors>& parts, const std::string& factor)
+{
+    const auto same_level = [](const auto& a, const auto& b) { return a.first == b.first; };
+    std::vector<Levels> all;
+    for (const LevelsOfFactors& factors : parts) {
+        const auto found = factors.find(factor);
+        if (found == factors.end()) return {};
+        all.push_back(found->second);
+        if (!std::equal(all.front().begin(), all.front().end(), all.back().begin(), all.back().end(), same_level))
+            return {};
+    }
+    return all;
+}
+
 }  // namespace
 
-std::vector<ResponseCurve> response_curves(const DesignedRun& run, const Analysis& analysis, const Doses& doses,
+std::vector<ResponseCurve> response_curves(const std::vector<RunOfCurve>& runs, const Doses& doses,
                                            const CurveRules& rules)
 {
+    std::vector<LevelsOfFactors> parts;
+    for (const RunOfCurve& run : runs)
+        for (const PartOfCurve& part : run) parts.push_back(judged_contrasts(part.run->plan));
     std::vector<ResponseCurve> curves;
     std::optional<Basis> basis;
-    for (const auto& [factor, levels] : judged_contrasts(run.plan)) {
+    for (const auto& [factor, levels] : parts.front()) {
         if (levels.size() < 2) continue;
         const std::optional<Axis> asked = asked_axis(levels);
-        if (!asked) continue;
-        if (!basis) basis = basis_of(run, analysis, rules);
-        curves.push_back(curve_of(factor, levels, achieved_axis(factor, *asked, doses).value_or(*asked), *basis));
+        const std::vector<Levels> of_parts = levels_in_all(parts, factor);
+        if (!asked || of_parts.empty()) continue;
+        if (!basis) basis.emplace(runs, rules);
+        curves.push_back(curve_of(factor, of_parts, achieved_axis(factor, *asked, doses).value_or(*asked), *basis));
     }
     return curves;
 }

@@ -64,10 +64,19 @@ struct CurveRules {
     std::uint64_t seed = 1;  // of the draws
 };
 
-// Of each noise with two or more levels that are amounts of one option. The curve is the isotonic regression of the
-// levels' effects, weighted by their precision (pool adjacent violators), the interval at each level made monotone
-// likewise (Chernozhukov, Fernandez-Val, Galichon 2009).
-std::vector<ResponseCurve> response_curves(const DesignedRun& run, const Analysis& analysis, const Doses& doses,
+// One part of a run, analysed by itself; a run and the parts that were added to it.
+struct PartOfCurve {
+    const DesignedRun* run = nullptr;
+    const Analysis* analysis = nullptr;
+};
+using RunOfCurve = std::vector<PartOfCurve>;
+
+// Of each noise with two or more levels, in all runs, that are amounts of one option. The curve is the isotonic
+// regression of the levels' effects, weighted by their precision (pool adjacent violators), the interval at each level
+// made monotone likewise (Chernozhukov, Fernandez-Val, Galichon 2009). Of several runs each effect, those between
+// levels included, is the mean over runs as random draws, so that intervals hold what changes from run to run (see
+// random_effects()).
+std::vector<ResponseCurve> response_curves(const std::vector<RunOfCurve>& runs, const Doses& doses,
                                            const CurveRules& rules);
 
 }  // namespace analysis

@@ -115,6 +115,24 @@ std::vector<std::vector<MatchedExchange>> matched(const RecordedWork& recorded)
     return all;
 }
 
+// What of a rank's wait_exchange none of its exchanges covers, and is its own work. Where ranks agree on exchanges
+// before they begin, it is what comes after the last one of the step: before that it waits until all agree.
+double own_gaps_ms(const std::vector<MatchedExchange>& exchanges, std::size_t first, const WorkOfStep& step,
+                   const TimeSpan& wait, bool negotiates)
+{
+    std::int64_t covered_ns = 0;
+    std::int64_t last_end_ns = 0;
+    if (first > 0 && exchanges[first - 1].span.begin_ns >= step.begin_ns)
+        last_end_ns = exchanges[first - 1].span.end_ns;
+    for (std::size_t e = first; e < exchanges.size() && exchanges[e].span.begin_ns < wait.end_ns; ++e) {
+        last_end_ns = exchanges[e].span.end_ns;
+        covered_ns += std::min(wait.end_ns, last_end_ns) - std::max(wait.begin_ns, exchanges[e].span.begin_ns);
+    }
+    if (!negotiates) return as_ms(wait.end_ns - wait.begin_ns - covered_ns);
+    if (last_end_ns == 0) return 0.0;
+    return as_ms(std::max<std::int64_t>(0, wait.end_ns - std::max(wait.begin_ns, last_end_ns)));
+}
+
 // A rank's wait_exchange by what its exchanges cover of it.
 void split_waits(const RecordedWork& recorded, const std::vector<MatchedExchange>& exchanges, std::size_t rank,
                  Eigen::Index wait_column, RankWork& work)
@@ -125,18 +143,16 @@ void split_waits(const RecordedWork& recorded, const std::vector<MatchedExchange
         double transfer = 0.0;
         double gaps = 0.0;
         for (const TimeSpan& wait : recorded.ranks[rank][i]->waits) {
-            std::int64_t covered = 0;
             while (first < exchanges.size() && exchanges[first].span.end_ns <= wait.begin_ns) ++first;
             for (std::size_t e = first; e < exchanges.size() && exchanges[e].span.begin_ns < wait.end_ns; ++e) {
                 const TimeSpan& span = exchanges[e].span;
                 const std::int64_t ns = std::min(wait.end_ns, span.end_ns) - std::max(wait.begin_ns, span.begin_ns);
                 transfer += as_ms(std::min(ns, exchanges[e].shortest_ns));
-                covered += ns;
             }
-            gaps += as_ms(wait.end_ns - wait.begin_ns - covered);
+            gaps += own_gaps_ms(exchanges, first, *recorded.ranks[rank][i], wait, recorded.negotiates);
         }
         const double spent = work.own_ms(row, wait_column);
-        const double own = recorded.negotiates ? 0.0 : std::min(gaps, spent);
+        const double own = std::min(gaps, spent);
         work.own_ms(row, wait_column) = own;
         work.parts_ms(row, column(Part::own)) += own - spent;
         work.parts_ms(row, column(Part::transfer)) += transfer;

@@ -15,7 +15,8 @@ namespace analysis {
 // 1. calls of MPI on a step's own location, those of files left out;
 // 2. the regions bucket_exchange and parameter_exchange of another location, while the step is in wait_exchange. What
 //    else is in that phase is own work: a rank that hands its last bucket in late, or goes on late. Where ranks agree
-//    beforehand on what they exchange (region negotiate) it is waiting, too: then no exchange begins late on one rank.
+//    beforehand on what they exchange (region negotiate), no exchange begins late on one rank: then it is waiting until
+//    the last exchange of the step, and own work after it.
 // The n-th exchange of a step is matched with the n-th of every other rank.
 class WorkReader : public otf2::StepObserver {
  public:

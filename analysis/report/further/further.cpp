@@ -33,13 +33,18 @@ Doses doses_on_record(const Report& report)
 
 }  // namespace
 
-void add_further(Report& report)
+void add_curves(Report& report, const std::vector<RunOfCurve>& runs)
 {
     const Verdict& verdict = report.verdict;
-    const std::uint64_t seed = report.rules.draws.seed;
     report.secondary.curves =
-        response_curves(report.run, report.analysis, doses_on_record(report),
-                        {verdict.budget_percent, verdict.confidence_each, report.rules.looked, seed});
+        response_curves(runs, doses_on_record(report),
+                        {verdict.budget_percent, verdict.confidence_each, verdict.looked, report.rules.draws.seed});
+}
+
+void add_further(Report& report)
+{
+    const std::uint64_t seed = report.rules.draws.seed;
+    add_curves(report, {{{&report.run, &report.analysis}}});
     report.secondary.carry_over = carry_over(report.run, report.analysis, report.rules.looked);
     for (Effect& effect : tail_effects(report.run, report.analysis, seed))
         report.analysis.extra_effects.push_back(std::move(effect));

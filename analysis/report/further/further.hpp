@@ -16,6 +16,9 @@ namespace analysis {
 // Analysis::extra_effects.
 void add_further(Report& report);
 
+// The curves alone, of runs whose verdict is the report's: Report::secondary.
+void add_curves(Report& report, const std::vector<RunOfCurve>& runs);
+
 // A sentence each: one for every curve; these, and one on carry-over, one on power.
 std::vector<std::string> curve_sentences(const Report& report);
 std::vector<std::string> further_sentences(const Report& report);

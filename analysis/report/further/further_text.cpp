@@ -2,11 +2,12 @@
 #include "analysis/report/numbers.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <sstream>
 
 namespace analysis {
 
@@ -16,29 +17,13 @@ using base::join;
 
 constexpr double significant_carry_over = 0.05;
 
-struct UnitOfDose {
-    double size = 1.0;
-    const char* name = "";
-};
-
-UnitOfDose unit_for(const ResponseCurve& curve, double largest)
+// As the levels were written.
+base::Prefixes prefixes_of(const ResponseCurve& curve)
 {
-    constexpr std::array<UnitOfDose, 4> binary{
-        {{1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1.0, "B"}}};
-    constexpr std::array<UnitOfDose, 4> decimal{{{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1.0, "B"}}};
     const bool is_binary = std::any_of(curve.points.begin(), curve.points.end(), [](const CurvePoint& point) {
         return point.level.find("iB") != std::string::npos;
     });
-    for (const UnitOfDose& unit : is_binary ? binary : decimal)
-        if (largest >= unit.size) return unit;
-    return {1.0, "B"};
-}
-
-// "6.02", three digits.
-std::string three_digits(double number)
-{
-    const double size = std::abs(number);
-    return fixed(number, size >= 100.0 ? 0 : size >= 10.0 ? 1 : 2);
+    return is_binary ? base::Prefixes::binary : base::Prefixes::decimal;
 }
 
 std::string interval_text(const ResponseCurve& curve, const DoseEstimate& dose)
@@ -161,12 +146,13 @@ NoiseTable carry_over_table(const Report& report)
 
 std::string dose_text(const ResponseCurve& curve, double dose)
 {
-    if (curve.unit == "percent") return three_digits(dose) + " %";
-    if (curve.unit == "operations/s") return three_digits(dose) + " /s";
-    if (curve.unit == "s") return three_digits(dose) + " s";
-    if (curve.unit.empty()) return three_digits(dose);
-    const UnitOfDose unit = unit_for(curve, dose > 0.0 ? dose : curve.points.back().dose);
-    return join(three_digits(dose / unit.size), " ", unit.name, curve.unit == "bytes/s" ? "/s" : "");
+    if (curve.unit == "bytes/s") return base::speed_text(dose, prefixes_of(curve));
+    if (curve.unit == "bytes") return base::bytes_text(dose, prefixes_of(curve));
+    if (curve.unit == "operations/s") return base::operations_text(dose);
+    std::ostringstream text;
+    text.precision(3);
+    text << dose << (curve.unit == "percent" ? " %" : curve.unit == "s" ? " s" : "");
+    return text.str();
 }
 
 std::vector<std::string> curve_sentences(const Report& report)

@@ -1,5 +1,5 @@
 # Each rank's own time over the steps. Given: rows and names[rows] of ranks, columns of steps, first and last step; reach:
-# how far the colours go, in percent above and below the median.
+# how far the colours go, in percent above and below the median; left: room for the names, in pixels.
 
 row_height = rows < 6 ? 40 : 20
 height = 1.0 * (76 + row_height * rows)
@@ -9,7 +9,7 @@ set datafile separator ','
 set encoding utf8
 set minussign
 set border 3 lw 0.7
-set lmargin at screen 90 / 1100.0
+set lmargin at screen left / 1100.0
 set rmargin at screen 990 / 1100.0  # the numbers of the colours stand to the right of it
 set tmargin at screen 1 - 14 / height
 set bmargin at screen 62 / height
@@ -29,7 +29,8 @@ set colorbox user origin screen 1008 / 1100.0, screen 62 / height size screen 14
 set style fill solid 1.0 noborder
 unset key
 clamped(x) = x > reach ? reach : x < -reach ? -reach : x
-cell = 900.0 / columns < row_height ? 900.0 / columns : 1.0 * row_height
+width = 990.0 - left
+cell = width / columns < row_height ? width / columns : 1.0 * row_height
 of_ranks(a, b) = a == b ? sprintf('Rank %d', a) : sprintf('Ranks %d to %d', a, b)
 of_steps(a, b) = a == b ? sprintf('step %d', a) : sprintf('steps %d to %d', a, b)
 plot 'heat_map.csv' skip 1 using (($4 + $5 + 1) / 2):($1 + 0.5):4:($5 + 1):1:($1 + 1):(clamped($7)) \

@@ -26,6 +26,7 @@ constexpr const char* phases_over_time_gp =
 constexpr Eigen::Index most_columns = 120;
 constexpr Eigen::Index most_columns_of_phases = 60;  // each is a box a phase
 constexpr Eigen::Index most_ranks_apart = 16;
+constexpr Eigen::Index most_rows_of_runs = 48;
 
 // [from, until): count things in at most `most` bins of one size.
 struct Bin {
@@ -53,6 +54,26 @@ Eigen::VectorXd own_ms(const RankSteps& rank, const std::vector<std::string>& ph
     return own;
 }
 
+// A line of the map: ranks of one run, over bins of its steps.
+struct Row {
+    const StepsOfRun* run = nullptr;
+    Bin ranks;
+    std::vector<Bin> columns;
+
+    const StepTable& steps() const { return *run->steps; }
+};
+
+std::vector<Row> rows_of(const std::vector<StepsOfRun>& runs)
+{
+    const auto count = static_cast<Eigen::Index>(runs.size());
+    const Eigen::Index ranks_apart = std::clamp<Eigen::Index>(most_rows_of_runs / count, 1, most_ranks_apart);
+    std::vector<Row> rows;
+    for (const StepsOfRun& run : runs)
+        for (const Bin& ranks : bins(static_cast<Eigen::Index>(run.steps->ranks.size()), ranks_apart))
+            rows.push_back({&run, ranks, bins(static_cast<Eigen::Index>(run.steps->numbers.size()), most_columns)});
+    return rows;
+}
+
 std::string name_of_ranks(const std::vector<RankSteps>& ranks, const Bin& bin)
 {
     const int first = ranks[static_cast<std::size_t>(bin.from)].rank;
@@ -68,32 +89,51 @@ double reach_of(std::vector<double> percents)
     return std::max(1.0, percents[percents.size() - 1 - percents.size() / 50]);
 }
 
-std::vector<double> write_heat_map(const std::filesystem::path& file, const StepTable& steps,
-                                   const std::vector<Bin>& rows, const std::vector<Bin>& columns)
+Eigen::VectorXd mean_own_ms(const Row& row)
 {
-    base::CsvWriter table{
-        file,
-        {"row", "first_rank", "last_rank", "first_step", "last_step", "own_ms", "over_median_percent"},
-        base::CsvWriter::Appear::whole};
+    Eigen::VectorXd own = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(row.steps().numbers.size()));
+    for (Eigen::Index rank = row.ranks.from; rank < row.ranks.until; ++rank)
+        own += own_ms(row.steps().ranks[static_cast<std::size_t>(rank)], row.steps().phases);
+    return own / static_cast<double>(row.ranks.size());
+}
+
+std::vector<double> write_heat_map(const std::filesystem::path& file, const std::vector<Row>& rows, bool of_runs)
+{
+    std::vector<std::string> head{"row",       "first_rank", "last_rank",          "first_step",
+                                  "last_step", "own_ms",     "over_median_percent"};
+    if (of_runs) head.emplace_back("run");
+    base::CsvWriter table{file, head, base::CsvWriter::Appear::whole};
     std::vector<double> percents;
     for (std::size_t r = 0; r < rows.size(); ++r) {
-        Eigen::VectorXd own = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(steps.numbers.size()));
-        for (Eigen::Index rank = rows[r].from; rank < rows[r].until; ++rank)
-            own += own_ms(steps.ranks[static_cast<std::size_t>(rank)], steps.phases);
-        own /= static_cast<double>(rows[r].size());
+        const StepTable& steps = rows[r].steps();
+        const Eigen::VectorXd own = mean_own_ms(rows[r]);
         const double median = base::median({own.begin(), own.end()});
-        for (const Bin& column : columns) {
+        for (const Bin& column : rows[r].columns) {
             const double mean = own.segment(column.from, column.size()).mean();
             percents.push_back(median > 0.0 ? 100.0 * (mean / median - 1.0) : 0.0);
-            table.row(r, steps.ranks[static_cast<std::size_t>(rows[r].from)].rank,
-                      steps.ranks[static_cast<std::size_t>(rows[r].until - 1)].rank,
-                      steps.numbers[static_cast<std::size_t>(column.from)],
-                      steps.numbers[static_cast<std::size_t>(column.until - 1)], fixed(mean, 4),
-                      fixed(percents.back(), 3));
+            std::vector<std::string> cells{
+                base::join(r),
+                base::join(steps.ranks[static_cast<std::size_t>(rows[r].ranks.from)].rank),
+                base::join(steps.ranks[static_cast<std::size_t>(rows[r].ranks.until - 1)].rank),
+                base::join(steps.numbers[static_cast<std::size_t>(column.from)]),
+                base::join(steps.numbers[static_cast<std::size_t>(column.until - 1)]),
+                fixed(mean, 4),
+                fixed(percents.back(), 3)};
+            if (of_runs) cells.push_back(rows[r].run->name);
+            table.write(cells);
         }
     }
     table.finish();
     return percents;
+}
+
+// Room to the left of the map for its longest name, in pixels of the drawing.
+int room_for(const std::vector<std::string>& names)
+{
+    constexpr std::size_t pixels_of_letter = 8;
+    std::size_t longest = 0;
+    for (const std::string& name : names) longest = std::max(longest, name.size());
+    return static_cast<int>(std::clamp<std::size_t>(pixels_of_letter * longest, 90, 300));
 }
 
 // Which phases took time at all, as indices into the table's.
@@ -107,29 +147,42 @@ std::vector<std::size_t> phases_with_time(const Eigen::MatrixXd& measured)
 
 }  // namespace
 
-Plot draw_heat_map(const std::filesystem::path& folder, const Report& report)
+Plot draw_heat_map(const std::filesystem::path& folder, const std::vector<StepsOfRun>& runs)
 {
-    const StepTable& steps = report.run.steps;
-    const std::vector<Bin> rows = bins(static_cast<Eigen::Index>(steps.ranks.size()), most_ranks_apart);
-    const std::vector<Bin> columns = bins(static_cast<Eigen::Index>(steps.numbers.size()), most_columns);
-    const std::vector<double> percents = write_heat_map(folder / "heat_map.csv", steps, rows, columns);
+    const bool of_runs = runs.size() > 1;
+    const std::vector<Row> rows = rows_of(runs);
+    const std::vector<double> percents = write_heat_map(folder / "heat_map.csv", rows, of_runs);
     std::vector<std::string> names;
-    for (const Bin& row : rows) names.push_back(name_of_ranks(steps.ranks, row));
+    std::int64_t first = rows.front().steps().numbers.front();
+    std::int64_t last = first;
+    std::size_t columns = 0;
+    for (const Row& row : rows) {
+        const std::string ranks = name_of_ranks(row.steps().ranks, row.ranks);
+        names.push_back(of_runs ? base::gnuplot_tic(row.run->name + ", " + ranks) : ranks);
+        first = std::min(first, row.steps().numbers.front());
+        last = std::max(last, row.steps().numbers.back());
+        columns = std::max(columns, row.columns.size());
+    }
     base::GnuplotVariables variables;
     variables.set("rows", rows.size());
-    variables.set("columns", columns.size());
+    variables.set("columns", columns);
     variables.set("names", names);
-    variables.set("first", steps.numbers.front());
-    variables.set("last", steps.numbers.back());
+    variables.set("left", room_for(names));
+    variables.set("first", first);
+    variables.set("last", last);
     variables.set("reach", reach_of(percents));
     return for_people(
-        folder, {"heat_map",
-                 "Each rank over the steps",
-                 "Red: a rank's own time (the step without waiting for gradients, and without controls) is above its "
-                 "median, blue: below it, in percent. A row that is red at times is a rank that the others wait for.",
-                 base::draw("interference", folder, "heat_map", variables, heat_map_gp),
-                 0,
-                 {"heat_map.csv"}});
+        folder,
+        {"heat_map",
+         "Each rank over the steps",
+         base::join(
+             "Red: a rank's own time (the step without waiting for gradients, and without controls) is above its "
+             "median",
+             of_runs ? " in that run" : "",
+             ", blue: below it, in percent. A row that is red at times is a rank that the others wait for."),
+         base::draw("interference", folder, "heat_map", variables, heat_map_gp),
+         0,
+         {"heat_map.csv"}});
 }
 
 Plot draw_phases_over_time(const std::filesystem::path& folder, const Report& report)

@@ -1,9 +1,12 @@
 // The page of a pooled report, and all of its files.
 #include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
+#include "analysis/report/further/further.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/plots/response_plot.hpp"
 #include "analysis/report/plots/run_plot.hpp"
+#include "analysis/report/plots/step_plots.hpp"
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/record.hpp"
 #include "analysis/report/writers/html.hpp"
@@ -126,9 +129,7 @@ std::string not_said_of_all(const PooledReport& report)
 
 constexpr std::string_view pooled_form = R"(<h1>{}</h1>
 <p class="sub">Noise beside {}<br>{}, {}</p>
-{}{}{}{}{}{}<section><h2>In detail</h2>
-{}</section>
-{}<section><h2>What this report does not say</h2>
+{}{}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
 <ul class="plain">{}</ul></section>
 <p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
 )";
@@ -136,7 +137,68 @@ constexpr std::string_view pooled_form = R"(<h1>{}</h1>
 std::string links_to_tables()
 {
     return links({base::file::verdict, base::file::verdicts, "pooled.csv", "runs.csv", "differences.csv",
-                  base::file::effects, "measures.csv"});
+                  base::file::effects, "measures.csv", "response.csv", "decomposition.csv", "rank_parts.csv",
+                  "own_work.csv", "causes.csv"});
+}
+
+std::string curves_section(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
+{
+    if (report.all.secondary.curves.empty()) return "";
+    const std::string unit = report.of_runs() ? "runs: they hold what changes from run to run" : "blocks of all parts";
+    return fill(R"(<section><h2>How much</h2>
+<ul class="plain">{}</ul>
+{}<p class="small">Levels of all together; intervals are of the {}. Doses are means over them.</p></section>
+)",
+                {list(curve_sentences(report.all)), plots.response ? figure(*plots.response, folder) : "", unit});
+}
+
+// "rank 1, in backward (+9.8 %)"; a dash where no rank is critical.
+std::string culprit(const Decomposition& found)
+{
+    if (!found.critical_rank || found.region.empty()) return "–";
+    return base::join("rank ", *found.critical_rank, ", ", where(found.region), " (",
+                      signed_percent(found.region_percent), ")");
+}
+
+// A row a noise: where it came from by all, and by each of them.
+std::string table_of_culprits(const PooledReport& report)
+{
+    const std::vector<NamedDecomposition> found = decompositions(report);
+    std::vector<std::string> head{"Noise", "all"};
+    for (const NamedReport* part : report.parts()) head.push_back(part->name);
+    std::vector<std::vector<Cell>> rows;
+    for (const NamedDecomposition& first : found) {
+        if (first.run != found.front().run) break;
+        std::vector<Cell> row{{coloured_name(report.all, first.factor, first.level), ""}};
+        for (const NamedDecomposition& one : found)
+            if (one.factor == first.factor && one.level == first.level && one.kind == first.kind)
+                row.push_back(words(culprit(one.of)));
+        rows.push_back(std::move(row));
+    }
+    return dense(table(head, rows));
+}
+
+std::string detail_section(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
+{
+    const std::vector<NamedDecomposition> of_all = decompositions(report.all);
+    std::string made_of;
+    if (!of_all.empty())
+        made_of = noise_table(report.all, table_of(of_all)) +
+                  fill("<h3>Whose slowdown it was, run by run</h3>\n{}", {table_of_culprits(report)});
+    const std::string phases = noise_table(report.all, noise_tables(report.all).front());
+    return fill(R"(<section><h2>In detail</h2>
+{}{}<div class="screen"><h3>{}</h3>
+{}</div>
+</section>
+)",
+                {phases, made_of, escape(plots.heat_map.title), figure(plots.heat_map, folder)});
+}
+
+std::vector<StepsOfRun> steps_of(const PooledReport& report)
+{
+    std::vector<StepsOfRun> steps;
+    for (const NamedReport* part : report.parts()) steps.push_back({part->name, &part->report.run.steps});
+    return steps;
 }
 
 std::vector<RunOnPlot> rows_of_plot(const PooledReport& report)
@@ -157,20 +219,21 @@ std::vector<RunOnPlot> rows_of_plot(const PooledReport& report)
 
 }  // namespace
 
-std::string pooled_html(const PooledReport& report, const Plot& plot, const std::filesystem::path& folder)
+std::string pooled_html(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
 {
     const Report& all = report.all;
     const std::string who = escape(text(identity(all)));
     const std::string trust = banner(all.verdict);
     const bool trusted = all.verdict.trustworthy;
     const std::string answered = escape(headline(all));
-    return page("Crosstalk: " + what_was_pooled(report) + " of " + who, answered,
-                fill(pooled_form,
-                     {answered, who, escape(what_was_pooled(report)), escape(measured(all)), trusted ? "" : trust,
-                      verdict_section(all, scope(report)), trusted ? trust : "", runs_section(report, plot, folder),
-                      differences_section(report), limits_box(all), noise_table(all, noise_tables(all).front()),
-                      parts_section(report), not_said_of_all(report), escape(word(all.own_record, "version")),
-                      escape(word(all.own_record, "git_revision")), links_to_tables()}));
+    return page(
+        "Crosstalk: " + what_was_pooled(report) + " of " + who, answered,
+        fill(pooled_form, {answered, who, escape(what_was_pooled(report)), escape(measured(all)), trusted ? "" : trust,
+                           verdict_section(all, scope(report)), trusted ? trust : "",
+                           runs_section(report, plots.runs, folder), curves_section(report, plots, folder),
+                           differences_section(report), limits_box(all), detail_section(report, plots, folder),
+                           parts_section(report), not_said_of_all(report), escape(word(all.own_record, "version")),
+                           escape(word(all.own_record, "git_revision")), links_to_tables()}));
 }
 
 void write_pooled(const std::filesystem::path& wanted, const PooledReport& report)
@@ -178,10 +241,11 @@ void write_pooled(const std::filesystem::path& wanted, const PooledReport& repor
     base::WholeDirectory directory{wanted};
     const std::filesystem::path& folder = directory.path();
     write_pooled_tables(folder, report);
-    const Plot plot = draw_runs(folder, report.all, rows_of_plot(report));
+    PooledPlots plots{draw_runs(folder, report.all, rows_of_plot(report)), draw_heat_map(folder, steps_of(report)), {}};
+    if (!report.all.secondary.curves.empty()) plots.response = draw_response(folder, report.all);
     base::end_if_stopped();
     base::write_whole(folder / base::file::run_record, json_text(report.all.own_record));
-    base::write_whole(folder / "index.html", pooled_html(report, plot, folder));
+    base::write_whole(folder / "index.html", pooled_html(report, plots, folder));
     base::write_whole(folder / base::file::verdict, json_text(pooled_json(report)));
     base::write_whole(
         folder / base::file::summary,

@@ -1,5 +1,6 @@
 #include "analysis/report/pooled/pooled_report.hpp"
 
+#include "analysis/report/further/further.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
@@ -80,6 +81,16 @@ std::vector<AnalysedRun> analysed(const std::vector<std::vector<NamedReport>>& r
     for (const auto& parts : runs) {
         AnalysedRun& run = all.emplace_back();
         for (const NamedReport& part : parts) run.push_back({part.name, &part.report.analysis, &part.report.verdict});
+    }
+    return all;
+}
+
+std::vector<RunOfCurve> of_curves(const std::vector<std::vector<NamedReport>>& runs)
+{
+    std::vector<RunOfCurve> all;
+    for (const auto& parts : runs) {
+        RunOfCurve& run = all.emplace_back();
+        for (const NamedReport& part : parts) run.push_back({&part.report.run, &part.report.analysis});
     }
     return all;
 }
@@ -178,9 +189,12 @@ PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::strin
     for (const PooledEffect& effect : report.pooled.effects) all.analysis.effects.push_back(effect.effect);
     for (const PooledEffect& effect : report.pooled.extra_effects) all.analysis.extra_effects.push_back(effect.effect);
     keep_common_phases(all);
+    all.analysis.part_effects = report.pooled.part_effects;
+    all.analysis.own_effects = report.pooled.own_effects;
     all.verdict = report.pooled.verdict;
     all.analysis.quiet_step_ms = all.verdict.quiet_step_ms;
     note_equal_seeds(report);
+    add_curves(all, of_curves(report.runs));
     report.differences = differences(parts);
     return report;
 }
@@ -198,7 +212,12 @@ std::string scope(const PooledReport& report)
         return join(
             "The intervals hold what changes from run to run as well as what changes within one: they are of the "
             "mean effect over such runs, of which there were ",
-            report.runs.size(), ". One more run is expected in the prediction interval, not in these.");
+            report.runs.size(), ". One more run is expected in the prediction interval, not in these.",
+            report.runs.size() < 3 ? " Two runs give none." : "",
+            report.runs.size() == 3 || report.runs.size() == 4
+                ? " That of so few is wide, and where runs hardly differ wider than it has to be: it held one more run in "
+                  "99 % of simulations instead of 95 %."
+                : "");
     return "The intervals are of this run: they hold nothing of what changes from run to run (placement, pages, clock, "
            "neighbours of a virtual machine). Its parts count as one run each as long as it is.";
 }
@@ -209,9 +228,9 @@ std::string heterogeneity(const PooledReport& report, const PooledEffect& effect
     if (!report.of_runs())
         return effect.p_alike < alike ? "parts differ by more than their blocks explain (" + p + "): make several runs"
                                       : "parts alike (" + p + ")";
-    const auto prediction = effect.between->prediction(report.all.verdict.confidence);
+    const auto predicted = prediction(effect.runs, report.all.verdict.confidence);
     return join("from run to run ± ", fixed(effect.between->between, 2), " points (standard deviation; ", p,
-                " that runs are alike)", prediction ? join("; one more run: ", range(*prediction)) : std::string{});
+                " that runs are alike)", predicted ? join("; one more run: ", range(*predicted)) : std::string{});
 }
 
 std::vector<const PooledEffect*> step_effects(const PooledReport& report)

@@ -31,12 +31,11 @@ void write_pooled_effects(const std::filesystem::path& file, const PooledReport&
         const Effect& effect = pooled.effect;
         if (effect.rank != all_ranks) continue;
         const Interval interval = effect.percent.interval(confidence);
-        const auto prediction = pooled.between ? pooled.between->prediction(confidence) : std::nullopt;
+        const auto predicted = prediction(pooled.runs, confidence);
         table.row(effect.factor, effect.level, text(effect.kind), effect.phase, pooled.runs.size(), pooled.parts.size(),
                   effect.percent.value, interval.low, interval.high,
                   pooled.between ? base::format(pooled.between->between) : std::string{},
-                  optional_cell(prediction, &Interval::low), optional_cell(prediction, &Interval::high),
-                  pooled.p_alike);
+                  optional_cell(predicted, &Interval::low), optional_cell(predicted, &Interval::high), pooled.p_alike);
     }
 }
 
@@ -75,12 +74,27 @@ void write_differences(const std::filesystem::path& file, const PooledReport& re
 
 }  // namespace
 
+std::vector<NamedDecomposition> decompositions(const PooledReport& report)
+{
+    std::vector<NamedDecomposition> all = decompositions(report.all);
+    for (NamedDecomposition& of_all : all) of_all.run = "all";
+    for (const NamedReport* part : report.parts())
+        for (NamedDecomposition& of_part : decompositions(part->report)) {
+            of_part.run = part->name;
+            all.push_back(std::move(of_part));
+        }
+    return all;
+}
+
 void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report)
 {
-    constexpr std::array<std::string_view, 3> as_of_one{base::file::verdicts, base::file::effects, "measures.csv"};
+    constexpr std::array<std::string_view, 4> as_of_one{base::file::verdicts, base::file::effects, "measures.csv",
+                                                        "response.csv"};
     for (const Table& table : tables())
         if (std::find(as_of_one.begin(), as_of_one.end(), table.file) != as_of_one.end())
             table.write(folder / table.file, report.all);
+    const std::vector<NamedDecomposition> found = decompositions(report);
+    for (const DecompositionTable& table : decomposition_tables()) table.write(folder / table.file, found);
     write_pooled_effects(folder / "pooled.csv", report);
     write_runs(folder / "runs.csv", report);
     write_differences(folder / "differences.csv", report);

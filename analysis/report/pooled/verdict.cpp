@@ -50,7 +50,7 @@ Json effect_json(const PooledEffect& pooled, double confidence)
     json["level"] = pooled.effect.level;
     json["kind"] = text(pooled.effect.kind);
     json["between_runs_percent"] = pooled.between ? Json(pooled.between->between) : Json(nullptr);
-    json["prediction"] = interval_json(pooled.between ? pooled.between->prediction(confidence) : std::nullopt);
+    json["prediction"] = interval_json(prediction(pooled.runs, confidence));
     json["p_alike"] = pooled.p_alike;
     json["runs"] = runs;
     return json;
