@@ -9,7 +9,7 @@ set_target_properties(ddl-networks PROPERTIES POSITION_INDEPENDENT_CODE ON)
 # GCC finds one in LibTorch's own code, where it is inlined into ours.
 target_compile_options(ddl-networks PRIVATE -Wno-maybe-uninitialized)
 
-find_file(TORCH_CONTEXT_HEADER torch/csrc/distributed/autograd/context/context.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH)
+find_file(TORCH_CONTEXT_HEADER torch/csrc/distributed/autograd/context/context.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE)
 if(NOT TORCH_CONTEXT_HEADER)
   target_include_directories(ddl-networks SYSTEM PRIVATE models/torch/shim)
 endif()
