@@ -17,7 +17,8 @@ endif()
 # A program loads it when it needs it, and gives it the rest of ddl.
 add_library(crosstalk-torch MODULE $<TARGET_OBJECTS:ddl-networks>)
 target_link_libraries(crosstalk-torch PRIVATE torch)
-set_target_properties(crosstalk-torch PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINKER_LANGUAGE CXX)
+set_target_properties(crosstalk-torch PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINKER_LANGUAGE CXX
+  INSTALL_RPATH_USE_LINK_PATH ON)
 if(CROSSTALK_SANITIZE)
   target_link_options(crosstalk-torch PRIVATE -fsanitize=${CROSSTALK_SANITIZE})
 endif()
