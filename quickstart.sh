@@ -7,14 +7,20 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 length=90s budget=5%
 first_programs=(crosstalk noisegen ddl-train interference)
+configure=() # more for CMake
+train=()     # more for the training
 
 help() {
     cat <<TEXT
 quickstart.sh: builds Crosstalk and measures, on this machine, what noise on idle cores costs a real training
 
-  quickstart.sh [--build]
+  quickstart.sh [--build] [--libtorch PATH] [--cuda]
 
-With programs that are installed already (on PATH), 3 and 4 alone; --build builds all the same.
+With programs that are installed already (on PATH), 3 and 4 alone.
+
+  --build          builds all the same
+  --libtorch PATH  builds with a LibTorch other than Debian's: its folder, or a Python (environment) with PyTorch
+  --cuda           builds with CUDA, or fails; the training's steps keep a GPU busy (emulated[device=cuda])
 
 1. On Debian, installs with apt-get what is missing of:
 $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}")
@@ -30,10 +36,27 @@ Exit codes: 0 fine, 1 something failed, 2 wrong usage, 3 noise did not cover the
 TEXT
 }
 build=no
-if [[ ${1-} == --build ]]; then
+while [[ ${1-} == --* && ${1-} != --help ]]; do
+    case $1 in
+        --build) ;;
+        --libtorch)
+            libtorch=$(realpath -es -- "${2-}" 2>/dev/null) || {
+                say "--libtorch needs the PATH of a LibTorch or of a Python that is there, not '${2-}'"
+                exit 2
+            }
+            configure+=("-DCROSSTALK_LIBTORCH=$libtorch")
+            mapfile -t packages_to_build < <(printf '%s\n' "${packages_to_build[@]}" | grep -vx libtorch-dev)
+            shift
+            ;;
+        --cuda)
+            configure+=(-DCROSSTALK_CUDA=ON)
+            train=(--model 'emulated[device=cuda,compute=20ms,gradients=1MiB]' --data synthetic)
+            ;;
+        *) only_help "$@" ;;
+    esac
     build=yes
     shift
-fi
+done
 only_help "$@"
 # Programs from a package or a module, if all that are needed are there.
 for program in "${first_programs[@]}" mpirun; do
@@ -49,7 +72,7 @@ if [[ $build == yes ]]; then
     say "building (log: build/release/build.log)"
     build_release() {
         mkdir -p build/release
-        { cmake --preset release && cmake --build --preset release --target "${first_programs[@]}"; } \
+        { cmake --preset release "${configure[@]}" && cmake --build --preset release --target "${first_programs[@]}"; } \
             >build/release/build.log 2>&1
     }
     guard_run build_release || {
@@ -79,7 +102,8 @@ fi
 
 # The programs just built, or found, whatever else the machine has.
 status=0
-CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" --duration "$length" --budget "$budget" || status=$?
+CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" --duration "$length" --budget "$budget" \
+    "${train[@]}" || status=$?
 
 if [[ $build == yes ]]; then
     say "building the other programs (log: build/release/build.log)"

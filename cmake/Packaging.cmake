@@ -6,7 +6,11 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
+# .. and libraries that are of no package: of CUDA, of a LibTorch that is not Debian's.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib ${CUDAToolkit_LIBRARY_DIR})
+if(TorchWheel_FOUND)
+  list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${TorchWheel_FOLDER}/lib)
+endif()
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, gnuplot-nox, python3")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "slurm-wlm, python3-torch")
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # what is packed are the programs; tests need not be built

@@ -9,7 +9,7 @@ set_target_properties(ddl-networks PROPERTIES POSITION_INDEPENDENT_CODE ON)
 # GCC finds one in LibTorch's own code, where it is inlined into ours.
 target_compile_options(ddl-networks PRIVATE -Wno-maybe-uninitialized)
 
-find_file(TORCH_CONTEXT_HEADER torch/csrc/distributed/autograd/context/context.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH)
+find_file(TORCH_CONTEXT_HEADER torch/csrc/distributed/autograd/context/context.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE)
 if(NOT TORCH_CONTEXT_HEADER)
   target_include_directories(ddl-networks SYSTEM PRIVATE models/torch/shim)
 endif()
@@ -17,7 +17,8 @@ endif()
 # A program loads it when it needs it, and gives it the rest of ddl.
 add_library(crosstalk-torch MODULE $<TARGET_OBJECTS:ddl-networks>)
 target_link_libraries(crosstalk-torch PRIVATE torch)
-set_target_properties(crosstalk-torch PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINKER_LANGUAGE CXX)
+set_target_properties(crosstalk-torch PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINKER_LANGUAGE CXX
+  INSTALL_RPATH_USE_LINK_PATH ON)
 if(CROSSTALK_SANITIZE)
   target_link_options(crosstalk-torch PRIVATE -fsanitize=${CROSSTALK_SANITIZE})
 endif()

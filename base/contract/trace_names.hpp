@@ -8,6 +8,7 @@ inline constexpr const char* transport = "transport";  // .. what carries its ex
 inline constexpr const char* schedule = "schedule";    // of a noise process: what was assigned when
 inline constexpr const char* noise_cpu = "cpu ";       // .. then a CPU's number: what ran there
 inline constexpr const char* reader = "reader ";       // of a rank, then its number: a thread that reads input
+inline constexpr const char* gpu_calls = "CUDA calls of thread ";  // .. then the system's number of the thread
 
 }  // namespace base::location
 
@@ -40,11 +41,14 @@ namespace base::attribute {
 inline constexpr const char* step = "step";      // number of the training step, from 0
 inline constexpr const char* bucket = "bucket";  // number in its step, from 0
 inline constexpr const char* bytes = "bytes";
-inline constexpr const char* block = "block";        // number in the run ..
-inline constexpr const char* position = "position";  // .. of the slot in its block
-inline constexpr const char* level = "level";        // of the factor, empty if it has one
-inline constexpr const char* stressor = "stressor";  // what runs under the factor's label
-inline constexpr const char* role = "role";          // what the factor is there for, see roles.hpp
+inline constexpr const char* block = "block";              // number in the run ..
+inline constexpr const char* position = "position";        // .. of the slot in its block
+inline constexpr const char* level = "level";              // of the factor, empty if it has one
+inline constexpr const char* stressor = "stressor";        // what runs under the factor's label
+inline constexpr const char* role = "role";                // what the factor is there for, see roles.hpp
+inline constexpr const char* correlation = "correlation";  // the same of a call and of what it started on a GPU
+inline constexpr const char* external_id = "External id";  // the same of an operator and of its calls and kernels
+inline constexpr const char* waits_for_stream = "waits for stream";  // of a call; -1: for all of its device
 
 }  // namespace base::attribute
 
@@ -60,8 +64,14 @@ inline constexpr const char* seed = "crosstalk::seed";
 inline constexpr const char* design = "crosstalk::design";
 inline constexpr const char* factors = "crosstalk::factors";
 inline constexpr const char* computes_while_stopped = "crosstalk::computes_while_stopped";
-inline constexpr const char* cpus = "crosstalk::cpus";        // of a location: those its thread is bound to
-inline constexpr const char* stream = "crosstalk::stream";    // .. or its number on its accelerator
+inline constexpr const char* cpus = "crosstalk::cpus";      // of a location: those its thread is bound to
+inline constexpr const char* stream = "crosstalk::stream";  // .. or its number on its accelerator
+inline constexpr const char* gpu_activities = "crosstalk::gpu_activities";  // of a process: those in the archive ..
+inline constexpr const char* gpu_dropped = "crosstalk::gpu_dropped";        // .. those that the recording dropped
+inline constexpr const char* gpu_late = "crosstalk::gpu_late";              // .. those that came too late for their row
+inline constexpr const char* gpu_without_launch = "crosstalk::gpu_without_launch";
+inline constexpr const char* gpu_before_launch = "crosstalk::gpu_before_launch";
+inline constexpr const char* gpu_clock_error = "crosstalk::gpu_clock_error_ns";  // at most
 inline constexpr const char* cut_off = "crosstalk::cut_off";  // what ended the program before its recording
 
 }  // namespace base::property

@@ -179,7 +179,7 @@ def main():
         wanted = []
         for above, language, block in blocks(text):
             commands = commands_of(block) if language in ("", "sh", "bash") else []
-            named = re.findall(r"`([\w.]+\.(?:spec|py|ini|csv|cpp|json))`", above)
+            named = re.findall(r"`([\w.]+\.(?:spec|py|ini|csv|cpp|jsonl?))`", above)
             if not commands and named:
                 (folder / named[-1]).write_text(block)
             wanted += commands

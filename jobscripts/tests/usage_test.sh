@@ -37,6 +37,8 @@ refused 2 "no victim 'vgg'" "$jobscripts/controls.sh" --victim vgg
 refused 2 "'many' is not a number of runs" "$jobscripts/controls.sh" --runs many
 
 refused 2 "no option '--hlep'" "$jobscripts/../quickstart.sh" --hlep
+refused 2 "not '$scratch/none'" "$jobscripts/../quickstart.sh" --libtorch "$scratch/none"
+refused 2 "no option '--cuda12'" "$jobscripts/../quickstart.sh" --build --cuda12
 refused 2 "no option 'fast'" "$jobscripts/../check.sh" fast
 
 for script in local.sh slurm-sandbox.sh controls.sh ../quickstart.sh ../check.sh; do

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/stop.hpp"
+#include "trace-tools/gpu/kernel_role.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/synth/thread_team.hpp"
 
@@ -16,23 +17,11 @@ namespace convert {
 
 namespace {
 
-constexpr std::size_t most_lanes = 8;  // of a row
-
-otf2::RegionRole nccl_role(const std::string& name)
-{
-    const auto has = [&](const char* word) { return name.find(word) != std::string::npos; };
-    if (has("SendRecv")) return otf2::RegionRole::point_to_point;
-    if (has("Broadcast")) return otf2::RegionRole::one_to_all;
-    if (has("AllReduce") || has("AllGather") || has("ReduceScatter")) return otf2::RegionRole::all_to_all;
-    return has("Reduce") ? otf2::RegionRole::all_to_one : otf2::RegionRole::collective_other;
-}
-
 otf2::RegionRef define(otf2::Recorder& recorder, const std::string& name, const std::string& category)
 {
     using otf2::Paradigm;
     using otf2::RegionRole;
-    if (name.starts_with("nccl") && category == "kernel") return recorder.region(name, nccl_role(name), Paradigm::cuda);
-    if (category == "kernel") return recorder.region(name, RegionRole::function, Paradigm::cuda);
+    if (category == "kernel") return recorder.region(name, gpu::kernel_role(name), Paradigm::cuda);
     if (category.find("mem") != std::string::npos)
         return recorder.region(name, RegionRole::data_transfer, Paradigm::cuda);
     if (category.starts_with("cuda_")) return recorder.region(name, RegionRole::wrapper, Paradigm::cuda);
@@ -47,9 +36,11 @@ struct Names {
     otf2::AttributeRef correlation, external, bytes;
 
     Names(otf2::Recorder& recorder, const KinetoTrace& trace)
-        : correlation{recorder.attribute("correlation", otf2::Type::int64, "joins a CUDA call and its kernel")},
-          external{recorder.attribute("External id", otf2::Type::int64, "joins an operator and its kernels")},
-          bytes{recorder.attribute("bytes", otf2::Type::int64, "copied or set")}
+        : correlation{recorder.attribute(base::attribute::correlation, otf2::Type::int64,
+                                         "joins a CUDA call and its kernel")},
+          external{
+              recorder.attribute(base::attribute::external_id, otf2::Type::int64, "joins an operator and its kernels")},
+          bytes{recorder.attribute(base::attribute::bytes, otf2::Type::int64, "copied or set")}
     {
         for (const auto& [name, category] : trace.regions) regions.push_back(define(recorder, name, category));
         for (const std::string& kind : trace.flow_kinds)
@@ -87,34 +78,17 @@ std::vector<FlowOfSlice> flows_of(const KinetoRow& row)
     return flows;
 }
 
-// Slices that lie in each other or apart, as OTF2 needs them.
-class Lane {
- public:
-    Lane(otf2::LocationRecorder& location, const Names& names) : location_{location}, names_{names} {}
-
-    void leave_until(std::int64_t time_ns)
-    {
-        for (; !open_.empty() && open_.back().end_ns <= time_ns; open_.pop_back())
-            location_.leave(names_.regions[open_.back().region], open_.back().end_ns);
-    }
-    std::int64_t room_until() const { return open_.empty() ? INT64_MAX : open_.back().end_ns; }
-    void enter(const Slice& slice, std::span<const FlowOfSlice> flows)
-    {
-        const auto [correlation, external, bytes] = slice.numbers;
-        std::vector<otf2::AttributeValue> attributes;
-        if (correlation >= 0) attributes.emplace_back(names_.correlation, correlation);
-        if (external >= 0) attributes.emplace_back(names_.external, external);
-        if (bytes >= 0) attributes.emplace_back(names_.bytes, bytes);
-        for (const FlowOfSlice& flow : flows) attributes.emplace_back(names_.flows[flow.end.kind], flow.end.id);
-        location_.enter_with(names_.regions[slice.region], slice.begin_ns, attributes);
-        open_.push_back(slice);
-    }
-
- private:
-    otf2::LocationRecorder& location_;
-    const Names& names_;
-    std::vector<Slice> open_;  // the outermost first
-};
+std::vector<otf2::AttributeValue> attributes_of(const Slice& slice, std::span<const FlowOfSlice> flows,
+                                                const Names& names)
+{
+    const auto [correlation, external, bytes] = slice.numbers;
+    std::vector<otf2::AttributeValue> attributes;
+    if (correlation >= 0) attributes.emplace_back(names.correlation, correlation);
+    if (external >= 0) attributes.emplace_back(names.external, external);
+    if (bytes >= 0) attributes.emplace_back(names.bytes, bytes);
+    for (const FlowOfSlice& flow : flows) attributes.emplace_back(names.flows[flow.end.kind], flow.end.id);
+    return attributes;
+}
 
 // Of a device: the streams are locations of a group of their own, as Score-P's are.
 otf2::Recorder::Placement placement(const KinetoRow& row, const std::string& tid, const std::string& device)
@@ -125,40 +99,27 @@ otf2::Recorder::Placement placement(const KinetoRow& row, const std::string& tid
             .properties = {{base::property::stream, tid}}};
 }
 
-Nested write_row(otf2::Recorder& recorder, const Names& names, KinetoRow& row,
-                 const otf2::Recorder::Placement& place_of)
+gpu::Nested write_row(otf2::Recorder& recorder, const Names& names, KinetoRow& row,
+                      const otf2::Recorder::Placement& place_of)
 {
     std::stable_sort(row.slices.begin(), row.slices.end(), [](const Slice& one, const Slice& other) {
         return one.begin_ns != other.begin_ns ? one.begin_ns < other.begin_ns : one.end_ns > other.end_ns;
     });
     const std::vector<FlowOfSlice> flows = flows_of(row);
     auto flow = flows.begin();
-    std::vector<Lane> lanes;
-    Nested nested;
+    gpu::Lanes lanes{[&](const std::string& suffix) -> otf2::LocationRecorder& {
+        return recorder.location(row.name + suffix, place_of);
+    }};
     for (std::size_t i = 0; i < row.slices.size(); ++i) {
-        Slice slice = row.slices[i];
+        const Slice& slice = row.slices[i];
         if (base::stop_requested()) base::fail("stopped by a signal");
-        for (Lane& lane : lanes) lane.leave_until(slice.begin_ns);
-        auto place = std::find_if(lanes.begin(), lanes.end(),
-                                  [&](const Lane& lane) { return slice.end_ns <= lane.room_until(); });
-        if (place == lanes.end() && lanes.size() < most_lanes) {
-            const std::string number = lanes.empty() ? "" : " (overlap " + std::to_string(lanes.size()) + ")";
-            lanes.emplace_back(recorder.location(row.name + number, place_of), names);
-            place = lanes.end() - 1;
-        }
-        if (place == lanes.end()) {
-            place = lanes.begin();
-            slice.end_ns = place->room_until();
-            ++nested.cut;
-        } else if (place != lanes.begin()) {
-            ++nested.moved;
-        }
         const auto first = flow;
         flow = std::find_if(flow, flows.end(), [&](const FlowOfSlice& one) { return one.slice != i; });
-        place->enter(slice, {first, flow});
+        lanes.add(names.regions[slice.region], slice.begin_ns, slice.end_ns,
+                  attributes_of(slice, {first, flow}, names));
     }
-    for (Lane& lane : lanes) lane.leave_until(INT64_MAX);
-    return nested;
+    lanes.finish();
+    return lanes.nested();
 }
 
 std::pair<std::int64_t, std::int64_t> extent(const KinetoTrace& trace)
@@ -181,7 +142,7 @@ std::vector<std::string> pids_of_processes(const KinetoTrace& trace)
 
 }  // namespace
 
-Nested write_archive(KinetoTrace& trace, const std::filesystem::path& directory)
+gpu::Nested write_archive(KinetoTrace& trace, const std::filesystem::path& directory)
 {
     const base::MadeDirectories parents{otf2::unfinished(directory).parent_path()};
     const auto [begin_ns, end_ns] = extent(trace);
@@ -201,7 +162,7 @@ Nested write_archive(KinetoTrace& trace, const std::filesystem::path& directory)
         for (auto& [of, process] : trace.processes) {
             if (of != pid && process.launcher != pid) continue;
             for (auto& [tid, row] : process.rows) {
-                const Nested nested = write_row(recorder, names, row, placement(row, tid, process.name));
+                const gpu::Nested nested = write_row(recorder, names, row, placement(row, tid, process.name));
                 moved += nested.moved;
                 cut += nested.cut;
             }

@@ -1,5 +1,6 @@
 #include "trace-tools/convert/write_chrome.hpp"
 
+#include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "trace-tools/convert/flows.hpp"
 #include "trace-tools/otf2/read/fan_out.hpp"
@@ -30,7 +31,7 @@ class ChromeWriter : public otf2::Visitor {
           path_{file},
           file_{std::fopen(file.c_str(), "wxe"), &std::fclose},
           flows_{archive, [this](const ArrowEnd& end) { arrow(end); }},
-          correlation_{archive.find_attribute("correlation")}
+          correlation_{archive.find_attribute(base::attribute::correlation)}
     {
         base::check_errno(file_ ? 0 : -1, "write ", path_.string());
         put("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");

@@ -6,6 +6,7 @@
 //   CROSSTALK_TRACE         directory of the archive; if not set, one named after the program and its job
 //   CROSSTALK_TRACE_MEMORY  the most that the events of a process take before they go to the file, 16MiB; if not set,
 //                           256KiB for each thread
+//   CROSSTALK_TRACE_GPU     1: what CUPTI records of its GPUs is in the archive, too
 //   CROSSTALK_TRACE_PROCESS the process whose end shows whether there is a trace at all; set by trace-record
 //
 // Rank 0's environment counts.
@@ -15,6 +16,7 @@
 #include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
 #include "base/units.hpp"
+#include "trace-tools/gpu/gpu_recording.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
 #include "trace-tools/mpi/recorded_call.hpp"
@@ -27,6 +29,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -41,6 +44,7 @@ struct Recording {
     fs::path directory;
     Recorder recorder;
     ThreadLocations locations;
+    std::unique_ptr<gpu::GpuRecording> gpus;  // none: not wanted, or there is nothing that could record
     int rank;
     ::pid_t process = ::getpid();
     std::atomic<bool> taken{false};     // by who finishes it: MPI_Finalize, a signal, the process's end
@@ -111,12 +115,32 @@ void wait_until_finished()
     for (int ms = 0; ms < patience_ms && !recording->finished; ++ms) ::usleep(1000);
 }
 
+// A rank without a GPU is traced all the same. All ranks have the same to say, so rank 0 does.
+void record_gpus()
+try {
+    if (gpu::activities_wanted()) recording->gpus = std::make_unique<gpu::GpuRecording>(recording->recorder);
+} catch (const std::exception& error) {
+    if (recording->rank == 0) say(error.what());
+}
+
+void finish_gpus()
+try {
+    if (!recording->gpus) return;
+    const gpu::ActivitySummary done = recording->gpus->finish();
+    if (done.dropped + done.late + done.before_launch > 0)
+        say("rank ", recording->rank, ": of the GPU activities ", done.dropped, " were dropped by CUPTI, ", done.late,
+            " came too late, ", done.before_launch, " began before their launch");
+} catch (const std::exception& error) {
+    say("rank ", recording->rank, ": ", error.what());
+}
+
 // For a process that ends before MPI_Finalize: its part of the archive, without the others. False if it was not the
 // last.
 bool finish_alone(const std::string& why)
 {
     Recording& mine = *recording;
     bool whole = false;
+    finish_gpus();
     try {
         whole = mine.recorder.finish_alone(why);
         if (whole) say("recorded ", (mine.directory / base::file::anchor).string(), " until ", why);
@@ -161,6 +185,7 @@ try {
     }
     before_ending_signals(finish_before);
     record_mpi_everywhere(recording->locations);
+    record_gpus();
     LocationRecorder& location = recording->locations.first();
     const RegionRef region = function.region(recording->recorder);
     location.enter(region, begin_ns);
@@ -180,6 +205,7 @@ try {
     record_mpi_no_more();
     if (done.locations.left_any_out())
         say("rank ", done.rank, ": CROSSTALK_TRACE_MEMORY has no room for all threads; the calls of some are missing");
+    finish_gpus();
     try {
         done.recorder.finish();
         if (done.rank == 0) say("recorded ", (done.directory / base::file::anchor).string());

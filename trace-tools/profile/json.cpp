@@ -47,7 +47,8 @@ Json processes(const Archive& archive)
         all.push_back({{"name", process.name},
                        {"accelerator", process.accelerator},
                        {"node", index(process.node)},
-                       {"properties", process.properties}});
+                       {"properties", process.properties},
+                       {"creator", index(process.creator)}});
     return all;
 }
 
@@ -75,7 +76,8 @@ Json locations(const Archive& archive, const Profile& profile)
                        {"events_defined", location.events},
                        {"first_ns", some ? Json(found.first_ns) : Json{}},
                        {"last_ns", some ? Json(found.last_ns) : Json{}},
-                       {"clock_offsets", clock_offsets(location)}});
+                       {"clock_offsets", clock_offsets(location)},
+                       {"busy_ns", profile.outermost()[i].ns}});
     }
     return all;
 }

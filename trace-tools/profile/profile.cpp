@@ -33,7 +33,8 @@ Profile::Profile(const Archive& archive)
       communicators_(archive.communicators.size()),
       soundness_{archive},
       stacks_(archive.locations.size()),
-      counters_(archive.locations.size())
+      counters_(archive.locations.size()),
+      outermost_(archive.locations.size())
 {
 }
 
@@ -46,12 +47,12 @@ void Profile::enter(const At& at, std::uint32_t region, const EventAttributes&)
 
 void Profile::leave(const At& at, std::uint32_t region, const EventAttributes&)
 {
-    for (std::size_t levels = soundness_.left(at, region); levels > 0; --levels)
-        close(stacks_[at.location], at.time_ns);
+    for (std::size_t levels = soundness_.left(at, region); levels > 0; --levels) close(at.location, at.time_ns);
 }
 
-void Profile::close(Stack& stack, std::int64_t end_ns)
+void Profile::close(std::uint32_t location, std::int64_t end_ns)
 {
+    Stack& stack = stacks_[location];
     const Visit visit = stack.visits.back();
     stack.visits.pop_back();
     const std::int64_t length_ns = base::saturated_difference(end_ns, visit.begin_ns);
@@ -60,7 +61,11 @@ void Profile::close(Stack& stack, std::int64_t end_ns)
     region.inclusive_ns.add(length_ns);
     if (visit.inside_itself) region.inclusive_ns.sum = base::saturated_difference(region.inclusive_ns.sum, length_ns);
     region.exclusive_ns.add(base::saturated_difference(length_ns, visit.inside_ns));
-    if (!stack.visits.empty()) {
+    if (stack.visits.empty()) {
+        OutermostProfile& outermost = outermost_[location];
+        ++outermost.visits;
+        outermost.ns = base::saturated_sum(outermost.ns, length_ns);
+    } else {
         std::int64_t& inside_ns = stack.visits.back().inside_ns;
         inside_ns = base::saturated_sum(inside_ns, length_ns);
     }
@@ -100,8 +105,8 @@ void Profile::send(const At& at, const MessageRecord& message)
 void Profile::finish()
 {
     const std::vector<LocationProfile> locations = soundness_.locations();
-    for (std::size_t i = 0; i < stacks_.size(); ++i)
-        while (!stacks_[i].visits.empty()) close(stacks_[i], locations[i].last_ns);
+    for (std::uint32_t i = 0; i < stacks_.size(); ++i)
+        while (!stacks_[i].visits.empty()) close(i, locations[i].last_ns);
 }
 
 void Profile::add(const Profile& other)
@@ -122,6 +127,10 @@ void Profile::add(const Profile& other)
         ours.first_ns = std::min(ours.first_ns, theirs.first_ns);
         ours.last_ns = std::max(ours.last_ns, theirs.last_ns);
         ours.growth += theirs.growth;
+    }
+    for (std::size_t i = 0; i < outermost_.size(); ++i) {
+        outermost_[i].visits += other.outermost_[i].visits;
+        outermost_[i].ns = base::saturated_sum(outermost_[i].ns, other.outermost_[i].ns);
     }
     soundness_.add(other.soundness_);
     for (std::size_t i = 0; i < communicators_.size(); ++i) {

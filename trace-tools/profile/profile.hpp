@@ -39,6 +39,12 @@ struct alignas(cache_line_bytes) MetricProfile {
     double growth_per_s() const;
 };
 
+// Of a location: its regions that are in no other, and the time in them. Of a GPU's stream: what it did.
+struct alignas(cache_line_bytes) OutermostProfile {
+    std::uint64_t visits = 0;
+    std::int64_t ns = 0;
+};
+
 struct alignas(cache_line_bytes) CommunicatorProfile {
     std::map<Operation, std::uint64_t> collectives;  // counted on every rank
     std::uint64_t messages = 0;
@@ -59,6 +65,7 @@ class Profile : public Visitor {
     const std::vector<RegionProfile>& regions() const { return regions_; }  // by Archive's indices, as the others
     const std::vector<MetricProfile>& metrics() const { return metrics_; }
     std::vector<LocationProfile> locations() const { return soundness_.locations(); }
+    const std::vector<OutermostProfile>& outermost() const { return outermost_; }
     const std::vector<CommunicatorProfile>& communicators() const { return communicators_; }
     const Soundness& soundness() const { return soundness_; }
     std::vector<std::string> problems() const { return soundness_.problems(); }
@@ -93,15 +100,16 @@ class Profile : public Visitor {
         std::unordered_map<std::uint32_t, double> last;  // by metric, of those that accumulate
     };
 
-    void close(Stack& stack, std::int64_t end_ns);
+    void close(std::uint32_t location, std::int64_t end_ns);
 
     const Archive& archive_;
     std::vector<RegionProfile> regions_;
     std::vector<MetricProfile> metrics_;
     std::vector<CommunicatorProfile> communicators_;
     Soundness soundness_;
-    std::vector<Stack> stacks_;       // by location
-    std::vector<Counters> counters_;  // likewise
+    std::vector<Stack> stacks_;                // by location
+    std::vector<Counters> counters_;           // likewise
+    std::vector<OutermostProfile> outermost_;  // likewise
 };
 
 }  // namespace otf2

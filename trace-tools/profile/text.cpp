@@ -1,3 +1,4 @@
+#include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
 #include "base/words.hpp"
@@ -110,6 +111,48 @@ void print_locations(std::ostream& out, const Archive& archive, const Profile& p
     print_table(out, rows);
 }
 
+std::string percent_of(std::int64_t part_ns, std::int64_t whole_ns)
+{
+    if (whole_ns <= 0) return "-";
+    std::ostringstream out;
+    out << std::fixed << std::setprecision(2) << 100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns);
+    return out.str();
+}
+
+// What the recording says of itself: how much is missing, and how far the clocks may be apart.
+void print_gpu_properties(std::ostream& out, const Archive& archive)
+{
+    const std::string prefix = base::join(base::property::prefix, "gpu_");
+    for (const Process& process : archive.processes) {
+        std::string words;
+        for (const auto& [name, value] : process.properties)
+            if (name.starts_with(prefix)) words += base::join("; ", name.substr(prefix.size()), " ", shown(value));
+        if (!words.empty()) out << "  " << shown(process.name) << words << "\n";
+    }
+}
+
+// Streams are known by their kind: those of CUDA, HIP and whatever else has accelerators.
+void print_gpus(std::ostream& out, const Archive& archive, const Profile& profile)
+{
+    std::vector<std::vector<std::string>> rows{
+        {"process or device / stream", "of rank", "regions", "busy ms", "busy %"}};
+    for (std::size_t i = 0; i < archive.locations.size(); ++i) {
+        const Location& location = archive.locations[i];
+        if (location.kind != LocationKind::accelerator_stream) continue;
+        const OutermostProfile& busy = profile.outermost()[i];
+        const Process* const process = location.process == nowhere ? nullptr : &archive.processes[location.process];
+        const std::uint32_t user =
+            process == nullptr || process->creator == nowhere ? location.process : process->creator;
+        rows.push_back({shown((process == nullptr ? "(none)" : process->name) + " / " + location.name),
+                        user == nowhere ? "-" : shown(archive.processes[user].name), std::to_string(busy.visits),
+                        in_ms(busy.ns), percent_of(busy.ns, archive.clock.length_ns)});
+    }
+    if (rows.size() == 1) return;
+    out << "\nGPU streams\n";
+    print_table(out, rows);
+    print_gpu_properties(out, archive);
+}
+
 void print_regions(std::ostream& out, const Archive& archive, const Profile& profile)
 {
     std::vector<std::size_t> order(archive.regions.size());
@@ -191,6 +234,7 @@ void write_text(std::ostream& out, const Summary& summary)
     print_header(out, summary.archive);
     print_nodes(out, summary.archive);
     print_locations(out, summary.archive, summary.profile);
+    print_gpus(out, summary.archive, summary.profile);
     print_regions(out, summary.archive, summary.profile);
     print_metrics(out, summary.archive, summary.profile);
     print_communicators(out, summary.archive, summary.profile);

@@ -1,9 +1,10 @@
-// trace-convert: a trace of PyTorch's profiler as an OTF2 archive, an archive as a trace for Perfetto.
+// trace-convert: a trace of PyTorch's profiler, or of CUPTI, as an OTF2 archive; an archive as a trace for Perfetto.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/stop.hpp"
+#include "trace-tools/convert/activities.hpp"
 #include "trace-tools/convert/write_archive.hpp"
 #include "trace-tools/convert/write_chrome.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
@@ -20,14 +21,40 @@ void refuse_taken(const fs::path& path)
     if (fs::exists(fs::symlink_status(path))) base::fail_taken(path);
 }
 
+bool is_of_activities(const fs::path& file)
+{
+    const fs::path plain = file.extension() == ".gz" ? file.stem() : file;
+    return plain.extension() == ".jsonl";
+}
+
+gpu::Nested write_activities(const std::string& file, const fs::path& out)
+{
+    const gpu::ActivitySummary done = convert::write_activities(file, out);
+    std::printf("%llu activities; clocks agree within %lld ns\n", static_cast<unsigned long long>(done.written),
+                static_cast<long long>(done.clock_error_ns));
+    const auto state = [](std::uint64_t count, const char* what) {
+        if (count > 0) std::printf("%llu %s\n", static_cast<unsigned long long>(count), what);
+    };
+    state(done.dropped, "dropped when recorded");
+    state(done.late, "left out: they came too late to be put in order");
+    state(done.without_launch, "without the call that launched them");
+    state(done.before_launch, "before their launch: the GPU's clock is wrong");
+    return done.nested;
+}
+
+gpu::Nested write_kineto(const std::string& file, const fs::path& out)
+{
+    convert::KinetoTrace trace = convert::read_kineto(file);
+    return convert::write_archive(trace, out);
+}
+
 int to_archive(const std::string& file, const fs::path& out)
 {
     if (fs::path{file}.extension() == fs::path{base::file::anchor}.extension())
         base::fail_usage(file, " is an archive already: --perfetto FILE writes it for Perfetto");
     refuse_taken(out);
     base::stop_on_signals();
-    convert::KinetoTrace trace = convert::read_kineto(file);
-    const convert::Nested nested = convert::write_archive(trace, out);
+    const gpu::Nested nested = is_of_activities(file) ? write_activities(file, out) : write_kineto(file, out);
     std::printf("wrote %s\n", (out / base::file::anchor).c_str());
     if (nested.moved + nested.cut > 0)
         std::printf("overlapping events: %zu on rows of their own, %zu cut\n", nested.moved, nested.cut);
@@ -67,9 +94,11 @@ try {
     std::string file;
     std::string out;
     std::string perfetto;
-    base::Options options{"trace-convert", "PyTorch's traces as OTF2 archives, archives as traces for Perfetto"};
-    options.add_positional("TRACE", file, "what export_chrome_trace() of torch.profiler wrote; or X.otf2");
-    options.add("out,o", out, "where the archive traces.otf2 of a PyTorch trace goes", "DIR");
+    base::Options options{"trace-convert",
+                          "traces of PyTorch and CUPTI as OTF2 archives, archives as traces for Perfetto"};
+    options.add_positional(
+        "TRACE", file, "what export_chrome_trace() of torch.profiler wrote, CUPTI's activities as X.jsonl, or X.otf2");
+    options.add("out,o", out, "where the archive traces.otf2 of TRACE goes", "DIR");
     options.add("perfetto", perfetto, "where the Chrome trace JSON of an archive goes, for ui.perfetto.dev", "FILE");
     options.epilogue(
         "Threads and CUDA streams become locations, 'X' events regions. An event that overlaps another of its row "

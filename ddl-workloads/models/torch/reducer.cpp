@@ -127,25 +127,37 @@ std::vector<std::vector<std::size_t>> bucket_assignment(const std::vector<torch:
     return buckets;
 }
 
-// The constructor's parameters differ between versions of LibTorch: 1.13 also wants a limit for each bucket.
+// The constructor's parameters differ between versions of LibTorch: 1.13 also wants a limit for each bucket, 2.15 has no
+// defaults for some that it added.
 template <class Real>
 std::unique_ptr<Real> construct(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
                                 c10::intrusive_ptr<c10d::ProcessGroup> group)
 {
+    using Parameters = std::vector<torch::Tensor>;
     using Buckets = std::vector<std::vector<std::size_t>>;
     using Limits = std::vector<std::size_t>;
     using Names = std::unordered_map<std::size_t, std::string>;
+    using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
+    using Dense = std::vector<bool>;
+    using Bytes = std::int64_t;
     Buckets buckets = bucket_assignment(parameters, caps);
-    const std::vector<bool> dense(parameters.size(), false);
-    if constexpr (std::is_constructible_v<Real, std::vector<torch::Tensor>, Buckets, Limits,
-                                          c10::intrusive_ptr<c10d::ProcessGroup>, std::vector<bool>, std::int64_t, bool,
-                                          bool, Names, std::int64_t>) {
+    const Dense dense(parameters.size(), false);
+    if constexpr (std::is_constructible_v<Real, Parameters, Buckets, Limits, Group, Dense, Bytes, bool, bool, Names,
+                                          Bytes>) {
         const Limits limits(buckets.size(), static_cast<std::size_t>(caps.bytes));
         return std::make_unique<Real>(parameters, std::move(buckets), limits, std::move(group), dense, caps.bytes,
                                       false, caps.view, Names{}, caps.first_bytes);
-    } else {
+    } else if constexpr (std::is_constructible_v<Real, Parameters, Buckets, Group, Dense, Bytes, bool, bool, Names,
+                                                 Bytes>) {
         return std::make_unique<Real>(parameters, std::move(buckets), std::move(group), dense, caps.bytes, false,
                                       caps.view, Names{}, caps.first_bytes);
+    } else {
+        constexpr bool skip_unused = false;
+        constexpr bool python_reducer = false;
+        const std::vector<std::int64_t> cap_of_each_bucket;  // none of their own
+        return std::make_unique<Real>(parameters, std::move(buckets), std::move(group), dense, caps.bytes, false,
+                                      caps.view, Names{}, caps.first_bytes, skip_unused, python_reducer,
+                                      cap_of_each_bucket);
     }
 }
 

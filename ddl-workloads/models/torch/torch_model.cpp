@@ -83,7 +83,7 @@ template <class Map>
 std::unique_ptr<torch::optim::OptimizerParamState>& place_of(Map& all, const torch::Tensor& parameter)
 {
     if constexpr (std::is_same_v<typename Map::key_type, std::string>)
-        return all[c10::guts::to_string(parameter.unsafeGetTensorImpl())];
+        return all[base::join(parameter.unsafeGetTensorImpl())];
     else
         return all[parameter.unsafeGetTensorImpl()];
 }
@@ -329,7 +329,9 @@ class TorchModel : public Model {
     std::unique_ptr<torch::optim::Optimizer> optimizer_;
     std::optional<ParameterShards> shards_;  // none: all parameters are updated here
     std::unique_ptr<Reducer> reducer_;
-    std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+    // A pointer of the standard library's; in later versions of LibTorch, one of its own.
+    using Accumulator = decltype(torch::autograd::impl::grad_accumulator(torch::Tensor{}));
+    std::vector<Accumulator> accumulators_;
     int passes_ = 1;
     int pass_ = 0;  // of this step
     torch::Tensor random_state_;
