@@ -20,6 +20,7 @@ inline constexpr const char* read = "read";  // of input, by a reader
 inline constexpr const char* parameter_exchange = "parameter_exchange";
 inline constexpr const char* negotiate = "negotiate";                // ranks agree on what they exchange next
 inline constexpr const char* quiet = "quiet";                        // nothing is assigned
+inline constexpr const char* alteration = "alteration";              // a number of the training's is altered
 inline constexpr const char* training_stopped = "training stopped";  // by control.pause
 
 }  // namespace base::region
@@ -44,6 +45,9 @@ inline constexpr const char* block = "block";        // number in the run ..
 inline constexpr const char* position = "position";  // .. of the slot in its block
 inline constexpr const char* level = "level";        // of the factor, empty if it has one
 inline constexpr const char* stressor = "stressor";  // what runs under the factor's label
+inline constexpr const char* tensor = "tensor";      // its path ..
+inline constexpr const char* element = "element";    // .. the number in it, row by row ..
+inline constexpr const char* bits = "bits";          // .. and those that flip, from the left
 inline constexpr const char* role = "role";          // what the factor is there for, see roles.hpp
 
 }  // namespace base::attribute
