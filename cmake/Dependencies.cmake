@@ -28,6 +28,13 @@ endif()
 pkg_check_modules(URING QUIET IMPORTED_TARGET liburing)
 house_found(URING URING_FOUND)
 
+find_package(ZLIB QUIET)  # of HDF5's chunks, Keras's zip archives, the data set digits
+pkg_search_module(HDF5 QUIET IMPORTED_TARGET hdf5-serial hdf5)
+if(HDF5_FOUND AND ZLIB_FOUND)
+  set(CROSSTALK_HAS_HDF5 TRUE)
+endif()
+pkg_check_modules(ISAL QUIET IMPORTED_TARGET libisal)
+
 find_package(Eigen3 QUIET)
 house_found(EIGEN Eigen3_FOUND)
 

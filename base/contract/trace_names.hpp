@@ -21,6 +21,7 @@ inline constexpr const char* read = "read";  // of input, by a reader
 inline constexpr const char* parameter_exchange = "parameter_exchange";
 inline constexpr const char* negotiate = "negotiate";                // ranks agree on what they exchange next
 inline constexpr const char* quiet = "quiet";                        // nothing is assigned
+inline constexpr const char* alteration = "alteration";              // a number of the training's is altered
 inline constexpr const char* training_stopped = "training stopped";  // by control.pause
 
 }  // namespace base::region
@@ -49,6 +50,9 @@ inline constexpr const char* role = "role";                // what the factor is
 inline constexpr const char* correlation = "correlation";  // the same of a call and of what it started on a GPU
 inline constexpr const char* external_id = "External id";  // the same of an operator and of its calls and kernels
 inline constexpr const char* waits_for_stream = "waits for stream";  // of a call; -1: for all of its device
+inline constexpr const char* tensor = "tensor";                      // its path ..
+inline constexpr const char* element = "element";                    // .. the number in it, row by row ..
+inline constexpr const char* bits = "bits";                          // .. and those that flip, from the left
 
 }  // namespace base::attribute
 

@@ -1,5 +1,6 @@
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 
+#include "base/contract/checkpoint_names.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/version.hpp"
@@ -29,12 +30,12 @@ void write_text(hid_t object, const char* name, const std::string& value)
 
 std::filesystem::path checkpoint_file(const std::filesystem::path& checkpoint)
 {
-    return checkpoint / "checkpoint.h5";
+    return checkpoint / base::checkpoint::index;
 }
 
 std::filesystem::path shard_file(const std::filesystem::path& checkpoint, std::int64_t shard)
 {
-    return checkpoint / base::join("shard-", shard, ".h5");
+    return checkpoint / base::join(base::checkpoint::shard_begin, shard, base::checkpoint::shard_end);
 }
 
 hid_t file_type(ElementType type)
@@ -98,7 +99,7 @@ void write_meta(hid_t file, const CheckpointMeta& meta, std::int64_t shard, std:
     const hdf5::Object group{
         check(H5Gcreate2(file, "meta", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "make the group meta")};
     write_number(group.get(), "format", checkpoint_format);
-    write_text(group.get(), "program", "ddl-train");
+    write_text(group.get(), base::checkpoint::program, "ddl-train");
     write_text(group.get(), "version", base::version());
     write_text(group.get(), "git_revision", base::git_revision());
     write_number(group.get(), "written_ns", base::now_ns() + base::realtime_offset_ns());

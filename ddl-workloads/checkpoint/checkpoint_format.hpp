@@ -16,6 +16,7 @@
 // the file. A program that alters a tensor on purpose writes that attribute anew.
 #pragma once
 
+#include "base/contract/checkpoint_names.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
 #include "ddl-workloads/models/state_tensor.hpp"
 
@@ -45,7 +46,7 @@ struct CheckpointMeta {
 std::filesystem::path checkpoint_file(const std::filesystem::path& checkpoint);
 std::filesystem::path shard_file(const std::filesystem::path& checkpoint, std::int64_t shard);
 
-constexpr const char* checksum_attribute = "crc32c";
+constexpr const char* checksum_attribute = base::checkpoint::checksum;
 
 // The type of numbers in the file.
 hid_t file_type(ElementType type);

@@ -2,6 +2,7 @@
 // it exits; so HDF5 never learns of a full disk, and finish() reports it.
 #pragma once
 
+#include "base/state/hdf5_store.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
 
 #include <cstddef>
@@ -11,11 +12,11 @@
 
 namespace ddl::hdf5 {
 
-class Output {
+class Output final : public base::hdf5::Store {
  public:
     // Creates the file. Throws std::system_error.
     explicit Output(std::filesystem::path path);
-    ~Output();
+    ~Output() override;
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
 
@@ -26,13 +27,15 @@ class Output {
     void finish(bool durable);
 
     // What HDF5 does, through its file driver. Bytes of a dataset that has its place may also be written without it.
-    void write(std::uint64_t at, std::span<const std::byte> bytes) noexcept;
-    void read(std::uint64_t at, std::span<std::byte> room) const noexcept;
-    void resize(std::uint64_t size) noexcept;
+    void write(std::uint64_t at, std::span<const std::byte> bytes) noexcept override;
+    void read(std::uint64_t at, std::span<std::byte> room) const noexcept override;
+    void resize(std::uint64_t size) noexcept override;
+    std::uint64_t size() const noexcept override { return size_; }
 
  private:
     std::filesystem::path path_;
     int file_ = -1;
+    std::uint64_t size_ = 0;
     int error_ = 0;  // errno of the first write that failed
     Properties access_;
 };

@@ -48,6 +48,12 @@ std::span<std::byte> BucketModel::update_shard(int shard, int shards)
     return std::as_writable_bytes(std::span{sharded_});
 }
 
+void BucketModel::alter_gradients(const std::vector<std::size_t>& tensors, AlterGradient alter)
+{
+    altered_ = tensors;
+    alter_ = std::move(alter);
+}
+
 void BucketModel::backward()
 {
     std::vector<std::future<void>> exchanges;
@@ -57,6 +63,8 @@ void BucketModel::backward()
         bucket.gradients.front() = static_cast<float>(rank_ + 1);
         bucket.gradients.back() = static_cast<float>(rank_ + steps_ % steps_of_a_pattern);
         if (!last_pass) continue;
+        if (std::find(altered_.begin(), altered_.end(), bucket.index) != altered_.end())
+            alter_(bucket.index, bucket.gradients);
         if (start_) exchanges.push_back(start_(bucket, {}));
         if (ready_) ready_(bucket.index, bucket.gradients);
     }

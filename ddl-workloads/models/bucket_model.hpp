@@ -21,6 +21,7 @@ class BucketModel : public Model {
         start_ = std::move(start);
     }
     void announce_gradients(GradientReady ready) override { ready_ = std::move(ready); }
+    void alter_gradients(const std::vector<std::size_t>& tensors, AlterGradient alter) override;
     std::span<std::byte> update_shard(int shard, int shards) override;
     void accumulate(int passes) override { passes_ = passes; }
     void take(Batch) override {}
@@ -48,6 +49,8 @@ class BucketModel : public Model {
     std::vector<Bucket> buckets_;
     StartExchange start_;
     GradientReady ready_;
+    std::vector<std::size_t> altered_;  // buckets
+    AlterGradient alter_;
 };
 
 }  // namespace ddl

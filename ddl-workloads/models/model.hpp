@@ -42,6 +42,9 @@ using StartExchange = std::function<std::future<void>(const Bucket& bucket, Exch
 // Hears of a gradient tensor, by its place among gradients(), as soon as it is complete on this rank.
 using GradientReady = std::function<void(std::size_t tensor, std::span<float> gradient)>;
 
+// Changes a gradient tensor, by its place among gradients().
+using AlterGradient = std::function<void(std::size_t tensor, std::span<float> gradient)>;
+
 // How large buckets may grow, as in PyTorch's DistributedDataParallel: a small first one, so that the exchange starts
 // early.
 struct BucketCaps {
@@ -79,6 +82,10 @@ class Model {
     // From now on the gradients of so many passes (take, forward, backward) add up, each divided by their number. Only
     // the last of them exchanges or announces.
     virtual void accumulate(int passes) = 0;
+
+    // To be called once, before the first step: from then on backward() shows each of these gradients, in the last pass
+    // of a step, before it is exchanged or announced.
+    virtual void alter_gradients(const std::vector<std::size_t>& tensors, AlterGradient alter) = 0;
 
     // The batch goes to where the model computes.
     virtual void take(Batch batch) = 0;

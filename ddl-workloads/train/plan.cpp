@@ -90,6 +90,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         "whose part is kept as train.1, from the beginning if there is none",
         "DIR|auto");
     const DelayOptions delays{options, plan.delays};
+    const AlterationOptions alterations{options, plan.alterations};
     const RecordingOptions recording{options, plan.recording};
     options.add("out", out, "directory of the run, which must be given; the training's part is DIR/train", "DIR");
     options.add_switch("json", plan.json, "print the result as one line of JSON in the end; with --list, that");
@@ -114,6 +115,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     input.read();
     checkpoint.read();
     delays.read();
+    alterations.read();
     recording.read();
     if (out.empty()) base::fail_usage("--out DIR is needed: where the results go");
     plan.out = out;

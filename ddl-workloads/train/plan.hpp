@@ -1,6 +1,7 @@
 // What ddl-train was asked to do, checked.
 #pragma once
 
+#include "ddl-workloads/alteration/live_alteration.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/loading/input_options.hpp"
 #include "ddl-workloads/instruments/injected_delay.hpp"
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ddl {
 
@@ -37,6 +39,7 @@ struct TrainingPlan {
     std::string resume;  // a directory, "auto", or empty
 
     DelayPlan delays;
+    std::vector<LiveAlteration> alterations;
     RecordingPlan recording;
     std::filesystem::path out;
     bool json = false;  // of what is printed in the end

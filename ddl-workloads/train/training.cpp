@@ -111,7 +111,9 @@ void Training::take_step(std::uint64_t step)
     const bool at_once = std::exchange(step_follows_at_once_, true);
     if (control_delay_ && !news.empty() && at_once) control_delay_->obey(news.front().control, clock);
 
-    for (int i = 1; i <= plan_.accumulate; ++i) pass(i == plan_.accumulate);
+    alterer_->before_step(step);
+    for (int i = 1; i <= plan_.accumulate; ++i) pass(i == 1, i == plan_.accumulate);
+    alterer_->before_update();
     std::optional<double> gradient_norm;
     if (step % steps_of_a_sample == 0 && plan_.recording.level != DetailLevel::L0) {
         clock.leave();
@@ -135,12 +137,13 @@ void Training::take_step(std::uint64_t step)
     sums_.add(news_.last);
 }
 
-void Training::pass(bool last)
+void Training::pass(bool first, bool last)
 {
     PhaseClock& clock = instruments_->clock();
     clock.enter(Phase::load);
     Batch batch = loader_->next();
     skipped_.report(batch.skipped);
+    if (first) alterer_->input(batch);
     clock.enter(Phase::to_device);
     model_->take(std::move(batch));
     clock.enter(Phase::forward);
@@ -225,6 +228,7 @@ nlohmann::ordered_json Training::result()
     mine["checksum"] = checksum(model_->parameters());
     mine["skipped_records"] = skipped_.count();
     if (model_->loss()) mine["loss"] = *model_->loss();
+    mine["alterations"] = alterer_->count();
     mine["injected_delays"] = {{"count", injector_->count()}, {"ns", injector_->total_ns()}};
     const std::vector<std::string> texts = exchanges_.gather(mine.dump()).get();
     if (exchanges_.rank() != 0) return nullptr;

@@ -3,6 +3,7 @@
 
 #include "base/cli/progress.hpp"
 #include "base/files.hpp"
+#include "ddl-workloads/alteration/live_alteration.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"
@@ -48,9 +49,12 @@ class Training {
     // Collective, after run(). On rank 0 the result (also in DIR/train/run.json), elsewhere null.
     nlohmann::ordered_json result();
 
-    // Whether ranks ended as the strategy promises: with the same parameters if it is synchronous. Rank 0, after
-    // result().
-    bool promise_kept() const { return !strategy_card_.synchronous || ranks_agree_; }
+    // Whether ranks ended as the strategy promises: with the same parameters if it is synchronous, and no rank was told
+    // to differ. Rank 0, after result().
+    bool promise_kept() const
+    {
+        return !strategy_card_.synchronous || ranks_agree_ || told_to_differ(plan_.alterations);
+    }
 
     // Checkpoints that were due and could not be written; rank 0, after result().
     std::int64_t lost_checkpoints() const { return checkpointer_ ? checkpointer_->failures() : 0; }
@@ -64,14 +68,18 @@ class Training {
     void make_loader();
     Reading reading() const;
     void inject_delays();
+    void make_alterer();
     void write_record(const nlohmann::ordered_json& result);
 
     void take_step(std::uint64_t step);
-    void pass(bool last);
+    void pass(bool first, bool last);
     std::int64_t steps_per_epoch() const;
     void finish_after_signal();
     void checkpoint(std::int64_t steps);
-    bool ranks_are_equal() const { return strategy_card_.synchronous || exchanges_.size() == 1; }
+    bool ranks_are_equal() const
+    {
+        return exchanges_.size() == 1 || (strategy_card_.synchronous && !told_to_differ(plan_.alterations));
+    }
     std::int64_t steps_done() const { return first_step_ + sums_.steps; }
     void write_rows(const std::vector<StepNews>& news);
     void sample(std::optional<double> gradient_norm);
@@ -99,6 +107,7 @@ class Training {
     std::unique_ptr<Strategy> strategy_;
     std::optional<ControlDelay> control_delay_;
     std::optional<DelayInjector> injector_;
+    std::optional<LiveAlterer> alterer_;
     std::optional<StallWatch> stall_watch_;  // while it runs
     std::optional<Ends> ends_;               // from run() on
     std::optional<StepExchange> exchange_;

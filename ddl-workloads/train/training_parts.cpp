@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -18,7 +19,8 @@ namespace ddl {
 void Training::prepare_parts()
 {
     if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !ranks_are_equal())
-        base::fail_usage("--checkpoint-by rank0: with --strategy ", plan_.strategy,
+        base::fail_usage("--checkpoint-by rank0: with ",
+                         strategy_card_.synchronous ? "--alter" : "--strategy " + plan_.strategy,
                          " every rank has a state of its own; --checkpoint-by sharded writes them all");
     if (exchanges_.rank() == 0) claim();
     exchanges_.barrier().get();
@@ -54,6 +56,7 @@ void Training::prepare_parts()
         instruments_->recorder().property(base::property::computes_while_stopped,
                                           model_->computes_while_stopped() ? "yes" : "no");
     inject_delays();
+    make_alterer();
     if (plan_.delays.control.count() > 0) control_delay_.emplace(plan_.delays.control, page, exchanges_);
     exchange_.emplace(exchanges_);
     make_checkpointer();
@@ -150,6 +153,23 @@ void Training::inject_delays()
     }
     injector_.emplace(instruments_->recorder(), instruments_->main(), std::move(mine));
     instruments_->clock().listen(*injector_);
+}
+
+void Training::make_alterer()
+{
+    std::vector<LiveAlteration> mine;
+    for (const LiveAlteration& alteration : plan_.alterations) {
+        if (alteration.rank >= exchanges_.size())
+            base::fail_usage("--alter: there is no rank ", alteration.rank, " of ", exchanges_.size());
+        if (alteration.rank < 0 || alteration.rank == exchanges_.rank()) mine.push_back(alteration);
+    }
+    const auto is_mean = [](const base::Injection& one) { return one.path.starts_with("mean/"); };
+    for (const LiveAlteration& alteration : mine)
+        if (strategy_card_.name == "zero1" &&
+            std::any_of(alteration.injections.begin(), alteration.injections.end(), is_mean))
+            base::fail_usage(
+                "--alter: with --strategy zero1 a rank has no whole mean/; gradient/ is before the exchange");
+    alterer_.emplace(instruments_->recorder(), instruments_->main(), *model_, std::move(mine));
 }
 
 }  // namespace ddl

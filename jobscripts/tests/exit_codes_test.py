@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tried_runs import (
     BIN, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, noise_log, other_profile,
-    own_job, preloaded, pressing_hard, probe, stopped, without_io_uring)
+    own_job, preloaded, pressing_hard, probe, stopped, stored_state, without_io_uring)
 
 PAGE = ROOT / "docs/exit-codes-and-json.md"
 wrong = []
@@ -84,6 +84,14 @@ def scenarios(runs, pool):
     yield "noisegen probe", 3, lambda: stopped(runs, *probe(runs, "--blocks", 50, "--slot", "5s"))
     yield "noisegen probe", 77, lambda: call(
         "noisegen", "probe", uring, "--blocks", 2, preexec_fn=without_io_uring)
+    stored = lambda: stored_state(runs)
+    yield "noisegen alter", 0, lambda: call("noisegen", "alter", stored(), "--out", runs.new())
+    yield "noisegen alter", 1, lambda: call("noisegen", "alter", fake_file(runs), "--out", runs.new())
+    yield "noisegen alter", 2, lambda: call("noisegen", "alter", stored())
+    yield "noisegen difference", 0, lambda: call("noisegen", "difference", stored(), stored(), "--out", runs.new())
+    yield "noisegen difference", 1, lambda: call(
+        "noisegen", "difference", stored(), fake_file(runs), "--out", runs.new())
+    yield "noisegen difference", 2, lambda: call("noisegen", "difference", stored(), "--out", runs.new())
     yield "ddl-train", 0, lambda: call("ddl-train", *TRAINING, "--steps", 20, "--out", runs.new())
     yield "ddl-train", 1, lambda: call("ddl-train", *TRAINING, "--steps", 20, "--out", fake_file(runs))
     yield "ddl-train", 2, lambda: call("ddl-train", "--strategy", "naiv", "--out", runs.new())
@@ -276,6 +284,10 @@ def written(runs, program, name):
     if program == "noisegen probe":
         runs.call(*probe(runs, "--blocks", 2, "--slot", "50ms", "--out", out))
         return (out / name).read_text()
+    if program == "noisegen alter":
+        record = runs.directory / f"{out.name}.json"
+        runs.call("noisegen", "alter", stored_state(runs), "--out", out, "--record", record)
+        return record.read_text()
     if program == "noisegen":
         runs.call(program, "cpu.spin", "200ms", "--cpus", "all", "--share", "--out", out)
         return sorted(out.glob(name.replace("HOST.RANK", "*")))[0].read_text()

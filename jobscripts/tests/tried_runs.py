@@ -171,6 +171,13 @@ def corrupt_set(runs):
     return out
 
 
+def stored_state(runs):
+    """A checkpoint's directory."""
+    run = runs.made("stored", lambda path: runs.call(
+        "ddl-train", *TRAINING, "--steps", 10, "--checkpoint-every", 5, "--out", path))
+    return sorted((run / "train/checkpoints").iterdir())[-1]
+
+
 def fake_file(runs, name="file"):
     return runs.made(name, lambda path: path.write_text("nothing that any program reads\n"))
 

@@ -208,6 +208,19 @@ class TorchModel : public Model {
         }
     }
 
+    // What autograd hands on is the tensor that the hook returns.
+    void alter_gradients(const std::vector<std::size_t>& tensors, AlterGradient alter) override
+    {
+        for (const std::size_t i : tensors) {
+            const auto altered = [this, i, alter](const torch::Tensor& gradient) {
+                torch::Tensor copy = gradient.clone(torch::MemoryFormat::Contiguous);
+                if (is_last_pass()) alter(i, {copy.data_ptr<float>(), static_cast<std::size_t>(copy.numel())});
+                return copy;
+            };
+            parameters_[i].register_hook(altered);
+        }
+    }
+
     std::span<std::byte> update_shard(int shard, int shards) override
     {
         shards_.emplace(parameters_, shard, shards);

@@ -1,0 +1,80 @@
+#include "base/state/injection_sequence.hpp"
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/state/alteration_record.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace base {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace {
+
+template <class Number>
+std::vector<Number> one_or_several(const ordered_json& json)
+{
+    if (json.is_number_integer()) return {json.get<Number>()};
+    return json.get<std::vector<Number>>();
+}
+
+std::vector<int> set_bits(const NumberFormat& format, std::uint64_t bits)
+{
+    std::vector<int> all;
+    for (int bit = 0; bit < format.bits(); ++bit)
+        if ((bits & bit_from_left(format, bit)) != 0) all.push_back(bit);
+    return all;
+}
+
+std::vector<Injection> injections_of_ours(const fs::path& record)
+{
+    const AlterationRecord alteration = read_alteration(record);
+    if (alteration.scale) fail("multiplies numbers (--scale), and flips no bits");
+    std::vector<Injection> all;
+    for (const AlteredNumber& number : alteration.numbers) {
+        const AlteredTensor& tensor = alteration.tensors[number.tensor];
+        all.push_back({tensor.path, {number.index}, set_bits(tensor.format, number.before ^ number.after)});
+    }
+    return all;
+}
+
+}  // namespace
+
+std::string without_leading_slash(const std::string& path)
+{
+    return path.substr(std::min(path.find_first_not_of('/'), path.size()));
+}
+
+std::vector<Injection> injections_of(const ordered_json& theirs)
+{
+    std::vector<Injection> all;
+    for (const auto& [path, sequence] : theirs.items()) {
+        const ordered_json& indices = sequence.at(0);
+        const ordered_json& bits = sequence.at(1);
+        if (!indices.empty() && indices.size() != bits.size())
+            fail(path, ": ", indices.size(), " indices and ", bits.size(), " bits");
+        for (std::size_t i = 0; i < bits.size(); ++i)
+            all.push_back(
+                {without_leading_slash(path),
+                 indices.empty() ? std::vector<std::uint64_t>{} : one_or_several<std::uint64_t>(indices.at(i)),
+                 one_or_several<int>(bits.at(i))});
+    }
+    return all;
+}
+
+std::vector<Injection> read_injections(const fs::path& record)
+try {
+    const ordered_json json = read_json(record);
+    if (!json.is_object()) fail("is no object");
+    return is_alteration(json) ? injections_of_ours(record) : injections_of(json);
+} catch (const nlohmann::json::exception&) {
+    fail(record.string(), " is no record of noisegen alter, nor of {\"path\": [[indices], [bits]]}");
+} catch (const Error& error) {
+    fail(record.string(), ": ", error.what());
+}
+
+}  // namespace base

@@ -1,0 +1,57 @@
+// The record of an alteration: what is written is read, and what is damaged is refused by its name.
+#include "base/state/alteration_record.hpp"
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+namespace {
+
+base::AlterationRecord small_record()
+{
+    base::AlterationRecord record;
+    record.about = {{"format", base::alteration_format}, {"program", "noisegen alter"}, {"seed", 7}};
+    record.tensors = {{"model/a, b", base::float32, {2, 3}}, {"step", *base::format_named("int64"), {}}};
+    record.numbers = {{0, 5, 0x3f800000, 0x7f800000}, {1, 0, 3, 1}};
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("a record is read as it was written")
+{
+    const testing::Scratch scratch;
+    const auto path = scratch / "r.json";
+    base::write_alteration(path, small_record(), "some bytes");
+    CHECK(base::read_whole(scratch / "r.csv") ==
+          "path,index,type,bits,before,after,before_value,after_value\n"
+          "\"model/a, b\",5,float32,1,0x3f800000,0x7f800000,1,inf\n"
+          "step,0,int64,62,0x0000000000000003,0x0000000000000001,3,1\n");
+    const base::AlterationRecord read = base::read_alteration(path);
+    CHECK(read.tensors.at(0).shape == std::vector<std::uint64_t>{2, 3});
+    CHECK(read.tensors.at(1).format == *base::format_named("int64"));
+    REQUIRE(read.numbers.size() == 2);
+    CHECK(read.numbers[0].index == 5);
+    CHECK(read.numbers[1].tensor == 1);
+    CHECK(read.numbers[1].after == 1);
+    CHECK(!read.scale);
+    CHECK(base::read_undo(path) == "some bytes");
+    CHECK_THROWS_AS(base::write_alteration(path, small_record(), ""), base::UsageError);
+}
+
+TEST_CASE("a record that was changed or lost a part is refused by its name")
+{
+    const testing::Scratch scratch;
+    const auto path = scratch / "r.json";
+    base::write_alteration(path, small_record(), "some bytes");
+    std::ofstream{scratch / "r.undo", std::ios::app} << "x";
+    CHECK_THROWS_WITH_AS(base::read_undo(path), doctest::Contains("r.undo is damaged"), base::Error);
+    std::ofstream{scratch / "r.csv", std::ios::app} << "step,0,int64,62,0x0,0x1,0,1\n";
+    CHECK_THROWS_WITH_AS(base::read_alteration(path), doctest::Contains("r.csv is damaged"), base::Error);
+    std::ofstream{path} << R"({"program": "other"})";
+    CHECK_THROWS_WITH_AS(base::read_alteration(path), doctest::Contains("no record of an alteration"), base::Error);
+}

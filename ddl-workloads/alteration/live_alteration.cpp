@@ -1,0 +1,226 @@
+#include "ddl-workloads/alteration/live_alteration.hpp"
+
+#include "base/contract/trace_names.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ddl {
+
+namespace {
+
+constexpr std::array<const char*, 5> places{"model/", "optimizer/", "input/", "gradient/", "mean/"};
+
+bool is_at(const std::string& path, const char* place)
+{
+    return path.starts_with(place);
+}
+
+base::NumberFormat format_of(ElementType type)
+{
+    using Kind = base::NumberFormat::Kind;
+    switch (type) {
+        case ElementType::float32:
+            return base::float32;
+        case ElementType::float64:
+            return base::float64;
+        case ElementType::int32:
+            return {.kind = Kind::whole, .bytes = 4, .exponent_bits = 0};
+        case ElementType::int64:
+            return {.kind = Kind::whole, .bytes = 8, .exponent_bits = 0};
+        case ElementType::uint8:
+            break;
+    }
+    return {.kind = Kind::natural, .bytes = 1, .exponent_bits = 0};
+}
+
+std::string bits_of(const base::Injection& one)
+{
+    std::string text;
+    for (const int bit : one.bits) text += (text.empty() ? "" : " ") + std::to_string(bit);
+    return text;
+}
+
+std::uint64_t index_in(const base::Injection& one, std::span<const std::int64_t> shape)
+{
+    if (one.index.size() == 1) return one.index.front();
+    if (one.index.size() != shape.size())
+        base::fail("--alter: ", one.path, " has ", shape.size(), " axes, not ", one.index.size());
+    std::uint64_t index = 0;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const auto size = static_cast<std::uint64_t>(shape[axis]);
+        if (one.index[axis] >= size) base::fail("--alter: ", one.path, " has ", size, " numbers along axis ", axis);
+        index = index * size + one.index[axis];
+    }
+    return index;
+}
+
+template <class Number>
+std::span<std::byte> bytes_of(std::vector<Number>& numbers)
+{
+    return std::as_writable_bytes(std::span{numbers});
+}
+
+}  // namespace
+
+LiveAlteration parse_live_alteration(const std::string& text)
+{
+    const std::size_t first = text.find(':');
+    const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
+    if (second == std::string::npos || second + 1 == text.size())
+        base::fail_usage("--alter ", text,
+                         ": RANK:STEP:R.json is needed, such as 1:50:flips.json or all:50:flips.json");
+    LiveAlteration alteration;
+    if (const std::string rank = text.substr(0, first); rank != "all") {
+        alteration.rank = base::parse<int>(rank);
+        if (alteration.rank < 0) base::fail_usage("--alter ", text, ": ranks count from 0");
+    }
+    const auto step = base::parse<std::int64_t>(text.substr(first + 1, second - first - 1));
+    if (step < 0) base::fail_usage("--alter ", text, ": steps count from 0");
+    alteration.step = static_cast<std::uint64_t>(step);
+    alteration.record = text.substr(second + 1);
+    alteration.injections = base::read_injections(alteration.record);
+    for (const base::Injection& one : alteration.injections) {
+        const auto holds = [&](const char* place) { return is_at(one.path, place); };
+        if (std::none_of(places.begin(), places.end(), holds))
+            base::fail_usage("--alter ", text, ": ", one.path,
+                             " begins with none of model/, optimizer/, input/, gradient/, mean/");
+        if (one.index.empty()) base::fail_usage("--alter ", text, ": does not say which numbers of ", one.path);
+    }
+    return alteration;
+}
+
+bool told_to_differ(const std::vector<LiveAlteration>& alterations)
+{
+    const auto stays = [](const base::Injection& one) {
+        return !is_at(one.path, "input/") && !is_at(one.path, "gradient/");
+    };
+    return std::any_of(alterations.begin(), alterations.end(), [&](const LiveAlteration& one) {
+        return one.rank >= 0 && std::any_of(one.injections.begin(), one.injections.end(), stays);
+    });
+}
+
+AlterationOptions::AlterationOptions(base::Options& options, std::vector<LiveAlteration>& alterations)
+    : alterations_{alterations}
+{
+    options.group("Soft errors");
+    options.add(
+        "alter", texts_,
+        "RANK|all:STEP:R.json: flip the bits of that record in that step of that rank; paths begin with model/, "
+        "optimizer/, input/, gradient/ (before the exchange) or mean/ (after it)",
+        "ALTERATION");
+}
+
+void AlterationOptions::read() const
+{
+    for (const std::string& text : texts_) alterations_.push_back(parse_live_alteration(text));
+}
+
+LiveAlterer::LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& location, Model& model,
+                         std::vector<LiveAlteration> alterations)
+    : location_{location}, model_{model}, alterations_{std::move(alterations)}
+{
+    if (alterations_.empty()) return;
+    region_ = recorder.region(base::region::alteration);
+    tensor_ = recorder.attribute(base::attribute::tensor, otf2::Type::text);
+    element_ = recorder.attribute(base::attribute::element, otf2::Type::uint64);
+    bits_ = recorder.attribute(base::attribute::bits, otf2::Type::text);
+    gradient_paths_ = model.gradient_names();
+    std::vector<std::size_t> tensors;
+    for (const LiveAlteration& alteration : alterations_)
+        for (const base::Injection& one : alteration.injections) {
+            for (const std::string& text : {one.path, bits_of(one)})
+                if (!texts_.contains(text)) texts_[text] = recorder.text(text);
+            const bool before = is_at(one.path, "gradient/");
+            if (!before && !is_at(one.path, "mean/")) continue;
+            const std::string name = one.path.substr(one.path.find('/') + 1);
+            const auto found = std::find(gradient_paths_.begin(), gradient_paths_.end(), name);
+            if (found == gradient_paths_.end())
+                base::fail_usage("--alter: the model has no gradient ", name,
+                                 base::did_you_mean(name, gradient_paths_));
+            const auto tensor = static_cast<std::size_t>(found - gradient_paths_.begin());
+            if (before && std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) tensors.push_back(tensor);
+        }
+    if (!tensors.empty())
+        model.alter_gradients(tensors,
+                              [this](std::size_t tensor, std::span<float> values) { gradient(tensor, values); });
+}
+
+void LiveAlterer::before_step(std::uint64_t step)
+{
+    wanted_.clear();
+    for (const LiveAlteration& alteration : alterations_)
+        if (alteration.step == step)
+            for (const base::Injection& one : alteration.injections) wanted_[one.path].push_back(&one);
+    if (!wanted_.empty()) alter_state();
+}
+
+void LiveAlterer::alter_state()
+{
+    const auto is_state = [](const auto& entry) {
+        return is_at(entry.first, "model/") || is_at(entry.first, "optimizer/");
+    };
+    if (std::none_of(wanted_.begin(), wanted_.end(), is_state)) return;
+    std::vector<std::string> paths;
+    for (const StateTensor& tensor : model_.state()) {
+        alter(tensor.path, format_of(tensor.type), tensor.shape, tensor.bytes);
+        paths.push_back(tensor.path);
+    }
+    for (const auto& [path, injections] : wanted_)
+        if (is_state(std::pair{path, 0}) && std::find(paths.begin(), paths.end(), path) == paths.end())
+            base::fail("--alter: the training has no ", path, base::did_you_mean(path, paths));
+}
+
+void LiveAlterer::input(Batch& batch)
+{
+    if (wanted_.empty()) return;
+    const base::NumberFormat whole{.kind = base::NumberFormat::Kind::whole, .bytes = 8, .exponent_bits = 0};
+    alter("input/images", base::float32, {}, bytes_of(batch.images));
+    alter("input/tokens", whole, {}, bytes_of(batch.tokens));
+    alter("input/labels", whole, {}, bytes_of(batch.labels));
+    for (const auto& [path, injections] : wanted_)
+        if (is_at(path, "input/") && path != "input/images" && path != "input/tokens" && path != "input/labels")
+            base::fail("--alter: there is no ", path, ", but input/images, input/tokens and input/labels");
+}
+
+void LiveAlterer::gradient(std::size_t tensor, std::span<float> values)
+{
+    alter("gradient/" + gradient_paths_.at(tensor), base::float32, {}, std::as_writable_bytes(values));
+}
+
+void LiveAlterer::before_update()
+{
+    const auto is_mean = [](const auto& entry) { return is_at(entry.first, "mean/"); };
+    if (std::none_of(wanted_.begin(), wanted_.end(), is_mean)) return;
+    const std::vector<std::span<float>> gradients = model_.gradients();
+    for (std::size_t i = 0; i < gradients.size() && i < gradient_paths_.size(); ++i)
+        alter("mean/" + gradient_paths_[i], base::float32, {}, std::as_writable_bytes(gradients[i]));
+}
+
+void LiveAlterer::alter(const std::string& path, const base::NumberFormat& format, std::span<const std::int64_t> shape,
+                        std::span<std::byte> bytes)
+{
+    const auto wanted = wanted_.find(path);
+    if (wanted == wanted_.end()) return;
+    const auto size = static_cast<std::uint64_t>(format.bytes);
+    for (const base::Injection* one : wanted->second) {
+        const std::uint64_t index = index_in(*one, shape);
+        if (index >= bytes.size() / size)
+            base::fail("--alter: ", path, " has ", bytes.size() / size, " numbers, and none of index ", index);
+        std::byte* const at = bytes.data() + index * size;
+        std::uint64_t bits = base::load_bits(format, at);
+        for (const int bit : one->bits) {
+            if (bit < 0 || bit >= format.bits())
+                base::fail("--alter: bit ", bit, " of ", path, ", which is of type ", base::format_name(format));
+            bits ^= base::bit_from_left(format, bit);
+        }
+        location_.enter(region_, {{tensor_, texts_.at(path)}, {element_, index}, {bits_, texts_.at(bits_of(*one))}});
+        base::store_bits(format, bits, at);
+        location_.leave(region_);
+        ++count_;
+    }
+}
+
+}  // namespace ddl

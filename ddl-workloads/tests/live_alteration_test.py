@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""A bit flips in one rank of a real training: what becomes of it on the other ranks follows from how SGD updates.
+
+    live_alteration_test.py BIN     exit code 77: no python3-h5py, no mpirun, or ddl-train has no mlp
+
+With gradients averaged over ranks and momentum m, a weight that one rank has altered by d stays d apart; a momentum
+altered by d ends at a weight -lr m d / (1 - m) apart. All else is equal to the bit: the ranks' gradients are the same
+mean.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import h5py
+    import numpy as np
+except ImportError:
+    print("SKIPPED: no python3-h5py")
+    sys.exit(77)
+
+BIN = pathlib.Path(sys.argv[1])
+RATE, MOMENTUM, STEPS = 0.01, 0.9, 200
+TRAIN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2", BIN / "ddl-train", "--model", "mlp", "--data",
+         "synthetic[samples=1600]", "--lr", RATE, "--momentum", MOMENTUM, "--weight-decay", 0, "--trace", "off", "--json"]
+
+
+def train(out, *words, code=0, steps=STEPS):
+    command = [str(word) for word in (*TRAIN, "--steps", steps, "--out", out, *words)]
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    assert (done.returncode == 0) == (code == 0), f"{command}: {done.returncode}: {done.stderr[-2000:]}"
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else done.stderr
+
+
+def states(out):
+    """Of both ranks in the end, by path."""
+    checkpoint = sorted((out / "train/checkpoints").iterdir())[-1]
+    found = []
+    for rank in (0, 1):
+        with h5py.File(checkpoint / f"shard-{rank}.h5") as file:
+            tensors = {}
+            file.visititems(lambda name, item: tensors.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
+            found.append(tensors)
+    return found
+
+
+def sequence(directory, path, index, bit):
+    record = directory / "flip.json"
+    record.write_text(json.dumps({path: [[index], [bit]]}))
+    return record
+
+
+def apart(directory, path, index, bit, tag):
+    """The numbers of the model that differ between ranks in the end, and what they differ by."""
+    out = directory / tag
+    train(out, "--alter", f"1:50:{sequence(directory, path, index, bit)}", "--checkpoint-every", STEPS,
+          "--checkpoint-by", "sharded")
+    one, other = states(out)
+    return {(name, int(at)): float(other[name].flat[at]) - float(one[name].flat[at])
+            for name in one if name.startswith("model/") for at in np.flatnonzero(one[name] != other[name])}
+
+
+def main():
+    listed = subprocess.run([str(BIN / "ddl-train"), "--list"], capture_output=True, text=True, check=True).stdout
+    if shutil.which("mpirun") is None or "mlp" not in listed:
+        print("SKIPPED: no mpirun, or ddl-train has no mlp")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        quiet = directory / "quiet"
+        truth = train(quiet, "--checkpoint-every", 50, "--checkpoint-by", "sharded")
+        before = states(quiet)[0]
+        checkpoints = sorted((quiet / "train/checkpoints").iterdir())
+        with h5py.File(checkpoints[0] / "checkpoint.h5") as file:
+            weights = [key for key in file["model"] if file["model"][key].ndim == 2]
+            weight = weights[0]
+            index = int(np.argmax(np.abs(file[f"optimizer/momentum/{weights[0]}"][()])))
+            at_50 = np.float32(file[f"model/{weight}"][()].flat[index])
+            momentum_50 = np.float32(file[f"optimizer/momentum/{weight}"][()].flat[index])
+        assert before, "no state"
+
+        flipped = lambda value, bit: float((value.view("u4") ^ np.uint32(1 << (31 - bit))).view("f4"))
+        for bit in (8, 9, 0):
+            difference = flipped(at_50, bit) - float(at_50)
+            found = apart(directory, f"model/{weight}", index, bit, f"weight{bit}")
+            assert list(found) == [(f"model/{weight}", index)], (bit, found)
+            assert abs(found[f"model/{weight}", index] / difference - 1) < 1e-5, (bit, found, difference)
+        for bit in (8, 0):
+            difference = flipped(momentum_50, bit) - float(momentum_50)
+            found = apart(directory, f"optimizer/momentum/{weight}", index, bit, f"momentum{bit}")
+            expected = -RATE * MOMENTUM / (1 - MOMENTUM) * difference
+            assert list(found) == [(f"model/{weight}", index)], (bit, found)
+            assert abs(found[f"model/{weight}", index] / expected - 1) < 0.01, (bit, found, expected)
+
+        # After the exchange ranks diverge; before it, and in the input, they stay equal, and not as they were.
+        assert apart(directory, f"mean/{weight}", index, 8, "mean")
+        for path, tag in ((f"gradient/{weight}", "gradient"), ("input/images", "input")):
+            out = directory / tag
+            result = train(out, "--alter", f"1:50:{sequence(directory, path, index, 2)}")
+            assert result["ranks_agree"] and result["checksum"] != truth["checksum"], (tag, result)
+        told = train(directory / "told", "--alter", f"0:50:{sequence(directory, f'mean/{weight}', index, 8)}")
+        assert not told["ranks_agree"], told
+        everywhere = train(directory / "all", "--alter", f"all:50:{sequence(directory, f'model/{weight}', index, 9)}")
+        assert everywhere["ranks_agree"] and everywhere["checksum"] != truth["checksum"]
+
+        # One altered checkpoint leads all strategies to one end, with NaN too.
+        for bit, tag in ((3, "small"), (1, "huge")):
+            altered = directory / f"altered-{tag}"
+            record = directory / f"{tag}.json"
+            subprocess.run([str(BIN / "noisegen"), "alter", str(checkpoints[0]), "--location", "model/", "--flips", "30",
+                            "--bits", str(bit), "--out", str(altered), "--record", str(record)], check=True,
+                           capture_output=True)
+            ends = {train(directory / f"{tag}-{strategy}", "--strategy", strategy, "--resume", altered,
+                          steps=70)["checksum"] for strategy in ("naive", "ddp", "cycle")}
+            assert len(ends) == 1, (tag, ends)
+
+        for wrong, part in ((f"model/{weight}x", "no model/"), ("weights/x", "begins with none"),
+                            ("gradient/none", "no gradient")):
+            said = train(directory / "wrong", "--alter", f"0:2:{sequence(directory, wrong, 0, 1)}", steps=5, code=1)
+            assert part in said, said
+            shutil.rmtree(directory / "wrong", ignore_errors=True)
+        print("passed")
+
+
+if __name__ == "__main__":
+    main()

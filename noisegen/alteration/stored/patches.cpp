@@ -1,0 +1,161 @@
+#include "noisegen/alteration/stored/patches.hpp"
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace noisegen {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view mark{"XTUNDO1\n"};
+
+void put_number(std::string& bytes, std::uint64_t value, std::size_t size)
+{
+    for (std::size_t i = 0; i < size; ++i, value >>= 8U) bytes += static_cast<char>(value & 255U);
+}
+
+std::uint64_t take_number(std::string_view& bytes, std::size_t size)
+{
+    std::uint64_t value = 0;
+    for (std::size_t i = size; i-- > 0;) value = value << 8U | static_cast<unsigned char>(bytes[i]);
+    bytes.remove_prefix(size);
+    return value;
+}
+
+// Fewer bytes where the file ends.
+std::string read_at(int file, std::uint64_t at, std::size_t size, const fs::path& path)
+{
+    std::string bytes(size, '\0');
+    std::size_t done = 0;
+    while (done < size) {
+        const ssize_t got = base::check_errno(
+            ::pread(file, bytes.data() + done, size - done, static_cast<off_t>(at + done)), "read ", path.string());
+        if (got == 0) break;
+        done += static_cast<std::size_t>(got);
+    }
+    bytes.resize(done);
+    return bytes;
+}
+
+void write_at(int file, std::uint64_t at, std::string_view bytes, const fs::path& path)
+{
+    while (!bytes.empty()) {
+        const ssize_t written = base::check_errno(::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(at)),
+                                                  "write ", path.string());
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+        at += static_cast<std::uint64_t>(written);
+    }
+}
+
+base::Descriptor open_to_change(const fs::path& path)
+{
+    return base::check_errno(::open(path.c_str(), O_RDWR | O_CLOEXEC), "open ", path.string());
+}
+
+// Many patches in a window cost one read and one write.
+void apply_to_file(std::span<const Patch> patches, int file, const fs::path& path)
+{
+    constexpr std::uint64_t window = 256 << 10U;
+    constexpr std::ptrdiff_t many = 8;
+    for (auto first = patches.begin(); first != patches.end();) {
+        const auto fits = [&](const Patch& one) { return one.at >= first->at && one.end() <= first->at + window; };
+        const auto last = std::find_if_not(first, patches.end(), fits);
+        if (last - first < many) {
+            write_at(file, first->at, first->after, path);
+            ++first;
+            continue;
+        }
+        std::uint64_t end = 0;
+        for (auto one = first; one != last; ++one) end = std::max(end, one->end());
+        std::string bytes = read_at(file, first->at, end - first->at, path);
+        bytes.resize(end - first->at);
+        for (auto one = first; one != last; ++one)
+            std::copy(one->after.begin(), one->after.end(),
+                      bytes.begin() + static_cast<std::ptrdiff_t>(one->at - first->at));
+        write_at(file, first->at, bytes, path);
+        first = last;
+    }
+}
+
+}  // namespace
+
+std::string packed_patches(const std::vector<Patch>& patches)
+{
+    std::string bytes{mark};
+    for (const Patch& patch : patches) {
+        put_number(bytes, patch.file, 4);
+        put_number(bytes, patch.after.size(), 4);
+        put_number(bytes, patch.at, 8);
+        bytes += patch.before;
+        bytes += patch.after;
+    }
+    return bytes;
+}
+
+std::vector<Patch> unpacked_patches(const std::string& content, const fs::path& source)
+{
+    constexpr std::size_t header = 16;
+    std::string_view left{content};
+    if (!left.starts_with(mark)) base::fail(source.string(), " does not hold what an alteration changed");
+    left.remove_prefix(mark.size());
+    std::vector<Patch> patches;
+    while (!left.empty()) {
+        if (left.size() < header) base::fail(source.string(), " is cut off");
+        Patch patch;
+        patch.file = static_cast<std::uint32_t>(take_number(left, 4));
+        const std::uint64_t size = take_number(left, 4);
+        patch.at = take_number(left, 8);
+        if (left.size() < 2 * size || patch.at > INT64_MAX - size) base::fail(source.string(), " is cut off");
+        patch.before = left.substr(0, size);
+        patch.after = left.substr(size, size);
+        left.remove_prefix(2 * size);
+        patches.push_back(std::move(patch));
+    }
+    return patches;
+}
+
+void apply_patches(const std::vector<Patch>& patches, const std::vector<fs::path>& files)
+{
+    const auto of_another = [](const Patch& left, const Patch& right) { return left.file != right.file; };
+    for (auto first = patches.begin(); first != patches.end();) {
+        auto last = std::adjacent_find(first, patches.end(), of_another);
+        if (last != patches.end()) ++last;
+        const fs::path& path = files.at(first->file);
+        const base::Descriptor file = open_to_change(path);
+        apply_to_file({first, last}, file, path);
+        first = last;
+    }
+}
+
+std::uint64_t undo(const std::vector<Patch>& patches, const std::vector<fs::path>& files)
+{
+    std::vector<base::Descriptor> opened;
+    for (const fs::path& path : files) opened.push_back(open_to_change(path));
+    std::uint64_t different = 0;
+    for (const Patch& patch : patches) {
+        const fs::path& path = files.at(patch.file);
+        std::string found = read_at(opened[patch.file], patch.at, patch.after.size(), path);
+        found.resize(patch.after.size());  // where the file had ended there were zeros
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            if (found[i] != patch.before[i] && found[i] != patch.after[i])
+                base::fail(path.string(), " is not the file of the record: byte ", patch.at + i,
+                           " is neither as before "
+                           "nor as after the alteration");
+            different += found[i] != patch.before[i] ? 1 : 0;
+        }
+    }
+    // The last first: where two overlap, what was there before the first of them stays.
+    for (auto patch = patches.rbegin(); patch != patches.rend(); ++patch)
+        write_at(opened[patch->file], patch->at, patch->before, files[patch->file]);
+    return different;
+}
+
+}  // namespace noisegen
