@@ -229,7 +229,7 @@ FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledRun
             forecast(pooled.effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes,
                      pooled.between ? least_runs_to_forecast : least_blocks_to_forecast);
     judged.cause = common_cause(runs, pooled, verdict.confidence);
-    if (differs_from_zero(pooled, verdict.confidence))
+    if (!pooled.effect.percent.interval(verdict.confidence).contains(0.0))
         judged.cause.made_of = decomposition_of(all.part_effects, all.own_effects, pooled.effect, verdict.confidence);
     judged.setting = verdict.trustworthy ? advice(pooled.effect.stressor, judged.cause.mechanism, judged.verdict)
                                          : "None: this report is not trustworthy.";

@@ -96,8 +96,8 @@ TEST_CASE("one more run lies where draws of the variance and of the mean put it"
     // bisection, then one more run from a normal distribution.
     const std::vector<Mean> apart{
         {10.9, 3.4 / 2.1, 20}, {12.0, 3.5 / 2.1, 20}, {13.9, 2.9 / 2.1, 20}, {17.6, 1.1 / 2.1, 20}};
-    CHECK(analysis::prediction(apart, 0.95)->low == doctest::Approx(3.509).epsilon(0.02));
-    CHECK(analysis::prediction(apart, 0.95)->high == doctest::Approx(23.86).epsilon(0.02));
+    CHECK(std::abs(analysis::prediction(apart, 0.95)->low - 3.509) < 0.3);
+    CHECK(std::abs(analysis::prediction(apart, 0.95)->high - 23.86) < 0.3);
     const std::vector<Mean> alike{{1.0, 0.2, 20}, {1.2, 0.3, 20}, {1.1, 0.25, 20}};
     CHECK(analysis::prediction(alike, 0.95)->low == doctest::Approx(0.6986).epsilon(0.03));
     CHECK(analysis::prediction(alike, 0.95)->high == doctest::Approx(1.465).epsilon(0.03));

@@ -1,6 +1,7 @@
 #include "analysis/report/plots/response_plot.hpp"
 
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/plots/for_people.hpp"
 #include "analysis/report/plots/palette.hpp"
 #include "base/csv.hpp"
 #include "base/programs/gnuplot.hpp"
@@ -83,8 +84,9 @@ Plot draw_response(const std::filesystem::path& folder, const Report& report)
               .caption =
                   "Dots: the effect of each level with its interval. Line: the monotone curve. Red: the budget. "
                   "Shaded: levels up to which the interval stays below it."};
+    plot.data = {"response_points.csv"};
     plot.drawn = base::draw("interference", folder, plot.name, variables, response_gp);
-    return plot;
+    return for_people(folder, plot);
 }
 
 }  // namespace analysis

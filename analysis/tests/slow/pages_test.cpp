@@ -7,7 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,15 +16,17 @@ namespace fs = std::filesystem;
 namespace {
 
 // Three runs on three days, each with its report, and the report of all.
-void write_set(const fs::path& folder)
+void write_set(const fs::path& folder, bool with_levels)
 {
     for (int r = 1; r <= 3; ++r) {
         analysis::testing::SyntheticRun what;
         what.run_s = 10.0;
         what.seed = static_cast<std::uint64_t>(r);
         what.noise[0].percent = 8.0 + r;
-        what.noise[0].level = "rate=4GiB/s";
-        what.noise.insert(what.noise.begin(), {"mem", "memory.stream", "", 0.0, -1, "rate=2GiB/s"});
+        if (with_levels) {
+            what.noise[0].level = "rate=4GiB/s";
+            what.noise.insert(what.noise.begin(), {"mem", "memory.stream", "", 0.0, -1, "rate=2GiB/s"});
+        }
         const fs::path run = folder / ("run-" + std::to_string(r));
         analysis::testing::write_run(run, what);
         base::write_whole(run / "train/run.json",
@@ -51,34 +52,13 @@ void check_page(const testing::Scratch& scratch, const fs::path& page, int least
 
 }  // namespace
 
-TEST_CASE("a browser shows and prints all of the page of two sets of runs that were compared")
-{
-    if (testing::browser().empty()) return testing::skip("chromium is not there");
-    const testing::Scratch scratch;
-    std::vector<std::string> words{testing::program, "compare", "--out", (scratch / "comparison").string()};
-    for (const bool noisy : {false, true}) {
-        words.emplace_back(noisy ? "--noisy" : "--quiet");
-        for (std::uint64_t r = 1; r <= 3; ++r) {
-            analysis::testing::SyntheticRun what;
-            what.run_s = 3.0;
-            what.seed = r + (noisy ? 10 : 0);
-            what.noise = {};
-            what.step_ms = noisy ? 22.0 : 20.0;
-            const fs::path run = scratch / ((noisy ? "noisy-" : "quiet-") + std::to_string(r));
-            analysis::testing::write_training(run / "train/trace", what);
-            words.push_back(run.string());
-        }
-    }
-    const testing::Outcome outcome = testing::run(words);
-    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-    check_page(scratch, scratch / "comparison/index.html", 10);
-}
-
 TEST_CASE("a browser shows and prints all of the page of several runs and that of a summary")
 {
     if (testing::browser().empty()) return testing::skip("chromium is not there");
     const testing::Scratch scratch;
-    write_set(scratch / "set");
+    write_set(scratch / "levels", true);
+    check_page(scratch, scratch / "levels/report/index.html", 10);
+    write_set(scratch / "set", false);
     check_page(scratch, scratch / "set/report/index.html", 10);
     std::vector<std::string> words{testing::program, "summary", "--out", (scratch / "summary").string()};
     for (const char* run : {"set/run-1", "set/run-2", "set/run-3", "set/run-1/train"})
