@@ -170,7 +170,8 @@ TEST_CASE("operators of a transformer take at most 14 bytes an event")
     base::write_whole(scratch / "text", std::string(4000, 'a'));
     const Regions regions = traced(scratch, 1,
                                    {"--model", "gpt[layers=4,width=16,heads=2]", "--data",
-                                    "text[path=" + (scratch / "text").string() + ",length=12]", "--instrument", "L2"});
+                                    "text[path=" + (scratch / "text").string() + ",length=12]", "--strategy",
+                                    "ddp[view=no]", "--instrument", "L2"});
     CHECK(regions.events > 9'000);
     CHECK(std::filesystem::file_size(scratch / "run/train/trace/traces/0.evt") <= 14 * regions.events);
 }
