@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import functools
 import os
 import sys
 from pathlib import Path
@@ -41,16 +42,11 @@ class Marks:
     """What the library offers; nothing happens without it."""
 
     def __init__(self) -> None:
-        self._loaded = False
-        self._recorder: ctypes.CDLL | None = None
         self.explicit = False  # the program tells its steps itself
 
-    @property
+    @functools.cached_property
     def recorder(self) -> ctypes.CDLL | None:
-        if not self._loaded:
-            self._loaded = True
-            self._recorder = _library()
-        return self._recorder
+        return _library()
 
     def records(self) -> bool:
         return self.recorder is not None and bool(self.recorder.crosstalk_records())
