@@ -103,7 +103,7 @@ class SteadyRun {
     }
 
  private:
-    // Also where the process that was started has ended: tasks of Slurm outlive their srun.
+    // Also where the process that was started has ended: tasks of Slurm may outlive their srun.
     void end_both()
     {
         if (job_ && job_->started()) one_.launcher.end_training(one_.run, job_->child());

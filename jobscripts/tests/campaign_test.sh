@@ -208,7 +208,7 @@ case $how in
         printf '#SBATCH --partition=batch --time=10\nexport CROSSTALK_OF_SITE=yes\n' >"$scratch/site.sh"
         crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --site "$scratch/site.sh" >"$scratch/out" 2>"$scratch/err" &
         driver=$!
-        # An srun is lost, as by the killer of memory hogs; its tasks run on.
+        # An srun is lost, as by the killer of memory hogs.
         within 60 noise_is_on || broken "noise is on" "$(cat "$scratch/err" "$campaign"/log/*)"
         mapfile -t lost < <(all_started srun)
         check "srun is killed" kill -9 "${lost[@]}"
