@@ -337,7 +337,7 @@ void print_limits(std::ostream& out, const std::vector<StressorLimit>& entries)
                              std::to_string(entry.rounds), entry.measured,
                              entry.window.windows > 0 ? figure(window) : "-"});
         };
-        line(entry.bytes_per_s, entry.window.bytes_per_s, base::speed_text);
+        line(entry.bytes_per_s, entry.window.bytes_per_s, [](double speed) { return base::speed_text(speed); });
         line(entry.operations_per_s, entry.window.operations_per_s, base::operations_text);
     }
     out << base::table_text(lines, 1);

@@ -337,7 +337,9 @@ std::vector<std::string> rates_beyond_windows(const Schedule& schedule, const st
         const base::Rate rate = *level.intensity.rate;
         const auto held = find_window(limits, schedule.stressors[level.stressor], runs[level.stressor].size(), rate.of);
         if (!held || *held <= 0.0 || rate.per_second <= *held) continue;
-        const auto figure = rate.of == base::Rate::Of::bytes ? base::speed_text : base::operations_text;
+        const auto figure = [&](double per_second) {
+            return rate.of == base::Rate::Of::bytes ? base::speed_text(per_second) : base::operations_text(per_second);
+        };
         lines.push_back(base::join(text(level), ": windows of 100 ms hold ", figure(*held), " here, and ",
                                    figure(rate.per_second), " is asked for: some will hold less"));
     }
