@@ -127,8 +127,8 @@ std::vector<std::vector<std::size_t>> bucket_assignment(const std::vector<torch:
     return buckets;
 }
 
-// The constructor's parameters differ between versions of LibTorch: 1.13 also wants a limit for each bucket, 2.15 has no
-// defaults for some that it added.
+// The constructor's parameters differ between versions of LibTorch: 1.13 also wants a limit for each bucket, 2.15 has
+// no defaults for some that it added.
 template <class Real>
 std::unique_ptr<Real> construct(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
                                 c10::intrusive_ptr<c10d::ProcessGroup> group)
