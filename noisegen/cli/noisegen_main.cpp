@@ -42,8 +42,7 @@ void add_where(base::Options& options, noisegen::Request& request, std::vector<s
     options.add_choice("on-overlap", request.on_overlap, {"tell", "stop"},
                        "when a process to be avoided comes to a noise CPU later (looked for every 5 s)");
     options.add("memory", request.memory, "NUMA nodes that memory comes from; local: that of the noise CPU", "LIST");
-    options.add_choice("sched", request.scheduling, {"other", "batch", "idle"},
-                       "scheduling class of noise threads, sched(7)");
+    options.add_choice("sched", request.scheduling, {"other", "batch", "idle"}, "scheduling class, sched(7)");
 }
 
 std::set<pid_t> parse_victims(const std::vector<std::string>& words)

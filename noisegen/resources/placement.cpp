@@ -25,7 +25,7 @@ void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<
     options.add("numa", cpu_request.numa, "only CPUs of these NUMA nodes", "LIST");
     options.add_choice("socket", cpu_request.socket, {"any", "same", "other"},
                        "only CPUs of a socket that is to be avoided, or of another one");
-    options.add_choice("smt", cpu_request.smt, {"no", "yes"}, "noise on siblings (SMT) of CPUs that are to be avoided");
+    options.add_choice("smt", cpu_request.smt, {"no", "yes"}, "noise on siblings (SMT) of CPUs to be avoided");
     options.add_switch("share", cpu_request.share, "make noise on CPUs that should be avoided, on purpose");
 }
 

@@ -191,12 +191,14 @@ TEST_CASE("a memory stressor counts the traffic of its formula")
 {
     // A step of small arrays is all of them: 1 MiB, shared out to the arrays in whole pages.
     const std::map<std::string, std::uint64_t> traffic{
-        {"triad", 1044480},                         // 24 bytes an item, three arrays of 85 pages
-        {"add", 1044480},     {"copy", 1048576},    // 16, two arrays
-        {"scale", 1048576},   {"update", 2097152},  // 16, one array, read and written
-        {"write", 2097152},                         // its lines are read before they are overwritten
-        {"ntwrite", 1048576},                       // 8
-        {"read", 1048576},    {"partial", 65536},   // a step is a part of them: these stores are slow
+        {"triad", 1044480},                           // 24 bytes an item, three arrays of 85 pages
+        {"add", 1044480},       {"copy", 1048576},    // 16, two arrays
+        {"scale", 1048576},     {"update", 2097152},  // 16, one array, read and written
+        {"write", 2097152},                           // its lines are read before they are overwritten
+        {"ntwrite", 1048576},                         // 8
+        {"read", 1048576},      {"partial", 65536},   // a step is a part of them: these stores are slow
+        {"pagewrite", 524288},                        // an eighth of 4 MiB, as partial takes a sixty-fourth of them
+        {"pageupdate", 524288},                       // likewise
     };
     const auto& card = noisegen::stressors().find("memory.stream");
     REQUIRE(noisegen::stream_shapes().size() == traffic.size());
