@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // Runs the real ddl-train, alone or under mpirun, to its end or until a test stops it.
 #pragma once
 
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,13 +2,13 @@
 
 #include "analysis/report/writers/html_text.hpp"
 #include "base/error.hpp"
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
+#include "base/system/temporary_directory.hpp"
 
 #include <chrono>
 #include <optional>
 #include <system_error>
 
-#include <stdlib.h>
 #include <unistd.h>
 
 namespace analysis {
@@ -18,27 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* nowhere = "/dev/null";
-
-// For what a browser keeps of its own; taken away in the end.
-class BrowserDirectory {
- public:
-    BrowserDirectory() : path_{(fs::temp_directory_path() / "crosstalk-browser.XXXXXX").string()}
-    {
-        if (::mkdtemp(path_.data()) == nullptr) base::check_errno(-1, "make ", path_);
-    }
-    ~BrowserDirectory()
-    {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    BrowserDirectory(const BrowserDirectory&) = delete;
-    BrowserDirectory& operator=(const BrowserDirectory&) = delete;
-
-    const std::string& path() const { return path_; }
-
- private:
-    std::string path_;
-};
 
 }  // namespace
 
@@ -58,11 +37,12 @@ std::string pdf_browser()
 void print_pdf(const std::string& browser, const fs::path& page, const fs::path& pdf)
 {
     constexpr std::chrono::minutes patience{2};
-    const BrowserDirectory own;
-    base::Launch launch{.words = {browser, "--headless", "--disable-gpu", "--no-pdf-header-footer",
-                                  "--user-data-dir=" + own.path(), "--print-to-pdf=" + fs::absolute(pdf).string()},
-                        .output = nowhere,
-                        .errors = nowhere};
+    const base::TemporaryDirectory own{"crosstalk-browser"};  // for what it keeps
+    base::Launch launch{
+        .words = {browser, "--headless", "--disable-gpu", "--no-pdf-header-footer",
+                  "--user-data-dir=" + own.path().string(), "--print-to-pdf=" + fs::absolute(pdf).string()},
+        .output = nowhere,
+        .errors = nowhere};
     if (::geteuid() == 0) launch.words.emplace_back("--no-sandbox");  // it refuses root with one
     launch.words.push_back("file://" + url_path(fs::absolute(page)));
     const std::optional<int> code = base::Child{launch}.wait(patience);

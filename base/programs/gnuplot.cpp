@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 
 #include "base/files.hpp"
 #include "testing/testing.hpp"

@@ -5,7 +5,7 @@
 #include "base/cli/options.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "testing/bench_rows.hpp"

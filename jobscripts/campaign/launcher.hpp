@@ -2,7 +2,7 @@
 // two jobs of Slurm.
 #pragma once
 
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 #include "jobscripts/campaign/plan.hpp"
 #include "jobscripts/campaign/spec.hpp"
 #include "jobscripts/run/cores.hpp"

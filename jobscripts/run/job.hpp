@@ -1,7 +1,7 @@
 // The job that is measured: how it is started, and where its steps are found.
 #pragma once
 
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 #include "jobscripts/run/output.hpp"
 #include "jobscripts/run/request/request.hpp"
 #include "jobscripts/run/scorep.hpp"

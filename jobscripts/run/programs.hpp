@@ -1,7 +1,7 @@
 // The programs beside this one, and everything that this process starts.
 #pragma once
 
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 #include "base/system/cpus.hpp"
 
 #include <filesystem>

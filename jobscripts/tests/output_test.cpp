@@ -3,7 +3,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>

@@ -4,7 +4,7 @@
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/environment.hpp"
 #include "testing/bench_rows.hpp"

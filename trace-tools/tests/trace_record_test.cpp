@@ -1,5 +1,5 @@
 // trace-record, with programs that know nothing of it. What was recorded otf2-print says.
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 #include "base/system/clock.hpp"
 #include "testing/programs.hpp"
 #include "testing/testing.hpp"

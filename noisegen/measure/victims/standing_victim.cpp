@@ -4,21 +4,18 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/system/child.hpp"
+#include "base/programs/child.hpp"
 #include "base/system/clock.hpp"
-#include "base/system/cpus.hpp"
 #include "base/system/stop.hpp"
+#include "base/system/temporary_directory.hpp"
 #include "base/words.hpp"
 #include "noisegen/measure/victims/at_work.hpp"
+#include "noisegen/measure/victims/victim_thread.hpp"
 #include "noisegen/stressors/io/scratch_file.hpp"
 
 #include <array>
-#include <atomic>
 #include <csignal>
-#include <exception>
 #include <functional>
-#include <future>
-#include <thread>
 #include <utility>
 
 #include <unistd.h>
@@ -32,81 +29,37 @@ namespace {
 // Does a piece and returns its amount.
 using DoPiece = std::function<double()>;
 
-// A thread on the CPU that does one piece after the other.
+// Does one piece after the other.
 class ThreadVictim final : public StandingVictim {
  public:
-    // `make` is called in the thread, so that what it makes is near.
-    ThreadVictim(int cpu, std::function<DoPiece()> make) : cpu_{cpu}, make_{std::move(make)}
+    // `make` is called in the thread.
+    ThreadVictim(int cpu, const std::function<DoPiece()>& make)
+        : thread_{cpu, [this, make](VictimThread& thread) { work(thread, make()); }}
     {
-        std::future<void> made = made_.get_future();
-        thread_ = std::thread{[this] { work(); }};
-        try {
-            made.get();
-        } catch (...) {
-            thread_.join();
-            throw;
-        }
     }
 
-    ~ThreadVictim() override { end(); }
-
-    void start() override
-    {
-        started_ = true;
-        go_.set_value();
-    }
+    void start() override { thread_.start(); }
 
     std::vector<Piece> stop() override
     {
-        end();
-        if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+        thread_.stop();
         return std::move(pieces_);
     }
 
  private:
-    void end()
+    void work(VictimThread& thread, const DoPiece& piece)
     {
-        over_ = true;
-        if (!started_) start();
-        if (thread_.joinable()) thread_.join();
-    }
-
-    void work()
-    {
-        sigset_t signals;  // they go to the main thread
-        sigfillset(&signals);
-        pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-        bool reported = false;
-        try {
-            base::bind_this_thread({cpu_});
-            const DoPiece piece = make_();
-            std::future<void> go = go_.get_future();
-            reported = true;
-            made_.set_value();
-            go.get();
-            for (std::int64_t begin = base::now_ns(); !over_;) {
-                const double amount = piece();
-                const std::int64_t end = base::now_ns();
-                pieces_.push_back({begin, end, amount});
-                begin = end;
-            }
-        } catch (...) {
-            if (reported)
-                error_ = std::current_exception();
-            else
-                made_.set_exception(std::current_exception());
+        thread.wait_for_start();
+        for (std::int64_t begin = base::now_ns(); !thread.is_over();) {
+            const double amount = piece();
+            const std::int64_t end = base::now_ns();
+            pieces_.push_back({begin, end, amount});
+            begin = end;
         }
     }
 
-    int cpu_;
-    std::function<DoPiece()> make_;
-    std::promise<void> made_;
-    std::promise<void> go_;
-    std::atomic<bool> over_ = false;
-    bool started_ = false;
     std::vector<Piece> pieces_;
-    std::exception_ptr error_;
-    std::thread thread_;
+    VictimThread thread_;
 };
 
 // A log that is written anew when it is full: what fsync has to wait for is a block, its inode and the journal.
@@ -132,27 +85,6 @@ DoPiece messages_to_itself(int cpu)
     return [messenger] { return static_cast<double>(messenger->step().operations); };
 }
 
-// A directory of its own, gone with it.
-class TemporaryDirectory {
- public:
-    TemporaryDirectory()
-    {
-        std::string pattern = (fs::temp_directory_path() / ".noisegen.victim.XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr)
-            throw std::system_error{errno, std::generic_category(), "cannot create " + pattern};
-        path = pattern;
-    }
-    ~TemporaryDirectory()
-    {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-    fs::path path;
-};
-
 std::vector<Piece> steps_in(const fs::path& csv)
 {
     const base::CsvTable table{csv};
@@ -165,11 +97,11 @@ std::vector<Piece> steps_in(const fs::path& csv)
 class Training final : public StandingVictim {
  public:
     Training(int cpu, const std::string& model, base::Nanoseconds at_most)
-        : log_{directory_.path / "log"},
+        : log_{directory_.path() / "log"},
           child_{{.words = {training_program(), "--transport", "self", "--model", model, "--data", "synthetic",
                             "--cpus", std::to_string(cpu), "--trace", "off", "--metrics", "none", "--duration",
                             base::format(std::chrono::duration_cast<std::chrono::seconds>(at_most) + reserve), "--out",
-                            directory_.path / "run"},
+                            directory_.path() / "run"},
                   .output = log_,
                   .errors = log_}}
     {
@@ -192,7 +124,7 @@ class Training final : public StandingVictim {
  private:
     static constexpr std::chrono::seconds reserve{60};
 
-    fs::path table() const { return directory_.path / "run" / base::part::train / base::file::steps; }
+    fs::path table() const { return directory_.path() / "run" / base::part::train / base::file::steps; }
 
     std::size_t steps() const
     try {
@@ -209,7 +141,7 @@ class Training final : public StandingVictim {
         base::fail("the training that is the victim ended: ", last);
     }
 
-    TemporaryDirectory directory_;
+    base::TemporaryDirectory directory_{".noisegen.victim"};
     fs::path log_;
     base::Child child_;
 };

@@ -3,14 +3,12 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/system/clock.hpp"
-#include "base/system/cpus.hpp"
 #include "base/system/stop.hpp"
 #include "noisegen/measure/victims/at_work.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/pages.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <optional>
 #include <utility>
 
@@ -111,83 +109,43 @@ Victim::Setup Victim::setup(int cpu, const std::string& array)
     return {.cpu = cpu, .array = {bytes}, .cached = {std::clamp(cache / 8, mib, std::max(mib, bytes))}};
 }
 
-Victim::Victim(const Setup& setup) : setup_{setup}
+Victim::Victim(const Setup& setup) : setup_{setup}, thread_{setup.cpu, [this](VictimThread& thread) { work(thread); }}
 {
-    std::future<void> made = made_.get_future();
-    thread_ = std::thread{[this] { work(); }};
-    try {
-        made.get();
-    } catch (...) {
-        thread_.join();
-        throw;
-    }
-}
-
-Victim::~Victim()
-{
-    if (thread_.joinable()) try {
-            stop();
-        } catch (...) {  // a worse error is on its way
-        }
-}
-
-void Victim::start()
-{
-    started_ = true;
-    go_.set_value();
 }
 
 std::vector<Slice> Victim::stop()
 {
-    over_ = true;
-    if (!started_) start();
-    thread_.join();
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    thread_.stop();
     return std::move(slices_);
 }
 
-void Victim::work()
+void Victim::work(VictimThread& thread)
 {
-    sigset_t signals;  // they go to the main thread
-    sigfillset(&signals);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    bool reported = false;
-    try {
-        base::bind_this_thread({setup_.cpu});
-        AtWork reader = make_reader(setup_);
-        std::optional<AtWork> writer;
-        std::optional<AtWork> messenger;
-        if (!setup_.scratch.empty()) {
-            writer.emplace(make_writer(setup_));
-            messenger.emplace(make_messenger(setup_));
-        }
-        Chase far{setup_.array};
-        Chase near{setup_.cached};
-        slices_.reserve(std::size_t{1} << 16U);
-        std::future<void> go = go_.get_future();
-        reported = true;
-        made_.set_value();
-        go.get();
-        constexpr std::size_t loads = 500;  // some tens of microseconds
-        const auto chase = [](Chase& through) {
-            through.run(loads);
-            return loads;
-        };
-        while (!over_) {
-            slices_.push_back(slice(Slice::Kind::read, setup_.slice, [&] { return reader.step().bytes; }));
-            slices_.push_back(slice(Slice::Kind::chase, setup_.slice, [&] { return chase(far); }));
-            // The others have taken its place in the cache.
-            for (std::size_t done = 0; done < near.lines() && !over_; done += loads) near.run(loads);
-            slices_.push_back(slice(Slice::Kind::cache, setup_.slice, [&] { return chase(near); }));
-            if (!writer) continue;
-            slices_.push_back(slice(Slice::Kind::write, setup_.slice, [&] { return writer->step().operations; }));
-            slices_.push_back(slice(Slice::Kind::message, setup_.slice, [&] { return messenger->step().operations; }));
-        }
-    } catch (...) {
-        if (reported)
-            error_ = std::current_exception();
-        else
-            made_.set_exception(std::current_exception());
+    AtWork reader = make_reader(setup_);
+    std::optional<AtWork> writer;
+    std::optional<AtWork> messenger;
+    if (!setup_.scratch.empty()) {
+        writer.emplace(make_writer(setup_));
+        messenger.emplace(make_messenger(setup_));
+    }
+    Chase far{setup_.array};
+    Chase near{setup_.cached};
+    slices_.reserve(std::size_t{1} << 16U);
+    thread.wait_for_start();
+    constexpr std::size_t loads = 500;  // some tens of microseconds
+    const auto chase = [](Chase& through) {
+        through.run(loads);
+        return loads;
+    };
+    while (!thread.is_over()) {
+        slices_.push_back(slice(Slice::Kind::read, setup_.slice, [&] { return reader.step().bytes; }));
+        slices_.push_back(slice(Slice::Kind::chase, setup_.slice, [&] { return chase(far); }));
+        // The others have taken its place in the cache.
+        for (std::size_t done = 0; done < near.lines() && !thread.is_over(); done += loads) near.run(loads);
+        slices_.push_back(slice(Slice::Kind::cache, setup_.slice, [&] { return chase(near); }));
+        if (!writer) continue;
+        slices_.push_back(slice(Slice::Kind::write, setup_.slice, [&] { return writer->step().operations; }));
+        slices_.push_back(slice(Slice::Kind::message, setup_.slice, [&] { return messenger->step().operations; }));
     }
 }
 

@@ -3,14 +3,11 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "noisegen/measure/victims/victim_thread.hpp"
 
-#include <atomic>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
-#include <future>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace noisegen {
@@ -45,27 +42,19 @@ class Victim {
 
     // Makes what it uses in a thread bound to the CPU and waits for that. Throws what the thread throws.
     explicit Victim(const Setup& setup);
-    ~Victim();
-    Victim(const Victim&) = delete;
-    Victim& operator=(const Victim&) = delete;
 
-    void start();
+    void start() { thread_.start(); }
     // Ends and hands out the slices in order of time. Throws what the thread threw.
     std::vector<Slice> stop();
 
     static base::Bytes memory(const Setup& setup) { return {2 * setup.array.count + setup.cached.count}; }
 
  private:
-    void work();
+    void work(VictimThread& thread);
 
     Setup setup_;
-    std::promise<void> made_;
-    std::promise<void> go_;
-    std::atomic<bool> over_ = false;
-    bool started_ = false;
     std::vector<Slice> slices_;
-    std::exception_ptr error_;
-    std::thread thread_;
+    VictimThread thread_;
 };
 
 }  // namespace noisegen
