@@ -105,7 +105,7 @@ TEST_CASE("emulated work is done, whatever it takes, and gradients are those of 
 TEST_CASE("the work of a step follows from how long a piece takes, which is tried or given, and is recorded")
 {
     // 2 ms of computing are 20 pieces of 100 us, or 2 of 1 ms: about ten times the time, whatever a piece takes here.
-    const auto seconds = [](const char* piece) {
+    const auto least_ns = [](const char* piece) {
         const auto model = emulated({{"compute", "2ms"}, {"forward", "100%"}, {"device", "gemm"}, {"piece", piece}});
         CHECK(model->describe().at("piece") == piece);
         std::int64_t best_ns = std::numeric_limits<std::int64_t>::max();
@@ -116,7 +116,7 @@ TEST_CASE("the work of a step follows from how long a piece takes, which is trie
         }
         return static_cast<double>(best_ns);
     };
-    CHECK(seconds("100us") > 5.0 * seconds("1ms"));
+    CHECK(least_ns("100us") > 5.0 * least_ns("1ms"));
     CHECK(base::parse<base::Nanoseconds>(emulated({{"device", "gemm"}})->describe().at("piece").get<std::string>()) >
           base::Nanoseconds{0});
     CHECK(emulated({})->describe().empty());

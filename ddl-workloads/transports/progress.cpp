@@ -79,11 +79,6 @@ std::int64_t rest_after(std::int64_t waited_ns)
 
 CpuDemand::CpuDemand(const char* file) : file_{::open(file, O_RDONLY | O_CLOEXEC)}, waited_by_then_ns_{waited_ns()} {}
 
-CpuDemand::~CpuDemand()
-{
-    if (file_ >= 0) ::close(file_);
-}
-
 // The file's first line: some avg10=0.00 avg60=0.00 avg300=0.00 total=<us>
 std::int64_t CpuDemand::waited_ns() const
 {

@@ -1,6 +1,7 @@
 // How the transport thread waits for other ranks.
 #pragma once
 
+#include "base/descriptor.hpp"
 #include "base/units.hpp"
 
 #include <cstdint>
@@ -30,9 +31,6 @@ std::int64_t rest_after(std::int64_t waited_ns);
 class CpuDemand {
  public:
     explicit CpuDemand(const char* file = "/proc/pressure/cpu");
-    ~CpuDemand();
-    CpuDemand(const CpuDemand&) = delete;
-    CpuDemand& operator=(const CpuDemand&) = delete;
 
     // More than a tenth of the time since the last look some thread waited.
     bool exceeds(std::int64_t now_ns);
@@ -40,7 +38,7 @@ class CpuDemand {
  private:
     std::int64_t waited_ns() const;  // since boot; negative: not known
 
-    int file_ = -1;
+    base::Descriptor file_;
     std::int64_t looked_ns_ = 0;
     std::int64_t waited_by_then_ns_ = 0;
     bool exceeds_ = true;
