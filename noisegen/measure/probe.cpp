@@ -78,11 +78,16 @@ base::Bytes memory_of_each(const base::CpuSet& cpus)
 
 }  // namespace
 
+std::string all_stream_shapes(const base::CpuSet& cpus)
+{
+    return base::join("memory.stream[bytes=", base::format(memory_of_each(cpus)),
+                      ",shape=", base::join_words(stream_shapes(), "|"), "]");
+}
+
 std::vector<std::string> default_probe_stressors(const base::CpuSet& cpus)
 {
-    const std::string bytes = "bytes=" + base::format(memory_of_each(cpus));
-    return {"placebo", "cpu.spin", "memory.stream[" + bytes + ",shape=" + base::join_words(stream_shapes(), "|") + "]",
-            "memory.random[" + bytes + "]", "cache.llc"};
+    return {"placebo", "cpu.spin", all_stream_shapes(cpus),
+            base::join("memory.random[bytes=", base::format(memory_of_each(cpus)), "]"), "cache.llc"};
 }
 
 DamageReport damage_of(const Schedule& schedule, const ProbeRun& run)

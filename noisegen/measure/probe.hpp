@@ -18,6 +18,9 @@ int probe(const Probe& probe);
 // With the noise's own traffic.
 DamageReport damage_of(const Schedule& schedule, const ProbeRun& run);
 
+// "memory.stream[..,shape=triad|copy|..]", with memory enough for these CPUs.
+std::string all_stream_shapes(const base::CpuSet& cpus);
+
 // The stressors of a probe on these CPUs whose user named none.
 std::vector<std::string> default_probe_stressors(const base::CpuSet& cpus);
 

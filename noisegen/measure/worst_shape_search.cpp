@@ -37,8 +37,7 @@ std::optional<WorstShape> find_worst_shape(const ShapeSearch& search)
     probe.seed = search.seed;
     probe.budgets = search.budgets;
     probe.array = search.array;
-    constexpr std::size_t of_streams = 2;  // memory.stream in all its shapes
-    probe.stressors = {search.stressor.empty() ? default_probe_stressors(cpus).at(of_streams) : search.stressor};
+    probe.stressors = {search.stressor.empty() ? all_stream_shapes(cpus) : search.stressor};
     const Victim::Setup setup = Victim::setup(victim, probe.array);
     Schedule schedule = probe_schedule(probe, probe.stressors);
     check_probe(probe, schedule, setup);
