@@ -328,6 +328,9 @@ std::vector<std::string> Job::steps_of_lines(const LineKinds& kinds) const
     if (!kind && source_ == StepSource::lines)
         base::fail("fewer than ", least_lines, " lines of the job match --step-line '", request_.step_line, "': see ",
                    log().string());
+    if (!kind && fs::exists(own_trace()))
+        base::fail("the job was killed before the archive of its MPI calls was whole: what starts it gives it too ",
+                   "little time to end after SIGTERM; see ", log().string());
     if (!kind)
         base::fail("the job shows no steps: it makes no MPI calls that could be recorded, and prints no line that ",
                    "repeats; --step-line EXPRESSION names one, --steps FILE a table that it writes");

@@ -81,7 +81,7 @@ void prepare_for_mpi()
     set("OMPI_MCA_hwloc_base_binding_policy", "none");
     set("OMPI_MCA_rmaps_base_oversubscribe", "1");
     set("OMPI_MCA_mpi_yield_when_idle", "1");  // the job has fewer CPUs than MPI counts: who waits must let others work
-    set("OMPI_MCA_odls_base_sigkill_timeout", "2");
+    set("OMPI_MCA_odls_base_sigkill_timeout", "6");  // on a loaded node an archive takes its time to be whole
 }
 
 int wait_for(base::Child& child)
