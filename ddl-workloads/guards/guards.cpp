@@ -75,14 +75,16 @@ Guards::Guards(const GuardPlan& plan, const Guarded& guarded)
 
 bool Guards::before_forward(std::uint64_t step, std::int64_t steps_done)
 {
-    if (watches_.empty() && !comparison_) return false;
+    const bool compares = comparison_ && comparison_->due(step);
+    const auto is_of_state = [](const Watch& watch) { return watch.card->looks_at == LooksAt::state; };
+    if (!compares && !plan_.acts_at_once() && std::none_of(watches_.begin(), watches_.end(), is_of_state)) return false;
     StateLook look{guarded_.model};
     for (std::size_t i = 0; i < watches_.size(); ++i) {
         if (watches_[i].card->looks_at != LooksAt::state) continue;
         const otf2::Scope scope{guarded_.location, watches_[i].region};
         note_mine(i, step, watches_[i].guard->before_forward(look), state_names_);
     }
-    if (comparison_ && comparison_->due(step)) {
+    if (compares) {
         const otf2::Scope scope{guarded_.location, comparing_};
         news_ = comparison_->look(step, look);
     }

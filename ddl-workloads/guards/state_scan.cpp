@@ -1,5 +1,6 @@
 #include "ddl-workloads/guards/state_scan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -19,26 +20,28 @@ template <class Real>
 double largest_of(std::span<const std::byte> bytes)
 {
     using Bits = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
-    constexpr std::size_t chunk_bytes = 64;
+    constexpr std::size_t chunk_bytes = 16;  // every processor's vector; longer ones become slow code
     typedef Bits Chunk __attribute__((vector_size(chunk_bytes)));
-    constexpr std::size_t lanes = chunk_bytes / sizeof(Bits);
+    constexpr std::size_t side_by_side = 4;
     constexpr Bits no_sign = std::numeric_limits<Bits>::max();
 
-    Chunk largest{};
+    Chunk largest[side_by_side]{};  // an std::array of them would be one of single numbers
     std::size_t at = 0;
-    for (; at + chunk_bytes <= bytes.size(); at += chunk_bytes) {
-        Chunk values;
-        std::memcpy(&values, bytes.data() + at, chunk_bytes);
-        values &= no_sign;
-        largest = values > largest ? values : largest;
-    }
+    for (; at + sizeof largest <= bytes.size(); at += sizeof largest)
+        for (std::size_t i = 0; i < side_by_side; ++i) {
+            Chunk values;
+            std::memcpy(&values, bytes.data() + at + i * chunk_bytes, chunk_bytes);
+            values &= no_sign;
+            largest[i] = values > largest[i] ? values : largest[i];
+        }
     Bits found = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) found = largest[lane] > found ? largest[lane] : found;
+    for (const Chunk& chunk : largest)
+        for (std::size_t lane = 0; lane < chunk_bytes / sizeof(Bits); ++lane) found = std::max(found, chunk[lane]);
     for (; at + sizeof(Bits) <= bytes.size(); at += sizeof(Bits)) {
         Bits value = 0;
         std::memcpy(&value, bytes.data() + at, sizeof value);
         value &= no_sign;
-        found = value > found ? value : found;
+        found = std::max(found, value);
     }
     return static_cast<double>(std::bit_cast<Real>(found));
 }

@@ -29,14 +29,14 @@ HERE = None
 COUNT = 0
 
 
-def train(*words, ranks=2, steps=20, code=0, strategy="ddp"):
+def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off"):
     """Where it wrote, its result (what it said on stderr if it ended with a usage error)."""
     global COUNT
     COUNT += 1
     out = HERE / f"{COUNT}"
     command = [str(word) for word in (
         "mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, BIN / "ddl-train", "--model", "mlp[hidden=16]",
-        "--data", "synthetic[samples=480]", "--weight-decay", 0, "--trace", "off", "--json", "--strategy", strategy,
+        "--data", "synthetic[samples=480]", "--weight-decay", 0, "--trace", trace, "--json", "--strategy", strategy,
         "--steps", steps, "--out", out, *words)]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
@@ -58,6 +58,14 @@ def rows(train_part, table):
 
 def caught(train_part):
     return [(row["guard"], int(row["step"]), row["rank"], row["tensor"]) for row in rows(train_part, "guards.csv")]
+
+
+def traced(train_part, kind, name):
+    """A metric or region of the archive, as trace-info sums it up."""
+    done = subprocess.run([str(BIN / "trace-info"), "--json", str(train_part / "trace/traces.otf2")], check=True,
+                          capture_output=True, text=True)
+    found, = (one for one in json.loads(done.stdout)[kind] if one["name"] == name)
+    return found
 
 
 def tensors_of(checkpoint):
@@ -83,10 +91,15 @@ def one_rank_diverges():
     """The first comparison not before the alteration names the rank, if there are three, and the tensor."""
     momentum = WEIGHT.replace("model/", "optimizer/momentum/")
     for path, ranks in ((WEIGHT, 3), (WEIGHT, 2), (momentum, 3)):
-        out, result = train("--alter", f"1:7:{flip(path, 5, 9)}", "--replicas-every", 5, ranks=ranks)
+        out, result = train("--alter", f"1:7:{flip(path, 5, 9)}", "--replicas-every", 5, ranks=ranks,
+                            trace="on" if ranks == 3 else "off")
         found = rows(out, "divergence.csv")
         assert found[0]["step"] == "10" and found[0]["rank"] == ("1" if ranks == 3 else ""), found
         assert {row["tensor"] for row in found} == {path, WEIGHT}, found
+        if path == WEIGHT and ranks == 3:  # compared five times on three ranks, and three times one tensor of one
+            metric = traced(out, "metrics", "replicas_differ")
+            assert metric["values"] == 15 and metric["most"] == 1 and abs(metric["mean"] - 3 / 15) < 1e-9, metric
+            assert traced(out, "regions", "guard replicas")["visits"] == 15
         assert result["replicas"] == {"every": 5, "compared": 5, "differing": 3, "first_step": 10}, result["replicas"]
     mean = WEIGHT.replace("model/", "mean/")
     out, result = train("--alter", f"1:7:{flip(mean, 5, 9)}", "--guard", "replicas", ranks=3)
@@ -146,7 +159,9 @@ def steps_are_taken_back(truth):
 def propagation(golden, checkpoint, altered):
     """What the table says is what h5py reads in the checkpoints of both."""
     out, result = train("--alter", f"0:12:{flip(WEIGHT, 5, 8)}", "--golden", golden, "--checkpoint-every", 10,
-                        "--checkpoint-by", "sharded")
+                        "--checkpoint-by", "sharded", trace="on")
+    metric = traced(out, "metrics", "weight_distance")
+    assert metric["values"] == 4 and metric["least"] == 0 and metric["most"] > 0, metric  # twice on two ranks
     found = rows(out, "propagation.csv")
     assert {row["step"] for row in found} == {"20"} and {row["rank"] for row in found} == {"0", "1"}, found
     was = tensors_of(golden / "train/checkpoints/step-000000020")

@@ -74,6 +74,7 @@ class Training {
     Reading reading() const;
     void inject_delays();
     void make_alterer();
+    void check_guards();
     void make_guards();
     void write_record(const nlohmann::ordered_json& result);
 

@@ -24,6 +24,7 @@ void Training::prepare_parts()
         base::fail_usage("--checkpoint-by rank0: with ",
                          strategy_card_.synchronous ? "--alter" : "--strategy " + plan_.strategy,
                          " every rank has a state of its own; --checkpoint-by sharded writes them all");
+    check_guards();
     if (exchanges_.rank() == 0) claim();
     exchanges_.barrier().get();
     earlier_ = as_rank0_found(earlier_, exchanges_);
@@ -176,8 +177,8 @@ void Training::make_alterer()
     alterer_.emplace(instruments_->recorder(), instruments_->main(), *model_, std::move(mine));
 }
 
-// Collective.
-void Training::make_guards()
+// Before anything is made, so that nothing is left behind.
+void Training::check_guards()
 {
     if (plan_.guards.replicas_every > 0) {
         const char* const option = plan_.guards.has("replicas") ? "--guard replicas: " : "--replicas-every: ";
@@ -185,8 +186,13 @@ void Training::make_guards()
             base::fail_usage(option, "with --strategy ", plan_.strategy, " every rank has a state of its own");
         if (exchanges_.size() == 1) base::fail_usage(option, "there is one rank, and none to compare it with");
     }
-    if (!plan_.guards.golden.empty()) {
-        golden_.emplace(plan_.guards.golden);
+    if (!plan_.guards.golden.empty()) golden_.emplace(plan_.guards.golden);
+}
+
+// Collective.
+void Training::make_guards()
+{
+    if (golden_) {
         check_same_training(CheckpointReader{golden_->first()}.meta(),
                             checkpoint_meta(plan_, exchanges_.size(), steps_per_epoch(), first_step_), "--golden");
         if (exchanges_.rank() == 0)
