@@ -2,7 +2,7 @@
 //
 //     DIR/control/<host>                             the control file
 //     DIR/control/<host>.ranks                       what ranks agree on that tell their steps by markers
-//     DIR/train/{run.json, steps.csv, trace/traces.otf2}
+//     DIR/train/{run.json, steps.csv, trace/traces.otf2}, and what soft_error_tables.hpp names
 //     DIR/noise/<host>.<rank>/{noise.json, noise.csv, trace/traces.otf2}
 //     DIR/report/{run.json, verdict.json, summary.json, ...}
 //     DIR/log, DIR/status.json, DIR/request.json     of what started the others

@@ -22,6 +22,10 @@ inline constexpr const char* parameter_exchange = "parameter_exchange";
 inline constexpr const char* negotiate = "negotiate";                // ranks agree on what they exchange next
 inline constexpr const char* quiet = "quiet";                        // nothing is assigned
 inline constexpr const char* alteration = "alteration";              // a number of the training's is altered
+inline constexpr const char* guard = "guard ";                       // then its name: it looks at state or gradients
+inline constexpr const char* repair = "repair";                      // what a guard found is made good ..
+inline constexpr const char* rollback = "rollback";                  // .. or the state is what it was some steps ago
+inline constexpr const char* golden = "golden";                      // the state is compared with an unaltered one
 inline constexpr const char* training_stopped = "training stopped";  // by control.pause
 
 }  // namespace base::region
@@ -34,6 +38,7 @@ inline constexpr const char* exchange = "exchange";  // of gradients and paramet
 inline constexpr const char* io = "I/O";
 inline constexpr const char* noise = "noise";
 inline constexpr const char* no_noise = "no noise";  // slots of quiet
+inline constexpr const char* guards = "guards";
 
 }  // namespace base::region_group
 
@@ -55,6 +60,13 @@ inline constexpr const char* element = "element";                    // .. the n
 inline constexpr const char* bits = "bits";                          // .. and those that flip, from the left
 
 }  // namespace base::attribute
+
+namespace base::metric {
+
+inline constexpr const char* replicas_differ = "replicas_differ";  // tensors of a rank that are not those of most ranks
+inline constexpr const char* weight_distance = "weight_distance";  // from an unaltered training, relative (L2)
+
+}  // namespace base::metric
 
 namespace base::property {
 

@@ -46,6 +46,13 @@ void remove_quietly(const fs::path& path) noexcept
     fs::remove_all(path, ignored);
 }
 
+void remove_whole(const fs::path& checkpoint)
+{
+    const fs::path going = checkpoint.string() + ".old";
+    fs::rename(checkpoint, going);
+    remove_quietly(going);
+}
+
 }  // namespace
 
 fs::path checkpoint_path(const fs::path& directory, std::int64_t step)
@@ -95,14 +102,16 @@ void discard(const fs::path& directory, std::int64_t step) noexcept
     remove_quietly(growing_path(directory, step));
 }
 
+void discard_after(const fs::path& directory, std::int64_t step)
+{
+    for (const fs::path& checkpoint : checkpoints_in(directory))
+        if (*step_of(checkpoint) > step) remove_whole(checkpoint);
+}
+
 void keep_newest(const fs::path& directory, std::size_t count)
 {
     const std::vector<fs::path> all = checkpoints_in(directory);
-    for (std::size_t i = count; i < all.size(); ++i) {
-        const fs::path going = all[i].string() + ".old";
-        fs::rename(all[i], going);
-        remove_quietly(going);
-    }
+    for (std::size_t i = count; i < all.size(); ++i) remove_whole(all[i]);
 }
 
 fs::path first_sound(std::span<const fs::path> checkpoints)

@@ -27,6 +27,9 @@ void publish(const std::filesystem::path& directory, std::int64_t step, bool dur
 // Takes away what has grown.
 void discard(const std::filesystem::path& directory, std::int64_t step) noexcept;
 
+// Takes those of more steps away. None vanishes piece by piece.
+void discard_after(const std::filesystem::path& directory, std::int64_t step);
+
 // Takes all but the newest away. None vanishes piece by piece.
 void keep_newest(const std::filesystem::path& directory, std::size_t count);
 

@@ -196,6 +196,13 @@ void Checkpointer::complete()
     if (!plan_.beside) under_way_.get();
 }
 
+void Checkpointer::forget_after(std::int64_t steps_done)
+{
+    finish();
+    if (exchanges_.rank() == 0) discard_after(directory_, steps_done);
+    exchanges_.barrier().get();
+}
+
 void Checkpointer::finish()
 {
     if (under_way_.valid()) under_way_.wait();

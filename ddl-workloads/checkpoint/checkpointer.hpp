@@ -69,6 +69,9 @@ class Checkpointer {
     // Collective. `state` may change as soon as this returns.
     void write(const CheckpointMeta& meta, std::span<const StateTensor> state);
 
+    // Collective: checkpoints of more steps than that are removed, as if they had never been written.
+    void forget_after(std::int64_t steps_done);
+
     // Collective: what is still being written comes to its end.
     void finish();
 

@@ -104,8 +104,11 @@ std::vector<StateTensor> BucketModel::state()
                    .type = ElementType::int64,
                    .shape = {},
                    .bytes = std::as_writable_bytes(std::span{&steps_, 1})});
-    for (const Bucket& bucket : buckets_)
+    for (const Bucket& bucket : buckets_) {
         all.push_back(floats(base::join("model/bucket.", bucket.index), bucket.gradients));
+        // Of one that belongs to another's shard a rank keeps its own gradients. The next step makes all anew.
+        if (!bucket.parts.empty()) all.back().owner = Owner::rank0;
+    }
     return all;
 }
 

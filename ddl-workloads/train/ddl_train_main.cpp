@@ -43,6 +43,10 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
         base::warn("ranks ended with different parameters: the exchange went wrong");
         return base::exit_promise_not_kept;
     }
+    if (training.stopped_by_guard()) {
+        base::warn("a guard ended the training: guards.csv says what it found");
+        return base::exit_promise_not_kept;
+    }
     if (training.lost_checkpoints() == 0) return base::exit_fine;
     base::warn(training.lost_checkpoints(), " checkpoints could not be written");
     return base::exit_promise_not_kept;

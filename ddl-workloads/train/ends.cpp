@@ -95,6 +95,8 @@ std::string Ends::text(std::int64_t steps) const
     switch (stop_) {
         case Stop::signal:
             return "signal";
+        case Stop::guard:
+            return "guard";
         case Stop::accuracy:
             return "accuracy";
         case Stop::loss:

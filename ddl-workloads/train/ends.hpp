@@ -54,7 +54,7 @@ class Ends {
     // 0 to 1: how far a training of so many steps has come.
     double fraction(std::int64_t steps) const;
 
-    // For the record: "steps", "epochs", "duration", "loss", "accuracy", "signal".
+    // For the record: "steps", "epochs", "duration", "loss", "accuracy", "guard", "signal".
     std::string text(std::int64_t steps) const;
 
  private:

@@ -17,7 +17,9 @@ namespace {
 void list(const base::Registry<ModelCard>& models, bool json)
 {
     base::list(std::cout,
-               {models.catalogue(), data_sets().catalogue(), strategies().catalogue(), transports().catalogue()}, json);
+               {models.catalogue(), data_sets().catalogue(), strategies().catalogue(), transports().catalogue(),
+                guard_registry().catalogue()},
+               json);
     base::flush_stdout();
 }
 
@@ -79,7 +81,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     options.add("batch", plan.batch, "samples of one rank and pass", "NUMBER");
     options.add("accumulate", plan.accumulate, "passes of a step, whose gradients are exchanged once", "NUMBER");
     options.add("seed", plan.seed, "of initial parameters and the order of the data", "NUMBER");
-    options.add_switch("list", list_all, "show all models, data sets, strategies and transports, and end");
+    options.add_switch("list", list_all, "show all models, data sets, strategies, transports and guards, and end");
     const EndOptions ends{options, plan.ends};
     const PlacementOptions placement{options, plan.placement};
     const InputOptions input{options, plan.input};
@@ -91,6 +93,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         "DIR|auto");
     const DelayOptions delays{options, plan.delays};
     const AlterationOptions alterations{options, plan.alterations};
+    const GuardOptions guards{options, plan.guards};
     const RecordingOptions recording{options, plan.recording};
     options.add("out", out, "directory of the run, which must be given; the training's part is DIR/train", "DIR");
     options.add_switch("json", plan.json, "print the result as one line of JSON in the end; with --list, that");
@@ -99,7 +102,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
     options.epilogue(
         "Exit codes: 0 fine (also when stopped by a signal), 1 failed, 2 wrong usage, 3 ranks ended with "
-        "different parameters or a checkpoint could not be written, 77 not possible on this machine.");
+        "different parameters, a checkpoint could not be written or a guard stopped it, 77 not possible on this machine.");
     if (!options.parse(argc, argv)) return std::nullopt;
     if (list_all) {
         list(models, plan.json);
@@ -116,6 +119,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     checkpoint.read();
     delays.read();
     alterations.read();
+    guards.read();
     recording.read();
     if (out.empty()) base::fail_usage("--out DIR is needed: where the results go");
     plan.out = out;

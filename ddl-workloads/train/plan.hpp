@@ -4,6 +4,7 @@
 #include "ddl-workloads/alteration/live_alteration.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/loading/input_options.hpp"
+#include "ddl-workloads/guards/guard_options.hpp"
 #include "ddl-workloads/instruments/injected_delay.hpp"
 #include "ddl-workloads/instruments/recording_options.hpp"
 #include "ddl-workloads/models/model.hpp"
@@ -40,6 +41,7 @@ struct TrainingPlan {
 
     DelayPlan delays;
     std::vector<LiveAlteration> alterations;
+    GuardPlan guards;
     RecordingPlan recording;
     std::filesystem::path out;
     bool json = false;  // of what is printed in the end

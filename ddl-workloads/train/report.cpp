@@ -5,6 +5,7 @@
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/launcher.hpp"
+#include "ddl-workloads/guards/state_scan.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,6 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <numeric>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -122,6 +122,11 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                           {"fsync", plan.checkpoint.durable},
                           {"keep", plan.checkpoint.keep}};
     json["resume"] = plan.resume;
+    json["guards"] = {{"guard", plan.guards.text},
+                      {"on_guard", text(plan.guards.reaction)},
+                      {"copy_every", plan.guards.copy_every},
+                      {"replicas_every", plan.guards.replicas_every},
+                      {"golden", plan.guards.golden}};
     json["trace"] = plan.recording.trace;
     json["instrument"] = text(plan.recording.level);
     json["trace_steps"] = {{"first", plan.recording.steps.first},
@@ -141,18 +146,9 @@ std::string checksum(const std::vector<std::span<std::byte>>& memory)
 
 double norm(const std::vector<std::span<float>>& values)
 {
-    constexpr std::size_t lanes = 8;  // side by side, as a vector of the processor's
-    std::array<double, lanes> sums{};
-    for (const std::span<float> span : values) {
-        std::size_t i = 0;
-        for (; i + lanes <= span.size(); i += lanes)
-            for (std::size_t lane = 0; lane < lanes; ++lane) {
-                const double value = span[i + lane];
-                sums[lane] += value * value;
-            }
-        for (; i < span.size(); ++i) sums[0] += static_cast<double>(span[i]) * static_cast<double>(span[i]);
-    }
-    return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
+    double sum = 0.0;
+    for (const std::span<float> span : values) sum += sum_of_squares(span);
+    return std::sqrt(sum);
 }
 
 nlohmann::ordered_json process_record(int rank)

@@ -40,9 +40,9 @@ std::vector<fs::path> checkpoints_of(const fs::path& run)
 }
 
 template <class Value>
-void check_same(const char* option, const Value& was, const Value& is)
+void check_same(const char* of, const char* option, const Value& was, const Value& is)
 {
-    if (was != is) base::fail_usage("--resume: that training had ", option, " ", was, ", not ", is);
+    if (was != is) base::fail_usage(of, ": that training had ", option, " ", was, ", not ", is);
 }
 
 }  // namespace
@@ -75,16 +75,16 @@ fs::path newest_of_parts(const fs::path& run)
     return {};
 }
 
-void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is)
+void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, const char* option)
 {
-    check_same("--model", was.model, is.model);
-    check_same("--data", was.data, is.data);
-    check_same("--optimizer", was.optimizer, is.optimizer);
-    check_same("--batch", was.batch, is.batch);
-    check_same("--accumulate", was.accumulate, is.accumulate);
-    check_same("--seed", was.seed, is.seed);
-    check_same("this number of ranks:", was.ranks, is.ranks);
-    check_same("this number of steps in an epoch:", was.steps_per_epoch, is.steps_per_epoch);
+    check_same(option, "--model", was.model, is.model);
+    check_same(option, "--data", was.data, is.data);
+    check_same(option, "--optimizer", was.optimizer, is.optimizer);
+    check_same(option, "--batch", was.batch, is.batch);
+    check_same(option, "--accumulate", was.accumulate, is.accumulate);
+    check_same(option, "--seed", was.seed, is.seed);
+    check_same(option, "this number of ranks:", was.ranks, is.ranks);
+    check_same(option, "this number of steps in an epoch:", was.steps_per_epoch, is.steps_per_epoch);
 }
 
 }  // namespace ddl

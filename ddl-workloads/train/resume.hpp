@@ -26,6 +26,6 @@ std::filesystem::path newest_of(const std::filesystem::path& directory);
 std::filesystem::path newest_of_parts(const std::filesystem::path& run);
 
 // Throws UsageError that says in what the trainings differ, if they would not go on alike.
-void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is);
+void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, const char* option = "--resume");
 
 }  // namespace ddl

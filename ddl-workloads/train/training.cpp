@@ -24,6 +24,21 @@ namespace {
 constexpr std::uint64_t steps_of_a_sample = 10;
 constexpr std::chrono::seconds rank0_first{3};  // on a busy machine an abort takes a second
 
+// What guards did, summed up; null without guards.
+nlohmann::ordered_json of_all_ranks(const nlohmann::ordered_json& ranks)
+{
+    nlohmann::ordered_json all = ranks.front()["guards"];
+    if (all.is_null()) return all;
+    for (std::size_t i = 1; i < ranks.size(); ++i) {
+        const nlohmann::ordered_json& one = ranks[i]["guards"];
+        for (auto& [guard, count] : all["caught"].items())
+            count = count.get<std::int64_t>() + one["caught"][guard].get<std::int64_t>();
+        all["repaired"] = all["repaired"].get<std::int64_t>() + one["repaired"].get<std::int64_t>();
+        all["stopped"] = all["stopped"].get<bool>() || one["stopped"].get<bool>();
+    }
+    return all;
+}
+
 std::vector<CheckpointNews> checkpoint_news(const std::vector<StepNews>& news)
 {
     std::vector<CheckpointNews> all;
@@ -67,13 +82,17 @@ void Training::run()
 {
     ends_.emplace(plan_.ends, steps_per_epoch());
     stall_watch_.emplace(plan_.ends.stall_after, directory_, *instruments_, exchanges_);
-    while (ends_->stop() == Stop::no && !ends_->reached(steps_done())) {
-        take_step(static_cast<std::uint64_t>(steps_done()));
-        if (ends_->ends_epoch(steps_done()) && ends_->stop() == Stop::no) evaluate();
-    }
-    write_rows(exchange_->settle());
+    guards_->after_update();
+    do {
+        while (ends_->stop() == Stop::no && !ends_->reached(steps_done())) {
+            take_step(static_cast<std::uint64_t>(steps_taken()));
+            if (ends_->ends_epoch(steps_done()) && ends_->stop() == Stop::no) evaluate();
+        }
+    } while (ends_->stop() != Stop::signal && went_back());
+    hear(exchange_->settle());
+    news_.replicas = guards_->news();
     exchange_->next(news_);
-    write_rows(exchange_->settle());
+    hear(exchange_->settle());
     loader_->stop();
     show_metrics(false);
     if (ends_->stop() == Stop::signal) return finish_after_signal();
@@ -101,19 +120,23 @@ void Training::take_step(std::uint64_t step)
 {
     PhaseClock& clock = instruments_->clock();
     clock.begin_step(step);
-    news_.wish = ends_->wish(accuracy_);
+    news_.wish = std::max(ends_->wish(accuracy_), guards_->stops() ? Stop::guard : Stop::no);
+    news_.replicas = guards_->news();
     if (checkpointer_) news_.checkpoint = checkpointer_->news();
     if (control_delay_) news_.control = control_delay_->wish(news_.last.end_ns - news_.last.begin_ns);
     const std::vector<StepNews> news = exchange_->next(news_);
     if (checkpointer_) checkpointer_->hear(checkpoint_news(news));
     ends_->hear(news);
-    write_rows(news);
+    hear(news);
     const bool at_once = std::exchange(step_follows_at_once_, true);
     if (control_delay_ && !news.empty() && at_once) control_delay_->obey(news.front().control, clock);
 
     alterer_->before_step(step);
+    went_back();
     for (int i = 1; i <= plan_.accumulate; ++i) pass(i == 1, i == plan_.accumulate);
     alterer_->before_update();
+    if (guards_->look_at_gradients()) clock.leave();
+    guards_->before_update(step);
     std::optional<double> gradient_norm;
     if (step % steps_of_a_sample == 0 && plan_.recording.level != DetailLevel::L0) {
         clock.leave();
@@ -127,6 +150,8 @@ void Training::take_step(std::uint64_t step)
         checkpoint(steps_done() + 1);
     }
     clock.leave();
+    guards_->after_update();
+    if (golden_ && golden_->is_due(steps_done() + 1)) golden_->compare(steps_done() + 1, *model_);
 
     if (step % steps_of_a_sample == 0) sample(gradient_norm);
     show_progress();
@@ -163,6 +188,28 @@ void Training::checkpoint(std::int64_t steps)
                          training_state(*model_, ranks_are_equal()));
 }
 
+void Training::hear(const std::vector<StepNews>& news)
+{
+    write_rows(news);
+    std::vector<ReplicaNews> replicas;
+    for (const StepNews& one : news) replicas.push_back(one.replicas);
+    guards_->hear(replicas);
+}
+
+// Asks the guards for the state that the next forward uses. If they took steps back, so does the input; checkpoints of
+// those steps may hold what the guards caught.
+bool Training::went_back()
+{
+    if (!guards_->before_forward(static_cast<std::uint64_t>(steps_taken()), steps_done())) return false;
+    const std::int64_t steps = guards_->went_back_to();
+    taken_back_ = steps_taken() - steps;
+    if (checkpointer_) checkpointer_->forget_after(steps);
+    loader_->stop();
+    earlier_bytes_read_ += loader_->bytes_read();
+    make_loader(steps);
+    return true;
+}
+
 void Training::write_rows(const std::vector<StepNews>& news)
 {
     if (!rows_) return;
@@ -175,7 +222,7 @@ void Training::sample(std::optional<double> gradient_norm)
     instruments_->sample({.loss = model_->loss(),
                           .gradient_norm = gradient_norm,
                           .queue_depth = loader_->queue_depth(),
-                          .bytes_read = loader_->bytes_read()});
+                          .bytes_read = earlier_bytes_read_ + loader_->bytes_read()});
 }
 
 void Training::show_metrics(bool running)
@@ -229,6 +276,8 @@ nlohmann::ordered_json Training::result()
     mine["skipped_records"] = skipped_.count();
     if (model_->loss()) mine["loss"] = *model_->loss();
     mine["alterations"] = alterer_->count();
+    mine["guards"] = guards_->summary();
+    if (golden_) mine["golden"] = golden_->summary();
     mine["injected_delays"] = {{"count", injector_->count()}, {"ns", injector_->total_ns()}};
     const std::vector<std::string> texts = exchanges_.gather(mine.dump()).get();
     if (exchanges_.rank() != 0) return nullptr;
@@ -236,6 +285,8 @@ nlohmann::ordered_json Training::result()
     nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
     for (const std::string& text : texts) ranks.push_back(nlohmann::ordered_json::parse(text));
     for (const auto& rank : ranks) ranks_agree_ = ranks_agree_ && rank["checksum"] == mine["checksum"];
+    for (const auto& rank : ranks)
+        stopped_by_guard_ = stopped_by_guard_ || (rank["guards"].is_object() && rank["guards"]["stopped"].get<bool>());
 
     nlohmann::ordered_json result = to_json(sums_, exchanges_.size() * plan_.batch * plan_.accumulate);
     const std::optional<double> overlap = overlap_percent(sums_, instruments_->exchange_ns());
@@ -246,7 +297,7 @@ nlohmann::ordered_json Training::result()
     result["parameters"] = model_->parameter_count();
     result["checksum"] = mine["checksum"];
     result["ranks_agree"] = ranks_agree_;
-    result["bytes_read"] = loader_->bytes_read();
+    result["bytes_read"] = earlier_bytes_read_ + loader_->bytes_read();
     std::int64_t skipped = 0;
     for (const auto& rank : ranks) skipped += rank["skipped_records"].get<std::int64_t>();
     result["skipped_records"] = skipped;
@@ -254,6 +305,8 @@ nlohmann::ordered_json Training::result()
     result["stopped_by_signal"] = ends_->stop() == Stop::signal;
     result["first_step"] = first_step_;
     result["resumed_from"] = earlier_.string();
+    result["guards"] = of_all_ranks(ranks);
+    result["replicas"] = guards_->replicas();
     result["checkpoints"] = checkpointer_ ? checkpointer_->summary() : nullptr;
 
     nlohmann::ordered_json recorded = result;

@@ -7,6 +7,8 @@
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"
+#include "ddl-workloads/guards/golden.hpp"
+#include "ddl-workloads/guards/guards.hpp"
 #include "ddl-workloads/instruments/control_delay.hpp"
 #include "ddl-workloads/instruments/injected_delay.hpp"
 #include "ddl-workloads/instruments/instruments.hpp"
@@ -56,6 +58,9 @@ class Training {
         return !strategy_card_.synchronous || ranks_agree_ || told_to_differ(plan_.alterations);
     }
 
+    // Whether a guard found what must end the training (--on-guard). Rank 0, after result().
+    bool stopped_by_guard() const { return stopped_by_guard_; }
+
     // Checkpoints that were due and could not be written; rank 0, after result().
     std::int64_t lost_checkpoints() const { return checkpointer_ ? checkpointer_->failures() : 0; }
 
@@ -65,14 +70,18 @@ class Training {
     void describe_in_trace();
     void make_model(const ModelPlan& plan);
     void make_checkpointer();
-    void make_loader();
+    void make_loader(std::int64_t steps_done);
     Reading reading() const;
     void inject_delays();
     void make_alterer();
+    void check_guards();
+    void make_guards();
     void write_record(const nlohmann::ordered_json& result);
 
     void take_step(std::uint64_t step);
     void pass(bool first, bool last);
+    void hear(const std::vector<StepNews>& news);
+    bool went_back();
     std::int64_t steps_per_epoch() const;
     void finish_after_signal();
     void checkpoint(std::int64_t steps);
@@ -80,7 +89,9 @@ class Training {
     {
         return exchanges_.size() == 1 || (strategy_card_.synchronous && !told_to_differ(plan_.alterations));
     }
-    std::int64_t steps_done() const { return first_step_ + sums_.steps; }
+    // Of the training: steps that were taken back are not among them, but among those that were taken.
+    std::int64_t steps_done() const { return steps_taken() - taken_back_; }
+    std::int64_t steps_taken() const { return first_step_ + sums_.steps; }
     void write_rows(const std::vector<StepNews>& news);
     void sample(std::optional<double> gradient_norm);
     void show_progress();
@@ -108,8 +119,10 @@ class Training {
     std::optional<ControlDelay> control_delay_;
     std::optional<DelayInjector> injector_;
     std::optional<LiveAlterer> alterer_;
-    std::optional<StallWatch> stall_watch_;  // while it runs
-    std::optional<Ends> ends_;               // from run() on
+    std::optional<Guards> guards_;
+    std::optional<GoldenComparison> golden_;  // if asked for
+    std::optional<StallWatch> stall_watch_;   // while it runs
+    std::optional<Ends> ends_;                // from run() on
     std::optional<StepExchange> exchange_;
     std::optional<Checkpointer> checkpointer_;
     std::optional<training::StepRows> rows_;   // rank 0
@@ -118,11 +131,14 @@ class Training {
 
     bool step_follows_at_once_ = true;  // no evaluation or checkpoint since the last step: what was asked still holds
     std::int64_t first_step_ = 0;       // so many were made before this run
+    std::int64_t taken_back_ = 0;       // steps, by a guard
+    std::int64_t earlier_bytes_read_ = 0;  // by the loaders of steps that were taken back
     StepNews news_;
     StepSums sums_;
     std::int64_t evaluated_after_ = 0;  // steps
     std::optional<double> accuracy_;    // rank 0
     bool ranks_agree_ = true;
+    bool stopped_by_guard_ = false;  // rank 0
     SkippedRecords skipped_;
 };
 

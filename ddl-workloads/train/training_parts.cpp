@@ -1,10 +1,12 @@
 // What a training is made of: its directory, its trace, its input, its model and strategy, its checkpoints.
 #include "base/contract/run_directory.hpp"
+#include "base/contract/soft_error_tables.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
 #include "base/system/local_rank.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
+#include "ddl-workloads/train/resume.hpp"
 #include "ddl-workloads/train/training.hpp"
 #include "ddl-workloads/train/training_state.hpp"
 
@@ -22,6 +24,7 @@ void Training::prepare_parts()
         base::fail_usage("--checkpoint-by rank0: with ",
                          strategy_card_.synchronous ? "--alter" : "--strategy " + plan_.strategy,
                          " every rank has a state of its own; --checkpoint-by sharded writes them all");
+    check_guards();
     if (exchanges_.rank() == 0) claim();
     exchanges_.barrier().get();
     earlier_ = as_rank0_found(earlier_, exchanges_);
@@ -43,7 +46,7 @@ void Training::prepare_parts()
                        .process_metrics = &process_metrics_},
         exchanges_);
     describe_in_trace();
-    make_loader();
+    make_loader(first_step_);
     make_model({.shape = data_.shape,
                 .optimizer = plan_.optimizer,
                 .seed = plan_.seed,
@@ -57,6 +60,7 @@ void Training::prepare_parts()
                                           model_->computes_while_stopped() ? "yes" : "no");
     inject_delays();
     make_alterer();
+    make_guards();
     if (plan_.delays.control.count() > 0) control_delay_.emplace(plan_.delays.control, page, exchanges_);
     exchange_.emplace(exchanges_);
     make_checkpointer();
@@ -91,15 +95,15 @@ void Training::describe_in_trace()
         instruments_->recorder().property(base::property::prefix + name, value);
 }
 
-void Training::make_loader()
+void Training::make_loader(std::int64_t steps_done)
 {
     const Sampling sampling{.batch = plan_.batch,
                             .rank = exchanges_.rank(),
                             .ranks = exchanges_.size(),
                             .seed = plan_.seed,
-                            .first_step = first_step_ * plan_.accumulate};
+                            .first_step = steps_done * plan_.accumulate};
     const std::shared_ptr<const Records> records = open_part(data_, Part::train, reading());
-    if (exchanges_.rank() == 0) skipped_.report(records->faults());
+    if (exchanges_.rank() == 0 && steps_done == first_step_) skipped_.report(records->faults());
     loader_ = std::make_unique<Loader>(LoaderPlan{.records = records,
                                                   .sampling = sampling,
                                                   .augmentation = plan_.input.augmentation,
@@ -108,7 +112,8 @@ void Training::make_loader()
                                                   .queue_batches = plan_.input.queue,
                                                   .skip_corrupt = plan_.input.skip_corrupt,
                                                   .observer = instruments_.get()});
-    if (plan_.input.access != Access::buffered && !records->past_page_cache() && exchanges_.rank() == 0)
+    if (steps_done == first_step_ && plan_.input.access != Access::buffered && !records->past_page_cache() &&
+        exchanges_.rank() == 0)
         base::warn("the data set ", data_.text, " is in memory (tmpfs): its input is no I/O");
 }
 
@@ -170,6 +175,36 @@ void Training::make_alterer()
             base::fail_usage(
                 "--alter: with --strategy zero1 a rank has no whole mean/; gradient/ is before the exchange");
     alterer_.emplace(instruments_->recorder(), instruments_->main(), *model_, std::move(mine));
+}
+
+// Before anything is made, so that nothing is left behind.
+void Training::check_guards()
+{
+    if (plan_.guards.replicas_every > 0) {
+        const char* const option = plan_.guards.has("replicas") ? "--guard replicas: " : "--replicas-every: ";
+        if (!strategy_card_.synchronous)
+            base::fail_usage(option, "with --strategy ", plan_.strategy, " every rank has a state of its own");
+        if (exchanges_.size() == 1) base::fail_usage(option, "there is one rank, and none to compare it with");
+    }
+    if (!plan_.guards.golden.empty()) golden_.emplace(plan_.guards.golden);
+}
+
+// Collective.
+void Training::make_guards()
+{
+    if (golden_) {
+        check_same_training(CheckpointReader{golden_->first()}.meta(),
+                            checkpoint_meta(plan_, exchanges_.size(), steps_per_epoch(), first_step_), "--golden");
+        if (exchanges_.rank() == 0)
+            base::CsvWriter{directory_ / base::soft_errors::propagation, base::soft_errors::propagation_columns};
+        exchanges_.barrier().get();
+        golden_->record(instruments_->recorder(), instruments_->main(), directory_, exchanges_.rank(), 0);
+    }
+    guards_.emplace(plan_.guards, Guarded{.recorder = instruments_->recorder(),
+                                          .location = instruments_->main(),
+                                          .model = *model_,
+                                          .exchanges = exchanges_,
+                                          .directory = directory_});
 }
 
 }  // namespace ddl

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
+#include "ddl-workloads/guards/replicas.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
@@ -13,7 +14,7 @@
 namespace ddl {
 
 // A later one outweighs an earlier one.
-enum class Stop : std::int64_t { no = 0, time_is_up = 1, loss = 2, accuracy = 3, signal = 4 };
+enum class Stop : std::int64_t { no = 0, time_is_up = 1, loss = 2, accuracy = 3, guard = 4, signal = 5 };
 
 struct StepNews {
     Stop wish = Stop::no;
@@ -21,6 +22,7 @@ struct StepNews {
     StepTimes last = {};              // of the last complete step
     double loss = 0.0;                // of this rank's batch in that step, if the model has one
     CheckpointNews checkpoint = {};
+    ReplicaNews replicas = {};
     base::ControlRequest control = base::ControlRequest::none;  // rank 0's: what all ranks do in the next step
 };
 

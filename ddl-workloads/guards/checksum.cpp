@@ -1,0 +1,36 @@
+// The state that forward uses is the one that the last update left behind, to the bit.
+#include "ddl-workloads/guards/guard.hpp"
+
+namespace ddl {
+
+namespace {
+
+class Checksum : public Guard {
+ public:
+    bool remembers_update() const override { return true; }
+    void after_update(StateLook& look) override { updated_ = look.checksums(); }
+
+    std::vector<Finding> before_forward(StateLook& look) override
+    {
+        std::vector<Finding> found;
+        if (updated_.empty()) return found;
+        for (std::size_t i = 0; i < updated_.size(); ++i)
+            if (look.checksums()[i] != updated_[i]) found.push_back({i, "changed since the update"});
+        return found;
+    }
+
+ private:
+    std::vector<std::uint32_t> updated_;  // of each tensor
+};
+
+}  // namespace
+
+extern const GuardCard checksum_guard;
+const GuardCard checksum_guard{
+    .name = "checksum",
+    .summary = "before forward: tensors whose CRC-32C is not what it was after the update",
+    .options = {},
+    .make = [](const base::Settings&) -> std::unique_ptr<Guard> { return std::make_unique<Checksum>(); },
+};
+
+}  // namespace ddl

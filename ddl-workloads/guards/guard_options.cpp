@@ -1,0 +1,99 @@
+#include "ddl-workloads/guards/guard_options.hpp"
+
+#include "base/cli/option_checks.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+constexpr std::array reactions{std::pair{Reaction::tell, "tell"}, std::pair{Reaction::stop, "stop"},
+                               std::pair{Reaction::repair, "repair"}, std::pair{Reaction::rollback, "rollback"}};
+
+// NAME, NAME=VALUE of its first option, or NAME[option=value,..].
+base::PlugInText parse_guard(const std::string& text)
+{
+    const std::size_t equals = text.find('=');
+    const bool short_form = equals != std::string::npos && text.find('[') > equals;
+    base::PlugInText guard = base::parse_plug_in(short_form ? text.substr(0, equals) : text);
+    const GuardCard& card = guard_registry().find(guard.name);
+    if (short_form && card.options.empty()) base::fail_usage("--guard ", text, ": ", card.name, " takes no value");
+    if (short_form) guard.options[card.options.front().name] = text.substr(equals + 1);
+    card.make(guard_registry().settings(card, guard.options));
+    return guard;
+}
+
+}  // namespace
+
+bool GuardPlan::has(const std::string& guard) const
+{
+    return std::any_of(guards.begin(), guards.end(), [&](const auto& one) { return one.name == guard; });
+}
+
+std::string text(Reaction reaction)
+{
+    for (const auto& [of, word] : reactions)
+        if (of == reaction) return word;
+    return {};
+}
+
+void parse_guards(const std::string& guards, GuardPlan& plan)
+{
+    plan.text = guards;
+    plan.guards.clear();
+    for (const std::string& one : base::split(guards, ',')) {
+        base::PlugInText guard = parse_guard(one);
+        if (plan.has(guard.name)) base::fail_usage("--guard ", guards, ": ", guard.name, " is there twice");
+        plan.guards.push_back(std::move(guard));
+    }
+    if (plan.has("replicas") && plan.replicas_every == 0) plan.replicas_every = 1;
+}
+
+void parse_reaction(const std::string& reaction, GuardPlan& plan)
+{
+    const std::size_t equals = reaction.find('=');
+    const std::string word = reaction.substr(0, equals);
+    const auto found =
+        std::find_if(reactions.begin(), reactions.end(), [&](const auto& one) { return one.second == word; });
+    std::vector<std::string> words;
+    for (const auto& one : reactions) words.emplace_back(one.second);
+    if (found == reactions.end())
+        base::fail_usage("--on-guard ", reaction, " is none of ", base::join_words(words, ", "),
+                         base::did_you_mean(word, words));
+    plan.reaction = found->first;
+    if (equals == std::string::npos) return;
+    if (plan.reaction != Reaction::rollback) base::fail_usage("--on-guard ", reaction, ": ", word, " takes no value");
+    plan.copy_every = base::parsed<std::int64_t>("--on-guard rollback", reaction.substr(equals + 1));
+    base::check_at_least<std::int64_t>(1, plan.copy_every, "--on-guard rollback");
+}
+
+GuardOptions::GuardOptions(base::Options& options, GuardPlan& plan) : options_{options}, plan_{plan}
+{
+    options.add("guard", guards_,
+                "what watches over state and gradients: range=2,norm=10x,checksum,replicas (--list shows all)",
+                "GUARDS");
+    options.add(
+        "on-guard", reaction_,
+        "what a guard's finding leads to: tell, stop (exit code 3), repair (from a sound rank, else clipped) or "
+        "rollback=STEPS (to a copy in memory, kept that often)",
+        "HOW");
+    options.add("replicas-every", plan.replicas_every,
+                "compare the state of the ranks every so many steps: divergence.csv; 0: never", "NUMBER");
+    options.add("golden", plan.golden, "compare with the checkpoints of that unaltered training: propagation.csv",
+                "DIR");
+}
+
+void GuardOptions::read() const
+{
+    base::check_at_least<std::int64_t>(0, plan_.replicas_every, "--replicas-every");
+    parse_guards(guards_, plan_);
+    parse_reaction(reaction_, plan_);
+    if (options_.given("on-guard") && plan_.guards.empty())
+        base::fail_usage("--on-guard ", reaction_, ": --guard says what is watched for");
+}
+
+}  // namespace ddl

@@ -1,0 +1,28 @@
+// A copy of a rank's state in memory, to go back to.
+#pragma once
+
+#include "ddl-workloads/models/model.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace ddl {
+
+class StateCopy {
+ public:
+    // Random numbers included. The memory is that of the copy before.
+    void keep(Model& model, std::int64_t steps_done);
+
+    // Between two steps, or before forward.
+    void restore(Model& model) const;
+
+    std::optional<std::int64_t> steps_done() const { return steps_done_; }  // none: there is no copy
+
+ private:
+    std::vector<std::vector<std::byte>> tensors_;
+    std::optional<std::int64_t> steps_done_;
+};
+
+}  // namespace ddl

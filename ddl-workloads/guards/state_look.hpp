@@ -1,0 +1,40 @@
+// The numbers of a rank's model and optimizer at one moment of a step, for all guards that look at them.
+#pragma once
+
+#include "base/state/checksums.hpp"
+#include "ddl-workloads/models/model.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace ddl {
+
+class StateLook {
+ public:
+    // Views, which hold until the next step. States of random numbers (meta/) are not among them.
+    explicit StateLook(Model& model) : tensors_{model.state()}
+    {
+        std::erase_if(tensors_, [](const StateTensor& tensor) { return tensor.path.starts_with("meta/"); });
+    }
+
+    // In the same order at every look, and on all ranks.
+    const std::vector<StateTensor>& tensors() const { return tensors_; }
+
+    // CRC-32C of each, computed once.
+    const std::vector<std::uint32_t>& checksums()
+    {
+        if (checksums_.empty())
+            for (const StateTensor& tensor : tensors_) checksums_.push_back(base::crc32c(tensor.bytes));
+        return checksums_;
+    }
+
+    // The numbers were changed.
+    void changed() { checksums_.clear(); }
+
+ private:
+    std::vector<StateTensor> tensors_;
+    std::vector<std::uint32_t> checksums_;
+};
+
+}  // namespace ddl

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Guards of a real training catch what was altered, where it was, and nothing else; what they repair is as if it had
+never been altered.
+
+    guards_test.py BIN     exit code 77: no python3-h5py, no mpirun, or ddl-train has no mlp
+
+Which numbers are altered is written here; what is expected follows from where, and from h5py's reading of checkpoints.
+"""
+import csv
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import h5py
+    import numpy as np
+except ImportError:
+    print("SKIPPED: no python3-h5py")
+    sys.exit(77)
+
+BIN = pathlib.Path(sys.argv[1])
+ALL = "range=2,norm=10x,checksum,replicas"
+WEIGHT = "model/layers.0.weight"  # replaced by what the model has
+HERE = None
+COUNT = 0
+
+
+def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off"):
+    """Where it wrote, its result (what it said on stderr if it ended with a usage error)."""
+    global COUNT
+    COUNT += 1
+    out = HERE / f"{COUNT}"
+    command = [str(word) for word in (
+        "mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, BIN / "ddl-train", "--model", "mlp[hidden=16]",
+        "--data", "synthetic[samples=480]", "--weight-decay", 0, "--trace", trace, "--json", "--strategy", strategy,
+        "--steps", steps, "--out", out, *words)]
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    assert done.returncode == code, f"{command}: {done.returncode}: {done.stderr[-2000:]}"
+    return out / "train", json.loads(done.stdout.splitlines()[0]) if code in (0, 3) else done.stderr
+
+
+def flip(path, index, bit):
+    record = HERE / f"flip{len(list(HERE.glob('flip*')))}.json"
+    record.write_text(json.dumps({path: [[index], [bit]]}))
+    return record
+
+
+def rows(train_part, table):
+    with open(train_part / table, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def caught(train_part):
+    return [(row["guard"], int(row["step"]), row["rank"], row["tensor"]) for row in rows(train_part, "guards.csv")]
+
+
+def traced(train_part, kind, name):
+    """A metric or region of the archive, as trace-info sums it up."""
+    done = subprocess.run([str(BIN / "trace-info"), "--json", str(train_part / "trace/traces.otf2")], check=True,
+                          capture_output=True, text=True)
+    found, = (one for one in json.loads(done.stdout)[kind] if one["name"] == name)
+    return found
+
+
+def tensors_of(checkpoint):
+    with h5py.File(checkpoint / "checkpoint.h5") as file:
+        found = {}
+        file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
+        return found
+
+
+def without_alterations(truth):
+    """No guard catches anything, and none changes anything."""
+    for strategy in ("naive", "ddp", "cycle", "zero1"):
+        out, result = train("--guard", ALL, "--on-guard", "rollback=4", strategy=strategy)
+        assert set(result["guards"]["caught"].values()) == {0}, (strategy, result["guards"])
+        assert result["replicas"]["compared"] == 21 and result["replicas"]["differing"] == 0, result["replicas"]
+        assert not caught(out) and not rows(out, "divergence.csv")
+        assert result["checksum"] == truth, strategy
+    out, result = train("--guard", "range,norm,checksum", "--on-guard", "stop", strategy="none")
+    assert not caught(out) and result["ended_by"] == "steps"
+
+
+def one_rank_diverges():
+    """The first comparison not before the alteration names the rank, if there are three, and the tensor."""
+    momentum = WEIGHT.replace("model/", "optimizer/momentum/")
+    for path, ranks in ((WEIGHT, 3), (WEIGHT, 2), (momentum, 3)):
+        out, result = train("--alter", f"1:7:{flip(path, 5, 9)}", "--replicas-every", 5, ranks=ranks,
+                            trace="on" if ranks == 3 else "off")
+        found = rows(out, "divergence.csv")
+        assert found[0]["step"] == "10" and found[0]["rank"] == ("1" if ranks == 3 else ""), found
+        assert {row["tensor"] for row in found} == {path, WEIGHT}, found
+        if path == WEIGHT and ranks == 3:  # compared five times on three ranks, and three times one tensor of one
+            metric = traced(out, "metrics", "replicas_differ")
+            assert metric["values"] == 15 and metric["most"] == 1 and abs(metric["mean"] - 3 / 15) < 1e-9, metric
+            assert traced(out, "regions", "guard replicas")["visits"] == 15
+        assert result["replicas"] == {"every": 5, "compared": 5, "differing": 3, "first_step": 10}, result["replicas"]
+    mean = WEIGHT.replace("model/", "mean/")
+    out, result = train("--alter", f"1:7:{flip(mean, 5, 9)}", "--guard", "replicas", ranks=3)
+    assert {row[:3] for row in caught(out)} == {("replicas", 8, "1")}, caught(out)
+    for path in ("gradient/" + WEIGHT[6:], "input/images"):
+        out, result = train("--alter", f"1:7:{flip(path, 5, 2)}", "--guard", "replicas")
+        assert not caught(out) and result["ranks_agree"]
+
+
+def state_is_watched():
+    """`checksum` catches any flip, `range` at 2 any of bit 1, in its step; `replicas` too."""
+    for strategy, rank, step, bit in (("naive", 0, 0, 31), ("ddp", 1, 3, 1), ("cycle", 0, 9, 0), ("zero1", 1, 19, 20)):
+        out, result = train("--alter", f"{rank}:{step}:{flip(WEIGHT, 7, bit)}", "--guard", "checksum,range=2",
+                            strategy=strategy)
+        found = caught(out)
+        assert ("checksum", step, str(rank), WEIGHT) in found, (strategy, found)
+        assert (("range", step, str(rank), WEIGHT) in found) == (bit == 1), (strategy, found)
+        assert [row for row in found if row[0] == "checksum"] == [("checksum", step, str(rank), WEIGHT)], found
+    # Found in step 3, reported in step 4, heard in step 5, which is the last.
+    out, result = train("--alter", f"1:3:{flip(WEIGHT, 7, 1)}", "--guard", "range=2", "--on-guard", "stop", code=3)
+    assert result["ended_by"] == "guard" and result["steps"] == 6 and result["guards"]["stopped"], result
+    assert caught(out)[0] == ("range", 3, "1", WEIGHT) and rows(out, "guards.csv")[0]["done"] == "stopped"
+
+
+def state_is_repaired(truth, truth_of_three):
+    """Where a rank is sound the training ends as if nothing had been altered."""
+    for bit, guards, ranks, end in ((1, "range=2", 2, truth), (12, "checksum", 2, truth),
+                                    (12, "replicas", 3, truth_of_three)):
+        out, result = train("--alter", f"1:7:{flip(WEIGHT, 5, bit)}", "--guard", guards, "--on-guard", "repair",
+                            ranks=ranks)
+        assert [row["done"] for row in rows(out, "guards.csv")] == ["copied from rank 0"], rows(out, "guards.csv")
+        assert result["checksum"] == end and result["ranks_agree"] and result["guards"]["repaired"] == 1, guards
+    out, result = train("--alter", f"1:7:{flip(WEIGHT, 5, 12)}", "--guard", "replicas", "--on-guard", "repair")
+    assert [row["done"] for row in rows(out, "guards.csv")] == ["not repaired"] and not result["ranks_agree"]
+    out, result = train("--alter", f"all:7:{flip(WEIGHT, 5, 1)}", "--guard", "range=2", "--on-guard", "repair")
+    assert {row["done"] for row in rows(out, "guards.csv")} == {"clipped"} and result["ranks_agree"]
+    assert result["loss"] is not None and result["loss"] < 10, result["loss"]
+
+
+def steps_are_taken_back(truth):
+    """What was altered once is not altered when the steps are made again."""
+    gradient = "gradient/" + WEIGHT[6:]
+    for path, guards, strategy in ((WEIGHT, "range=2", "ddp"), (gradient, "norm=10x", "naive"),
+                                   (WEIGHT, "checksum", "cycle")):
+        out, result = train("--alter", f"1:10:{flip(path, 5, 1)}", "--guard", guards, "--on-guard", "rollback=4",
+                            "--checkpoint-every", 5, "--checkpoint-by", "sharded", strategy=strategy)
+        back = 8
+        seen = 11 if path == gradient else 10  # of a gradient ranks agree before the next forward
+        assert result["guards"]["rollbacks"] == 1 and result["steps"] == 20 + seen - back, result
+        assert result["checksum"] == truth, (path, strategy, caught(out))
+        assert rows(out, "guards.csv")[0]["done"] == f"rolled back to {back} steps done"
+        steps = [int(row["step"]) for row in rows(out, "steps.csv") if row["rank"] == "0"]
+        assert steps == list(range(20 + seen - back)), steps
+        assert sorted(path.name for path in (out / "checkpoints").iterdir())[-1] == "step-000000020"
+
+
+def propagation(golden, checkpoint, altered):
+    """What the table says is what h5py reads in the checkpoints of both."""
+    out, result = train("--alter", f"0:12:{flip(WEIGHT, 5, 8)}", "--golden", golden, "--checkpoint-every", 10,
+                        "--checkpoint-by", "sharded", trace="on")
+    metric = traced(out, "metrics", "weight_distance")
+    assert metric["values"] == 4 and metric["least"] == 0 and metric["most"] > 0, metric  # twice on two ranks
+    found = rows(out, "propagation.csv")
+    assert {row["step"] for row in found} == {"20"} and {row["rank"] for row in found} == {"0", "1"}, found
+    was = tensors_of(golden / "train/checkpoints/step-000000020")
+    for rank in (0, 1):
+        with h5py.File(out / f"checkpoints/step-000000020/shard-{rank}.h5") as file:
+            expected = {}
+            for name, there in was.items():
+                here = np.asarray(file[name][()])
+                if name.startswith("meta/") or np.array_equal(here, there):
+                    continue
+                wide = there.astype("f8")
+                difference = here.astype("f8") - wide
+                expected[name] = (int(np.sum(here != there)), np.linalg.norm(difference) / np.linalg.norm(wide),
+                                  np.abs(difference).max())
+        table = {row["tensor"]: row for row in found if row["rank"] == str(rank)}
+        assert set(table) == set(expected), (rank, set(table) ^ set(expected))
+        for name, (count, relative, largest) in expected.items():
+            row = table[name]
+            assert int(row["differing"]) == count and row["not_finite"] == "0", (row, count)
+            assert abs(float(row["relative_l2"]) / relative - 1) < 1e-9, (row, relative)
+            assert abs(float(row["largest"]) / largest - 1) < 1e-9, (row, largest)
+    out, result = train("--golden", golden, "--guard", "range")
+    assert not rows(out, "propagation.csv")
+    # An altered checkpoint is the same on all ranks. Not finite from the beginning, it has nothing to go back to.
+    out, result = train("--resume", altered, "--guard", "replicas,range", steps=15)
+    assert {row[0] for row in caught(out)} == {"range"}, caught(out)
+    out, result = train("--resume", altered, "--guard", "range", "--on-guard", "rollback", steps=15, code=3)
+    assert rows(out, "guards.csv")[0]["done"].startswith("stopped"), rows(out, "guards.csv")
+
+
+def refused():
+    _, said = train("--guard", "replicas", strategy="none", code=2)
+    assert "a state of its own" in said, said
+    for words, ranks, part in ((("--replicas-every", "2"), 1, "one rank"),
+                               (("--guard", "rang=2"), 1, "did you mean range"),
+                               (("--guard", "range=-1"), 1, "above zero"),
+                               (("--guard", "checksum=3"), 1, "takes no value"),
+                               (("--guard", "range", "--on-guard", "repiar"), 1, "did you mean repair"),
+                               (("--on-guard", "stop"), 1, "--guard says"),
+                               (("--guard", "norm=1x"), 1, "above 1"),
+                               (("--guard", "range,range"), 1, "twice")):
+        _, said = train(*words, ranks=ranks, code=2)
+        assert part in said, (words, said)
+    _, said = train("--golden", HERE / "nowhere", ranks=1, code=1)
+    assert "no checkpoint" in said, said
+
+
+def main():
+    global HERE, WEIGHT
+    listed = subprocess.run([str(BIN / "ddl-train"), "--list"], capture_output=True, text=True, check=True).stdout
+    if shutil.which("mpirun") is None or "mlp" not in listed:
+        print("SKIPPED: no mpirun, or ddl-train has no mlp")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as name:
+        HERE = pathlib.Path(name)
+        out, result = train("--checkpoint-every", 10, "--checkpoint-keep", 0)
+        golden, truth = out.parent, result["checksum"]
+        begun = out / "checkpoints/step-000000010"
+        with h5py.File(begun / "checkpoint.h5") as file:
+            WEIGHT = "model/" + next(key for key in file["model"] if file["model"][key].ndim == 2)
+        altered = HERE / "altered"
+        subprocess.run([str(BIN / "noisegen"), "alter", str(begun), "--location", WEIGHT, "--flips", "30", "--bits",
+                        "1", "--out", str(altered)], check=True, capture_output=True)
+        _, three = train(ranks=3)
+        without_alterations(truth)
+        one_rank_diverges()
+        state_is_watched()
+        state_is_repaired(truth, three["checksum"])
+        steps_are_taken_back(truth)
+        propagation(golden, begun, altered)
+        refused()
+        print("passed")
+
+
+if __name__ == "__main__":
+    main()
