@@ -185,11 +185,7 @@ void CsvWriter::finish()
 {
     write_held();
     if (unfinished_.empty()) return;
-    const int renamed = ::renameat2(AT_FDCWD, unfinished_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
-    if (renamed < 0 && errno == EINVAL)  // not on every file system
-        check_errno(::rename(unfinished_.c_str(), path_.c_str()), "create ", path_.string());
-    else
-        check_errno(renamed, "create ", path_.string());
+    check_errno(rename_unless_taken(unfinished_, path_), "create ", path_.string());
     unfinished_.clear();
 }
 

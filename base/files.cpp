@@ -57,13 +57,15 @@ WholeDirectory::~WholeDirectory()
     if (!beside_.empty()) fs::remove_all(beside_, ignored);
 }
 
+int rename_unless_taken(const fs::path& from, const fs::path& to)
+{
+    const int code = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
+    return code < 0 && errno == EINVAL ? ::rename(from.c_str(), to.c_str()) : code;
+}
+
 void WholeDirectory::finish()
 {
-    const auto rename = [&](unsigned flags) {
-        return ::renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, wanted_.c_str(), flags);
-    };
-    int code = rename(RENAME_NOREPLACE);
-    if (code < 0 && errno == EINVAL) code = rename(0);  // not on every file system; only an empty directory is replaced
+    const int code = rename_unless_taken(beside_, wanted_);
     if (code < 0 && (errno == EEXIST || errno == ENOTEMPTY)) fail_taken(wanted_);
     check_errno(code, "create ", wanted_.string());
     beside_.clear();

@@ -12,6 +12,10 @@ namespace base {
 // Throws UsageError: what is to be written is already there. Nothing is overwritten.
 [[noreturn]] void fail_taken(const std::filesystem::path& path);
 
+// Renames, or fails with EEXIST (ENOTEMPTY) where the name is taken. Returns as rename() does. On file systems that
+// cannot refuse, a file that another process has made since is replaced.
+int rename_unless_taken(const std::filesystem::path& from, const std::filesystem::path& to);
+
 // A program's own directory in a run. Until keep() it is taken away again in the end: after a failure at the start the
 // same command can be given again.
 class ClaimedPart {

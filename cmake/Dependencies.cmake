@@ -7,7 +7,7 @@ find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(nlohmann_json 3.11 REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 
-# house_find(NAME TARGET): remembers whether TARGET is there.
+# house_found(NAME VARIABLE): CROSSTALK_HAS_<NAME> is what VARIABLE holds.
 macro(house_found name)
   set(CROSSTALK_HAS_${name} ${${ARGV1}})
 endmacro()

@@ -1,31 +1,25 @@
-// What `interference compare` of six runs costs beside six single passes (`trace-steps`, which reads an archive once
-// and writes its steps), in pairs of CPU time; and its peak memory with four times as many events in as many steps.
+// What `interference compare` of six runs costs: CPU time beside that of `trace-steps`, which reads an archive once and
+// writes its steps, of each of them; and its peak memory beside that with a quarter of the events in as many steps.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "testing/archives/raw_archive.hpp"
+#include "testing/bench_rows.hpp"
 #include "testing/paired.hpp"
+#include "testing/process_cost.hpp"
 #include "testing/testing.hpp"
 
-#include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <string>
 #include <vector>
-
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::size_t pairs = 7;
-constexpr int runs_of_a_set = 3;
+constexpr std::ptrdiff_t runs_of_a_set = 3;
 constexpr std::uint32_t ranks = 2;
 constexpr std::uint64_t steps = 2'000;
-constexpr double aim = 1.3;
 
 struct Shape {
     std::uint64_t events_of_a_rank = 0;  // about so many
@@ -59,7 +53,7 @@ void write_rank(OTF2_EvtWriter* events, const Shape& shape, std::uint64_t seed)
     OTF2_AttributeList_Delete(attributes);
 }
 
-fs::path write_archive(const fs::path& directory, const Shape& shape, std::uint64_t seed)
+void write_archive(const fs::path& directory, const Shape& shape, std::uint64_t seed)
 {
     otf2::RawArchive archive{directory};
     for (std::uint32_t rank = 0; rank < ranks; ++rank) write_rank(archive.events(rank), shape, ranks * seed + rank);
@@ -87,60 +81,41 @@ fs::path write_archive(const fs::path& directory, const Shape& shape, std::uint6
                                     OTF2_GROUP_FLAG_NONE, ranks, members.data());
     OTF2_GlobalDefWriter_WriteComm(definitions, 0, world, 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
     archive.finish();
-    return directory / base::file::anchor;
 }
 
-struct Cost {
-    double cpu_s = 0.0;  // of the program and of all that it started
-    double peak_mb = 0.0;
-};
-
-Cost cost_of(const std::vector<std::string>& words)
-{
-    const pid_t child = base::check_errno(::fork(), "start a process");
-    if (child == 0) {
-        std::vector<char*> arguments;
-        for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-        arguments.push_back(nullptr);
-        ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
-        ::execv(arguments.front(), arguments.data());
-        std::_Exit(127);
-    }
-    int status = 0;
-    rusage used{};
-    base::check_errno(::wait4(child, &status, 0, &used), "wait for a process");
-    if (status != 0) base::fail(words.front(), " failed");
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-    };
-    return {seconds(used.ru_utime) + seconds(used.ru_stime), static_cast<double>(used.ru_maxrss) / 1e3};
-}
-
+// Runs without noise and runs with it.
 class Sets {
  public:
     Sets(const fs::path& folder, const Shape& shape) : out_{folder / "out"}
     {
-        for (int run = 0; run < 2 * runs_of_a_set; ++run)
-            archives_.push_back(
-                write_archive(folder / ("run-" + std::to_string(run)), shape, static_cast<std::uint64_t>(run)));
+        for (std::uint64_t run = 0; run < 2 * runs_of_a_set; ++run) {
+            const fs::path archive = folder / ("run-" + std::to_string(run));
+            testing::peak_mb([&] { write_archive(archive, shape, run); });
+            archives_.push_back(archive / base::file::anchor);
+        }
     }
 
-    Cost compare() const
+    double compare_cpu_s() const
     {
-        std::vector<std::string> words{CROSSTALK_BIN "/interference", "compare", "--out", out_.string(), "--quiet"};
+        std::vector<std::string> words{CROSSTALK_BIN "/interference", "compare", "--out", out_, "--quiet"};
         words.insert(words.end(), archives_.begin(), archives_.begin() + runs_of_a_set);
         words.emplace_back("--noisy");
         words.insert(words.end(), archives_.begin() + runs_of_a_set, archives_.end());
         fs::remove_all(out_);
-        return cost_of(words);
+        return testing::cost_of_program(words).cpu_s;
     }
 
-    double passes_s() const
+    double compare_peak_mb() const
+    {
+        return testing::peak_mb([&] { compare_cpu_s(); });
+    }
+
+    double passes_cpu_s() const
     {
         double all = 0.0;
         for (const std::string& archive : archives_) {
             fs::remove_all(out_);
-            all += cost_of({CROSSTALK_BIN "/trace-steps", archive, "-o", out_.string()}).cpu_s;
+            all += testing::cost_of_program({CROSSTALK_BIN "/trace-steps", archive, "-o", out_}).cpu_s;
         }
         return all;
     }
@@ -150,23 +125,27 @@ class Sets {
     std::vector<std::string> archives_;
 };
 
+void measure(bool numbered, testing::BenchRows& rows)
+{
+    const testing::Scratch scratch;
+    const Sets few{scratch / "few", {250'000, numbered}};
+    const Sets many{scratch / "many", {1'000'000, numbered}};
+    const std::string steps = numbered ? "numbered steps" : "steps that have to be found";
+    const std::string of = "interference compare, 6 runs of 2 ranks, a million events a rank, " + steps;
+    rows.add({of + ": CPU", "trace-steps of each", "s"},
+             testing::measure_in_pairs(
+                 pairs, [&] { return many.compare_cpu_s(); }, [&] { return many.passes_cpu_s(); }),
+             testing::at_most(1.3));
+    rows.add({.name = of + ": most memory", .unit = "MB"}, many.compare_peak_mb());
+    rows.add({.name = of + ": most memory, of a quarter of the events", .unit = "MB"}, few.compare_peak_mb());
+}
+
 }  // namespace
 
 int main()
 try {
-    const testing::Scratch scratch;
-    for (const bool numbered : {true, false}) {
-        const std::string how = numbered ? "numbered steps" : "steps that have to be found";
-        const Sets few{scratch / ("few" + how), {250'000, numbered}};
-        const Sets many{scratch / ("many" + how), {1'000'000, numbered}};
-        const testing::Paired cost = testing::measure_in_pairs(
-            pairs, [&] { return many.compare().cpu_s; }, [&] { return many.passes_s(); });
-        std::cout << "6 runs of 2 x 1,000,000 events, " << how << "\n  compare, s of CPU time      "
-                  << cost.first.text() << "\n  six single passes, s        " << cost.second.text()
-                  << "\n  ratio of the pairs          " << cost.ratio.text() << ", aim " << aim
-                  << "\n  peak memory of compare      " << many.compare().peak_mb
-                  << " MB; of a fourth of the events in as many steps " << few.compare().peak_mb << " MB" << std::endl;
-    }
+    testing::BenchRows rows{"compare-bench"};
+    for (const bool numbered : {true, false}) measure(numbered, rows);
     return base::exit_fine;
 } catch (...) {
     return base::report_failure("compare-bench");

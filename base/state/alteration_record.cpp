@@ -44,21 +44,13 @@ void append_number(std::string& text, Number number)
     text.append(room.data(), std::to_chars(room.data(), room.data() + room.size(), number).ptr);
 }
 
-std::string quoted(const std::string& text)
-{
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string all = "\"";
-    for (const char c : text) all += c == '"' ? std::string{"\"\""} : std::string{c};
-    return all + '"';
-}
-
 // By hand: a record may have many rows, and waits until they are on the device.
 std::string rows_text(const AlterationRecord& alteration)
 {
     std::vector<std::string> paths;
     std::vector<std::string> types;
     for (const AlteredTensor& tensor : alteration.tensors) {
-        paths.push_back(quoted(tensor.path) + ',');
+        paths.push_back(CsvText{tensor.path}.quoted() + ',');
         types.push_back(',' + format_name(tensor.format) + ',');
     }
     std::string text = join_words(columns, ",") + '\n';

@@ -2,6 +2,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/programs/confinement.hpp"
 #include "base/system/clock.hpp"
 
 #include <algorithm>
@@ -17,8 +18,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,28 +25,8 @@ namespace base {
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool shadowed = true;  // a sanitizer's own memory is beyond any limit
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool shadowed = true;
-#else
-constexpr bool shadowed = false;
-#endif
-#else
-constexpr bool shadowed = false;
-#endif
-
 // The first byte of what the child says.
 enum class Says : char { answer = 'a', error = 'e', usage_error = 'u' };
-
-void lower(__rlimit_resource_t resource, rlim_t most)
-{
-    rlimit found{};
-    check_errno(::getrlimit(resource, &found), "learn the limits of the reading process");
-    const rlimit less{.rlim_cur = std::min(most, found.rlim_cur), .rlim_max = found.rlim_max};
-    check_errno(::setrlimit(resource, &less), "limit the reading process");
-}
 
 // No words of the C library's or a sanitizer's about the end to come, and no file longer than it is.
 void confine(const WorkLimits& limits)
@@ -56,10 +35,10 @@ void confine(const WorkLimits& limits)
     std::signal(SIGXFSZ, SIG_IGN);
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
-    lower(RLIMIT_CORE, 0);
-    lower(RLIMIT_FSIZE, 0);
-    lower(RLIMIT_CPU, static_cast<rlim_t>(limits.cpu_s));
-    if (!shadowed) lower(RLIMIT_AS, limits.memory_bytes);
+    lower_limit(RLIMIT_CORE, 0);
+    lower_limit(RLIMIT_FSIZE, 0);
+    lower_limit(RLIMIT_CPU, static_cast<rlim_t>(limits.cpu_s));
+    if (!sanitized) lower_limit(RLIMIT_AS, limits.memory_bytes);
 }
 
 void say(int pipe, Says kind, const std::string& text)
@@ -76,8 +55,7 @@ void say(int pipe, Says kind, const std::string& text)
                                 const std::function<std::string()>& work)
 {
     try {
-        check_errno(::prctl(PR_SET_PDEATHSIG, SIGKILL), "watch the parent process");
-        if (::getppid() != parent) std::_Exit(exit_failed);
+        end_with_parent(parent);
         confine(limits);
         say(pipe, Says::answer, work());
     } catch (const UsageError& error) {
@@ -123,9 +101,7 @@ std::string confined_work(const std::string& what, const WorkLimits& limits, con
     theirs.close();
     std::optional<std::string> heard = listen(ours, now_ns() + 10 * limits.cpu_s * s);
     if (!heard) ::kill(child, SIGKILL);
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) check_errno(-1, "wait for the reading process");
+    const int status = wait_status(child);
     if (heard && !heard->empty() && WIFEXITED(status) && WEXITSTATUS(status) == exit_fine) {
         const auto kind = static_cast<Says>(heard->front());
         heard->erase(0, 1);

@@ -49,6 +49,32 @@ std::string without_leading_slash(const std::string& path)
     return path.substr(std::min(path.find_first_not_of('/'), path.size()));
 }
 
+std::uint64_t index_in(const Injection& one, std::span<const std::uint64_t> shape, const std::string& tensor)
+{
+    if (one.index.size() == 1) return one.index.front();
+    if (one.index.size() != shape.size())
+        fail(tensor, " is altered by an index of ", one.index.size(), " axes, and has ", shape.size());
+    std::uint64_t index = 0;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        if (one.index[axis] >= shape[axis])
+            fail(tensor, " has ", shape[axis], " numbers along axis ", axis, ", and none of index ", one.index[axis]);
+        index = index * shape[axis] + one.index[axis];
+    }
+    return index;
+}
+
+std::uint64_t flipped_bits(const Injection& one, const NumberFormat& format, const std::string& tensor)
+{
+    std::uint64_t flipped = 0;
+    for (const int bit : one.bits) {
+        if (bit < 0 || bit >= format.bits())
+            fail("bit ", bit, " of ", tensor, " is to flip, which is of type ", format_name(format), " with bits 0 to ",
+                 format.bits() - 1);
+        flipped ^= bit_from_left(format, bit);
+    }
+    return flipped;
+}
+
 std::vector<Injection> injections_of(const ordered_json& theirs)
 {
     std::vector<Injection> all;

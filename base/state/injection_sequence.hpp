@@ -2,10 +2,13 @@
 // (Rojas et al., IEEE CLUSTER 2021), {"path": [[indices], [bits]]}.
 #pragma once
 
+#include "base/state/number_format.hpp"
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,13 @@ struct Injection {
     std::vector<std::uint64_t> index;  // one: row by row; several: one a dimension; none: to be drawn
     std::vector<int> bits;             // from the left
 };
+
+// Its number row by row in a tensor of this shape. Throws Error, which names the tensor, if it has not as many axes, or
+// no such number along one.
+std::uint64_t index_in(const Injection& one, std::span<const std::uint64_t> shape, const std::string& tensor);
+
+// Its bits in a number of the tensor. Throws Error if the type has not as many.
+std::uint64_t flipped_bits(const Injection& one, const NumberFormat& format, const std::string& tensor);
 
 // Of theirs. Throws nlohmann's exceptions and Error for what is none.
 std::vector<Injection> injections_of(const nlohmann::ordered_json& theirs);

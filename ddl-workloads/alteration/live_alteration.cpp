@@ -43,20 +43,6 @@ std::string bits_of(const base::Injection& one)
     return text;
 }
 
-std::uint64_t index_in(const base::Injection& one, std::span<const std::int64_t> shape)
-{
-    if (one.index.size() == 1) return one.index.front();
-    if (one.index.size() != shape.size())
-        base::fail("--alter: ", one.path, " has ", shape.size(), " axes, not ", one.index.size());
-    std::uint64_t index = 0;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        const auto size = static_cast<std::uint64_t>(shape[axis]);
-        if (one.index[axis] >= size) base::fail("--alter: ", one.path, " has ", size, " numbers along axis ", axis);
-        index = index * size + one.index[axis];
-    }
-    return index;
-}
-
 template <class Number>
 std::span<std::byte> bytes_of(std::vector<Number>& numbers)
 {
@@ -205,17 +191,14 @@ void LiveAlterer::alter(const std::string& path, const base::NumberFormat& forma
     const auto wanted = wanted_.find(path);
     if (wanted == wanted_.end()) return;
     const auto size = static_cast<std::uint64_t>(format.bytes);
+    const std::uint64_t count = bytes.size() / size;
+    std::vector<std::uint64_t> sizes(shape.begin(), shape.end());
+    if (sizes.empty()) sizes.push_back(count);  // input and gradients are a row of numbers
     for (const base::Injection* one : wanted->second) {
-        const std::uint64_t index = index_in(*one, shape);
-        if (index >= bytes.size() / size)
-            base::fail("--alter: ", path, " has ", bytes.size() / size, " numbers, and none of index ", index);
+        const std::uint64_t index = base::index_in(*one, sizes, "--alter: " + path);
+        if (index >= count) base::fail("--alter: ", path, " has ", count, " numbers, and none of index ", index);
         std::byte* const at = bytes.data() + index * size;
-        std::uint64_t bits = base::load_bits(format, at);
-        for (const int bit : one->bits) {
-            if (bit < 0 || bit >= format.bits())
-                base::fail("--alter: bit ", bit, " of ", path, ", which is of type ", base::format_name(format));
-            bits ^= base::bit_from_left(format, bit);
-        }
+        const std::uint64_t bits = base::load_bits(format, at) ^ base::flipped_bits(*one, format, "--alter: " + path);
         location_.enter(region_, {{tensor_, texts_.at(path)}, {element_, index}, {bits_, texts_.at(bits_of(*one))}});
         base::store_bits(format, bits, at);
         location_.leave(region_);

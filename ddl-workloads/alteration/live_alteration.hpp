@@ -66,7 +66,6 @@ class LiveAlterer {
  private:
     using Wanted = std::map<std::string, std::vector<const base::Injection*>>;
 
-    void take(std::uint64_t step);
     void gradient(std::size_t tensor, std::span<float> values);
     void alter_state();
     void alter(const std::string& path, const base::NumberFormat& format, std::span<const std::int64_t> shape,

@@ -1,6 +1,8 @@
 // What one sample of a data set is, and how it lies in a record.
 #pragma once
 
+#include <boost/endian/conversion.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -56,14 +58,12 @@ inline SampleShape clicks_shape(std::int64_t dense, std::int64_t categories, std
 // A number of 4 bytes, little-endian, as in a record of clicks.
 inline std::uint32_t id_at(std::span<const std::uint8_t> bytes)
 {
-    std::uint32_t id = 0;
-    for (std::size_t byte = 0; byte < 4; ++byte) id |= std::uint32_t{bytes[byte]} << (8 * byte);
-    return id;
+    return boost::endian::load_little_u32(bytes.first<4>().data());
 }
 
 inline void put_id(std::span<std::uint8_t> bytes, std::uint32_t id)
 {
-    for (std::size_t byte = 0; byte < 4; ++byte) bytes[byte] = static_cast<std::uint8_t>(id >> (8 * byte));
+    boost::endian::store_little_u32(bytes.first<4>().data(), id);
 }
 
 }  // namespace ddl

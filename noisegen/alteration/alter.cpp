@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/state/alteration_record.hpp"
+#include "base/system/temporary_directory.hpp"
 #include "base/version.hpp"
 #include "noisegen/alteration/copy.hpp"
 #include "noisegen/alteration/flips.hpp"
@@ -14,8 +15,6 @@
 #include <optional>
 #include <ostream>
 #include <utility>
-
-#include <unistd.h>
 
 namespace noisegen {
 
@@ -55,8 +54,8 @@ class Source {
             if (stored.member && !stored.member->stored) {
                 if (in_place)
                     base::fail(file.string(), " is packed (deflate), so that it cannot change in place: --out COPY");
-                if (!copy) unpacked_.emplace(fs::temp_directory_path() / base::join("noisegen-alter-", ::getpid()));
-                read = copy ? copy->path() : unpacked_->path();
+                if (!copy) unpacked_.emplace("noisegen-alter");
+                read = copy ? copy->path() : unpacked_->path() / file.filename();
                 copy_with_member_stored(file, *stored.member, read);
                 is_in_copy_ = copy.has_value();
             }
@@ -69,7 +68,7 @@ class Source {
     bool is_in_copy() const { return is_in_copy_; }
 
  private:
-    std::optional<NewCopy> unpacked_;
+    std::optional<base::TemporaryDirectory> unpacked_;
     StoredState state_;
     bool is_in_copy_ = false;
 };

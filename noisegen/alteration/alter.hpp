@@ -14,7 +14,7 @@ void list_tensors(std::ostream& out, const std::filesystem::path& file, const st
 // Draws (or replays), writes the record, and alters; prints what it did. Nothing is changed if anything is wrong.
 void alter(std::ostream& out, const AlterRequest& request);
 
-// Writes what the record says was there. `out`: to a copy; empty: in place. Throws Error if the file is not the
+// Writes what the record says was there. `copy`: to a copy; empty: in place. Throws Error if the file is not the
 // record's.
 void undo_alteration(std::ostream& out, const std::filesystem::path& file, const std::filesystem::path& copy,
                      const std::filesystem::path& record);

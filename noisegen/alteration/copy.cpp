@@ -70,12 +70,9 @@ void NewCopy::fill(const fs::path& from) const
 
 void NewCopy::finish()
 {
-    const int renamed = ::renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, wanted_.c_str(), RENAME_NOREPLACE);
-    if (renamed < 0 && errno == EEXIST) base::fail_taken(wanted_);
-    if (renamed < 0 && errno == EINVAL)  // not on every file system
-        base::check_errno(::rename(beside_.c_str(), wanted_.c_str()), "create ", wanted_.string());
-    else
-        base::check_errno(renamed, "create ", wanted_.string());
+    const int renamed = base::rename_unless_taken(beside_, wanted_);
+    if (renamed < 0 && (errno == EEXIST || errno == ENOTEMPTY)) base::fail_taken(wanted_);
+    base::check_errno(renamed, "create ", wanted_.string());
     beside_.clear();
 }
 

@@ -9,13 +9,13 @@
 
 namespace noisegen {
 
-// Of one tensor; columns of difference.csv. Norms are of numbers that are finite in both.
+// Of one tensor; columns of difference.csv. `l2` is of numbers that are finite in both.
 struct TensorDifference {
     std::string path;
     std::uint64_t elements = 0;
     std::uint64_t differing = 0;    // in any bit
     double l2 = 0.0;                // of the second minus the first
-    double relative_l2 = 0.0;       // divided by that of the first; 0 where nothing differs
+    double relative_l2 = 0.0;       // divided by the norm of the first, of its finite numbers; 0 where nothing differs
     double largest = 0.0;           // absolute
     std::uint64_t ulp_largest = 0;  // in steps between neighbouring numbers of the type; +0 and -0 are the same
     std::uint64_t not_finite = 0;   // of the second

@@ -142,33 +142,6 @@ Replay replay_of_ours(const StoredState& state, const fs::path& record, const st
     return replay;
 }
 
-// One number, or one a dimension.
-std::uint64_t index_of(const std::vector<std::uint64_t>& coordinates, const Pairing& pair)
-{
-    if (coordinates.size() == 1) return coordinates.front();
-    if (coordinates.size() != pair.from_shape.size())
-        base::fail(pair.tensor->path, " has ", pair.from_shape.size(), " axes, not ", coordinates.size());
-    std::uint64_t index = 0;
-    for (std::size_t axis = 0; axis < coordinates.size(); ++axis) {
-        if (coordinates[axis] >= pair.from_shape[axis])
-            base::fail(pair.tensor->path, " has no number at ", coordinates[axis], " of axis ", axis);
-        index = index * pair.from_shape[axis] + coordinates[axis];
-    }
-    return index;
-}
-
-std::uint64_t flipped_bits(const Tensor& tensor, const std::vector<int>& bits)
-{
-    std::uint64_t flipped = 0;
-    for (const int bit : bits) {
-        if (bit < 0 || bit >= tensor.format.bits())
-            base::fail("the record flips bit ", bit, " of ", tensor.path, ", which has bits 0 to ",
-                       tensor.format.bits() - 1);
-        flipped ^= base::bit_from_left(tensor.format, bit);
-    }
-    return flipped;
-}
-
 // Where it has no indices numbers are drawn that it does not have yet.
 Replay replay_of_theirs(const StoredState& state, const ordered_json& json, const std::map<std::string, Target>& map,
                         base::Random& random)
@@ -181,9 +154,11 @@ Replay replay_of_theirs(const StoredState& state, const ordered_json& json, cons
         const std::uint64_t all = pair.tensor->elements;
         std::set<std::uint64_t>& taken = drawn[pair.place];
         if (one.index.empty() && taken.size() >= all) base::fail(one.path, " has fewer numbers than it alters");
-        std::uint64_t index = one.index.empty() ? base::draw_below(random, all) : index_of(one.index, pair);
+        std::uint64_t index =
+            one.index.empty() ? base::draw_below(random, all) : base::index_in(one, pair.from_shape, pair.tensor->path);
         while (one.index.empty() && !taken.insert(index).second) index = base::draw_below(random, all);
-        replay.sites.push_back({pair.place, pair.here(index), flipped_bits(*pair.tensor, one.bits)});
+        replay.sites.push_back(
+            {pair.place, pair.here(index), base::flipped_bits(one, pair.tensor->format, pair.tensor->path)});
     }
     return replay;
 }

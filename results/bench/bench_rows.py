@@ -6,6 +6,7 @@ import math
 import os
 import pathlib
 import statistics
+from collections.abc import Iterable
 
 COLUMNS = ["date", "machine", "load", "benchmark", "run", "case", "beside", "quantity", "unit", "value", "low", "high",
            "versions"]
@@ -19,6 +20,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         given = os.environ.get(f"CROSSTALK_BENCH_{variable}")
         parser.add_argument(option, type=pathlib.Path if option == "--out" else str, default=given, required=not given,
                             help=text)
+
+
+def add_choice(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
+    """--only, some of these names, and --scratch."""
+    known = list(names)
+
+    def chosen(text: str) -> list[str]:
+        if wrong := [name for name in text.split(",") if name not in known]:
+            raise argparse.ArgumentTypeError(f"no part '{wrong[0]}' (there are {', '.join(known)})")
+        return text.split(",")
+
+    parser.add_argument("--only", type=chosen, default=known, metavar="PARTS", help=f"some of {','.join(known)}")
+    parser.add_argument("--scratch", type=pathlib.Path, default=pathlib.Path("/var/tmp"), help="on the disk to stress")
 
 
 def rounds(full: int) -> int:

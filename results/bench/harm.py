@@ -129,18 +129,14 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     bench_rows.add_options(parser)
     parser.add_argument("--blocks", type=int, default=bench_rows.rounds(15))
-    parser.add_argument("--only", default=",".join(VICTIMS))
-    parser.add_argument("--scratch", type=pathlib.Path, default=pathlib.Path("/var/tmp"), help="on the disk to stress")
+    bench_rows.add_choice(parser, VICTIMS)
     asked = parser.parse_args()
-    groups = asked.only.split(",")
-    if wrong := [group for group in groups if group not in VICTIMS]:
-        parser.error(f"no group {wrong[0]} (there are {', '.join(VICTIMS)})")
     if len(os.sched_getaffinity(0)) < 2:
         print("harm.py: needs a CPU for the victim and one for the noise", file=sys.stderr)
         return 77
     rows = bench_rows.Rows(asked.out, "harm", asked.machine, asked.load)
     with tempfile.TemporaryDirectory(dir=asked.scratch) as scratch:
-        for group in groups:
+        for group in asked.only:
             write(rows, measured(group, asked.blocks, pathlib.Path(scratch)))
     return 0
 

@@ -237,14 +237,10 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     bench_rows.add_options(parser)
     parser.add_argument("--pairs", type=int, default=bench_rows.rounds(15))
-    parser.add_argument("--only", default=",".join(PARTS))
-    parser.add_argument("--scratch", type=pathlib.Path, default=pathlib.Path("/var/tmp"), help="on the disk to stress")
+    bench_rows.add_choice(parser, PARTS)
     asked = parser.parse_args()
-    parts = asked.only.split(",")
-    if wrong := [part for part in parts if part not in PARTS]:
-        parser.error(f"no part {wrong[0]} (there are {', '.join(PARTS)})")
     rows = bench_rows.Rows(asked.out, "promises-bench", asked.machine, asked.load)
-    for part in parts:
+    for part in asked.only:
         with tempfile.TemporaryDirectory(dir=asked.scratch) as scratch:
             PARTS[part](rows, pathlib.Path(scratch), asked.pairs)
     return 0

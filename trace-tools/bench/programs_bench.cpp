@@ -4,14 +4,13 @@
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
-#include "base/programs/child.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/environment.hpp"
 #include "testing/bench_rows.hpp"
 #include "testing/paired.hpp"
+#include "testing/process_cost.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/bench/bare_reader.hpp"
-#include "trace-tools/bench/bench_process.hpp"
 #include "trace-tools/bench/training_archive.hpp"
 
 #include <filesystem>
@@ -19,39 +18,10 @@
 #include <string>
 #include <vector>
 
-#include <sys/resource.h>
-
 namespace {
 
 namespace fs = std::filesystem;
 using bench::Shape;
-
-struct Cost {
-    double cpu_s = 0.0;
-    double wall_s = 0.0;
-};
-
-double seconds(const timeval& time)
-{
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
-
-// CPU time of the processes that ended.
-double cpu_of_children_s()
-{
-    rusage used{};
-    base::check_errno(::getrusage(RUSAGE_CHILDREN, &used), "ask for CPU time");
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
-template <class Work>
-Cost cost(const Work& work)
-{
-    const double cpu_s = cpu_of_children_s();
-    const std::int64_t begin_ns = base::now_ns();
-    work();
-    return {.cpu_s = cpu_of_children_s() - cpu_s, .wall_s = static_cast<double>(base::now_ns() - begin_ns) / 1e9};
-}
 
 struct Program {
     std::string name;
@@ -63,28 +33,21 @@ struct Program {
 const std::vector<Program> programs{
     {"trace-waits", 2.0, 2.2, "found"}, {"trace-path", 1.8, 1.8, "found"}, {"trace-cube", 1.8, 1.8, "found.cubex"}};
 
-Cost run(const Program& program, const fs::path& anchor, const fs::path& bin, int threads)
+testing::ProcessCost run(const Program& program, const fs::path& anchor, const fs::path& bin, int threads)
 {
     const testing::Scratch scratch;
-    return cost([&] {
-        base::Child child{{.words = {bin / program.name, anchor, "--threads", std::to_string(threads), "-o",
-                                     scratch / program.output},
-                           .output = scratch / "printed",
-                           .errors = scratch / "printed"}};
-        if (const int code = child.wait(); code != 0) base::fail(program.name, " ends with ", code);
-    });
+    return testing::cost_of_program(
+        {bin / program.name, anchor, "--threads", std::to_string(threads), "-o", scratch / program.output});
 }
 
 double bare_cpu_s(const fs::path& anchor, const Shape& shape)
 {
-    return cost([&] {
-               bench::peak_mb([&] {
-                   const std::uint64_t count = bench::BareReader{anchor}.count_in_order_of_time();
-                   if (count != bench::steps_of(shape) * shape.ranks * bench::enters_and_leaves_of_a_step)
-                       base::fail("only ", count, " events were read");
-               });
-           })
-        .cpu_s;
+    const auto read_all = [&] {
+        const std::uint64_t count = bench::BareReader{anchor}.count_in_order_of_time();
+        if (count != bench::steps_of(shape) * shape.ranks * bench::enters_and_leaves_of_a_step)
+            base::fail("only ", count, " events were read");
+    };
+    return testing::cost_of_children([&] { testing::peak_mb(read_all); }).cpu_s;
 }
 
 void measure(const Program& program, const Shape& shape, const fs::path& anchor, const fs::path& bin, std::size_t pairs,
@@ -107,10 +70,10 @@ void measure_large(const fs::path& bin, testing::BenchRows& rows)
 {
     const Shape shape{.ranks = 16, .events = 100'000'000, .numbered = false};
     const testing::Scratch scratch;
-    bench::peak_mb([&] { bench::write_archive(scratch / "archive", shape); });
+    testing::peak_mb([&] { bench::write_archive(scratch / "archive", shape); });
     for (const Program& program : programs) {
         const std::int64_t begin_ns = base::now_ns();
-        const double mb = bench::peak_mb([&] { run(program, scratch / "archive" / base::file::anchor, bin, 2); });
+        const double mb = testing::peak_mb([&] { run(program, scratch / "archive" / base::file::anchor, bin, 2); });
         const std::string of = program.name + ", 16 ranks, 100 million events, two threads: ";
         rows.add({.name = of + "time", .unit = "s"}, static_cast<double>(base::now_ns() - begin_ns) / 1e9,
                  testing::at_most(60.0));
@@ -152,7 +115,7 @@ try {
         const Shape shape{
             .ranks = some, .events = static_cast<std::uint64_t>(quick ? 2'000'000 : events), .numbered = false};
         const testing::Scratch scratch;
-        bench::peak_mb([&] { bench::write_archive(scratch / "archive", shape); });
+        testing::peak_mb([&] { bench::write_archive(scratch / "archive", shape); });
         for (const Program& program : programs)
             measure(program, shape, scratch / "archive" / base::file::anchor, bin, pairs, rows);
     }

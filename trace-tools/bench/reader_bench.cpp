@@ -4,9 +4,9 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "testing/paired.hpp"
+#include "testing/process_cost.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/bench/bare_reader.hpp"
-#include "trace-tools/bench/bench_process.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/profile/profile.hpp"
@@ -121,7 +121,7 @@ try {
     const testing::Scratch scratch;
     const auto anchor = [&](const Shape& shape) {
         const std::filesystem::path directory = scratch / base::join(shape.locations, "x", shape.visits);
-        if (!std::filesystem::exists(directory)) bench::peak_mb([&] { write_archive(directory, shape); });
+        if (!std::filesystem::exists(directory)) testing::peak_mb([&] { write_archive(directory, shape); });
         return directory / base::file::anchor;
     };
     constexpr Shape few{.locations = 2, .visits = 2'500'000};
@@ -132,9 +132,9 @@ try {
     for (const Shape& shape : {fewer_events, few, some, many}) {
         const std::filesystem::path archive = anchor(shape);
         std::cout << shape.locations << " locations, " << shape.events() << " events: peak memory of the profile "
-                  << bench::peak_mb([&] { profile(archive, 1); }) << " MB, by two threads "
-                  << bench::peak_mb([&] { profile(archive, 2); }) << " MB, of all events in the order of time "
-                  << bench::peak_mb([&] { in_order(archive); }) << " MB" << std::endl;
+                  << testing::peak_mb([&] { profile(archive, 1); }) << " MB, by two threads "
+                  << testing::peak_mb([&] { profile(archive, 2); }) << " MB, of all events in the order of time "
+                  << testing::peak_mb([&] { in_order(archive); }) << " MB" << std::endl;
     }
     const auto cost = [](const Shape& shape, const auto& work) { return [&] { return ns_per_event(shape, work); }; };
     const std::filesystem::path archive = anchor(few);

@@ -5,9 +5,9 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "testing/paired.hpp"
+#include "testing/process_cost.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/bench/bare_reader.hpp"
-#include "trace-tools/bench/bench_process.hpp"
 #include "trace-tools/bench/training_archive.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/replay/mpi_replay.hpp"
@@ -77,7 +77,8 @@ try {
         return scratch / base::join(shape.ranks, "x", shape.events, "x", shape.chunk_bytes);
     };
     const auto anchor = [&](const Shape& shape) {
-        if (!std::filesystem::exists(directory(shape))) bench::peak_mb([&] { write_archive(directory(shape), shape); });
+        if (!std::filesystem::exists(directory(shape)))
+            testing::peak_mb([&] { write_archive(directory(shape), shape); });
         return directory(shape) / base::file::anchor;
     };
     constexpr Shape few{.ranks = 2, .events = 10'000'000};
@@ -90,8 +91,8 @@ try {
         const std::filesystem::path archive = anchor(shape);
         std::cout << shape.ranks << " ranks, " << shape.events << " events, chunks of " << (shape.chunk_bytes >> 10)
                   << " KiB: peak memory of wait states, phases and POP "
-                  << bench::peak_mb([&] { replayed(archive, false); }) << " MB, with the critical path "
-                  << bench::peak_mb([&] { replayed(archive, true); }) << " MB" << std::endl;
+                  << testing::peak_mb([&] { replayed(archive, false); }) << " MB, with the critical path "
+                  << testing::peak_mb([&] { replayed(archive, true); }) << " MB" << std::endl;
     }
     for (const Shape& shape : {few, some, many}) {
         const std::filesystem::path archive = anchor(shape);

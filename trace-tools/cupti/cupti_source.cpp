@@ -160,7 +160,8 @@ void hand_over_copy(const Record& record)
     sink->activity(activity);
 }
 
-// Of the driver's calls only those that launch are told, as PyTorch's profiler does: the runtime makes others itself.
+// Of the driver's calls only those that launch are handed over, as in PyTorch's profiler: the runtime makes others
+// itself.
 void hand_over_call(const CUpti_ActivityAPI& record)
 {
     const bool of_driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;

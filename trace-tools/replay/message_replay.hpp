@@ -7,6 +7,7 @@
 #include "trace-tools/replay/replay_state.hpp"
 #include "trace-tools/replay/started_requests.hpp"
 
+#include <boost/container_hash/hash.hpp>
 #include <boost/smart_ptr/local_shared_ptr.hpp>
 
 #include <cstdint>
@@ -83,11 +84,11 @@ class MessageReplay {
     struct RouteHash {
         std::size_t operator()(const Route& route) const
         {
-            constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio
             const auto& [channel, receiver] = route;
-            std::uint64_t hash = (std::uint64_t{channel.communicator} << 32U | channel.tag) * spread;
-            hash = (hash ^ hash >> 29U ^ (std::uint64_t{channel.sender} << 32U | receiver)) * spread;
-            return hash ^ hash >> 32U;
+            std::size_t hash = 0;
+            boost::hash_combine(hash, std::uint64_t{channel.communicator} << 32U | channel.tag);
+            boost::hash_combine(hash, std::uint64_t{channel.sender} << 32U | receiver);
+            return hash;
         }
     };
     using UnmatchedOfRoutes = std::unordered_map<Route, Unmatched, RouteHash>;

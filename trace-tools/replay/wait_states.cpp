@@ -1,5 +1,7 @@
 #include "trace-tools/replay/wait_states.hpp"
 
+#include <boost/container_hash/hash.hpp>
+
 #include <algorithm>
 
 namespace replay {
@@ -13,15 +15,13 @@ const std::vector<WaitState> wait_states{
 
 namespace {
 
-std::uint64_t hash_of(const WaitKey& key)
+std::size_t hash_of(const WaitKey& key)
 {
-    constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio
-    const std::uint64_t names = std::uint64_t{key.communicator} << 32U | key.where;
-    const std::uint64_t place = std::uint64_t{key.location} << 8U | static_cast<std::uint64_t>(key.pattern);
-    std::uint64_t hash = static_cast<std::uint64_t>(key.step) * spread;
-    hash = (hash ^ hash >> 29U ^ names) * spread;
-    hash = (hash ^ hash >> 29U ^ place) * spread;
-    return hash ^ hash >> 32U;
+    std::size_t hash = 0;
+    boost::hash_combine(hash, key.step);
+    boost::hash_combine(hash, std::uint64_t{key.communicator} << 32U | key.where);
+    boost::hash_combine(hash, std::uint64_t{key.location} << 8U | static_cast<std::uint64_t>(key.pattern));
+    return hash;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 
+#include <boost/container_hash/hash.hpp>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -25,18 +27,6 @@ bool is_mpi_call(const otf2::Region& region)
 {
     return region.paradigm == otf2::Paradigm::mpi && region.role != otf2::RegionRole::file_io &&
            !region.name.starts_with("MPI_File_");
-}
-
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t more)
-{
-    return (hash ^ more) * 0x100000001b3U;  // FNV-1a
-}
-
-std::uint64_t hash_of_text(const std::string& text)
-{
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char c : text) hash = mixed(hash, static_cast<unsigned char>(c));
-    return hash;
 }
 
 }  // namespace
@@ -67,7 +57,7 @@ WorkReader::WorkReader(const otf2::Archive& archive, bool has_phases)
         is_call_.push_back(is_mpi_call(archive.regions[i]));
         is_exchange_.push_back(has_phases &&
                                (name == base::region::bucket_exchange || name == base::region::parameter_exchange));
-        hash_of_.push_back(hash_of_text(name));
+        hash_of_.push_back(boost::hash_value(name));
         negotiates_ = negotiates_ || name == base::region::negotiate;
         if (name == wait_phase) wait_region_ = i;
     }
@@ -176,7 +166,7 @@ void WorkReader::enter(const otf2::At& at, std::uint32_t region, const otf2::Eve
         place.call_counts = true;
     }
     if (place.in_step && !place.begins_now && region != place.last_region)
-        place.step.signature = mixed(place.step.signature, hash_of_[region]);
+        boost::hash_combine(place.step.signature, hash_of_[region]);
     place.last_region = region;
     place.open.push_back({region, at.time_ns});
     if (place.begins_now) place.around = place.open.size();

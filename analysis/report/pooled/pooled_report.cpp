@@ -213,11 +213,8 @@ std::string scope(const PooledReport& report)
             "The intervals hold what changes from run to run as well as what changes within one: they are of the "
             "mean effect over such runs, of which there were ",
             report.runs.size(), ". One more run is expected in the prediction interval, not in these.",
-            report.runs.size() < 3 ? " Two runs give none." : "",
-            report.runs.size() == 3 || report.runs.size() == 4
-                ? " That of so few is wide, and where runs hardly differ wider than it has to be: it held one more run in "
-                  "99 % of simulations instead of 95 %."
-                : "");
+            report.runs.size() < 3 ? " Two runs give none."
+                                   : " Where runs hardly differ, that interval is wider than it has to be.");
     return "The intervals are of this run: they hold nothing of what changes from run to run (placement, pages, clock, "
            "neighbours of a virtual machine). Its parts count as one run each as long as it is.";
 }

@@ -7,6 +7,8 @@
 #include "ddl-workloads/data/record_file.hpp"
 #include "ddl-workloads/data/views.hpp"
 
+#include <boost/endian/conversion.hpp>
+
 #include <algorithm>
 #include <array>
 
@@ -36,8 +38,7 @@ IdxHeader read_header(const InputFile& file)
     file.read_whole(4, numbers, "the header");
     IdxHeader header;
     for (std::size_t at = 0; at < numbers.size(); at += 4) {
-        std::int64_t size = 0;
-        for (std::size_t byte = 0; byte < 4; ++byte) size = size << 8 | numbers[at + byte];  // big-endian
+        const std::int64_t size = boost::endian::load_big_u32(numbers.data() + at);
         if (size == 0) base::fail(name, ", byte ", 4 + at, ": a dimension of size 0");
         header.sizes.push_back(size);
     }

@@ -3,7 +3,10 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 
+#include <boost/endian/buffers.hpp>
+
 #include <algorithm>
+#include <cstring>
 #include <span>
 
 #include <fcntl.h>
@@ -17,18 +20,13 @@ namespace {
 
 constexpr std::string_view mark{"XTUNDO1\n"};
 
-void put_number(std::string& bytes, std::uint64_t value, std::size_t size)
-{
-    for (std::size_t i = 0; i < size; ++i, value >>= 8U) bytes += static_cast<char>(value & 255U);
-}
-
-std::uint64_t take_number(std::string_view& bytes, std::size_t size)
-{
-    std::uint64_t value = 0;
-    for (std::size_t i = size; i-- > 0;) value = value << 8U | static_cast<unsigned char>(bytes[i]);
-    bytes.remove_prefix(size);
-    return value;
-}
+// What stands before the bytes of a patch.
+struct PatchHeader {
+    boost::endian::little_uint32_buf_t file;
+    boost::endian::little_uint32_buf_t size;
+    boost::endian::little_uint64_buf_t at;
+};
+static_assert(sizeof(PatchHeader) == 16);
 
 // Fewer bytes where the file ends.
 std::string read_at(int file, std::uint64_t at, std::size_t size, const fs::path& path)
@@ -91,9 +89,11 @@ std::string packed_patches(const std::vector<Patch>& patches)
 {
     std::string bytes{mark};
     for (const Patch& patch : patches) {
-        put_number(bytes, patch.file, 4);
-        put_number(bytes, patch.after.size(), 4);
-        put_number(bytes, patch.at, 8);
+        PatchHeader header{};
+        header.file = patch.file;
+        header.size = static_cast<std::uint32_t>(patch.after.size());
+        header.at = patch.at;
+        bytes.append(reinterpret_cast<const char*>(&header), sizeof header);
         bytes += patch.before;
         bytes += patch.after;
     }
@@ -102,17 +102,19 @@ std::string packed_patches(const std::vector<Patch>& patches)
 
 std::vector<Patch> unpacked_patches(const std::string& content, const fs::path& source)
 {
-    constexpr std::size_t header = 16;
     std::string_view left{content};
     if (!left.starts_with(mark)) base::fail(source.string(), " does not hold what an alteration changed");
     left.remove_prefix(mark.size());
     std::vector<Patch> patches;
     while (!left.empty()) {
-        if (left.size() < header) base::fail(source.string(), " is cut off");
+        PatchHeader header{};
+        if (left.size() < sizeof header) base::fail(source.string(), " is cut off");
+        std::memcpy(&header, left.data(), sizeof header);
+        left.remove_prefix(sizeof header);
         Patch patch;
-        patch.file = static_cast<std::uint32_t>(take_number(left, 4));
-        const std::uint64_t size = take_number(left, 4);
-        patch.at = take_number(left, 8);
+        patch.file = header.file.value();
+        patch.at = header.at.value();
+        const std::uint64_t size = header.size.value();
         if (left.size() < 2 * size || patch.at > INT64_MAX - size) base::fail(source.string(), " is cut off");
         patch.before = left.substr(0, size);
         patch.after = left.substr(size, size);
@@ -147,8 +149,7 @@ std::uint64_t undo(const std::vector<Patch>& patches, const std::vector<fs::path
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (found[i] != patch.before[i] && found[i] != patch.after[i])
                 base::fail(path.string(), " is not the file of the record: byte ", patch.at + i,
-                           " is neither as before "
-                           "nor as after the alteration");
+                           " is neither as before nor as after the alteration");
             different += found[i] != patch.before[i] ? 1 : 0;
         }
     }

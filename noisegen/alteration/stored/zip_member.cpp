@@ -4,6 +4,8 @@
 #include "base/files.hpp"
 #include "base/state/checksums.hpp"
 
+#include <boost/endian/conversion.hpp>
+
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -30,12 +32,8 @@ class Archive {
  public:
     explicit Archive(const std::filesystem::path& path) : path_{path.string()}, bytes_{base::read_whole(path)} {}
 
-    std::uint32_t number(std::uint64_t at, std::size_t size) const
-    {
-        std::uint32_t value = 0;
-        for (std::size_t i = size; i-- > 0;) value = value << 8U | static_cast<unsigned char>(text(at, size)[i]);
-        return value;
-    }
+    std::uint16_t u16(std::uint64_t at) const { return boost::endian::load_little_u16(bytes_at(at, 2)); }
+    std::uint32_t u32(std::uint64_t at) const { return boost::endian::load_little_u32(bytes_at(at, 4)); }
     std::string_view text(std::uint64_t at, std::uint64_t size) const
     {
         if (at > bytes_.size() || size > bytes_.size() - at) damaged("cut off");
@@ -45,6 +43,11 @@ class Archive {
     const std::string& bytes() const { return bytes_; }
 
  private:
+    const unsigned char* bytes_at(std::uint64_t at, std::uint64_t size) const
+    {
+        return reinterpret_cast<const unsigned char*>(text(at, size).data());
+    }
+
     std::string path_;
     std::string bytes_;
 };
@@ -56,7 +59,7 @@ std::uint64_t end_of_directory(const Archive& archive)
     if (bytes.size() < end_size) archive.damaged("cut off");
     const std::uint64_t last = bytes.size() - end_size;
     for (std::uint64_t back = 0; back <= std::min<std::uint64_t>(last, longest_comment); ++back)
-        if (archive.number(last - back, 4) == end_signature) return last - back;
+        if (archive.u32(last - back) == end_signature) return last - back;
     archive.damaged("no directory at its end");
 }
 
@@ -64,34 +67,33 @@ std::uint64_t end_of_directory(const Archive& archive)
 std::vector<std::uint64_t> places_of_crc(const Archive& archive, const ZipMember& member)
 {
     std::vector<std::uint64_t> places{member.entry + 16};
-    if ((archive.number(member.header + 6, 2) & crc_in_descriptor) == 0) {
+    if ((archive.u16(member.header + 6) & crc_in_descriptor) == 0) {
         places.push_back(member.header + 14);
     } else {
         const std::uint64_t behind = member.at + member.packed_bytes;
-        places.push_back(archive.number(behind, 4) == descriptor_signature ? behind + 4 : behind);
+        places.push_back(archive.u32(behind) == descriptor_signature ? behind + 4 : behind);
     }
     for (const std::uint64_t place : places)
-        if (archive.number(place, 4) != member.crc32) archive.damaged("its CRC-32 are not the same everywhere");
+        if (archive.u32(place) != member.crc32) archive.damaged("its CRC-32 are not the same everywhere");
     return places;
 }
 
 ZipMember member_at(const Archive& archive, std::uint64_t entry)
 {
-    if (archive.number(entry, 4) != entry_signature) archive.damaged("its directory is damaged");
+    if (archive.u32(entry) != entry_signature) archive.damaged("its directory is damaged");
     ZipMember member;
     member.entry = entry;
-    member.name = archive.text(entry + entry_size, archive.number(entry + 28, 2));
-    if ((archive.number(entry + 8, 2) & encrypted) != 0) archive.damaged("it is encrypted");
-    const std::uint32_t method = archive.number(entry + 10, 2);
+    member.name = archive.text(entry + entry_size, archive.u16(entry + 28));
+    if ((archive.u16(entry + 8) & encrypted) != 0) archive.damaged("it is encrypted");
+    const std::uint32_t method = archive.u16(entry + 10);
     if (method != 0 && method != Z_DEFLATED) archive.damaged("packed otherwise than deflated");
     member.stored = method == 0;
-    member.crc32 = archive.number(entry + 16, 4);
-    member.packed_bytes = archive.number(entry + 20, 4);
-    member.bytes = archive.number(entry + 24, 4);
-    member.header = archive.number(entry + 42, 4);
-    if (archive.number(member.header, 4) != local_signature) archive.damaged("a member's header is not in its place");
-    member.at =
-        member.header + local_size + archive.number(member.header + 26, 2) + archive.number(member.header + 28, 2);
+    member.crc32 = archive.u32(entry + 16);
+    member.packed_bytes = archive.u32(entry + 20);
+    member.bytes = archive.u32(entry + 24);
+    member.header = archive.u32(entry + 42);
+    if (archive.u32(member.header) != local_signature) archive.damaged("a member's header is not in its place");
+    member.at = member.header + local_size + archive.u16(member.header + 26) + archive.u16(member.header + 28);
     static_cast<void>(archive.text(member.at, member.packed_bytes));
     if (member.stored && member.bytes != member.packed_bytes) archive.damaged("a member has two sizes");
     member.crc32_at = places_of_crc(archive, member);
@@ -117,20 +119,30 @@ std::string inflated(const Archive& archive, const ZipMember& member)
     return plain;
 }
 
-void put(std::string& bytes, std::uint64_t at, std::uint64_t value, std::size_t size)
+void put_u16(std::string& bytes, std::uint64_t at, std::uint16_t value)
 {
-    for (std::size_t i = 0; i < size; ++i, value >>= 8U) bytes[at + i] = static_cast<char>(value & 255U);
+    boost::endian::store_little_u16(reinterpret_cast<unsigned char*>(bytes.data() + at), value);
+}
+
+void put_u32(std::string& bytes, std::uint64_t at, std::uint64_t value)
+{
+    boost::endian::store_little_u32(reinterpret_cast<unsigned char*>(bytes.data() + at),
+                                    static_cast<std::uint32_t>(value));
+}
+
+[[noreturn]] void fail_too_large(const std::filesystem::path& archive)
+{
+    base::fail(archive.string(), " has 4 GiB or more: unpack it, and alter the .h5 file in it");
 }
 
 std::vector<ZipMember> members_of(const Archive& archive)
 {
     const std::uint64_t end = end_of_directory(archive);
-    std::uint64_t entry = archive.number(end + 16, 4);
+    std::uint64_t entry = archive.u32(end + 16);
     std::vector<ZipMember> members;
-    for (std::uint32_t left = archive.number(end + 10, 2); left > 0; --left) {
+    for (std::uint32_t left = archive.u16(end + 10); left > 0; --left) {
         members.push_back(member_at(archive, entry));
-        entry +=
-            entry_size + archive.number(entry + 28, 2) + archive.number(entry + 30, 2) + archive.number(entry + 32, 2);
+        entry += entry_size + archive.u16(entry + 28) + archive.u16(entry + 30) + archive.u16(entry + 32);
     }
     return members;
 }
@@ -139,8 +151,7 @@ std::vector<ZipMember> members_of(const Archive& archive)
 
 std::vector<ZipMember> zip_members(const std::filesystem::path& archive)
 {
-    if (std::filesystem::file_size(archive) >= most_bytes)
-        base::fail(archive.string(), " has 4 GiB or more: unpack it, and alter the .h5 file in it");
+    if (std::filesystem::file_size(archive) >= most_bytes) fail_too_large(archive);
     return members_of(Archive{archive});
 }
 
@@ -150,17 +161,18 @@ void copy_with_member_stored(const std::filesystem::path& archive, const ZipMemb
     const Archive old{archive};
     const std::string plain = inflated(old, member);
     const std::uint64_t more = member.bytes - member.packed_bytes;  // may be "negative": adds up all the same
+    if (old.bytes().size() + more >= most_bytes) fail_too_large(archive);
     std::string bytes = old.bytes();
     const std::uint64_t end = end_of_directory(old);
     for (const ZipMember& other : members_of(old))
-        if (other.header > member.header) put(bytes, other.entry + 42, other.header + more, 4);
-    put(bytes, end + 16, old.number(end + 16, 4) + more, 4);
-    put(bytes, member.entry + 10, 0, 2);
-    put(bytes, member.entry + 20, member.bytes, 4);
-    put(bytes, member.header + 8, 0, 2);
-    const bool described = (old.number(member.header + 6, 2) & crc_in_descriptor) != 0;
+        if (other.header > member.header) put_u32(bytes, other.entry + 42, other.header + more);
+    put_u32(bytes, end + 16, old.u32(end + 16) + more);
+    put_u16(bytes, member.entry + 10, 0);
+    put_u32(bytes, member.entry + 20, member.bytes);
+    put_u16(bytes, member.header + 8, 0);
+    const bool described = (old.u16(member.header + 6) & crc_in_descriptor) != 0;
     // Where a descriptor follows, it has the sizes: behind the CRC-32.
-    put(bytes, described ? member.crc32_at.back() + 4 : member.header + 18, member.bytes, 4);
+    put_u32(bytes, described ? member.crc32_at.back() + 4 : member.header + 18, member.bytes);
     bytes.replace(member.at, member.packed_bytes, plain);
     base::write_whole(copy, bytes);
 }

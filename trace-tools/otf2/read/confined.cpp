@@ -1,6 +1,7 @@
 #include "trace-tools/otf2/read/confined.hpp"
 
 #include "base/error.hpp"
+#include "base/programs/confinement.hpp"
 #include "base/system/stop.hpp"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -24,18 +24,6 @@
 namespace otf2 {
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;  // their shadow memory alone is beyond any limit
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
 
 itimerval until_stuck{};
 
@@ -65,25 +53,14 @@ template <class... Parts>
 
 rlimit memory_found{RLIM_INFINITY, RLIM_INFINITY};  // the user's own limit, which reading_is_over() restores
 
-// Only the soft limit, and never above the user's own; returns what was found.
-rlimit limit(__rlimit_resource_t resource, rlim_t most)
-{
-    rlimit found{};
-    base::check_errno(::getrlimit(resource, &found), "learn the limits of the reading process");
-    const rlimit less{.rlim_cur = std::min(most, found.rlim_cur), .rlim_max = found.rlim_max};
-    base::check_errno(::setrlimit(resource, &less), "limit the reading process");
-    return found;
-}
-
 [[noreturn]] void run_child(const char* program, const Limits& limits, pid_t parent, const std::function<int()>& work)
 {
     int code = base::exit_failed;
     try {
-        base::check_errno(::prctl(PR_SET_PDEATHSIG, SIGKILL), "watch the parent process");
-        if (::getppid() != parent) std::_Exit(code);
+        base::end_with_parent(parent);
         std::signal(SIGPIPE, SIG_DFL);
-        limit(RLIMIT_CORE, 0);
-        memory_found = limit(RLIMIT_DATA, sanitized ? RLIM_INFINITY : limits.memory_bytes);
+        base::lower_limit(RLIMIT_CORE, 0);
+        memory_found = base::lower_limit(RLIMIT_DATA, base::sanitized ? RLIM_INFINITY : limits.memory_bytes);
         double whole_s = 0.0;
         const double rest_s = std::modf(limits.stuck_s, &whole_s);
         until_stuck.it_value = {.tv_sec = static_cast<time_t>(whole_s),
@@ -130,9 +107,7 @@ int confined(const char* program, const Limits& limits, const std::function<int(
     const pid_t child = base::check_errno(::fork(), "start a process");
     if (child == 0) run_child(program, limits, parent, work);
     await_end(child);
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) base::check_errno(-1, "wait for the reading process");
+    const int status = base::wait_status(child);
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     const int signal = WTERMSIG(status);
     switch (signal) {

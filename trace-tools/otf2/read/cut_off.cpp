@@ -6,6 +6,8 @@
 
 #include "base/error.hpp"
 
+#include <boost/endian/conversion.hpp>
+
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -88,10 +90,9 @@ class Walk {
     {
         constexpr std::size_t bytes = sizeof(std::uint64_t);
         if (chunk_.size() - at_ < bytes) return UINT64_MAX;
-        std::uint64_t number = 0;
-        for (std::size_t i = 0; i < bytes; ++i) number = number << 8U | byte(at_ + (big_ ? i : bytes - 1 - i));
+        const auto* const number = reinterpret_cast<const unsigned char*>(chunk_.data() + at_);
         at_ += bytes;
-        return number;
+        return big_ ? boost::endian::load_big_u64(number) : boost::endian::load_little_u64(number);
     }
 
     std::string_view chunk_;

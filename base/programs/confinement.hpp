@@ -1,0 +1,30 @@
+// What children that read files from anywhere share: limits, and an end with their parent.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+namespace base {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;  // a sanitizer's own memory is beyond any limit
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+// Called in a child: it is killed when its parent ends, or ends now if that has happened.
+void end_with_parent(pid_t parent);
+
+// Lowers the soft limit only, and never above the user's own. Returns what was found. Throws std::system_error.
+rlimit lower_limit(__rlimit_resource_t resource, rlim_t most);
+
+// Waits for the child. Returns the status as waitpid reports it. Throws std::system_error.
+int wait_status(pid_t child);
+
+}  // namespace base
