@@ -2,12 +2,12 @@
 
 #include "base/error.hpp"
 #include "base/state/alteration_record.hpp"
+#include "base/state/drawing/flips.hpp"
+#include "base/state/drawing/roles.hpp"
 #include "base/system/temporary_directory.hpp"
 #include "base/version.hpp"
 #include "noisegen/alteration/copy.hpp"
-#include "noisegen/alteration/flips.hpp"
 #include "noisegen/alteration/replay.hpp"
-#include "noisegen/alteration/roles.hpp"
 #include "noisegen/alteration/stored/numbers.hpp"
 
 #include <algorithm>
@@ -83,23 +83,24 @@ struct Alteration {
 Alteration draw(StoredState& state, const AlterRequest& request)
 {
     take_precision(state, request.sites.precision);
+    const base::NamedTensors named = named_tensors(state);
     base::Random random = base::random_stream(request.seed, 0);
-    std::vector<Site> sites;
-    FlipRequest flips = request.flips;
+    std::vector<base::Site> sites;
+    base::FlipRequest flips = request.flips;
     if (request.replay.empty()) {
-        const std::vector<std::size_t> tensors = eligible(state, request.sites);
+        const std::vector<std::size_t> tensors = base::eligible(named, request.sites);
         for (const std::size_t tensor : tensors)
-            if (!flips.scale) static_cast<void>(allowed_bits(state.tensors[tensor], flips));
-        sites = draw_sites(state, tensors, request.sites, flips, random);
+            if (!flips.scale) static_cast<void>(base::allowed_bits(named.tensors[tensor], flips));
+        sites = base::draw_sites(named, tensors, request.sites, flips, random);
     } else {
         Replay replay = replayed(state, request.replay, request.map, random);
         sites = std::move(replay.sites);
         flips.scale = replay.scale;
     }
     Alteration alteration{.before = {}, .after = {}, .scale = flips.scale, .skipped = sites.size()};
-    for (const Site& site : sites) alteration.before.push_back({site.tensor, site.index, 0});
+    for (const base::Site& site : sites) alteration.before.push_back({site.tensor, site.index, 0});
     read_numbers(state, alteration.before);
-    alteration.after = altered(state, sites, alteration.before, flips, random);
+    alteration.after = base::altered(named, sites, alteration.before, flips, random);
     alteration.skipped -= sites.size();
     return alteration;
 }
@@ -193,7 +194,7 @@ void list_tensors(std::ostream& out, const fs::path& file, const std::string& pr
     Source source{file, none, false};
     StoredState& state = source.state();
     take_precision(state, precision);
-    const std::vector<std::string> roles = roles_of(state);
+    const std::vector<std::string> roles = base::roles_of(named_tensors(state));
     for (std::size_t i = 0; i < state.tensors.size(); ++i) {
         const Tensor& tensor = state.tensors[i];
         out << tensor.path << "  " << base::format_name(tensor.format) << "  " << shape_text(tensor.shape) << "  "

@@ -2,10 +2,10 @@
 
 #include "base/cli/option_checks.hpp"
 #include "base/files.hpp"
+#include "base/state/drawing/roles.hpp"
 #include "base/words.hpp"
 #include "noisegen/alteration/alter.hpp"
 #include "noisegen/alteration/difference.hpp"
-#include "noisegen/alteration/roles.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -20,18 +20,6 @@ base::Section exit_codes()
         .title = "Exit status",
         .text = {},
         .entries = {{"0", "fine"}, {"1", "the file cannot be read, or is not as it must be"}, {"2", "wrong usage"}}};
-}
-
-// "1" or "0-31".
-BitRange parse_bits(const std::string& text)
-{
-    const std::vector<std::string> ends = base::split(text, '-');
-    constexpr int most = 63;
-    if (ends.empty() || ends.size() > 2) base::fail_usage("--bits: '", text, "' is no range such as 0-31, or 1");
-    const BitRange range{base::parsed<int>("--bits", ends.front()), base::parsed<int>("--bits", ends.back())};
-    if (range.first < 0 || range.last > most || range.first > range.last)
-        base::fail_usage("--bits: '", text, "' is no range within 0-63, from the left");
-    return range;
 }
 
 class Alter : public base::Command {
@@ -169,7 +157,7 @@ class Alter : public base::Command {
     }
     void check_how_many()
     {
-        SiteRequest& sites = request_.sites;
+        base::SiteRequest& sites = request_.sites;
         base::check_at_least<std::int64_t>(1, flips_, "--flips");
         sites.flips = static_cast<std::uint64_t>(flips_);
         if (options.given("share")) {
@@ -185,32 +173,33 @@ class Alter : public base::Command {
             base::fail_usage("--flips, --share, --bit-error-rate: one of them");
         if (!(sites.probability >= 0.0 && sites.probability <= 1.0))
             base::fail_usage("--probability: 0 to 1, not ", sites.probability);
-        if (!sites.role.empty() && std::find(all_roles().begin(), all_roles().end(), sites.role) == all_roles().end())
-            base::fail_usage("--role: there is no ", sites.role, base::did_you_mean(sites.role, all_roles()), " (",
-                             base::join_words(all_roles(), ", "), ")");
-        sites.sampling = sampling_ == "element"  ? SiteSampling::element
-                         : sampling_ == "tensor" ? SiteSampling::tensor
-                                                 : SiteSampling::stratified;
+        if (!sites.role.empty() &&
+            std::find(base::all_roles().begin(), base::all_roles().end(), sites.role) == base::all_roles().end())
+            base::fail_usage("--role: there is no ", sites.role, base::did_you_mean(sites.role, base::all_roles()),
+                             " (", base::join_words(base::all_roles(), ", "), ")");
+        sites.sampling = sampling_ == "element"  ? base::SiteSampling::element
+                         : sampling_ == "tensor" ? base::SiteSampling::tensor
+                                                 : base::SiteSampling::stratified;
     }
     void check_how()
     {
-        FlipRequest& flips = request_.flips;
-        if (!bits_.empty()) flips.bits = parse_bits(bits_);
+        base::FlipRequest& flips = request_.flips;
+        if (!bits_.empty()) flips.bits = base::parse_bits("--bits", bits_);
         base::check_within(1, 64, flips.burst, "--burst");
         if (!flips.mask.empty() && (flips.mask.find_first_not_of("01") != std::string::npos || flips.mask.size() > 64 ||
                                     flips.mask.find('1') == std::string::npos))
             base::fail_usage("--mask: '", flips.mask, "' is no mask such as 101101");
         if (options.given("scale")) flips.scale = base::parsed<double>("--scale", scale_);
-        flips.not_finite = not_finite_ == "allow"    ? NotFinite::allow
-                           : not_finite_ == "redraw" ? NotFinite::redraw
-                                                     : NotFinite::skip;
+        flips.not_finite = not_finite_ == "allow"    ? base::NotFinite::allow
+                           : not_finite_ == "redraw" ? base::NotFinite::redraw
+                                                     : base::NotFinite::skip;
         std::string which;
         if (flips.scale && given_any({"bits", "burst", "mask", "sign", "bit-error-rate"}, which))
             base::fail_usage("--scale multiplies: --", which, " does not go with it");
         if (!flips.mask.empty() && options.given("burst")) base::fail_usage("--mask and --burst: one of them");
         if (options.given("bit-error-rate") && given_any({"burst", "mask", "sampling"}, which))
             base::fail_usage("--bit-error-rate flips each bit by itself: --", which, " does not go with it");
-        if (options.given("bit-error-rate") && flips.not_finite == NotFinite::redraw)
+        if (options.given("bit-error-rate") && flips.not_finite == base::NotFinite::redraw)
             base::fail_usage("--bit-error-rate flips each bit by itself: --not-finite redraw does not go with it");
     }
 

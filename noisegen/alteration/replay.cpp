@@ -101,12 +101,13 @@ class Pairing {
 };
 
 // Several flips of one number are one site.
-std::vector<Site> sorted_sites(std::vector<Site> sites)
+std::vector<base::Site> sorted_sites(std::vector<base::Site> sites)
 {
-    const auto key = [](const Site& site) { return std::pair{site.tensor, site.index}; };
-    std::stable_sort(sites.begin(), sites.end(), [&](const Site& a, const Site& b) { return key(a) < key(b); });
-    std::vector<Site> merged;
-    for (const Site& site : sites) {
+    const auto key = [](const base::Site& site) { return std::pair{site.tensor, site.index}; };
+    std::stable_sort(sites.begin(), sites.end(),
+                     [&](const base::Site& a, const base::Site& b) { return key(a) < key(b); });
+    std::vector<base::Site> merged;
+    for (const base::Site& site : sites) {
         if (!merged.empty() && key(merged.back()) == key(site))
             merged.back().flipped ^= site.flipped;
         else
@@ -173,7 +174,7 @@ try {
     Replay replay =
         base::is_alteration(json) ? replay_of_ours(state, record, to) : replay_of_theirs(state, json, to, random);
     replay.sites = sorted_sites(std::move(replay.sites));
-    std::erase_if(replay.sites, [&](const Site& site) { return !replay.scale && site.flipped == 0; });
+    std::erase_if(replay.sites, [&](const base::Site& site) { return !replay.scale && site.flipped == 0; });
     if (replay.sites.empty()) base::fail("alters nothing");
     return replay;
 } catch (const nlohmann::json::exception&) {

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "base/random.hpp"
-#include "noisegen/alteration/selection.hpp"
+#include "base/state/drawing/selection.hpp"
+#include "noisegen/alteration/stored/packed_tensors.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -11,7 +12,7 @@
 namespace noisegen {
 
 struct Replay {
-    std::vector<Site> sites = {};
+    std::vector<base::Site> sites = {};
     std::optional<double> scale = {};
 };
 

@@ -2,6 +2,7 @@
 // Runs where it may crash.
 #pragma once
 
+#include "base/state/drawing/tensors.hpp"
 #include "noisegen/alteration/stored/stored_state.hpp"
 
 #include <cstdint>
@@ -10,12 +11,7 @@
 
 namespace noisegen {
 
-// A number of a state, and its bits.
-struct Number {
-    std::size_t tensor = 0;
-    std::uint64_t index = 0;
-    std::uint64_t bits = 0;
-};
+using Number = base::NumberBits;
 
 // Fills the bits of these numbers of one file, sorted by tensor.
 void read_packed(const StoredState& state, std::size_t file, std::vector<Number>& numbers);

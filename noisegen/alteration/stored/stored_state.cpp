@@ -99,4 +99,24 @@ std::uint64_t place_of(const StoredState& state, const Tensor& tensor, std::uint
     return begin + tensor.chunks_at.at(place.chunk) + place.index * size;
 }
 
+base::NamedTensors named_tensors(const StoredState& state)
+{
+    base::NamedTensors named{.name = state.path.string(), .tensors = {}};
+    for (const Tensor& tensor : state.tensors)
+        named.tensors.push_back(
+            {.path = tensor.path, .format = tensor.format, .shape = tensor.shape, .elements = tensor.elements});
+    return named;
+}
+
+void take_precision(StoredState& state, const std::string& precision)
+{
+    for (Tensor& tensor : state.tensors) {
+        const bool two_bytes = tensor.format.kind == base::NumberFormat::Kind::natural && tensor.format.bytes == 2;
+        if (precision != "bf16" || !two_bytes) continue;
+        const bool big_endian = tensor.format.big_endian;
+        tensor.format = base::bfloat16;
+        tensor.format.big_endian = big_endian;
+    }
+}
+
 }  // namespace noisegen

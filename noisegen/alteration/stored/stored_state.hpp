@@ -1,6 +1,7 @@
 // A training's state as it is stored: in one file, or in the shards of a checkpoint.
 #pragma once
 
+#include "base/state/drawing/tensors.hpp"
 #include "noisegen/alteration/stored/stored_file.hpp"
 #include "noisegen/alteration/stored/tensor.hpp"
 
@@ -16,6 +17,12 @@ struct StoredState {
     std::vector<Tensor> tensors;  // by file and path
     std::vector<LeftAlone> left_alone;
 };
+
+// Its tensors, in the same order, as they are drawn from.
+base::NamedTensors named_tensors(const StoredState& state);
+
+// Reads numbers that only the precision names (bf16 in uint16) as what they are. Must come before anything is drawn.
+void take_precision(StoredState& state, const std::string& precision);
 
 // Reads it in a confined child. Throws Error, one clear line, for whatever is wrong with it.
 StoredState read_state(const std::filesystem::path& path);

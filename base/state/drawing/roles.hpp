@@ -1,17 +1,17 @@
 // What a tensor is for, by its path and its neighbours: frameworks have names for it, and files no types.
 #pragma once
 
-#include "noisegen/alteration/stored/stored_state.hpp"
+#include "base/state/drawing/tensors.hpp"
 
 #include <string>
 #include <vector>
 
-namespace noisegen {
+namespace base {
 
 // "weight", "bias", "norm" (scale, shift and running statistics of a normalisation), "optimizer" or "other" (random
 // numbers, counters), for each of the state's tensors.
-std::vector<std::string> roles_of(const StoredState& state);
+std::vector<std::string> roles_of(const NamedTensors& state);
 
 const std::vector<std::string>& all_roles();
 
-}  // namespace noisegen
+}  // namespace base

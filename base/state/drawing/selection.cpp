@@ -1,11 +1,11 @@
-#include "noisegen/alteration/selection.hpp"
+#include "base/state/drawing/selection.hpp"
 
 #include "base/error.hpp"
+#include "base/state/drawing/flips.hpp"
+#include "base/state/drawing/roles.hpp"
 #include "base/state/injection_sequence.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
-#include "noisegen/alteration/flips.hpp"
-#include "noisegen/alteration/roles.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,18 +14,14 @@
 #include <numeric>
 #include <unordered_set>
 
-namespace noisegen {
-
-using base::NumberFormat;
+namespace base {
 
 namespace {
 
 bool is_at(const std::string& path, const std::vector<std::string>& locations)
 {
     if (locations.empty()) return !path.starts_with("meta/");
-    const auto begins = [&](const std::string& location) {
-        return path.starts_with(base::without_leading_slash(location));
-    };
+    const auto begins = [&](const std::string& location) { return path.starts_with(without_leading_slash(location)); };
     return std::any_of(locations.begin(), locations.end(), begins);
 }
 
@@ -33,35 +29,34 @@ bool has_precision(NumberFormat format, const std::string& precision)
 {
     format.big_endian = false;
     if (precision == "auto") return true;
-    if (precision == "bf16") return format == base::bfloat16;
-    if (precision == "16") return format == base::float16;
-    return format == (precision == "32" ? base::float32 : base::float64);
+    if (precision == "bf16") return format == bfloat16;
+    if (precision == "16") return format == float16;
+    return format == (precision == "32" ? float32 : float64);
 }
 
-[[noreturn]] void fail_none(const StoredState& state, const SiteRequest& request)
+[[noreturn]] void fail_none(const NamedTensors& state, const SiteRequest& request)
 {
     std::vector<std::string> paths;
-    for (const Tensor& tensor : state.tensors) paths.push_back(tensor.path);
+    for (const NamedTensor& tensor : state.tensors) paths.push_back(tensor.path);
     const std::string wanted =
-        request.locations.empty() ? std::string{} : base::without_leading_slash(request.locations.front());
+        request.locations.empty() ? std::string{} : without_leading_slash(request.locations.front());
     const bool there =
         std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return path.starts_with(wanted); });
     if (!there)
-        base::fail(state.path.string(), " has no tensor whose path begins with '", wanted, "'",
-                   base::did_you_mean(wanted, paths), " (--list shows all)");
-    base::fail(state.path.string(), " has no tensor that matches",
-               request.role.empty() ? "" : " --role " + request.role,
-               request.precision == "auto" ? "" : " --precision " + request.precision, " (--list shows all ",
-               state.tensors.size(), ")");
+        fail(state.name, " has no tensor whose path begins with '", wanted, "'", did_you_mean(wanted, paths),
+             " (--list shows all)");
+    fail(state.name, " has no tensor that matches", request.role.empty() ? "" : " --role " + request.role,
+         request.precision == "auto" ? "" : " --precision " + request.precision, " (--list shows all ",
+         state.tensors.size(), ")");
 }
 
 // `count` of 0 .. all-1 (Floyd's algorithm), each set as likely as any other.
-std::vector<std::uint64_t> draw_distinct(std::uint64_t count, std::uint64_t all, base::Random& random)
+std::vector<std::uint64_t> draw_distinct(std::uint64_t count, std::uint64_t all, Random& random)
 {
     std::unordered_set<std::uint64_t> drawn;
     drawn.reserve(count);
     for (std::uint64_t last = all - count; last < all; ++last)
-        if (!drawn.insert(base::draw_below(random, last + 1)).second) drawn.insert(last);
+        if (!drawn.insert(draw_below(random, last + 1)).second) drawn.insert(last);
     std::vector<std::uint64_t> sorted(drawn.begin(), drawn.end());
     std::sort(sorted.begin(), sorted.end());
     return sorted;
@@ -71,22 +66,20 @@ std::uint64_t count_of(const SiteRequest& request, std::uint64_t all)
 {
     if (!request.share) return request.flips;
     const auto count = static_cast<std::uint64_t>(std::llround(*request.share * static_cast<double>(all)));
-    if (count == 0)
-        base::fail("--share: ", base::format(base::Percent{*request.share * 100.0}), " of ", all,
-                   " numbers is not one");
+    if (count == 0) fail("--share: ", format(Percent{*request.share * 100.0}), " of ", all, " numbers is not one");
     return std::min(count, all);
 }
 
 // How many of each tensor.
 using Counts = std::vector<std::uint64_t>;
 
-Counts counts_by_tensor(std::uint64_t count, const Counts& sizes, base::Random& random)
+Counts counts_by_tensor(std::uint64_t count, const Counts& sizes, Random& random)
 {
     std::vector<std::size_t> open(sizes.size());
     std::iota(open.begin(), open.end(), std::size_t{0});
     Counts counts(sizes.size(), 0);
     for (; count > 0; --count) {
-        const auto pick = static_cast<std::size_t>(base::draw_below(random, open.size()));
+        const auto pick = static_cast<std::size_t>(draw_below(random, open.size()));
         const std::size_t tensor = open[pick];
         if (++counts[tensor] == sizes[tensor]) open.erase(open.begin() + static_cast<std::ptrdiff_t>(pick));
     }
@@ -94,14 +87,14 @@ Counts counts_by_tensor(std::uint64_t count, const Counts& sizes, base::Random& 
 }
 
 // As equal as sizes allow; what is left over goes to tensors drawn at random.
-Counts equal_counts(std::uint64_t count, const Counts& sizes, base::Random& random)
+Counts equal_counts(std::uint64_t count, const Counts& sizes, Random& random)
 {
     Counts counts(sizes.size(), 0);
     while (count > 0) {
         std::vector<std::size_t> open;
         for (std::size_t i = 0; i < sizes.size(); ++i)
             if (counts[i] < sizes[i]) open.push_back(i);
-        base::shuffle(random, std::span{open});
+        shuffle(random, std::span{open});
         const std::uint64_t each = std::max<std::uint64_t>(count / open.size(), 1);
         for (const std::size_t tensor : open) {
             const std::uint64_t more = std::min({each, sizes[tensor] - counts[tensor], count});
@@ -130,11 +123,11 @@ class GeometricGap {
             likely_.at(k) = power / (1.0 + power);
         }
     }
-    std::uint64_t operator()(base::Random& random) const
+    std::uint64_t operator()(Random& random) const
     {
         std::uint64_t gap = 0;
         for (std::size_t k = 0; k < likely_.size(); ++k)
-            if (likely_[k] > 0.0 && base::draw_unit(random) < likely_[k]) gap |= std::uint64_t{1} << k;
+            if (likely_[k] > 0.0 && draw_unit(random) < likely_[k]) gap |= std::uint64_t{1} << k;
         return gap;
     }
 
@@ -142,8 +135,8 @@ class GeometricGap {
     std::array<double, 63> likely_{};
 };
 
-std::vector<Site> draw_bit_errors(const StoredState& state, const std::vector<std::size_t>& tensors, double rate,
-                                  const FlipRequest& bits, base::Random& random)
+std::vector<Site> draw_bit_errors(const NamedTensors& state, const std::vector<std::size_t>& tensors, double rate,
+                                  const FlipRequest& bits, Random& random)
 {
     constexpr std::size_t most = 100'000'000;
     const GeometricGap gap{rate};
@@ -155,21 +148,21 @@ std::vector<Site> draw_bit_errors(const StoredState& state, const std::vector<st
             const std::uint64_t index = at / allowed.size();
             if (sites.empty() || sites.back().tensor != tensor || sites.back().index != index)
                 sites.push_back({tensor, index, 0});
-            sites.back().flipped |= base::bit_from_left(state.tensors[tensor].format, allowed[at % allowed.size()]);
-            if (sites.size() > most) base::fail("--bit-error-rate ", rate, " flips more than ", most, " numbers");
+            sites.back().flipped |= bit_from_left(state.tensors[tensor].format, allowed[at % allowed.size()]);
+            if (sites.size() > most) fail("--bit-error-rate ", rate, " flips more than ", most, " numbers");
         }
     }
     return sites;
 }
 
-std::vector<Site> draw_numbers(const StoredState& state, const std::vector<std::size_t>& tensors,
-                               const SiteRequest& request, base::Random& random)
+std::vector<Site> draw_numbers(const NamedTensors& state, const std::vector<std::size_t>& tensors,
+                               const SiteRequest& request, Random& random)
 {
     Counts sizes;
     for (const std::size_t tensor : tensors) sizes.push_back(state.tensors[tensor].elements);
     const std::uint64_t all = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
     const std::uint64_t count = count_of(request, all);
-    if (count > all) base::fail("--flips ", count, ": there are only ", all, " numbers that may be altered");
+    if (count > all) fail("--flips ", count, ": there are only ", all, " numbers that may be altered");
     std::vector<Site> sites;
     sites.reserve(count);
     if (request.sampling == SiteSampling::element) {
@@ -191,23 +184,12 @@ std::vector<Site> draw_numbers(const StoredState& state, const std::vector<std::
 
 }  // namespace
 
-void take_precision(StoredState& state, const std::string& precision)
-{
-    for (Tensor& tensor : state.tensors) {
-        const bool two_bytes = tensor.format.kind == NumberFormat::Kind::natural && tensor.format.bytes == 2;
-        if (precision != "bf16" || !two_bytes) continue;
-        const bool big_endian = tensor.format.big_endian;
-        tensor.format = base::bfloat16;
-        tensor.format.big_endian = big_endian;
-    }
-}
-
-std::vector<std::size_t> eligible(const StoredState& state, const SiteRequest& request)
+std::vector<std::size_t> eligible(const NamedTensors& state, const SiteRequest& request)
 {
     const std::vector<std::string> roles = roles_of(state);
     std::vector<std::size_t> tensors;
     for (std::size_t i = 0; i < state.tensors.size(); ++i) {
-        const Tensor& tensor = state.tensors[i];
+        const NamedTensor& tensor = state.tensors[i];
         if (is_at(tensor.path, request.locations) && (request.role.empty() || roles[i] == request.role) &&
             has_precision(tensor.format, request.precision))
             tensors.push_back(i);
@@ -216,15 +198,15 @@ std::vector<std::size_t> eligible(const StoredState& state, const SiteRequest& r
     return tensors;
 }
 
-std::vector<Site> draw_sites(const StoredState& state, const std::vector<std::size_t>& tensors,
-                             const SiteRequest& request, const FlipRequest& bits, base::Random& random)
+std::vector<Site> draw_sites(const NamedTensors& state, const std::vector<std::size_t>& tensors,
+                             const SiteRequest& request, const FlipRequest& bits, Random& random)
 {
     std::vector<Site> sites = request.bit_error_rate
                                   ? draw_bit_errors(state, tensors, *request.bit_error_rate, bits, random)
                                   : draw_numbers(state, tensors, request, random);
     if (request.probability < 1.0)
-        std::erase_if(sites, [&](const Site&) { return base::draw_unit(random) >= request.probability; });
+        std::erase_if(sites, [&](const Site&) { return draw_unit(random) >= request.probability; });
     return sites;
 }
 
-}  // namespace noisegen
+}  // namespace base

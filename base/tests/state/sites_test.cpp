@@ -1,7 +1,7 @@
 // Which numbers are drawn, and how often: counted over many seeds.
 #include "base/error.hpp"
-#include "noisegen/alteration/flips.hpp"
-#include "noisegen/alteration/selection.hpp"
+#include "base/state/drawing/flips.hpp"
+#include "base/state/drawing/selection.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,13 +14,13 @@
 namespace {
 
 // Tensors of 10, 1000 and 2 numbers.
-noisegen::StoredState three_tensors()
+base::NamedTensors three_tensors()
 {
-    noisegen::StoredState state;
-    state.path = "state.h5";
+    base::NamedTensors state;
+    state.name = "state.h5";
     for (const auto& [path, elements] :
          {std::pair{"a/small", 10}, std::pair{"b/large", 1000}, std::pair{"c/tiny", 2}}) {
-        noisegen::Tensor tensor;
+        base::NamedTensor tensor;
         tensor.path = path;
         tensor.format = base::float32;
         tensor.elements = static_cast<std::uint64_t>(elements);
@@ -32,15 +32,15 @@ noisegen::StoredState three_tensors()
 
 const std::vector<std::size_t> all{0, 1, 2};
 
-std::vector<noisegen::Site> draw(const noisegen::SiteRequest& request, std::uint64_t seed,
-                                 const noisegen::FlipRequest& flips = {})
+std::vector<base::Site> draw(const base::SiteRequest& request, std::uint64_t seed,
+                                 const base::FlipRequest& flips = {})
 {
     base::Random random = base::random_stream(seed, 0);
-    return noisegen::draw_sites(three_tensors(), all, request, flips, random);
+    return base::draw_sites(three_tensors(), all, request, flips, random);
 }
 
 // How many of `draws` numbers lay in each tensor.
-std::array<double, 3> shares(noisegen::SiteSampling sampling, int draws)
+std::array<double, 3> shares(base::SiteSampling sampling, int draws)
 {
     std::array<double, 3> counts{};
     for (int seed = 0; seed < draws; ++seed)
@@ -60,7 +60,7 @@ double four_sigma(double share, int draws)
 TEST_CASE("each number is as likely as any other, whatever its tensor")
 {
     constexpr int draws = 20'000;
-    const std::array<double, 3> found = shares(noisegen::SiteSampling::element, draws);
+    const std::array<double, 3> found = shares(base::SiteSampling::element, draws);
     for (const auto& [tensor, share] :
          {std::pair{0U, 10.0 / 1012}, std::pair{1U, 1000.0 / 1012}, std::pair{2U, 2.0 / 1012}})
         CHECK(std::abs(found.at(tensor) - share) < four_sigma(share, draws));
@@ -69,7 +69,7 @@ TEST_CASE("each number is as likely as any other, whatever its tensor")
 TEST_CASE("each tensor is as likely where that is asked for")
 {
     constexpr int draws = 20'000;
-    for (const double share : shares(noisegen::SiteSampling::tensor, draws))
+    for (const double share : shares(base::SiteSampling::tensor, draws))
         CHECK(std::abs(share - 1.0 / 3.0) < four_sigma(1.0 / 3.0, draws));
 }
 
@@ -78,8 +78,8 @@ TEST_CASE("within a tensor each number is as likely")
     constexpr int draws = 5'000;
     std::array<int, 10> counts{};
     for (int seed = 0; seed < draws; ++seed)
-        for (const noisegen::Site& site :
-             draw({.flips = 30, .sampling = noisegen::SiteSampling::stratified}, static_cast<std::uint64_t>(seed)))
+        for (const base::Site& site :
+             draw({.flips = 30, .sampling = base::SiteSampling::stratified}, static_cast<std::uint64_t>(seed)))
             if (site.tensor == 1 && site.index < counts.size()) ++counts.at(site.index);
     // 30: two of the tiny one, ten of the small one, 18 of a thousand of the large one.
     for (const int count : counts) CHECK(std::abs(count / double{draws} - 0.018) < four_sigma(0.018, draws));
@@ -88,11 +88,11 @@ TEST_CASE("within a tensor each number is as likely")
 TEST_CASE("numbers are distinct and in order, up to all of them")
 {
     for (const auto sampling :
-         {noisegen::SiteSampling::element, noisegen::SiteSampling::tensor, noisegen::SiteSampling::stratified})
+         {base::SiteSampling::element, base::SiteSampling::tensor, base::SiteSampling::stratified})
         for (const std::uint64_t flips : {1, 2, 500, 1011, 1012}) {
-            const std::vector<noisegen::Site> sites = draw({.flips = flips, .sampling = sampling}, flips);
+            const std::vector<base::Site> sites = draw({.flips = flips, .sampling = sampling}, flips);
             std::set<std::pair<std::size_t, std::uint64_t>> distinct;
-            for (const noisegen::Site& site : sites) distinct.emplace(site.tensor, site.index);
+            for (const base::Site& site : sites) distinct.emplace(site.tensor, site.index);
             CHECK(distinct.size() == flips);
             CHECK(sites.size() == flips);
             CHECK(std::is_sorted(sites.begin(), sites.end(), [](const auto& one, const auto& other) {
@@ -106,7 +106,7 @@ TEST_CASE("one seed draws the same and another does not")
 {
     const auto drawn = [](std::uint64_t seed) {
         std::vector<std::uint64_t> indices;
-        for (const noisegen::Site& site : draw({.flips = 100}, seed)) indices.push_back(site.index);
+        for (const base::Site& site : draw({.flips = 100}, seed)) indices.push_back(site.index);
         return indices;
     };
     CHECK(drawn(1) == drawn(1));
@@ -119,7 +119,7 @@ TEST_CASE("of a bit error rate each bit flips as often as any other")
     constexpr double rate = 0.01;
     std::array<double, 32> counts{};
     for (int seed = 0; seed < draws; ++seed)
-        for (const noisegen::Site& site : draw({.bit_error_rate = rate}, static_cast<std::uint64_t>(seed)))
+        for (const base::Site& site : draw({.bit_error_rate = rate}, static_cast<std::uint64_t>(seed)))
             for (std::size_t bit = 0; bit < counts.size(); ++bit)
                 counts.at(bit) +=
                     (site.flipped & base::bit_from_left(base::float32, static_cast<int>(bit))) != 0 ? 1 : 0;
@@ -132,7 +132,7 @@ TEST_CASE("high and low bit error rates are kept")
         constexpr int draws = 100;
         double flipped = 0.0;
         for (int seed = 0; seed < draws; ++seed)
-            for (const noisegen::Site& site : draw({.bit_error_rate = rate}, static_cast<std::uint64_t>(seed)))
+            for (const base::Site& site : draw({.bit_error_rate = rate}, static_cast<std::uint64_t>(seed)))
                 flipped += __builtin_popcountll(site.flipped);
         constexpr int bits = 1012 * 32 * draws;
         CHECK(std::abs(flipped / bits - rate) < four_sigma(rate, bits));

@@ -2,20 +2,20 @@
 #pragma once
 
 #include "base/random.hpp"
-#include "noisegen/alteration/request.hpp"
-#include "noisegen/alteration/selection.hpp"
+#include "base/state/drawing/request.hpp"
+#include "base/state/drawing/selection.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace noisegen {
+namespace base {
 
 // Bits that may flip, from the left. Throws Error if the tensor's type has not as many.
-std::vector<int> allowed_bits(const Tensor& tensor, const FlipRequest& request);
+std::vector<int> allowed_bits(const NamedTensor& tensor, const FlipRequest& request);
 
 // The new bits of each number, which stand in the order of the sites. Of those that NotFinite::skip leaves out both are
 // taken away. Throws Error if no bits that are allowed leave a number finite and they must.
-std::vector<Number> altered(const StoredState& state, std::vector<Site>& sites, std::vector<Number>& numbers,
-                            const FlipRequest& request, base::Random& random);
+std::vector<NumberBits> altered(const NamedTensors& state, std::vector<Site>& sites, std::vector<NumberBits>& numbers,
+                            const FlipRequest& request, Random& random);
 
-}  // namespace noisegen
+}  // namespace base

@@ -1,4 +1,4 @@
-#include "noisegen/alteration/roles.hpp"
+#include "base/state/drawing/roles.hpp"
 
 #include "base/words.hpp"
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-namespace noisegen {
+namespace base {
 
 namespace {
 
@@ -18,7 +18,7 @@ std::vector<std::string> words_of_path(std::string path)
         if (c == '.') return '/';
         return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
-    std::vector<std::string> words = base::split(path, '/');
+    std::vector<std::string> words = split(path, '/');
     for (std::string& word : words) word = word.substr(0, word.find(':'));
     return words;
 }
@@ -51,7 +51,7 @@ bool names_a_norm(const std::string& word)
            numbered_bn;
 }
 
-std::string role_of(const Tensor& tensor, const std::set<std::string>& norms)
+std::string role_of(const NamedTensor& tensor, const std::set<std::string>& norms)
 {
     const std::vector<std::string> words = words_of_path(tensor.path);
     const auto any = [&](const auto& holds) { return std::any_of(words.begin(), words.end(), holds); };
@@ -59,20 +59,20 @@ std::string role_of(const Tensor& tensor, const std::set<std::string>& norms)
     if (words.front() == "meta") return "other";
     if (norms.contains(module_of(tensor.path)) || any(names_a_norm) || is_statistic(words.back())) return "norm";
     if (is_one_of<3>(words.back(), {"bias", "b", "beta"})) return "bias";
-    if (tensor.format.kind != base::NumberFormat::Kind::floating && tensor.format.bytes == 8) return "other";
+    if (tensor.format.kind != NumberFormat::Kind::floating && tensor.format.bytes == 8) return "other";
     return tensor.shape.size() >= 2 || is_one_of<4>(words.back(), {"weight", "kernel", "w", "embeddings"}) ? "weight"
                                                                                                            : "bias";
 }
 
 }  // namespace
 
-std::vector<std::string> roles_of(const StoredState& state)
+std::vector<std::string> roles_of(const NamedTensors& state)
 {
     std::set<std::string> norms;
-    for (const Tensor& tensor : state.tensors)
+    for (const NamedTensor& tensor : state.tensors)
         if (is_statistic(words_of_path(tensor.path).back())) norms.insert(module_of(tensor.path));
     std::vector<std::string> roles;
-    for (const Tensor& tensor : state.tensors) roles.push_back(role_of(tensor, norms));
+    for (const NamedTensor& tensor : state.tensors) roles.push_back(role_of(tensor, norms));
     return roles;
 }
 
@@ -82,4 +82,4 @@ const std::vector<std::string>& all_roles()
     return roles;
 }
 
-}  // namespace noisegen
+}  // namespace base

@@ -2,19 +2,16 @@
 #pragma once
 
 #include "base/random.hpp"
-#include "noisegen/alteration/request.hpp"
-#include "noisegen/alteration/stored/packed_tensors.hpp"
+#include "base/state/drawing/request.hpp"
+#include "base/state/drawing/tensors.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace noisegen {
-
-// Reads numbers that only the precision names (bf16 in uint16) as what they are. Must come first.
-void take_precision(StoredState& state, const std::string& precision);
+namespace base {
 
 // Places of tensors that locations, role and precision let through. Throws Error if there are none.
-std::vector<std::size_t> eligible(const StoredState& state, const SiteRequest& request);
+std::vector<std::size_t> eligible(const NamedTensors& state, const SiteRequest& request);
 
 // A number that is to be altered. Of a bit error rate also how: its bits are these and no others.
 struct Site {
@@ -26,7 +23,7 @@ struct Site {
 // Distinct, sorted by tensor and index. Each set of as many numbers is as likely as any other (sampling element); each
 // tensor is (tensor: then each of its numbers); each tensor has as many (stratified). Throws Error if there are not as
 // many. `bits`: of a bit error rate, those that may flip.
-std::vector<Site> draw_sites(const StoredState& state, const std::vector<std::size_t>& tensors,
-                             const SiteRequest& request, const FlipRequest& bits, base::Random& random);
+std::vector<Site> draw_sites(const NamedTensors& state, const std::vector<std::size_t>& tensors,
+                             const SiteRequest& request, const FlipRequest& bits, Random& random);
 
-}  // namespace noisegen
+}  // namespace base
