@@ -18,6 +18,21 @@ bool is_at(const std::string& path, const char* place)
     return path.starts_with(place);
 }
 
+std::string bits_of(const base::Injection& one)
+{
+    std::string text;
+    for (const int bit : one.bits) text += (text.empty() ? "" : " ") + std::to_string(bit);
+    return text;
+}
+
+template <class Number>
+std::span<std::byte> bytes_of(std::vector<Number>& numbers)
+{
+    return std::as_writable_bytes(std::span{numbers});
+}
+
+}  // namespace
+
 base::NumberFormat format_of(ElementType type)
 {
     using Kind = base::NumberFormat::Kind;
@@ -35,21 +50,6 @@ base::NumberFormat format_of(ElementType type)
     }
     return {.kind = Kind::natural, .bytes = 1, .exponent_bits = 0};
 }
-
-std::string bits_of(const base::Injection& one)
-{
-    std::string text;
-    for (const int bit : one.bits) text += (text.empty() ? "" : " ") + std::to_string(bit);
-    return text;
-}
-
-template <class Number>
-std::span<std::byte> bytes_of(std::vector<Number>& numbers)
-{
-    return std::as_writable_bytes(std::span{numbers});
-}
-
-}  // namespace
 
 LiveAlteration parse_live_alteration(const std::string& text)
 {

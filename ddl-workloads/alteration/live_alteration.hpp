@@ -17,6 +17,9 @@
 
 namespace ddl {
 
+// How a number of that type stands in memory.
+base::NumberFormat format_of(ElementType type);
+
 // Where a path begins decides when it is altered in its step:
 //     model/, optimizer/   before forward
 //     input/               before forward: input/images, input/tokens or input/labels of the (first) batch

@@ -66,12 +66,24 @@ class PlugInOptions {
     std::string progress_;
 };
 
+// Trials say themselves how many steps they make; what would write or delay between them does not go with them.
+void read_trials(TrainingPlan& plan, const std::string& file, const base::Options& options)
+{
+    for (const char* name :
+         {"steps", "epochs", "duration", "until-loss", "until-accuracy", "alter", "guard", "on-guard", "replicas-every",
+          "golden", "checkpoint-every", "delay", "control-delay", "trace", "openmetrics"})
+        if (options.given(name)) base::fail_usage("--trials: --", name, " does not go with it");
+    plan.trials = base::read_trials(file);
+    plan.recording.trace = false;
+}
+
 }  // namespace
 
 std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Registry<ModelCard>& models)
 {
     TrainingPlan plan;
     std::string out;
+    std::string trials;
     bool list_all = false;
 
     base::Options options{"ddl-train", "data-parallel training with named phases, traced"};
@@ -94,6 +106,10 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     const DelayOptions delays{options, plan.delays};
     const AlterationOptions alterations{options, plan.alterations};
     const GuardOptions guards{options, plan.guards};
+    options.add("trials", trials,
+                "make these trials one after the other, in a training that stays warm, into DIR/train/outcomes.csv; "
+                "given again it goes on after the last one",
+                "TRIALS.csv");
     const RecordingOptions recording{options, plan.recording};
     options.add("out", out, "directory of the run, which must be given; the training's part is DIR/train", "DIR");
     options.add_switch("json", plan.json, "print the result as one line of JSON in the end; with --list, that");
@@ -121,6 +137,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     alterations.read();
     guards.read();
     recording.read();
+    if (!trials.empty()) read_trials(plan, trials, options);
     if (out.empty()) base::fail_usage("--out DIR is needed: where the results go");
     plan.out = out;
     if (plan.input.data_directory.empty()) plan.input.data_directory = plan.out / base::part::train / "data";

@@ -1,6 +1,7 @@
 // What ddl-train was asked to do, checked.
 #pragma once
 
+#include "base/contract/trials.hpp"
 #include "ddl-workloads/alteration/live_alteration.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/loading/input_options.hpp"
@@ -42,6 +43,7 @@ struct TrainingPlan {
     DelayPlan delays;
     std::vector<LiveAlteration> alterations;
     GuardPlan guards;
+    std::vector<base::Trial> trials;  // none: it trains
     RecordingPlan recording;
     std::filesystem::path out;
     bool json = false;  // of what is printed in the end

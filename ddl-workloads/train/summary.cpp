@@ -1,6 +1,7 @@
 #include "ddl-workloads/train/summary.hpp"
 
 #include "base/contract/run_directory.hpp"
+#include "base/contract/trials.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -46,6 +47,13 @@ std::string learnt(const nlohmann::ordered_json& result)
 void print(std::ostream& out, const nlohmann::ordered_json& result, int ranks, const std::filesystem::path& directory)
 {
     const auto steps = result.at("steps").get<std::int64_t>();
+    if (result.contains("trials")) {
+        const auto& trials = result.at("trials");
+        out << trials.at("ended").get<std::int64_t>() << " of " << trials.at("count").get<std::int64_t>()
+            << " trials ended, " << trials.at("crashed").get<std::int64_t>() << " of them crashed; "
+            << base::printable((directory / base::part::train / base::file::outcomes).string()) << "\n";
+        return;
+    }
     out << steps << (steps == 1 ? " step" : " steps") << " on " << ranks
         << (ranks == 1 ? " rank (mpirun -n 2 ddl-train .. trains on two)" : " ranks")
         << ", ended by: " << result.at("ended_by").get<std::string>() << learnt(result) << "\n";

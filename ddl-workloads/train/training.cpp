@@ -82,6 +82,7 @@ void Training::run()
 {
     ends_.emplace(plan_.ends, steps_per_epoch());
     stall_watch_.emplace(plan_.ends.stall_after, directory_, *instruments_, exchanges_);
+    if (!plan_.trials.empty()) return make_trials();
     guards_->after_update();
     do {
         while (ends_->stop() == Stop::no && !ends_->reached(steps_done())) {
@@ -291,7 +292,7 @@ nlohmann::ordered_json Training::result()
     nlohmann::ordered_json result = to_json(sums_, exchanges_.size() * plan_.batch * plan_.accumulate);
     const std::optional<double> overlap = overlap_percent(sums_, instruments_->exchange_ns());
     result["overlap_percent"] = overlap ? nlohmann::ordered_json(*overlap) : nullptr;
-    result["ended_by"] = ends_->text(steps_done());
+    result["ended_by"] = trials_.is_null() ? ends_->text(steps_done()) : "trials";
     result["loss"] = model_->loss() ? nlohmann::ordered_json(*model_->loss()) : nullptr;
     result["accuracy"] = accuracy_ ? nlohmann::ordered_json(*accuracy_) : nullptr;
     result["parameters"] = model_->parameter_count();
@@ -307,6 +308,7 @@ nlohmann::ordered_json Training::result()
     result["resumed_from"] = earlier_.string();
     result["guards"] = of_all_ranks(ranks);
     result["replicas"] = guards_->replicas();
+    if (!trials_.is_null()) result["trials"] = trials_;
     result["checkpoints"] = checkpointer_ ? checkpointer_->summary() : nullptr;
 
     nlohmann::ordered_json recorded = result;

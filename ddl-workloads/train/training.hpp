@@ -71,6 +71,7 @@ class Training {
     void make_model(const ModelPlan& plan);
     void make_checkpointer();
     void make_loader(std::int64_t steps_done);
+    std::unique_ptr<Loader> loader_from(const std::shared_ptr<const Records>& records, std::int64_t first_step);
     Reading reading() const;
     void inject_delays();
     void make_alterer();
@@ -96,6 +97,7 @@ class Training {
     void sample(std::optional<double> gradient_norm);
     void show_progress();
     void show_metrics(bool running);
+    void make_trials();
     void evaluate();
 
     TrainingPlan plan_;
@@ -140,6 +142,7 @@ class Training {
     bool ranks_agree_ = true;
     bool stopped_by_guard_ = false;  // rank 0
     SkippedRecords skipped_;
+    nlohmann::ordered_json trials_;  // rank 0: how they went; null: none
 };
 
 }  // namespace ddl

@@ -18,6 +18,20 @@
 
 namespace ddl {
 
+namespace {
+
+// Were these trials begun there? Throws UsageError if others were.
+bool goes_on_with(const std::vector<base::Trial>& trials, const std::filesystem::path& directory)
+{
+    const std::filesystem::path file = directory / base::file::trials;
+    if (!std::filesystem::exists(file)) return false;
+    if (base::read_trials(file) != trials)
+        base::fail_usage("--trials: ", file.string(), " has other trials; give another --out DIR");
+    return true;
+}
+
+}  // namespace
+
 void Training::prepare_parts()
 {
     if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !ranks_are_equal())
@@ -73,12 +87,14 @@ void Training::claim()
         earlier_ = newest_of_parts(plan_.out);
     else if (!plan_.resume.empty())
         earlier_ = newest_of(plan_.resume);
-    claimed_.emplace(plan_.out, base::part::train);
-    in_use_.emplace(claimed_->path());
-    rows_.emplace(directory_ / base::file::steps);
-    progress_.emplace("training");
+    const bool trials_go_on = !plan_.trials.empty() && goes_on_with(plan_.trials, directory_);
+    if (!trials_go_on) claimed_.emplace(plan_.out, base::part::train);
+    in_use_.emplace(directory_);
+    if (plan_.trials.empty()) rows_.emplace(directory_ / base::file::steps);
+    if (!plan_.trials.empty() && !trials_go_on) base::write_trials(directory_ / base::file::trials, plan_.trials);
+    progress_.emplace(plan_.trials.empty() ? "training" : "trials");
     if (!plan_.recording.openmetrics.empty()) step_metrics_.emplace(plan_.recording.openmetrics, plan_.model);
-    write_data_set(data_);
+    if (!trials_go_on) write_data_set(data_);
 }
 
 void Training::describe_in_trace()
@@ -97,24 +113,29 @@ void Training::describe_in_trace()
 
 void Training::make_loader(std::int64_t steps_done)
 {
+    const std::shared_ptr<const Records> records = open_part(data_, Part::train, reading());
+    if (exchanges_.rank() == 0 && steps_done == first_step_) skipped_.report(records->faults());
+    loader_ = loader_from(records, steps_done);
+    if (steps_done == first_step_ && plan_.input.access != Access::buffered && !records->past_page_cache() &&
+        exchanges_.rank() == 0)
+        base::warn("the data set ", data_.text, " is in memory (tmpfs): its input is no I/O");
+}
+
+std::unique_ptr<Loader> Training::loader_from(const std::shared_ptr<const Records>& records, std::int64_t first_step)
+{
     const Sampling sampling{.batch = plan_.batch,
                             .rank = exchanges_.rank(),
                             .ranks = exchanges_.size(),
                             .seed = plan_.seed,
-                            .first_step = steps_done * plan_.accumulate};
-    const std::shared_ptr<const Records> records = open_part(data_, Part::train, reading());
-    if (exchanges_.rank() == 0 && steps_done == first_step_) skipped_.report(records->faults());
-    loader_ = std::make_unique<Loader>(LoaderPlan{.records = records,
-                                                  .sampling = sampling,
-                                                  .augmentation = plan_.input.augmentation,
-                                                  .readers = plan_.input.readers,
-                                                  .transformers = plan_.input.transformers,
-                                                  .queue_batches = plan_.input.queue,
-                                                  .skip_corrupt = plan_.input.skip_corrupt,
-                                                  .observer = instruments_.get()});
-    if (steps_done == first_step_ && plan_.input.access != Access::buffered && !records->past_page_cache() &&
-        exchanges_.rank() == 0)
-        base::warn("the data set ", data_.text, " is in memory (tmpfs): its input is no I/O");
+                            .first_step = first_step * plan_.accumulate};
+    return std::make_unique<Loader>(LoaderPlan{.records = records,
+                                               .sampling = sampling,
+                                               .augmentation = plan_.input.augmentation,
+                                               .readers = plan_.input.readers,
+                                               .transformers = plan_.input.transformers,
+                                               .queue_batches = plan_.input.queue,
+                                               .skip_corrupt = plan_.input.skip_corrupt,
+                                               .observer = instruments_.get()});
 }
 
 Reading Training::reading() const

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Trials in a warm training end as a cold process of its own does, to the bit; a killed one goes on.
+
+    trials_test.py BIN      exit code 77: no mpirun, or ddl-train has no mlp
+
+The truth is by other hands: cold trainings that resume from checkpoints which noisegen alter has altered.
+"""
+import csv
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BIN = pathlib.Path(sys.argv[1])
+COLUMNS = "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed".split(",")
+TRAIN = ["--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600]", "--batch", 8, "--trace", "off", "--json"]
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
+MOMENT, END = 20, 50
+
+
+def run(*words, code=0):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600, check=False,
+                          env=ENVIRONMENT)
+    assert done.returncode == code, f"{words}: {done.returncode}: {done.stderr[-2000:]}"
+    return done
+
+
+def ddl_train(ranks, *words):
+    start = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
+    return [*start, BIN / "ddl-train", *words]
+
+
+def train(ranks, out, *words):
+    done = run(*ddl_train(ranks, *TRAIN, "--out", out, *words))
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def trial(name, kind="trial", **given):
+    row = dict(trial=name, block=1, kind=kind, step=MOMENT, location="", bits="", count=1, target="model", rank="all",
+               guard="none", steps=END - MOMENT, seed=1)
+    return {**row, **given}
+
+
+def write_trials(file, rows):
+    with open(file, "w", newline="", encoding="utf-8") as out:
+        table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def outcomes(out):
+    with open(out / "train/outcomes.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def make(ranks, out, trials, *words):
+    words_of_trials = [word for word in TRAIN if word not in ("--trace", "off")]
+    return run(*ddl_train(ranks, *words_of_trials, "--trials", trials, "--out", out, *words))
+
+
+def same_as_cold(scratch, ranks):
+    """The 1st, 10th and 1,000th null trial, and three alterations, beside cold trainings."""
+    cold = train(ranks, scratch / "cold", "--steps", END)
+    train(ranks, scratch / "golden", "--steps", MOMENT, "--checkpoint-every", MOMENT)
+    checkpoint = scratch / f"golden/train/checkpoints/step-{MOMENT:09d}"
+    drawn = {"exponent": ("model", "1-8", 10, 7), "any": ("model", "0-31", 3, 8), "momentum": ("optimizer", "1-8", 10, 9)}
+    expected = {}
+    records = {}
+    for name, (target, bits, count, seed) in drawn.items():
+        altered = scratch / f"altered-{name}"
+        run(BIN / "noisegen", "alter", checkpoint, "--location", f"{target}/", "--bits", bits, "--flips", count, "--seed",
+            seed, "--out", altered)
+        with open(f"{altered}.alteration.csv", newline="", encoding="utf-8") as file:
+            records[name] = list(csv.DictReader(file))
+        expected[name] = train(ranks, scratch / f"cold-{name}", "--steps", END, "--resume", altered)
+    rows = []
+    for number in range(1, 1001):
+        if number in (1, 10, 1000):
+            rows.append(trial(f"null-{number}", "null"))
+        elif number in (2, 500):
+            rows.append(trial(f"nan-{number}", "positive"))
+        elif number in (3, 4, 999):
+            name = list(drawn)[(3, 4, 999).index(number)]
+            target, bits, count, seed = drawn[name]
+            rows.append(trial(name, target=target, bits=bits, count=count, seed=seed))
+        else:
+            rows.append(trial(f"t{number}", bits="1-8", count=5, seed=number, steps=1, target="both"))
+    write_trials(scratch / "trials.csv", rows)
+    make(ranks, scratch / "warm", scratch / "trials.csv")
+    found = {row["trial"]: row for row in outcomes(scratch / "warm")}
+    assert len(found) == 1000
+    for number in (1, 10, 1000):
+        row = found[f"null-{number}"]
+        assert row["checksum"] == cold["checksum"], f"null {number} differs from the cold run"
+        assert float(row["accuracy"]) == cold["accuracy"] and float(row["loss"]) == cold["loss"], row
+        assert row["class"] == "masked" and row["first_difference"] == "", row
+    for number in (2, 500):
+        assert found[f"nan-{number}"]["class"] == "collapsed", found[f"nan-{number}"]
+    for name, one in expected.items():
+        row = found[name]
+        assert row["checksum"] == one["checksum"], f"{name} differs from its cold run"
+        assert one["accuracy"] == float(row["accuracy"]), (name, row)
+        assert one["checksum"] != cold["checksum"]
+        tensors = []
+        for number in records[name]:
+            path = number["path"]
+            if path not in tensors:
+                tensors.append(path)
+        assert row["path"].split(";") == tensors, (row["path"], tensors)
+
+
+def goes_on_after_kill(scratch):
+    rows = [trial(f"t{i:03d}", bits="1-8", count=2, seed=i, steps=10) for i in range(300)]
+    write_trials(scratch / "killed.csv", rows)
+    make(1, scratch / "whole", scratch / "killed.csv")
+    whole = outcomes(scratch / "whole")
+    words = [str(word) for word in ddl_train(1, *[w for w in TRAIN if w not in ("--trace", "off")], "--trials",
+                                             scratch / "killed.csv", "--out", scratch / "killed")]
+    with subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        file = scratch / "killed/train/outcomes.csv"
+        while not file.exists() or file.read_text(encoding="utf-8").count("\n") < 40:
+            assert process.poll() is None, "it ended before it was killed"
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+    write_trials(scratch / "other.csv", rows[:-1])
+    other = run(*ddl_train(1, "--model", "mlp", "--trials", scratch / "other.csv", "--out", scratch / "killed"), code=2)
+    assert "has other trials" in other.stderr, other.stderr
+    make(1, scratch / "killed", scratch / "killed.csv")
+    found = outcomes(scratch / "killed")
+    assert [row["trial"] for row in found] == [row["trial"] for row in whole]
+    crashed = [row for row in found if row["class"] == "crashed"]
+    assert len(crashed) <= 1, crashed
+    for one, other in zip(found, whole):
+        if one["class"] != "crashed":
+            assert {**one, "seconds": ""} == {**other, "seconds": ""}, (one, other)
+
+
+def one_rank_alone(scratch):
+    rows = [trial("null", "null"), trial("second", rank=1, bits="2-8", count=20, seed=3),
+            trial("inference", steps=0, bits="1", count=50, seed=4), trial("nan", "positive", rank=0)]
+    write_trials(scratch / "one.csv", rows)
+    make(2, scratch / "one", scratch / "one.csv")
+    null, second, inference, nan = outcomes(scratch / "one")
+    digits = len(null["state_checksum"]) // 2
+    assert second["state_checksum"][:digits] != second["state_checksum"][digits:], "both ranks were altered"
+    assert null["state_checksum"][:digits] == null["state_checksum"][digits:]
+    assert inference["loss"] == "" and inference["steps"] == "0" and inference["accuracies"].startswith("0:")
+    assert nan["class"] == "collapsed"
+
+
+def guarded(scratch):
+    """What guards catch in trials, at once, and make good: then it ends with the bits of an undisturbed one."""
+    flip = dict(bits="1", count=1, seed=3)
+    rows = [trial("null", "null"), trial("watched", "null", guard="range+norm=10x"),
+            trial("told", guard="range=2", **flip), trial("back", guard="checksum:rollback=10", **flip),
+            trial("nan", "positive", guard="range:repair", rank=1), trial("again", **flip)]
+    write_trials(scratch / "guarded.csv", rows)
+    make(2, scratch / "guarded", scratch / "guarded.csv")
+    null, watched, told, back, nan, again = outcomes(scratch / "guarded")
+    assert watched["caught"] == "" and watched["state_checksum"] == null["state_checksum"], watched
+    assert told["caught"] == "0" and told["state_checksum"] == again["state_checksum"], (told, again)
+    assert back["caught"] == "0" and back["class"] == "masked", back
+    assert nan["caught"] == "0" and nan["class"] == "masked", nan
+    assert again["caught"] == "" and again["class"] != "masked", again
+
+
+def refused(scratch):
+    for row, why in ((trial("a", step=-1), "less than 0"), (trial("a", kind="none"), "is none of null, positive"),
+                     (trial("a", guard="rnge"), "did you mean range?"), (trial("a", guard="range:stop"), "stop is for no trial"), (trial("a", rank=3), "alters rank 3 of 1"),
+                     (trial("a", location="layer9"), "has no tensor whose name begins with 'layer9'"),
+                     (trial("a", bits="70"), "no range")):
+        write_trials(scratch / "bad.csv", [row])
+        done = subprocess.run([str(word) for word in ddl_train(1, "--model", "mlp", "--data", "synthetic[samples=160]",
+                                                               "--trials", scratch / "bad.csv", "--out", scratch / "bad")],
+                              capture_output=True, text=True, timeout=300, check=False, env=ENVIRONMENT)
+        assert done.returncode in (1, 2) and why in done.stderr, (row, done.stderr)
+        assert len(done.stderr.splitlines()[-1]) <= 200, done.stderr
+        shutil.rmtree(scratch / "bad", ignore_errors=True)
+
+
+def main():
+    listed = run(BIN / "ddl-train", "--list").stdout
+    if "mlp" not in listed or not shutil.which("mpirun"):
+        print("SKIPPED: no mpirun, or no model mlp")
+        sys.exit(77)
+    scratch = pathlib.Path(tempfile.mkdtemp(prefix="trials-test."))
+    try:
+        refused(scratch)
+        goes_on_after_kill(scratch)
+        one_rank_alone(scratch)
+        guarded(scratch)
+        same_as_cold(scratch, 2)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    print("trials end as cold trainings do")
+
+
+main()

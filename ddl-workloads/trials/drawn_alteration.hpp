@@ -1,0 +1,35 @@
+// Alters a training's live state: what noisegen alter would draw from its checkpoint, with the same seed.
+#pragma once
+
+#include "base/contract/trials.hpp"
+#include "ddl-workloads/models/model.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace ddl {
+
+struct DrawnAlteration {
+    std::string path = {};    // of the tensors altered, once each, base::path_separator between
+    std::string bits = {};    // that flipped in any of them, from the left
+    std::string index = {};   // of the first number of each path
+    double drawn_from = 0.0;  // bits that might have flipped
+};
+
+// Flips bits as a row of kind trial says. Throws Error if there is no such tensor, or too few numbers.
+DrawnAlteration alter_state(Model& model, const base::Trial& trial);
+
+// The first number of the model's last tensor of parameters becomes NaN.
+DrawnAlteration put_nan(Model& model);
+
+// Of all floating-point numbers of the state.
+struct StateNumbers {
+    double largest = 0.0;  // absolute, of the finite ones
+    std::int64_t not_finite = 0;
+};
+StateNumbers numbers_of(Model& model);
+
+// FNV-1a of the CRC-32C of each tensor of the state.
+std::string state_checksum(Model& model);
+
+}  // namespace ddl

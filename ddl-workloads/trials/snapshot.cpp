@@ -1,0 +1,25 @@
+#include "ddl-workloads/trials/snapshot.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace ddl {
+
+Snapshot::Snapshot(Model& model)
+{
+    for (const StateTensor& tensor : model.state()) tensors_.emplace_back(tensor.bytes.begin(), tensor.bytes.end());
+}
+
+void Snapshot::restore(Model& model) const
+{
+    const std::vector<StateTensor> state = model.state();
+    if (state.size() != tensors_.size()) base::fail("the model's state has other tensors than it had");
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        if (state[i].bytes.size() != tensors_[i].size()) base::fail(state[i].path, " has another size than it had");
+        std::copy(tensors_[i].begin(), tensors_[i].end(), state[i].bytes.begin());
+    }
+    model.restored();
+}
+
+}  // namespace ddl

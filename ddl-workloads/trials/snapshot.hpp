@@ -1,0 +1,23 @@
+// A training's state in memory, to go on from again and again.
+#pragma once
+
+#include "ddl-workloads/models/model.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace ddl {
+
+class Snapshot {
+ public:
+    // Of the model as it is between two steps: parameters, statistics, the optimizer's state, random numbers.
+    explicit Snapshot(Model& model);
+
+    // The model, of which it is, becomes what it was.
+    void restore(Model& model) const;
+
+ private:
+    std::vector<std::vector<std::byte>> tensors_;  // in the order of Model::state()
+};
+
+}  // namespace ddl

@@ -1,0 +1,263 @@
+#include "ddl-workloads/trials/trial_loop.hpp"
+
+#include "base/error.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/stop.hpp"
+#include "base/units.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+// After how many steps the held-out samples are guessed: at once, after 1, 2, 4, .. and in the end.
+bool is_looked_at(std::int64_t steps, std::int64_t last)
+{
+    return steps == last || (steps & (steps - 1)) == 0;
+}
+
+std::string look(std::int64_t steps, double accuracy)
+{
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), accuracy).ptr;
+    return base::join(steps, ":", std::string{digits.data(), end});
+}
+
+bool is_mine(const base::Trial& trial, int rank)
+{
+    return trial.rank == "all" || trial.rank == std::to_string(rank);
+}
+
+}  // namespace
+
+// What one rank knows of a trial's end.
+struct TrialLoop::OfRank {
+    DrawnAlteration drawn = {};
+    std::int64_t first_difference = -1;  // none
+    bool loss_is_finite = true;
+    double loss = 0.0;
+    std::optional<std::int64_t> caught = {};  // steps until a guard found something
+};
+
+TrialLoop::TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, const std::filesystem::path& directory)
+    : parts_{std::move(parts)}, trials_{trials}
+{
+    for (const base::Trial& trial : trials_) check(trial);
+    if (parts_.exchanges.rank() == 0) outcomes_.emplace(directory, trials_, parts_.strategy_name);
+}
+
+void TrialLoop::check(const base::Trial& trial) const
+{
+    if (trial.step < parts_.first_step)
+        base::fail_usage("--trials: trial ", trial.name, " alters step ", trial.step, ", and the training begins at ",
+                         parts_.first_step);
+    static_cast<void>(parse_trial_guard(trial.guard));
+    if (trial.rank != "all" && base::parse<int>(trial.rank) >= parts_.exchanges.size())
+        base::fail_usage("--trials: trial ", trial.name, " alters rank ", trial.rank, " of ", parts_.exchanges.size());
+}
+
+void TrialLoop::run()
+{
+    train_undisturbed();
+    const std::size_t first = first_to_make();
+    for (std::size_t i = first; i < trials_.size() && !stopped_; ++i) {
+        parts_.show(static_cast<double>(i) / static_cast<double>(trials_.size()),
+                    base::join("trial ", i + 1, " of ", trials_.size()));
+        stopped_ = agree_to_stop();
+        if (!stopped_) make(trials_[i]);
+    }
+    moments_.begin()->second.restore(parts_.model);
+}
+
+// Once from the first step to the last that any trial makes: keeps the state of every moment, every step's loss.
+void TrialLoop::train_undisturbed()
+{
+    std::int64_t end = 0;
+    for (const base::Trial& trial : trials_) end = std::max(end, trial.step + trial.steps);
+    const auto is_moment = [&](std::int64_t step) {
+        return std::any_of(trials_.begin(), trials_.end(), [step](const auto& trial) { return trial.step == step; });
+    };
+    const auto is_end = [&](std::int64_t step) {
+        return std::any_of(trials_.begin(), trials_.end(),
+                           [step](const auto& trial) { return trial.step + trial.steps == step; });
+    };
+    const std::unique_ptr<Loader> loader = parts_.load(parts_.first_step);
+    for (std::int64_t number = parts_.first_step; number <= end; ++number) {
+        if (is_moment(number)) moments_.emplace(number, Snapshot{parts_.model});
+        if (is_end(number)) undisturbed_[number] = all_state_checksums();
+        if (number == end) break;
+        step(*loader, number);
+        losses_.push_back(parts_.model.loss().value_or(0.0));
+    }
+}
+
+std::string TrialLoop::all_state_checksums()
+{
+    std::string all;
+    for (const std::string& one : parts_.exchanges.gather(state_checksum(parts_.model)).get()) all += one;
+    return all;
+}
+
+// Ranks keep their own running means, which evaluation makes rank 0's.
+std::optional<double> TrialLoop::guess()
+{
+    std::vector<std::vector<std::byte>> own;
+    for (const std::span<std::byte> bytes : parts_.model.statistics()) own.emplace_back(bytes.begin(), bytes.end());
+    const std::optional<double> accuracy = parts_.accuracy();
+    const std::vector<std::span<std::byte>> statistics = parts_.model.statistics();
+    for (std::size_t i = 0; i < own.size(); ++i) std::copy(own[i].begin(), own[i].end(), statistics[i].begin());
+    return accuracy;
+}
+
+std::size_t TrialLoop::first_to_make()
+{
+    std::uint64_t first = outcomes_ ? outcomes_->ended() : 0;
+    parts_.exchanges.broadcast(std::as_writable_bytes(std::span{&first, 1}), 0).get();
+    return first;
+}
+
+bool TrialLoop::agree_to_stop()
+{
+    std::byte stop{base::stop_requested()};
+    parts_.exchanges.broadcast(std::span{&stop, 1}, 0).get();
+    return stop != std::byte{0};
+}
+
+std::int64_t TrialLoop::number_of(const base::Trial& trial) const
+{
+    return &trial - trials_.data() + 1;
+}
+
+void TrialLoop::make(const base::Trial& trial)
+{
+    const std::int64_t begun_ns = base::now_ns();
+    if (outcomes_) outcomes_->begin(trial);
+    moments_.at(trial.step).restore(parts_.model);
+    base::Outcome outcome;
+    const OfRank mine = go_on(trial, outcome.accuracies, outcome.accuracy);
+    const StateNumbers numbers = numbers_of(parts_.model);
+    const nlohmann::ordered_json word{{"path", mine.drawn.path},
+                                      {"bits", mine.drawn.bits},
+                                      {"index", mine.drawn.index},
+                                      {"drawn_from", mine.drawn.drawn_from},
+                                      {"first_difference", mine.first_difference},
+                                      {"caught", mine.caught.value_or(-1)},
+                                      {"loss_is_finite", mine.loss_is_finite},
+                                      {"state", state_checksum(parts_.model)},
+                                      {"largest", numbers.largest},
+                                      {"not_finite", numbers.not_finite}};
+    const std::vector<std::string> ranks = parts_.exchanges.gather(word.dump()).get();
+    if (!outcomes_) return;
+    if (trial.steps > 0) outcome.loss = mine.loss;
+    outcome.seconds = static_cast<double>(base::now_ns() - begun_ns) / 1e9;
+    write(trial, ranks, std::move(outcome));
+}
+
+TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accuracies, std::optional<double>& accuracy)
+{
+    OfRank mine;
+    Guarded guarded = parts_.guarded;
+    guarded.trial = number_of(trial);
+    TrialGuards guards{parse_trial_guard(trial.guard), guarded, trial.step};
+    if (is_mine(trial, parts_.exchanges.rank())) {
+        if (trial.kind == base::trial_kind::trial) mine.drawn = alter_state(parts_.model, trial);
+        if (trial.kind == base::trial_kind::positive) mine.drawn = put_nan(parts_.model);
+    }
+    std::unique_ptr<Loader> loader = trial.steps > 0 ? parts_.load(trial.step) : nullptr;
+    std::int64_t looked = -1;
+    for (std::int64_t done = 0;;) {
+        if (done > std::exchange(looked, std::max(looked, done)) && is_looked_at(done, trial.steps)) {
+            accuracy = guess();
+            if (accuracy) accuracies += (accuracies.empty() ? "" : " ") + look(done, *accuracy);
+        }
+        if (done == trial.steps) break;
+        if (const std::optional<std::int64_t> back = guards.before_forward(trial.step + done)) {
+            done = *back - trial.step;
+            loader = parts_.load(*back);
+            continue;
+        }
+        step(*loader, trial.step + done, &guards);
+        mine.loss = parts_.model.loss().value_or(0.0);
+        mine.loss_is_finite = mine.loss_is_finite && std::isfinite(mine.loss);
+        const double undisturbed = losses_.at(static_cast<std::size_t>(trial.step + done - parts_.first_step));
+        if (mine.loss != undisturbed && mine.first_difference < 0) mine.first_difference = done;
+        ++done;
+    }
+    mine.caught = guards.caught();
+    return mine;
+}
+
+void TrialLoop::step(Loader& loader, std::int64_t number, TrialGuards* guards)
+{
+    parts_.clock.begin_step(static_cast<std::uint64_t>(number));
+    for (int pass = 1; pass <= parts_.accumulate; ++pass) {
+        parts_.clock.enter(Phase::load);
+        Batch batch = loader.next();
+        parts_.model.take(std::move(batch));
+        parts_.clock.enter(Phase::forward);
+        parts_.model.forward();
+        if (pass == parts_.accumulate) {
+            parts_.strategy.backward(parts_.model, parts_.clock);
+        } else {
+            parts_.clock.enter(Phase::backward);
+            parts_.model.backward();
+        }
+    }
+    if (guards != nullptr) guards->before_update(number);
+    parts_.clock.enter(Phase::update);
+    parts_.model.update();
+    parts_.strategy.after_update(parts_.clock);
+    if (guards != nullptr) guards->after_update();
+    parts_.clock.leave();
+    parts_.clock.end_step();
+}
+
+void TrialLoop::write(const base::Trial& trial, const std::vector<std::string>& ranks, base::Outcome outcome)
+{
+    outcome.trial = trial.name;
+    outcome.kind = trial.kind;
+    outcome.strategy = parts_.strategy_name;
+    outcome.rank = trial.rank;
+    outcome.step = trial.step;
+    outcome.guard = trial.guard;
+    outcome.steps = trial.steps;
+    outcome.checksum = parts_.checksum();
+    bool finite = true;
+    double largest = 0.0;
+    std::int64_t caught = -1;  // not
+    for (const std::string& text : ranks) {
+        const auto word = nlohmann::ordered_json::parse(text);
+        if (outcome.path.empty()) {
+            outcome.path = word.at("path");
+            outcome.bits = word.at("bits");
+            outcome.index = word.at("index");
+            outcome.drawn_from = word.at("drawn_from");
+        }
+        finite = finite && word.at("loss_is_finite").get<bool>();
+        outcome.state_checksum += word.at("state").get<std::string>();
+        largest = std::max(largest, word.at("largest").get<double>());
+        outcome.not_finite += word.at("not_finite").get<std::int64_t>();
+        const auto until = word.at("caught").get<std::int64_t>();
+        if (until >= 0 && (caught < 0 || until < caught)) caught = until;
+        const auto first = word.at("first_difference").get<std::int64_t>();
+        if (first >= 0 && (!outcome.first_difference || first < *outcome.first_difference))
+            outcome.first_difference = first;
+    }
+    outcome.largest = largest;
+    if (caught >= 0) outcome.caught = std::to_string(caught);
+    if (!finite) outcome.loss = std::nan("");
+    const bool same = outcome.state_checksum == undisturbed_.at(trial.step + trial.steps);
+    outcome.what = !finite ? base::outcome_class::collapsed
+                   : same  ? base::outcome_class::masked
+                           : base::outcome_class::ended;
+    outcomes_->end(outcome);
+}
+
+}  // namespace ddl

@@ -1,0 +1,80 @@
+// Trials one after the other in a training that stays warm: state, data and random numbers are set back from memory,
+// bits flip, it trains on, and its outcome is a row.
+#pragma once
+
+#include "base/contract/trials.hpp"
+#include "ddl-workloads/data/loading/loader.hpp"
+#include "ddl-workloads/instruments/phases.hpp"
+#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/strategies/strategy.hpp"
+#include "ddl-workloads/transports/exchange_thread.hpp"
+#include "ddl-workloads/trials/drawn_alteration.hpp"
+#include "ddl-workloads/trials/outcome_file.hpp"
+#include "ddl-workloads/trials/snapshot.hpp"
+#include "ddl-workloads/trials/trial_guards.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+// What the loop takes of a training; all of it outlives the loop.
+struct TrialParts {
+    Model& model;
+    Strategy& strategy;
+    ExchangeThread& exchanges;
+    PhaseClock& clock;
+    Guarded guarded;  // of the guards that trials have
+    int accumulate = 1;
+    std::string strategy_name;
+    std::int64_t first_step = 0;                                           // where the training begins
+    std::function<std::unique_ptr<Loader>(std::int64_t first_step)> load;  // batches from that step on
+    std::function<std::optional<double>()> accuracy;                       // collective; on rank 0
+    std::function<std::string()> checksum;                                 // of this rank's parameters
+    std::function<void(double fraction, const std::string& detail)> show;  // how far they are
+};
+
+class TrialLoop {
+ public:
+    // Rank 0 opens outcomes.csv there. Throws Error, UsageError for trials that this training cannot make.
+    TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, const std::filesystem::path& directory);
+
+    // Collective. Trains once, undisturbed, then makes the trials that outcomes.csv lacks. Ends between two trials
+    // after a signal. The model is then as at the first moment.
+    void run();
+
+    std::size_t ended() const { return outcomes_ ? outcomes_->ended() : 0; }  // rank 0
+    std::size_t crashed() const { return outcomes_ ? outcomes_->crashed() : 0; }
+    bool stopped() const { return stopped_; }
+
+ private:
+    struct OfRank;
+
+    void check(const base::Trial& trial) const;
+    void train_undisturbed();
+    std::string all_state_checksums();
+    std::optional<double> guess();
+    std::size_t first_to_make();
+    bool agree_to_stop();
+    std::int64_t number_of(const base::Trial& trial) const;  // from 1
+    void make(const base::Trial& trial);
+    OfRank go_on(const base::Trial& trial, std::string& accuracies, std::optional<double>& accuracy);
+    void step(Loader& loader, std::int64_t number, TrialGuards* guards = nullptr);
+    void write(const base::Trial& trial, const std::vector<std::string>& ranks, base::Outcome outcome);
+
+    TrialParts parts_;
+    const std::vector<base::Trial>& trials_;
+    std::optional<OutcomeFile> outcomes_;  // rank 0
+    std::map<std::int64_t, Snapshot> moments_;
+    std::vector<double> losses_;                       // of each step of the undisturbed training
+    std::map<std::int64_t, std::string> undisturbed_;  // rank 0: checksums of the state after so many steps
+    bool stopped_ = false;
+};
+
+}  // namespace ddl
