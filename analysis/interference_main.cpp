@@ -3,6 +3,7 @@
 #include "analysis/cli/designed_report.hpp"
 #include "analysis/cli/metric_commands.hpp"
 #include "analysis/cli/observe.hpp"
+#include "analysis/cli/outcomes.hpp"
 #include "analysis/cli/predict.hpp"
 #include "analysis/cli/settings.hpp"
 #include "analysis/cli/so_far.hpp"
@@ -187,7 +188,7 @@ try {
     return base::run_program(
         options,
         base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe, analysis::Predict, Controls,
-                       analysis::ListMetrics, analysis::ExplainMetric, analysis::SummaryCommand>(),
+                       analysis::ListMetrics, analysis::ExplainMetric, analysis::SummaryCommand, analysis::Outcomes>(),
         argc, argv);
 } catch (...) {
     return base::report_failure("interference");

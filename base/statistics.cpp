@@ -1,6 +1,9 @@
 #include "base/statistics.hpp"
 
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/beta.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -100,6 +103,46 @@ std::vector<double> benjamini_hochberg(const std::vector<double>& p)
         adjusted[order[i]] = smallest;
     }
     return adjusted;
+}
+
+Interval wilson(double count, double trials, double confidence)
+{
+    if (trials <= 0.0) return {0.0, 1.0};
+    const double z = boost::math::quantile(boost::math::complement(boost::math::normal{}, (1.0 - confidence) / 2.0));
+    const double p = count / trials;
+    const double centre = (p + z * z / (2.0 * trials)) / (1.0 + z * z / trials);
+    const double half =
+        z / (1.0 + z * z / trials) * std::sqrt(p * (1.0 - p) / trials + z * z / (4.0 * trials * trials));
+    return {count <= 0.0 ? 0.0 : std::max(0.0, centre - half), count >= trials ? 1.0 : std::min(1.0, centre + half)};
+}
+
+Interval clopper_pearson(double count, double trials, double confidence)
+{
+    if (trials <= 0.0) return {0.0, 1.0};
+    const double alpha = (1.0 - confidence) / 2.0;
+    return {count <= 0.0 ? 0.0 : boost::math::ibeta_inv(count, trials - count + 1.0, alpha),
+            count >= trials ? 1.0 : boost::math::ibetac_inv(count + 1.0, trials - count, alpha)};
+}
+
+std::int64_t trials_for_half_width(double half_width, double confidence)
+{
+    const double z = boost::math::quantile(boost::math::complement(boost::math::normal{}, (1.0 - confidence) / 2.0));
+    return static_cast<std::int64_t>(std::ceil(z * z / (4.0 * half_width * half_width) - z * z));  // widest at 1/2
+}
+
+double mcnemar_p(std::int64_t only_first, std::int64_t only_second)
+{
+    const std::int64_t differing = only_first + only_second;
+    if (differing == 0) return 1.0;
+    const boost::math::binomial even{static_cast<double>(differing), 0.5};
+    return std::min(1.0, 2.0 * boost::math::cdf(even, static_cast<double>(std::min(only_first, only_second))));
+}
+
+std::optional<std::int64_t> mcnemar_least_difference(std::int64_t differing, double alpha)
+{
+    for (std::int64_t fewer = differing / 2; fewer >= 0; --fewer)
+        if (mcnemar_p(fewer, differing - fewer) <= alpha) return differing - 2 * fewer;
+    return std::nullopt;
 }
 
 std::vector<double> isotonic(std::span<const double> values, std::span<const double> weights)

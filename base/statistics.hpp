@@ -1,6 +1,8 @@
-// Small statistics: Student's t intervals, medians, Holm's correction, monotone fits.
+// Small statistics: Student's t intervals, intervals of probabilities, medians, Holm's correction, monotone fits.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,6 +46,21 @@ std::vector<double> holm(const std::vector<double>& p);
 // Benjamini and Hochberg's step-up: adjusted p-values, in the order given. Of the hypotheses with p <= alpha a share of
 // at most alpha is expected to be rejected falsely, if the tests are independent or depend on each other positively.
 std::vector<double> benjamini_hochberg(const std::vector<double>& p);
+
+// Of a probability, from `count` of `trials` (not whole where trials are weighted). Wilson 1927 (score interval);
+// Clopper and Pearson 1934, which never covers too rarely and so mostly too often. No trials: 0 to 1.
+Interval wilson(double count, double trials, double confidence);
+Interval clopper_pearson(double count, double trials, double confidence);
+
+// So many trials give Wilson's interval that half width at most, whatever the probability.
+std::int64_t trials_for_half_width(double half_width, double confidence);
+
+// McNemar's exact test of paired trials: `only_first` and `only_second` are pairs in which one of the two failed alone.
+// Two-sided, of no difference.
+double mcnemar_p(std::int64_t only_first, std::int64_t only_second);
+
+// The smallest difference of failures, in so many pairs that differ, with p <= alpha; none if no difference has it.
+std::optional<std::int64_t> mcnemar_least_difference(std::int64_t differing, double alpha);
 
 // Least squares among sequences that do not decrease (pool adjacent violators; Ayer, Brunk, Ewing, Reid, Silverman
 // 1955). Without weights all count alike.

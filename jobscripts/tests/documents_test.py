@@ -15,7 +15,7 @@ BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
 SUBCOMMANDS = {"crosstalk": ["run", "doctor", "campaign"],
     "noisegen": ["calibrate", "limits", "probe", "alter", "difference"],
     "interference": ["analyse", "so-far", "exposure", "compare", "observe", "predict", "controls", "metrics", "explain",
-                     "summary"],
+                     "summary", "outcomes"],
     "ddl-data": ["generate", "convert", "info"],
 }
 SCRIPTS = ["jobscripts/local.sh", "jobscripts/controls.sh"]

@@ -128,6 +128,11 @@ def scenarios(runs, pool):
     yield "interference summary", 0, lambda: call("interference", "summary", reported(runs))
     yield "interference summary", 1, lambda: call("interference", "summary", runs.new())
     yield "interference summary", 2, lambda: call("interference", "summary")
+    yield "interference outcomes", 0, lambda: call("interference", "outcomes", trials(runs), "--out", runs.new())
+    yield "interference outcomes", 1, lambda: call("interference", "outcomes", runs.new(), "--band", runs.new())
+    yield "interference outcomes", 2, lambda: call("interference", "outcomes", trials(runs), "--fit", "-1")
+    yield "interference outcomes", 3, lambda: call(
+        "interference", "outcomes", trials(runs, positive="ended"), "--out", runs.new())
     yield "interference exposure", 0, lambda: call("interference", "exposure", *runs.of(runs.run()), runs.new())
     yield "interference exposure", 1, lambda: call(
         "interference", "exposure", "--train", late(), "--noise", late(), "--out", runs.new())
@@ -254,6 +259,28 @@ def reported(runs):
     if not (run / "report").exists():
         runs.call("interference", "analyse", "--draws", "199", run)
     return run
+
+
+def trials(runs, positive="collapsed"):
+    """A null trial and a positive one, with the band of eight seeds."""
+    out = runs.new()
+    names = "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed"
+    found = ("trial,kind,strategy,rank,step,path,bits,guard,class,accuracy,loss,first_difference,caught,checksum,"
+             "state_checksum,index,drawn_from,accuracies,largest,not_finite,steps,seconds")
+    training = {"strategy": "ddp", "shape": {"kind": "image", "classes": 10}}
+    tables = {"trials.csv": [names, "n,1,null,5,,,1,model,all,none,5,1", "p,1,positive,5,,,1,model,all,none,5,1"],
+              "outcomes.csv": [found, "n,null,ddp,all,5,,,none,masked,0.9,0.1,,,a,a,,0,0:0.9 5:0.9,1,0,5,0.1",
+                               f"p,positive,ddp,all,5,,,none,{positive},0.9,nan,0,,b,b,,0,0:0.9 5:0.9,1,1,5,0.1"]}
+    (out / "train").mkdir(parents=True)
+    for name, lines in tables.items():
+        (out / "train" / name).write_text("\n".join(lines) + "\n")
+    record = {"ranks": 1, "training": training, "result": {"trials": {"held_out": 100}, "parameters": 10}}
+    (out / "train/run.json").write_text(json.dumps(record))
+    for seed in range(8):
+        (out / f"seed-{seed}/train").mkdir(parents=True)
+        result = {"first_step": 0, "steps": 10, "accuracy": 0.88 + seed / 100}
+        (out / f"seed-{seed}/train/run.json").write_text(json.dumps({**record, "result": result}))
+    return out
 
 
 def printed(runs, program, option):

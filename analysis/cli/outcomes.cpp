@@ -1,0 +1,85 @@
+#include "analysis/cli/outcomes.hpp"
+
+#include "analysis/outcomes/tables.hpp"
+#include "base/cli/option_checks.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+namespace analysis {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// DIR/seed-1, DIR/seed-2, .. beside the trials.
+std::vector<fs::path> seeds_in(const std::vector<std::string>& directories)
+{
+    std::vector<fs::path> seeds;
+    for (const std::string& directory : directories)
+        for (const auto& entry : fs::directory_iterator{directory})
+            if (entry.is_directory() && entry.path().filename().string().starts_with("seed-"))
+                seeds.push_back(entry.path());
+    std::sort(seeds.begin(), seeds.end());
+    return seeds;
+}
+
+}  // namespace
+
+Outcomes::Outcomes()
+    : Command{"interference outcomes", "what became of trials of soft errors: classes with intervals, maps, guards"}
+{
+    options.add_positional("DIR", directories_, "run directories of ddl-train --trials, one for each strategy");
+    options.add("band", bands_,
+                "an undisturbed training of another seed, as long as the trials; eight or more of them; else those in "
+                "DIR/seed-*",
+                "DIR");
+    options.add("out", out_, "the report's directory instead of DIR/report; must not be there yet", "DIR");
+    options.add_choice("interval", interval_, {"wilson", "clopper-pearson"}, "how intervals of shares are made");
+    options.add("fit", fit_, "failures in 1e9 hours and 2^20 bits: how many runs are ruined in 1,000 node hours",
+                "RATE");
+    options.add("run-hours", run_hours_, "of --fit: what a ruined run loses", "HOURS");
+    options.example("interference outcomes trials --band seeds/1 --band seeds/2 .. --out report");
+    options.epilogue(
+        "A class is crashed, collapsed (the loss is not finite, or guessing blindly is as good), degraded (below the "
+        "band of other seeds), recovered, latent (in the band, but a value that is not finite or 1,000 times the "
+        "largest stays), tolerated or masked (the same bits). Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 not "
+        "trustworthy.");
+}
+
+int Outcomes::run()
+{
+    std::optional<ErrorRate> fit;
+    if (!fit_.empty()) {
+        fit = ErrorRate{base::parsed<double>("--fit", fit_), base::parsed<double>("--run-hours", run_hours_)};
+        if (!(fit->per_mbit > 0.0)) base::fail_usage("--fit: more than 0, not ", fit_);
+        if (!(fit->run_hours > 0.0)) base::fail_usage("--run-hours: more than 0, not ", run_hours_);
+    }
+    for (const std::string& directory : directories_)
+        if (!fs::is_directory(directory)) base::fail("there is no directory ", directory);
+    if (out_.empty() && directories_.size() > 1)
+        base::fail_usage("outcomes of several runs needs --out (interference outcomes --help)");
+    const fs::path out = out_.empty() ? fs::path{directories_.front()} / base::part::report : fs::path{out_};
+    if (fs::exists(out)) base::fail_taken(out);
+    std::vector<fs::path> seeds{bands_.begin(), bands_.end()};
+    if (seeds.empty()) seeds = seeds_in(directories_);
+    if (seeds.empty())
+        base::fail_usage("lacks --band DIR: undisturbed trainings of ", least_seeds, " other seeds or more");
+    std::vector<TrialRun> runs;
+    for (const std::string& directory : directories_) runs.push_back(read_trial_run(directory));
+    const OutcomeReport report =
+        outcome_report(runs, read_bands(seeds),
+                       interval_ == "wilson" ? ProportionInterval::wilson : ProportionInterval::clopper_pearson, fit);
+    write_outcomes(out, report);
+    print_outcomes(std::cout, report);
+    std::cout << "report: " << base::printable((out / "index.html").string()) << "\n";
+    base::flush_stdout();
+    return report.not_trustworthy.empty() ? base::exit_fine : base::exit_promise_not_kept;
+}
+
+}  // namespace analysis

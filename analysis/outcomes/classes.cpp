@@ -1,0 +1,249 @@
+#include "analysis/outcomes/classes.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace analysis {
+
+namespace outcome_class = base::outcome_class;
+
+namespace {
+
+constexpr double latent_factor = 1000.0;  // of the largest value without an alteration
+constexpr const char* several = "several";
+constexpr const char* all = "all";
+
+struct Look {
+    std::int64_t steps = 0;
+    double accuracy = 0.0;
+};
+
+// "0:0.31 1:0.45".
+std::vector<Look> looks_of(const base::Outcome& outcome)
+{
+    std::vector<Look> looks;
+    for (const std::string& word : base::split(outcome.accuracies, ' ')) {
+        const std::size_t colon = word.find(':');
+        if (colon == std::string::npos) base::fail("outcomes.csv: '", word, "' is no accuracy such as 8:0.93");
+        looks.push_back(
+            {base::parse<std::int64_t>(word.substr(0, colon)), base::parse<double>(word.substr(colon + 1))});
+    }
+    return looks;
+}
+
+// The one path, the one bit.
+std::string one_of(const std::string& words, const char* separators)
+{
+    if (words.find_first_of(separators) != std::string::npos) return several;
+    return words;
+}
+
+using Stratum = std::tuple<std::int64_t, std::string, std::string, std::int64_t, std::string, std::string, std::string,
+                           std::int64_t>;
+
+Stratum stratum_of(const base::Trial& trial)
+{
+    return {trial.step, trial.location, trial.bits, trial.count, trial.target, trial.rank, trial.guard, trial.steps};
+}
+
+// Each stratum's bits, divided by its trials. A crashed trial has no bits of its own; others of the stratum have.
+void weigh(std::vector<ClassedTrial>& trials)
+{
+    std::map<Stratum, std::pair<double, double>> strata;  // bits, trials
+    for (const ClassedTrial& one : trials) {
+        if (one.trial.kind != base::trial_kind::trial) continue;
+        auto& [bits, count] = strata[stratum_of(one.trial)];
+        bits = std::max(bits, one.outcome.drawn_from);
+        count += 1.0;
+    }
+    for (ClassedTrial& one : trials) {
+        if (one.trial.kind != base::trial_kind::trial) continue;
+        const auto& [bits, count] = strata.at(stratum_of(one.trial));
+        one.weight = (bits > 0.0 ? bits : 1.0) / count;
+    }
+}
+
+// What an undisturbed training of the same moment and length is like.
+struct Golden {
+    double largest = 0.0;
+    std::int64_t not_finite = 0;
+    std::map<std::int64_t, double> accuracies;  // at each look
+    double accuracy = 0.0;
+};
+
+using Goldens = std::map<std::pair<std::int64_t, std::int64_t>, Golden>;  // by step, steps
+
+Goldens goldens_of(const TrialRun& run)
+{
+    Goldens goldens;
+    for (const base::Outcome& one : run.outcomes) {
+        if (one.kind != base::trial_kind::null || !one.accuracy) continue;
+        Golden golden{one.largest.value_or(0.0), one.not_finite, {}, *one.accuracy};
+        for (const Look& look : looks_of(one)) golden.accuracies[look.steps] = look.accuracy;
+        goldens.try_emplace({one.step, one.steps}, golden);
+    }
+    return goldens;
+}
+
+// The first look from which on it is as good as it has to be; 0: always was.
+std::int64_t steps_until_good(const base::Outcome& outcome, const Golden& golden, double allowance)
+{
+    std::int64_t since = 0;
+    bool good = true;
+    for (const Look& look : looks_of(outcome)) {
+        const auto beside = golden.accuracies.find(look.steps);
+        const bool now = beside == golden.accuracies.end() || look.accuracy >= beside->second - allowance;
+        if (now && !good) since = look.steps;
+        good = now;
+    }
+    return since;
+}
+
+// Blind guessing, with three standard deviations of so many guesses.
+double chance_bound(const TrialRun& run)
+{
+    const double answers = std::max<double>(1.0, static_cast<double>(run.held_out));
+    return run.chance + 3.0 * std::sqrt(run.chance * (1.0 - run.chance) / answers);
+}
+
+void classify(ClassedTrial& one, const TrialRun& run, const Band& band, const Golden* golden)
+{
+    const base::Outcome& outcome = one.outcome;
+    one.what = outcome.what;
+    if (outcome.what != outcome_class::ended) return;  // known when it ended
+    const double accuracy = outcome.accuracy.value_or(0.0);
+    if (accuracy <= chance_bound(run)) {
+        one.what = outcome_class::collapsed;
+    } else if (accuracy < band.low) {
+        one.what = outcome_class::degraded;
+    } else if (golden != nullptr && (outcome.not_finite > golden->not_finite ||
+                                     outcome.largest.value_or(0.0) > latent_factor * golden->largest)) {
+        one.what = outcome_class::latent;
+    } else {
+        const double allowance = golden == nullptr ? 0.0 : std::max(0.0, golden->accuracy - band.low);
+        if (golden != nullptr) one.recovered_after = steps_until_good(outcome, *golden, allowance);
+        one.what = one.recovered_after > 0 ? outcome_class::recovered : outcome_class::tolerated;
+    }
+}
+
+base::Interval interval_of(double share, double trials, ProportionInterval kind)
+{
+    constexpr double confidence = 0.95;
+    const base::Interval found = kind == ProportionInterval::wilson
+                                     ? base::wilson(share * trials, trials, confidence)
+                                     : base::clopper_pearson(share * trials, trials, confidence);
+    return {100.0 * found.low, 100.0 * found.high};
+}
+
+}  // namespace
+
+bool is_ruined(const std::string& what)
+{
+    return what == outcome_class::crashed || what == outcome_class::collapsed || what == outcome_class::degraded;
+}
+
+std::vector<ClassedTrial> classed(const TrialRun& run, const std::map<std::int64_t, Band>& bands)
+{
+    const Goldens goldens = goldens_of(run);
+    std::vector<ClassedTrial> trials;
+    for (std::size_t i = 0; i < run.outcomes.size(); ++i) {
+        const base::Trial& trial = run.trials[i];
+        const base::Outcome& outcome = run.outcomes[i];
+        ClassedTrial one{trial, outcome, run.strategy, {}, 0, one_of(outcome.path, ";"), one_of(outcome.bits, " "),
+                         1.0};
+        if (one.location.empty()) one.location = trial.location.empty() ? several : trial.location;
+        if (one.bit.empty()) one.bit = trial.bits.empty() ? several : one_of(trial.bits, "-");
+        const auto band = bands.find(trial.step + trial.steps);
+        if (band == bands.end())
+            base::fail("trial ", trial.name, " ends at step ", trial.step + trial.steps,
+                       ", and no undisturbed training of --band does");
+        const auto golden = goldens.find({trial.step, trial.steps});
+        classify(one, run, band->second, golden == goldens.end() ? nullptr : &golden->second);
+        trials.push_back(std::move(one));
+    }
+    weigh(trials);
+    return trials;
+}
+
+ClassShare share_of(const std::vector<const ClassedTrial*>& trials, const std::vector<std::string>& classes,
+                    ProportionInterval kind)
+{
+    ClassShare share;
+    double weights = 0.0;
+    double squares = 0.0;
+    double with_class = 0.0;
+    for (const ClassedTrial* one : trials) {
+        const bool is_it = std::find(classes.begin(), classes.end(), one->what) != classes.end();
+        ++share.trials;
+        share.count += is_it ? 1 : 0;
+        weights += one->weight;
+        squares += one->weight * one->weight;
+        if (is_it) with_class += one->weight;
+    }
+    if (share.trials == 0) return share;
+    share.percent = 100.0 * with_class / weights;
+    // Kish: so many trials of equal weight tell as much.
+    share.percent_interval = interval_of(with_class / weights, weights * weights / squares, kind);
+    return share;
+}
+
+std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, ProportionInterval kind)
+{
+    using Place = std::tuple<std::string, std::string, std::string, std::string>;
+    std::map<Place, std::vector<const ClassedTrial*>> places;
+    for (const ClassedTrial& one : trials) {
+        if (one.trial.kind != base::trial_kind::trial) continue;
+        std::set<Place> of;
+        for (const std::string& location : {std::string{all}, one.location})
+            for (const std::string& bit : {std::string{all}, one.bit})
+                of.insert({one.strategy, one.trial.target, location, bit});
+        for (const Place& place : of) places[place].push_back(&one);
+    }
+    std::vector<ClassShare> shares;
+    for (const auto& [place, here] : places)
+        for (const char* what : outcome_classes) {
+            ClassShare share = share_of(here, {what}, kind);
+            std::tie(share.strategy, share.target, share.location, share.bit) = place;
+            share.what = what;
+            shares.push_back(share);
+        }
+    return shares;
+}
+
+std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& trials,
+                                             const std::map<std::int64_t, Band>& bands)
+{
+    std::vector<std::string> why;
+    std::size_t nulls = 0;
+    std::size_t positives = 0;
+    std::set<std::string> said;
+    const auto say = [&](const std::string& text) {
+        if (said.insert(text).second) why.push_back(text);
+    };
+    for (const ClassedTrial& one : trials) {
+        const bool null = one.trial.kind == base::trial_kind::null;
+        const bool positive = one.trial.kind == base::trial_kind::positive;
+        nulls += null ? 1 : 0;
+        positives += positive ? 1 : 0;
+        if (null && one.what != outcome_class::masked)
+            say(base::join("null trial ", one.trial.name, " is ", one.what, ", not masked: trials are not repeatable"));
+        const bool caught = !one.outcome.caught.empty();  // and perhaps made good
+        if (positive && !caught && one.what != outcome_class::collapsed)
+            say(base::join("positive trial ", one.trial.name, " is ", one.what,
+                           ", not collapsed: alterations do not reach the training"));
+        const Band& band = bands.at(one.trial.step + one.trial.steps);
+        if (null && one.outcome.accuracy.value_or(0.0) < band.low)
+            say("the training without any alteration lies below the band of other seeds");
+    }
+    if (nulls == 0) say("there is no null trial");
+    if (positives == 0) say("there is no positive trial");
+    return why;
+}
+
+}  // namespace analysis

@@ -1,0 +1,66 @@
+// What became of trials: each has one class, and each class a share with an interval.
+#pragma once
+
+#include "analysis/outcomes/trial_run.hpp"
+#include "base/statistics.hpp"
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// From the worst to none at all.
+inline constexpr std::array<const char*, 7> outcome_classes{
+    base::outcome_class::crashed,   base::outcome_class::collapsed, base::outcome_class::degraded,
+    base::outcome_class::recovered, base::outcome_class::latent,    base::outcome_class::tolerated,
+    base::outcome_class::masked};
+
+// crashed, collapsed or degraded.
+bool is_ruined(const std::string& outcome_class);
+
+// An outcome with its class, and the trial it is of.
+struct ClassedTrial {
+    base::Trial trial;
+    base::Outcome outcome;
+    std::string strategy;
+    std::string what;                  // its class
+    std::int64_t recovered_after = 0;  // steps; of class recovered
+    std::string location;              // the tensor; "several" of more than one
+    std::string bit;                   // likewise
+    double weight = 1.0;               // of its stratum's bits, how many it stands for
+};
+
+// Nulls and positives too, in order. Throws Error if no band is that of a trial's last step.
+std::vector<ClassedTrial> classed(const TrialRun& run, const std::map<std::int64_t, Band>& bands);
+
+enum class ProportionInterval { wilson, clopper_pearson };
+
+// A share of trials with a class, in per cent.
+struct ClassShare {
+    std::string strategy;
+    std::string target;
+    std::string location;  // "all", or a tensor
+    std::string bit;       // "all", or one
+    std::string what;
+    std::int64_t trials = 0;
+    std::int64_t count = 0;
+    double percent = 0.0;
+    base::Interval percent_interval = {};
+};
+
+// Of trials of kind trial: for each strategy and target over all, by location, by bit, by both. A stratum (what a row
+// of trials.csv draws from) counts by its bits, however many trials it has.
+std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, ProportionInterval kind);
+
+// The share among these, with any of these classes.
+ClassShare share_of(const std::vector<const ClassedTrial*>& trials, const std::vector<std::string>& classes,
+                    ProportionInterval kind);
+
+// Why these trials prove nothing; empty if they may be trusted: null trials must be like no alteration to the bit,
+// positive ones must collapse, and the training itself must lie in the band.
+std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& trials,
+                                             const std::map<std::int64_t, Band>& bands);
+
+}  // namespace analysis

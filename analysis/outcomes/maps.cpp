@@ -1,0 +1,149 @@
+#include "analysis/outcomes/maps.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "base/error.hpp"
+#include "base/markup.hpp"
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace analysis {
+
+namespace {
+
+constexpr int row_height = 18;
+constexpr int label_width = 260;
+constexpr int bar_width = 400;
+
+const std::vector<std::string> ruined{base::outcome_class::crashed, base::outcome_class::collapsed,
+                                      base::outcome_class::degraded};
+
+// "2" before "10".
+std::string in_order(const std::string& text)
+{
+    const bool number = !text.empty() && text.size() < 3 && text.find_first_not_of("0123456789") == std::string::npos;
+    return number ? std::string(3 - text.size(), '0') + text : text;
+}
+
+template <class Of, class Step>
+std::vector<MapRow> map_of(const OutcomeReport& report, Of of, Step step)
+{
+    std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::vector<const ClassedTrial*>> groups;
+    std::map<std::string, std::string> names;
+    for (const ClassedTrial& one : report.trials) {
+        if (one.trial.kind != base::trial_kind::trial) continue;
+        const std::string name = of(one);
+        names[in_order(name)] = name;
+        groups[{one.strategy, one.trial.target, in_order(name), step(one)}].push_back(&one);
+    }
+    std::vector<MapRow> rows;
+    for (const auto& [group, here] : groups)
+        rows.push_back({std::get<0>(group), std::get<1>(group), names.at(std::get<2>(group)), std::get<3>(group),
+                        share_of(here, ruined, report.interval)});
+    return rows;
+}
+
+std::string text_at(int x, int y, const std::string& text, const char* anchor = "start")
+{
+    return base::join("<text x='", x, "' y='", y, "' text-anchor='", anchor, "'>", base::escape_markup(text),
+                      "</text>\n");
+}
+
+std::string drawing(int width, int height, const std::string& title, const std::string& body)
+{
+    return base::join("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 ", width, " ", height, "' width='", width,
+                      "' height='", height, "' role='img' font-family='sans-serif' font-size='12' fill='currentColor'>",
+                      "<title>", base::escape_markup(title), "</title>\n", body, "</svg>\n");
+}
+
+int along(double percent)
+{
+    return static_cast<int>(percent / 100.0 * bar_width);
+}
+
+std::string group_of(const MapRow& row)
+{
+    return base::join(row.strategy, ", ", row.target);
+}
+
+}  // namespace
+
+std::vector<MapRow> bit_map(const OutcomeReport& report)
+{
+    return map_of(
+        report, [](const ClassedTrial& one) { return one.bit; }, [](const ClassedTrial&) { return std::int64_t{-1}; });
+}
+
+std::vector<MapRow> layer_map(const OutcomeReport& report)
+{
+    return map_of(
+        report, [](const ClassedTrial& one) { return one.location; },
+        [](const ClassedTrial&) { return std::int64_t{-1}; });
+}
+
+std::vector<MapRow> layer_step_map(const OutcomeReport& report)
+{
+    return map_of(
+        report, [](const ClassedTrial& one) { return one.location; },
+        [](const ClassedTrial& one) { return one.trial.step; });
+}
+
+std::string bars(const std::vector<MapRow>& rows, const std::string& title)
+{
+    std::string body;
+    int y = row_height;
+    std::string group;
+    for (const MapRow& row : rows) {
+        if (group_of(row) != group) {
+            group = group_of(row);
+            body += text_at(4, y, group);
+            y += row_height;
+        }
+        const base::Interval& interval = row.ruined.percent_interval;
+        body += text_at(label_width - 6, y, row.of, "end");
+        body += base::join("<rect x='", label_width, "' y='", y - 11, "' width='", along(row.ruined.percent),
+                           "' height='12' fill='#0072b2'/>\n");
+        body +=
+            base::join("<line x1='", label_width + along(interval.low), "' x2='", label_width + along(interval.high),
+                       "' y1='", y - 5, "' y2='", y - 5, "' stroke='currentColor'/>\n");
+        body += text_at(label_width + bar_width + 6, y,
+                        base::join(fixed(row.ruined.percent, 1), " % of ", row.ruined.trials));
+        y += row_height;
+    }
+    return drawing(label_width + bar_width + 160, y, title, body);
+}
+
+std::string squares(const std::vector<MapRow>& rows, const std::string& title)
+{
+    constexpr int square = 56;
+    std::set<std::int64_t> steps;
+    for (const MapRow& row : rows) steps.insert(row.step);
+    const auto column = [&](std::int64_t step) {
+        return label_width + static_cast<int>(std::distance(steps.begin(), steps.find(step))) * square;
+    };
+    std::string body;
+    for (const std::int64_t step : steps)
+        body += text_at(column(step) + square / 2, 14, base::join("step ", step), "middle");
+    std::map<std::string, int> lines;
+    int y = 2 * row_height;
+    for (const MapRow& row : rows) {
+        const std::string line = base::join(group_of(row), ", ", row.of);
+        if (lines.try_emplace(line, y).second) {
+            body += text_at(label_width - 6, y, line, "end");
+            y += row_height;
+        }
+        const int at = lines.at(line);
+        body += base::join("<rect x='", column(row.step), "' y='", at - 13, "' width='", square - 2, "' height='",
+                           row_height - 2, "' fill='#0072b2' fill-opacity='",
+                           fixed(std::max(0.04, row.ruined.percent / 100.0), 2), "'><title>",
+                           fixed(row.ruined.percent, 1), " % of ", row.ruined.trials, "</title></rect>\n");
+        body += text_at(column(row.step) + square / 2, at, fixed(row.ruined.percent, 0), "middle");
+    }
+    return drawing(label_width + static_cast<int>(steps.size()) * square + 20, y, title, body);
+}
+
+}  // namespace analysis

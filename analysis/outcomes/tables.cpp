@@ -1,0 +1,210 @@
+#include "analysis/outcomes/tables.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace analysis {
+
+namespace {
+
+const std::vector<std::string> ruined_classes{base::outcome_class::crashed, base::outcome_class::collapsed,
+                                              base::outcome_class::degraded};
+
+bool is_trial(const ClassedTrial& one)
+{
+    return one.trial.kind == base::trial_kind::trial;
+}
+
+bool is_caught(const ClassedTrial& one)
+{
+    return !one.outcome.caught.empty();
+}
+
+// Pairs of the same row of trials.csv, which draws the same bits in equal models.
+StrategyComparison compared(const std::vector<ClassedTrial>& trials, const std::string& first,
+                            const std::string& second, const std::string& target)
+{
+    constexpr double alpha = 0.05;
+    StrategyComparison found{first, second, target};
+    std::map<std::string, const ClassedTrial*> others;
+    for (const ClassedTrial& one : trials)
+        if (one.strategy == second) others[one.trial.name] = &one;
+    for (const ClassedTrial& one : trials) {
+        if (one.strategy != first || one.trial.target != target || !is_trial(one)) continue;
+        const auto other = others.find(one.trial.name);
+        if (other == others.end() || !(other->second->trial == one.trial)) continue;
+        ++found.pairs;
+        found.only_first += is_ruined(one.what) && !is_ruined(other->second->what) ? 1 : 0;
+        found.only_second += !is_ruined(one.what) && is_ruined(other->second->what) ? 1 : 0;
+    }
+    found.p = base::mcnemar_p(found.only_first, found.only_second);
+    found.least_difference = base::mcnemar_least_difference(found.only_first + found.only_second, alpha);
+    return found;
+}
+
+std::vector<StrategyComparison> comparisons_of(const std::vector<ClassedTrial>& trials)
+{
+    std::set<std::string> strategies;
+    std::set<std::string> targets;
+    for (const ClassedTrial& one : trials) {
+        strategies.insert(one.strategy);
+        if (is_trial(one)) targets.insert(one.trial.target);
+    }
+    std::vector<StrategyComparison> all;
+    for (auto first = strategies.begin(); first != strategies.end(); ++first)
+        for (auto second = std::next(first); second != strategies.end(); ++second)
+            for (const std::string& target : targets) all.push_back(compared(trials, *first, *second, target));
+    return all;
+}
+
+ClassShare share_if(const std::vector<const ClassedTrial*>& trials, bool (*is_it)(const ClassedTrial&),
+                    ProportionInterval kind)
+{
+    std::vector<ClassedTrial> marked;
+    for (const ClassedTrial* one : trials) {
+        marked.push_back(*one);
+        marked.back().what = is_it(*one) ? "yes" : "no";
+    }
+    std::vector<const ClassedTrial*> places;
+    for (const ClassedTrial& one : marked) places.push_back(&one);
+    return share_of(places, {"yes"}, kind);
+}
+
+std::vector<double> seconds_of_nulls(const std::vector<ClassedTrial>& trials, const std::string& guard)
+{
+    std::vector<double> seconds;
+    for (const ClassedTrial& one : trials)
+        if (one.trial.kind == base::trial_kind::null && one.trial.guard == guard)
+            seconds.push_back(one.outcome.seconds);
+    return seconds;
+}
+
+// Null trials in order: the first with the guard beside the first without, and so on.
+std::optional<base::Mean> cost_of(const std::vector<ClassedTrial>& trials, const std::string& guard)
+{
+    const std::vector<double> with = seconds_of_nulls(trials, guard);
+    const std::vector<double> without = seconds_of_nulls(trials, "none");
+    std::vector<double> percent;
+    for (std::size_t i = 0; i < std::min(with.size(), without.size()); ++i)
+        if (without[i] > 0.0) percent.push_back(100.0 * (with[i] / without[i] - 1.0));
+    if (percent.size() < 2) return std::nullopt;
+    return base::mean_of(percent);
+}
+
+GuardRow guard_row(const std::vector<ClassedTrial>& trials, const std::string& guard, ProportionInterval kind)
+{
+    std::vector<const ClassedTrial*> here;
+    std::vector<const ClassedTrial*> nulls;
+    double latency = 0.0;
+    double caught = 0.0;
+    for (const ClassedTrial& one : trials) {
+        if (one.trial.guard != guard) continue;
+        if (one.trial.kind == base::trial_kind::null) nulls.push_back(&one);
+        if (!is_trial(one)) continue;
+        here.push_back(&one);
+        if (!is_caught(one)) continue;
+        latency += base::parse<double>(one.outcome.caught);
+        ++caught;
+    }
+    GuardRow row{.guard = guard,
+                 .ruined = share_of(here, ruined_classes, kind),
+                 .caught = share_if(here, is_caught, kind),
+                 .false_alarms = share_if(nulls, is_caught, kind),
+                 .worth = {}};
+    if (caught > 0.0) row.latency = latency / caught;
+    if (guard != "none") row.cost_percent = cost_of(trials, guard);
+    return row;
+}
+
+// Bits of the state at a moment, of that target.
+double bits_of(const std::vector<const ClassedTrial*>& trials)
+{
+    std::map<std::pair<std::string, std::string>, double> strata;  // by location and bits
+    for (const ClassedTrial* one : trials) {
+        double& bits = strata[{one->trial.location, one->trial.bits}];
+        bits = std::max(bits, one->outcome.drawn_from);
+    }
+    double sum = 0.0;
+    for (const auto& [stratum, bits] : strata) sum += bits;
+    return sum;
+}
+
+double flips_in_1000_hours(const std::vector<const ClassedTrial*>& trials, const ErrorRate& fit)
+{
+    constexpr double mbit = 1048576.0;
+    return fit.per_mbit * 1e-9 * bits_of(trials) / mbit * 1000.0;
+}
+
+std::vector<RuinedRuns> ruined_runs(const std::vector<ClassedTrial>& trials, const ErrorRate& fit,
+                                    ProportionInterval kind)
+{
+    std::map<std::pair<std::string, std::string>, std::vector<const ClassedTrial*>> groups;
+    for (const ClassedTrial& one : trials)
+        if (is_trial(one) && one.trial.count == 1) groups[{one.strategy, one.trial.target}].push_back(&one);
+    std::vector<RuinedRuns> all;
+    for (const auto& [group, here] : groups) {
+        const double flips = flips_in_1000_hours(here, fit);
+        const ClassShare share = share_of(here, ruined_classes, kind);
+        all.push_back({group.first,
+                       group.second,
+                       flips,
+                       flips * share.percent / 100.0,
+                       {flips * share.percent_interval.low / 100.0, flips * share.percent_interval.high / 100.0}});
+    }
+    return all;
+}
+
+// A guard is worth its time if the runs that it saves in 1,000 node hours would have lost more than it takes.
+void judge(std::vector<GuardRow>& guards, const std::vector<ClassedTrial>& trials, const ErrorRate& fit)
+{
+    const auto none = std::find_if(guards.begin(), guards.end(), [](const auto& row) { return row.guard == "none"; });
+    if (none == guards.end()) return;
+    std::vector<const ClassedTrial*> all;
+    for (const ClassedTrial& one : trials)
+        if (is_trial(one)) all.push_back(&one);
+    const double lost_percent = flips_in_1000_hours(all, fit) * fit.run_hours / 1000.0;  // of time, if all flips ruin
+    for (GuardRow& row : guards) {
+        if (row.guard == "none") continue;
+        row.worth = "undecided";
+        if (!row.cost_percent) continue;
+        const base::Interval cost = row.cost_percent->interval(0.95);
+        const double least = lost_percent * (none->ruined.percent_interval.low - row.ruined.percent_interval.high);
+        const double most = lost_percent * (none->ruined.percent_interval.high - row.ruined.percent_interval.low);
+        if (least > cost.high) row.worth = "worth";
+        if (most < cost.low) row.worth = "not worth";
+    }
+}
+
+}  // namespace
+
+OutcomeReport outcome_report(const std::vector<TrialRun>& runs, const std::map<std::int64_t, Band>& bands,
+                             ProportionInterval interval, const std::optional<ErrorRate>& fit)
+{
+    OutcomeReport report;
+    report.interval = interval;
+    report.bands = bands;
+    for (const TrialRun& run : runs) {
+        const std::vector<ClassedTrial> trials = classed(run, bands);
+        for (const std::string& why : why_not_trustworthy(trials, bands))
+            report.not_trustworthy.push_back(base::join(run.directory.string(), ": ", why));
+        if (run.outcomes.size() < run.trials.size())
+            report.not_trustworthy.push_back(base::join(run.directory.string(), ": only ", run.outcomes.size(), " of ",
+                                                        run.trials.size(), " trials have ended"));
+        report.trials.insert(report.trials.end(), trials.begin(), trials.end());
+    }
+    report.shares = class_shares(report.trials, interval);
+    report.comparisons = comparisons_of(report.trials);
+    std::set<std::string> guards;
+    for (const ClassedTrial& one : report.trials) guards.insert(one.trial.guard);
+    for (const std::string& guard : guards) report.guards.push_back(guard_row(report.trials, guard, interval));
+    if (fit) {
+        report.ruined = ruined_runs(report.trials, *fit, interval);
+        judge(report.guards, report.trials, *fit);
+    }
+    return report;
+}
+
+}  // namespace analysis

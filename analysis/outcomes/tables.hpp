@@ -1,0 +1,71 @@
+// What a report on trials of soft errors holds.
+#pragma once
+
+#include "analysis/outcomes/classes.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// Two strategies on the same trials: those that ruin the training with one alone.
+struct StrategyComparison {
+    std::string first;
+    std::string second;
+    std::string target;
+    std::int64_t pairs = 0;
+    std::int64_t only_first = 0;  // ruined
+    std::int64_t only_second = 0;
+    double p = 1.0;                                  // McNemar's exact test
+    std::optional<std::int64_t> least_difference{};  // of only_first and only_second, that so many could show
+};
+
+// A guard beside none on its trials.
+struct GuardRow {
+    std::string guard;
+    ClassShare ruined;
+    ClassShare caught;                         // of trials of kind trial
+    ClassShare false_alarms;                   // of null trials
+    std::optional<double> latency{};           // steps until caught, mean
+    std::optional<base::Mean> cost_percent{};  // time of null trials beside those without a guard
+    std::string worth;                         // worth, not worth, undecided; empty without --fit
+};
+
+// Of a rate of bit errors, what it costs.
+struct ErrorRate {
+    double per_mbit = 0.0;    // failures in 1e9 hours and 2^20 bits
+    double run_hours = 24.0;  // lost with a run that is ruined
+};
+
+struct RuinedRuns {
+    std::string strategy;
+    std::string target;
+    double flips = 0.0;  // expected in 1,000 node hours
+    double ruined = 0.0;
+    base::Interval interval;
+};
+
+struct OutcomeReport {
+    std::vector<ClassedTrial> trials;
+    std::vector<ClassShare> shares;
+    std::vector<std::string> not_trustworthy;  // why
+    std::map<std::int64_t, Band> bands;
+    std::vector<StrategyComparison> comparisons;
+    std::vector<GuardRow> guards;
+    std::vector<RuinedRuns> ruined;  // with --fit
+    ProportionInterval interval = ProportionInterval::wilson;
+};
+
+OutcomeReport outcome_report(const std::vector<TrialRun>& runs, const std::map<std::int64_t, Band>& bands,
+                             ProportionInterval interval, const std::optional<ErrorRate>& fit);
+
+// classes.csv, trials_classed.csv, bit_map, layer_map and layer_step_map as .csv and .svg, strategies.csv, guards.csv,
+// ruined.csv, index.html. Throws std::system_error.
+void write_outcomes(const std::filesystem::path& directory, const OutcomeReport& report);
+void print_outcomes(std::ostream& out, const OutcomeReport& report);
+
+}  // namespace analysis

@@ -1,0 +1,96 @@
+#include "analysis/outcomes/trial_run.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/statistics.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace analysis {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+nlohmann::ordered_json training_record(const fs::path& directory)
+{
+    const fs::path file = directory / base::part::train / base::file::run_record;
+    if (!fs::exists(file)) base::fail("there is no training in ", directory.string(), ": no ", file.string());
+    return base::read_json(file);
+}
+
+// Of pictures one class of all; of text one byte of 256; of clicks one of two.
+double chance_of(const nlohmann::ordered_json& shape)
+{
+    constexpr double bytes = 256.0;
+    if (shape.contains("classes")) return 1.0 / shape.at("classes").get<double>();
+    return shape.at("kind") == "text" ? 1.0 / bytes : 0.5;
+}
+
+}  // namespace
+
+TrialRun read_trial_run(const fs::path& directory)
+try {
+    const fs::path part = directory / base::part::train;
+    TrialRun run{.directory = directory,
+                 .strategy = {},
+                 .trials = base::read_trials(part / base::file::trials),
+                 .outcomes = base::read_outcomes(part / base::file::outcomes),
+                 .held_out = 0,
+                 .chance = 0.0,
+                 .parameters = {},
+                 .ranks = 1};
+    const nlohmann::ordered_json record = training_record(directory);
+    const nlohmann::ordered_json& training = record.at("training");
+    run.strategy = training.at("strategy").get<std::string>();
+    run.chance = chance_of(training.at("shape"));
+    run.ranks = record.at("ranks").get<int>();
+    if (const auto& result = record.at("result"); !result.is_null()) {
+        run.held_out = result.at("trials").at("held_out").get<std::int64_t>();
+        run.parameters = result.at("parameters").get<double>();
+    }
+    if (run.outcomes.size() > run.trials.size())
+        base::fail((part / base::file::outcomes).string(), " has more rows than ", base::file::trials);
+    for (std::size_t i = 0; i < run.outcomes.size(); ++i)
+        if (run.outcomes[i].trial != run.trials[i].name)
+            base::fail((part / base::file::outcomes).string(), ": row ", i + 1, " is no outcome of trial ", i + 1);
+    return run;
+} catch (const nlohmann::json::exception& error) {
+    base::fail((directory / base::part::train / base::file::run_record).string(), ": ", error.what());
+}
+
+double lower_end(const std::vector<double>& accuracies)
+{
+    constexpr double confidence = 0.95;  // both sides
+    const base::Mean mean = base::mean_of(accuracies);
+    const auto count = static_cast<double>(accuracies.size());
+    const double deviation = mean.standard_error * std::sqrt(count);
+    return mean.value - base::t_quantile(confidence, count - 1.0) * deviation * std::sqrt(1.0 + 1.0 / count);
+}
+
+std::map<std::int64_t, Band> read_bands(const std::vector<fs::path>& directories)
+{
+    std::map<std::int64_t, Band> bands;
+    for (const fs::path& directory : directories) try {
+            const nlohmann::ordered_json record = training_record(directory);
+            const auto& result = record.at("result");
+            if (result.is_null()) base::fail(directory.string(), ": that training has not ended");
+            if (result.at("accuracy").is_null()) base::fail(directory.string(), ": that training has no accuracy");
+            const auto steps = result.at("first_step").get<std::int64_t>() + result.at("steps").get<std::int64_t>();
+            bands[steps].accuracies.push_back(result.at("accuracy").get<double>());
+        } catch (const nlohmann::json::exception& error) {
+            base::fail((directory / base::part::train / base::file::run_record).string(), ": ", error.what());
+        }
+    for (auto& [steps, band] : bands) {
+        if (band.accuracies.size() < least_seeds)
+            base::fail("--band: ", band.accuracies.size(), " undisturbed trainings of ", steps, " steps; at least ",
+                       least_seeds, " seeds are needed");
+        band.low = lower_end(band.accuracies);
+    }
+    return bands;
+}
+
+}  // namespace analysis

@@ -1,0 +1,238 @@
+// The files of a report on trials of soft errors.
+#include "analysis/outcomes/maps.hpp"
+#include "analysis/outcomes/tables.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/writers/html_text.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/statistics.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+namespace analysis {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Table = base::CsvWriter;
+
+void write_classes(const fs::path& file, const OutcomeReport& report)
+{
+    Table table{
+        file,
+        {"strategy", "target", "location", "bit", "class", "trials", "count", "low_percent", "high_percent", "percent"},
+        Table::Appear::whole};
+    for (const ClassShare& one : report.shares)
+        table.row(one.strategy, one.target, one.location, one.bit, one.what, one.trials, one.count,
+                  one.percent_interval.low, one.percent_interval.high, one.percent);
+    table.finish();
+}
+
+void write_trials(const fs::path& file, const OutcomeReport& report)
+{
+    Table table{
+        file,
+        {"trial", "kind", "strategy", "target", "step", "location", "bit", "class", "recovered_after", "weight"},
+        Table::Appear::whole};
+    for (const ClassedTrial& one : report.trials)
+        table.row(one.trial.name, one.trial.kind, one.strategy, one.trial.target, one.trial.step, one.location, one.bit,
+                  one.what, one.recovered_after, one.weight);
+    table.finish();
+}
+
+void write_map(const fs::path& file, const char* of, const std::vector<MapRow>& rows)
+{
+    Table table{file,
+                {"strategy", "target", of, "step", "trials", "ruined", "percent", "low_percent", "high_percent"},
+                Table::Appear::whole};
+    for (const MapRow& row : rows)
+        table.row(row.strategy, row.target, row.of, row.step < 0 ? std::string{"all"} : std::to_string(row.step),
+                  row.ruined.trials, row.ruined.count, row.ruined.percent, row.ruined.percent_interval.low,
+                  row.ruined.percent_interval.high);
+    table.finish();
+}
+
+void write_strategies(const fs::path& file, const OutcomeReport& report)
+{
+    Table table{file,
+                {"first", "second", "target", "pairs", "only_first", "only_second", "p", "least_difference"},
+                Table::Appear::whole};
+    for (const StrategyComparison& one : report.comparisons)
+        table.row(one.first, one.second, one.target, one.pairs, one.only_first, one.only_second, one.p,
+                  one.least_difference ? std::to_string(*one.least_difference) : std::string{});
+    table.finish();
+}
+
+std::string cell_of(const std::optional<double>& number)
+{
+    return number ? base::join(*number) : std::string{};
+}
+
+void write_guards(const fs::path& file, const OutcomeReport& report)
+{
+    Table table{file,
+                {"guard", "trials", "ruined", "caught", "caught_percent", "caught_low_percent", "caught_high_percent",
+                 "latency_steps", "nulls", "false_alarms", "false_low_percent", "false_high_percent", "cost_percent",
+                 "cost_low_percent", "cost_high_percent", "worth"},
+                Table::Appear::whole};
+    for (const GuardRow& one : report.guards) {
+        std::optional<base::Interval> cost;
+        if (one.cost_percent) cost = one.cost_percent->interval(0.95);
+        const base::Interval& caught = one.caught.percent_interval;
+        const base::Interval& alarms = one.false_alarms.percent_interval;
+        table.row(one.guard, one.ruined.trials, one.ruined.count, one.caught.count, one.caught.percent, caught.low,
+                  caught.high, cell_of(one.latency), one.false_alarms.trials, one.false_alarms.count, alarms.low,
+                  alarms.high, one.cost_percent ? base::join(one.cost_percent->value) : std::string{},
+                  cost ? base::join(cost->low) : std::string{}, cost ? base::join(cost->high) : std::string{},
+                  one.worth);
+    }
+    table.finish();
+}
+
+void write_ruined(const fs::path& file, const OutcomeReport& report)
+{
+    Table table{file, {"strategy", "target", "flips", "ruined", "low", "high"}, Table::Appear::whole};
+    for (const RuinedRuns& one : report.ruined)
+        table.row(one.strategy, one.target, one.flips, one.ruined, one.interval.low, one.interval.high);
+    table.finish();
+}
+
+void write_bands(const fs::path& file, const OutcomeReport& report)
+{
+    Table table{file, {"steps", "seeds", "lowest", "highest", "low"}, Table::Appear::whole};
+    for (const auto& [steps, band] : report.bands) {
+        const auto [least, most] = std::minmax_element(band.accuracies.begin(), band.accuracies.end());
+        table.row(steps, band.accuracies.size(), *least, *most, band.low);
+    }
+    table.finish();
+}
+
+std::string class_table(const OutcomeReport& report)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const ClassShare& one : report.shares)
+        if (one.location == "all" && one.bit == "all")
+            rows.push_back({words(one.strategy), words(one.target), words(one.what), number(base::join(one.trials)),
+                            number(base::join(one.count)), number(fixed(one.percent, 2) + " %"),
+                            number(range(one.percent_interval))});
+    return table({"strategy", "target", "class", "trials", "count", "share", "95 % interval"}, rows);
+}
+
+std::string strategy_table(const OutcomeReport& report)
+{
+    if (report.comparisons.empty()) return {};
+    std::vector<std::vector<Cell>> rows;
+    for (const StrategyComparison& one : report.comparisons)
+        rows.push_back({words(base::join(one.first, " | ", one.second)), words(one.target),
+                        number(base::join(one.pairs)), number(base::join(one.only_first)),
+                        number(base::join(one.only_second)), number(p_value(one.p)),
+                        number(one.least_difference ? base::join(*one.least_difference) : "none")});
+    return "<h2>Strategies on the same trials</h2>\n<p>Trials that ruin the training with one strategy alone; McNemar's "
+           "exact test, and the smallest difference that so many could show.</p>\n" +
+           table({"strategies", "target", "pairs", "first alone", "second alone", "p", "least difference"}, rows);
+}
+
+std::string guard_table(const OutcomeReport& report)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const GuardRow& one : report.guards)
+        rows.push_back(
+            {words(one.guard), number(base::join(one.ruined.trials)), number(base::join(one.ruined.count)),
+             number(range(one.caught.percent_interval)), number(one.latency ? fixed(*one.latency, 1) : std::string{}),
+             number(range(one.false_alarms.percent_interval)),
+             number(one.cost_percent ? range(one.cost_percent->interval(0.95)) : std::string{}), words(one.worth)});
+    return "<h2>Guards</h2>\n" +
+           table({"guard", "trials", "ruined", "caught", "latency, steps", "false alarms", "cost", "worth it"}, rows);
+}
+
+std::string ruined_table(const OutcomeReport& report)
+{
+    if (report.ruined.empty()) return {};
+    std::vector<std::vector<Cell>> rows;
+    for (const RuinedRuns& one : report.ruined)
+        rows.push_back({words(one.strategy), words(one.target), number(base::join(one.flips)),
+                        number(base::join(one.ruined)),
+                        number(base::join(one.interval.low, " to ", one.interval.high))});
+    return "<h2>Runs ruined in 1,000 node hours</h2>\n" +
+           table({"strategy", "target", "flips", "ruined", "95 % interval"}, rows);
+}
+
+std::string warning_of(const OutcomeReport& report)
+{
+    if (report.not_trustworthy.empty()) return {};
+    std::string text = "<p><strong>Not trustworthy</strong></p>\n<ul>\n";
+    for (const std::string& why : report.not_trustworthy) text += "<li>" + escape(why) + "</li>\n";
+    return text + "</ul>\n";
+}
+
+std::string page_of(const OutcomeReport& report)
+{
+    std::size_t trials = 0;
+    for (const ClassedTrial& one : report.trials) trials += one.trial.kind == base::trial_kind::trial ? 1 : 0;
+    const std::string title = base::join("What became of ", trials, " altered trainings");
+    std::string body = "<h1>" + escape(title) + "</h1>\n" + warning_of(report);
+    body += "<h2>Classes</h2>\n" + class_table(report) + strategy_table(report) + guard_table(report) +
+            ruined_table(report);
+    body += "<h2>Ruined by bit</h2>\n" + bars(bit_map(report), "ruined trials by bit");
+    body += "<h2>Ruined by layer</h2>\n" + bars(layer_map(report), "ruined trials by layer");
+    body += "<h2>Ruined by layer and step</h2>\n" + squares(layer_step_map(report), "ruined trials by layer and step");
+    body += "<p>Tables: " +
+            links({"classes.csv", "trials.csv", "bit_map.csv", "layer_map.csv", "layer_step_map.csv", "strategies.csv",
+                   "guards.csv", "ruined.csv", "bands.csv"}) +
+            "</p>\n";
+    return page(title, "outcomes of soft errors in a training", body);
+}
+
+}  // namespace
+
+void write_outcomes(const fs::path& directory, const OutcomeReport& report)
+{
+    base::WholeDirectory whole{directory};
+    const fs::path& here = whole.path();
+    write_classes(here / "classes.csv", report);
+    write_trials(here / "trials.csv", report);
+    write_strategies(here / "strategies.csv", report);
+    write_guards(here / "guards.csv", report);
+    write_ruined(here / "ruined.csv", report);
+    write_bands(here / "bands.csv", report);
+    write_map(here / "bit_map.csv", "bit", bit_map(report));
+    write_map(here / "layer_map.csv", "location", layer_map(report));
+    write_map(here / "layer_step_map.csv", "location", layer_step_map(report));
+    base::write_whole(here / "bit_map.svg", bars(bit_map(report), "ruined trials by bit"));
+    base::write_whole(here / "layer_map.svg", bars(layer_map(report), "ruined trials by layer"));
+    base::write_whole(here / "layer_step_map.svg", squares(layer_step_map(report), "ruined trials by layer and step"));
+    base::write_whole(here / "index.html", page_of(report));
+    whole.finish();
+}
+
+void print_outcomes(std::ostream& out, const OutcomeReport& report)
+{
+    for (const std::string& why : report.not_trustworthy) out << "not trustworthy: " << base::printable(why) << "\n";
+    std::string group;
+    for (const ClassShare& one : report.shares) {
+        if (one.location != "all" || one.bit != "all") continue;
+        if (const std::string next = base::join(one.strategy, ", ", one.target); next != group) {
+            group = next;
+            out << group << ", " << one.trials << " trials\n";
+        }
+        if (one.count > 0)
+            out << "  " << one.what << ": " << one.count << ", " << fixed(one.percent, 2) << " % ("
+                << fixed(one.percent_interval.low, 2) << " to " << fixed(one.percent_interval.high, 2) << ")\n";
+    }
+    for (const StrategyComparison& one : report.comparisons)
+        out << one.first << " and " << one.second << ", " << one.target << ": of " << one.pairs << " pairs "
+            << one.only_first << " ruined with the first alone, " << one.only_second << " with the second alone, p "
+            << p_value(one.p) << "\n";
+    for (const RuinedRuns& one : report.ruined)
+        out << one.strategy << ", " << one.target << ": " << one.ruined << " runs ruined in 1,000 node hours ("
+            << one.interval.low << " to " << one.interval.high << ")\n";
+    for (const GuardRow& one : report.guards)
+        if (!one.worth.empty()) out << "guard " << one.guard << ": " << one.worth << "\n";
+}
+
+}  // namespace analysis

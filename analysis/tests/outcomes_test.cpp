@@ -1,0 +1,164 @@
+// Classes of trials, by hand.
+#include "analysis/outcomes/tables.hpp"
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace {
+
+constexpr std::int64_t moment = 10;
+constexpr std::int64_t steps = 8;
+
+// Undisturbed: accuracy 0.95; in the band down to 0.90.
+std::map<std::int64_t, analysis::Band> band()
+{
+    return {{moment + steps, {.accuracies = {0.93, 0.95}, .low = 0.90}}};
+}
+
+base::Outcome ended(double accuracy, const std::string& accuracies, double largest = 2.0)
+{
+    base::Outcome one{.kind = base::trial_kind::trial,
+                      .step = moment,
+                      .path = "model/layers.0.weight",
+                      .bits = "3",
+                      .guard = "none",
+                      .what = base::outcome_class::ended,
+                      .accuracy = accuracy,
+                      .loss = 0.1,
+                      .drawn_from = 100.0,
+                      .accuracies = accuracies,
+                      .largest = largest,
+                      .steps = steps};
+    return one;
+}
+
+analysis::TrialRun run_of(std::vector<base::Outcome> outcomes)
+{
+    base::Outcome null = ended(0.95, "0:0.80 1:0.85 4:0.90 8:0.95");
+    null.kind = base::trial_kind::null;
+    null.what = base::outcome_class::masked;
+    base::Outcome positive = ended(0.1, "0:0.1 8:0.1");
+    positive.kind = base::trial_kind::positive;
+    positive.what = base::outcome_class::collapsed;
+    outcomes.insert(outcomes.begin(), {null, positive});
+    analysis::TrialRun run{.directory = "run",
+                           .strategy = "ddp",
+                           .trials = {},
+                           .outcomes = {},
+                           .held_out = 360,
+                           .chance = 0.1,
+                           .parameters = {},
+                           .ranks = 2};
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        outcomes[i].trial = "t" + std::to_string(i);
+        run.trials.push_back({.name = outcomes[i].trial, .kind = outcomes[i].kind, .step = moment, .steps = steps});
+    }
+    run.outcomes = std::move(outcomes);
+    return run;
+}
+
+std::string class_of(const base::Outcome& outcome)
+{
+    return analysis::classed(run_of({outcome}), band()).back().what;
+}
+
+}  // namespace
+
+TEST_CASE("a trial below the band is degraded, one that guesses blindly has collapsed")
+{
+    CHECK(class_of(ended(0.89, "0:0.80 1:0.85 4:0.90 8:0.89")) == "degraded");
+    CHECK(class_of(ended(0.14, "0:0.80 1:0.14 4:0.14 8:0.14")) == "collapsed");  // 0.1 + 3 sqrt(0.09 / 360) = 0.147
+    CHECK(class_of(ended(0.15, "0:0.80 1:0.15 4:0.15 8:0.15")) == "degraded");
+}
+
+TEST_CASE("a trial that was worse for some steps has recovered, and after how many is known")
+{
+    CHECK(class_of(ended(0.94, "0:0.80 1:0.85 4:0.90 8:0.94")) == "tolerated");
+    const auto trials = analysis::classed(run_of({ended(0.94, "0:0.40 1:0.60 4:0.88 8:0.94")}), band());
+    CHECK(trials.back().what == "recovered");
+    CHECK(trials.back().recovered_after == 4);
+}
+
+TEST_CASE("a huge value that stays in a good training is latent")
+{
+    CHECK(class_of(ended(0.95, "0:0.80 8:0.95", 2001.0)) == "latent");
+    CHECK(class_of(ended(0.95, "0:0.80 8:0.95", 1999.0)) == "tolerated");
+    base::Outcome infinite = ended(0.95, "0:0.80 8:0.95");
+    infinite.not_finite = 1;
+    CHECK(class_of(infinite) == "latent");
+}
+
+TEST_CASE("strata count by their bits, not by their trials")
+{
+    // Of 900 bits one in ten trials is ruined, of 100 bits nine in ten: 0.9 x 10 % + 0.1 x 90 % = 18 %.
+    analysis::TrialRun run = run_of({});
+    for (int i = 0; i < 20; ++i) {
+        const bool large = i < 10;
+        const bool ruined = large ? i == 0 : i != 19;
+        base::Outcome one = ended(ruined ? 0.5 : 0.95, "0:0.80 8:0.95");
+        one.trial = "s" + std::to_string(i);
+        one.drawn_from = large ? 900.0 : 100.0;
+        run.outcomes.push_back(one);
+        run.trials.push_back(
+            {.name = one.trial, .step = moment, .location = large ? "large" : "small", .steps = steps});
+    }
+    const auto trials = analysis::classed(run, band());
+    for (const analysis::ClassShare& share : analysis::class_shares(trials, analysis::ProportionInterval::wilson)) {
+        if (share.location != "all" || share.bit != "all" || share.what != "degraded") continue;
+        CHECK(share.percent == doctest::Approx(18.0));
+        CHECK(share.count == 10);
+        CHECK(share.trials == 20);
+        // Kish: (10 x 90 + 10 x 10)^2 / (10 x 90^2 + 10 x 10^2) = 12.195 trials; Wilson of 18 % of them.
+        const base::Interval by_hand = base::wilson(0.18 * 12.19512, 12.19512, 0.95);
+        CHECK(share.percent_interval.low == doctest::Approx(100.0 * by_hand.low));
+    }
+}
+
+TEST_CASE("null trials that differ and positive ones that do not collapse are not to be trusted")
+{
+    CHECK(analysis::why_not_trustworthy(analysis::classed(run_of({}), band()), band()).empty());
+    analysis::TrialRun run = run_of({});
+    run.outcomes[0].what = base::outcome_class::ended;
+    run.outcomes[1].what = base::outcome_class::ended;
+    run.outcomes[1].accuracy = 0.95;
+    CHECK(analysis::why_not_trustworthy(analysis::classed(run, band()), band()).size() == 2);
+    run = run_of({});
+    run.trials.resize(0);
+    run.outcomes.resize(0);
+    CHECK(analysis::why_not_trustworthy(analysis::classed(run, band()), band()).size() == 2);
+}
+
+TEST_CASE("the band's lower end is that of one more training")
+{
+    // Mean 5, standard deviation 2.13809, t(0.975, 7) = 2.36462: 5 - 2.36462 x 2.13809 x sqrt(1 + 1/8).
+    CHECK(analysis::lower_end({2, 4, 4, 4, 5, 5, 7, 9}) == doctest::Approx(-0.36242).epsilon(1e-4));
+}
+
+TEST_CASE("two strategies are compared on the trials of both")
+{
+    analysis::TrialRun ddp = run_of({ended(0.5, "0:0.8"), ended(0.95, "0:0.8"), ended(0.5, "0:0.8")});
+    analysis::TrialRun cycle = run_of({ended(0.95, "0:0.8"), ended(0.95, "0:0.8"), ended(0.5, "0:0.8")});
+    cycle.strategy = "cycle";
+    const auto report =
+        analysis::outcome_report({ddp, cycle}, band(), analysis::ProportionInterval::wilson, std::nullopt);
+    REQUIRE(report.comparisons.size() == 1);
+    CHECK(report.comparisons[0].pairs == 3);
+    CHECK(report.comparisons[0].only_first == 0);  // cycle
+    CHECK(report.comparisons[0].only_second == 1);
+    CHECK(report.comparisons[0].p == 1.0);
+}
+
+TEST_CASE("a rate of bit errors says how many runs are ruined")
+{
+    // One of four trials is ruined. 2^20 bits, 4e6 failures in 1e9 h: 4 flips in 1,000 h, one of them ruins.
+    analysis::TrialRun run =
+        run_of({ended(0.5, "0:0.8"), ended(0.95, "0:0.8"), ended(0.95, "0:0.8"), ended(0.95, "0:0.8")});
+    for (base::Outcome& one : run.outcomes) one.drawn_from = 1048576.0;
+    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson,
+                                                 analysis::ErrorRate{.per_mbit = 4e6, .run_hours = 24.0});
+    REQUIRE(report.ruined.size() == 1);
+    CHECK(report.ruined[0].flips == doctest::Approx(4.0));
+    CHECK(report.ruined[0].ruined == doctest::Approx(1.0));
+}
