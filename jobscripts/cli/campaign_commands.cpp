@@ -16,6 +16,8 @@
 #include "jobscripts/campaign/progress.hpp"
 #include "jobscripts/campaign/slurm.hpp"
 #include "jobscripts/campaign/spec.hpp"
+#include "jobscripts/campaign/trials/trial_plan.hpp"
+#include "jobscripts/campaign/trials/trial_runs.hpp"
 
 #include <iostream>
 
@@ -40,6 +42,7 @@ class PlanCommand : public base::Command {
         options.add("seed", seed_, "of all orders, instead of the spec's", "NUMBER");
         options.add_switch("dry-run", dry_run_, "print the exact commands of each run here, and end");
         options.section(spec_section());
+        options.section(trial_spec_section());
         options.example("crosstalk campaign plan seed-study.ini -o DIR");
         options.epilogue(
             "Each block holds every noise, level and number of cores once, and a run without noise, in random order. "
@@ -48,6 +51,7 @@ class PlanCommand : public base::Command {
 
     int run() override
     {
+        if (is_trial_spec(spec_)) return plan_trials();
         Spec spec = read_spec(spec_);
         std::string text = base::read_whole(spec_);
         if (options.given("seed")) {
@@ -67,6 +71,22 @@ class PlanCommand : public base::Command {
     }
 
  private:
+    int plan_trials()
+    {
+        TrialSpec spec = read_trial_spec(spec_);
+        std::string text = base::read_whole(spec_);
+        if (options.given("seed")) {
+            spec.seed = seed_;
+            text = with_seed(text, seed_);
+        }
+        const std::vector<base::Trial> trials = make_trials(spec);
+        if (!dry_run_ && out_.empty()) base::fail_usage("--out is needed (crosstalk campaign plan --help)");
+        if (!dry_run_) make_trial_directory(out_, text, trials);
+        print_trials(std::cout, spec, trials);
+        base::flush_stdout();
+        return base::exit_fine;
+    }
+
     std::string spec_;
     std::string out_;
     std::uint64_t seed_ = 1;
@@ -83,6 +103,8 @@ class OfCampaign : public base::Command {
 
  protected:
     CampaignDirectory campaign() const { return CampaignDirectory{directory_}; }
+    bool has_trials() const { return is_trial_directory(directory_); }
+    const std::string& directory() const { return directory_; }
     void add_retries() { options.add("retries", retries, "how often a run that does not count is repeated", "NUMBER"); }
 
     int retries = 2;
@@ -116,6 +138,7 @@ class RunCampaignCommand : public OfCampaign {
 
     int run() override
     {
+        if (has_trials()) return of_trials();
         const CampaignDirectory dir = campaign();
         check();
         keep_site(dir);
@@ -136,6 +159,13 @@ class RunCampaignCommand : public OfCampaign {
     }
 
  private:
+    int of_trials() const
+    {
+        for (const char* name : {"back-end", "jobs", "site", "two-jobs", "block", "dry-run", "retries"})
+            if (options.given(name)) base::fail_usage("--", name, " is not for trials of soft errors");
+        return run_trials(directory());
+    }
+
     void check() const
     {
         base::check_at_least(0, retries, "--retries");
@@ -233,6 +263,7 @@ class CollectCommand : public OfCampaign {
 
     int run() override
     {
+        if (has_trials()) return collect_trials(directory());
         const CampaignDirectory dir = campaign();
         Collection collection = collect(dir);
         write_report(dir, collection);

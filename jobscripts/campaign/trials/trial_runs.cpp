@@ -1,0 +1,140 @@
+#include "jobscripts/campaign/trials/trial_runs.hpp"
+
+#include "base/contract/campaign_directory.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/system/stop.hpp"
+#include "jobscripts/campaign/trials/trial_plan.hpp"
+#include "jobscripts/run/programs.hpp"
+
+#include <boost/program_options/parsers.hpp>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace crosstalk {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using TrialWords = std::vector<std::string>;
+
+TrialWords training_of(const TrialSpec& spec, const std::string& strategy)
+{
+    TrialWords words;
+    if (spec.ranks > 1) words = {"mpirun", "-n", std::to_string(spec.ranks), "--oversubscribe", "--bind-to", "none"};
+    for (const std::string& word :
+         {program("ddl-train"), std::string{"--model"}, spec.model, std::string{"--strategy"}, strategy})
+        words.push_back(word);
+    for (const std::string& word : boost::program_options::split_unix(spec.options)) words.push_back(word);
+    return words;
+}
+
+// Its exit code.
+int run_to_end(const TrialWords& words)
+{
+    const std::unique_ptr<base::Child> child = start({.words = words, .output = "/dev/null"}, {});
+    return wait_for(*child);
+}
+
+std::size_t rows_of(const fs::path& run)
+{
+    const fs::path file = run / base::part::train / base::file::outcomes;
+    return fs::exists(file) ? base::read_outcomes(file).size() : 0;
+}
+
+bool has_ended(const fs::path& run)
+{
+    const fs::path record = run / base::part::train / base::file::run_record;
+    return fs::exists(record) && !base::read_json(record).at("result").is_null();
+}
+
+fs::path seed_directory(const fs::path& directory, int number)
+{
+    return directory / base::join("seed-", number);
+}
+
+bool train_seed(const TrialSpec& spec, const fs::path& directory, int number)
+{
+    const fs::path out = seed_directory(directory, number);
+    if (has_ended(out)) return true;
+    fs::remove_all(out);                    // of one that was cut off
+    constexpr std::uint64_t beyond = 1000;  // of the training's own seed, 1 unless the options say so
+    TrialWords words = training_of(spec, spec.strategies.front());
+    for (const std::string& word :
+         {std::string{"--seed"}, std::to_string(beyond + static_cast<std::uint64_t>(number)), std::string{"--steps"},
+          std::to_string(spec.end), std::string{"--trace"}, std::string{"off"}, std::string{"--out"}, out.string()})
+        words.push_back(word);
+    return run_to_end(words) == base::exit_fine;
+}
+
+// Until all have ended: again whenever it died and has a row more than before, which is the crashed trial's.
+bool make_all(const TrialSpec& spec, const fs::path& directory, const std::string& strategy, std::size_t trials)
+{
+    const fs::path out = directory / strategy;
+    TrialWords words = training_of(spec, strategy);
+    for (const std::string& word :
+         {std::string{"--trials"}, (directory / base::file::trials).string(), std::string{"--out"}, out.string()})
+        words.push_back(word);
+    bool first = true;
+    for (std::size_t rows = rows_of(out); rows < trials || !has_ended(out);) {
+        const int code = run_to_end(words);
+        const std::size_t now = rows_of(out);
+        if (code == base::exit_usage || (now == rows && !first)) return now == trials && has_ended(out);
+        rows = now;
+        first = code == base::exit_fine;
+    }
+    return true;
+}
+
+}  // namespace
+
+bool is_trial_directory(const fs::path& directory)
+{
+    return fs::exists(directory / base::file::trials) && fs::exists(directory / base::campaign::spec);
+}
+
+int run_trials(const fs::path& directory)
+{
+    const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);
+    const std::size_t trials = base::read_trials(directory / base::file::trials).size();
+    base::stop_on_signals();
+    prepare_for_mpi();
+    const EndsWhatWasStarted guard;
+    for (int number = 1; number <= spec.seeds; ++number)
+        if (!train_seed(spec, directory, number)) {
+            base::warn("the undisturbed training ", seed_directory(directory, number).string(), " failed");
+            return base::exit_promise_not_kept;
+        }
+    for (const std::string& strategy : spec.strategies)
+        if (!make_all(spec, directory, strategy, trials)) {
+            base::warn("the trials in ", (directory / strategy).string(), " do not go on");
+            return base::exit_promise_not_kept;
+        }
+    return base::exit_fine;
+}
+
+int collect_trials(const fs::path& directory)
+{
+    const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);
+    TrialWords words{program("interference"), "outcomes"};
+    for (const std::string& strategy : spec.strategies)
+        if (rows_of(directory / strategy) > 0) words.push_back((directory / strategy).string());
+    if (words.size() == 2) base::fail("no trial has ended yet: crosstalk campaign run ", directory.string());
+    for (int number = 1; number <= spec.seeds; ++number) {
+        words.emplace_back("--band");
+        words.push_back(seed_directory(directory, number).string());
+    }
+    const fs::path report = directory / base::part::report;
+    fs::remove_all(report);
+    words.emplace_back("--out");
+    words.push_back(report.string());
+    const std::unique_ptr<base::Child> child = start({.words = words}, {});
+    return wait_for(*child);
+}
+
+}  // namespace crosstalk
