@@ -63,8 +63,9 @@ void TrialGuards::after_update()
 void TrialGuards::note(std::int64_t steps_done)
 {
     if (caught_) return;
+    const nlohmann::ordered_json summary = guards_.summary();
     std::int64_t sum = 0;
-    for (const auto& count : guards_.summary().at("caught")) sum += count.get<std::int64_t>();
+    for (const auto& count : summary.at("caught")) sum += count.get<std::int64_t>();
     if (sum > 0) caught_ = steps_done - begin_;
 }
 
