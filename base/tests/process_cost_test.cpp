@@ -33,5 +33,5 @@ TEST_CASE("a program that fails is an error with what it said")
 {
     CHECK(testing::cost_of_program({"true"}).wall_s > 0.0);
     CHECK_THROWS_WITH_AS(testing::cost_of_program({"sh", "-c", "echo no such run >&2; exit 3"}),
-                         "sh ends with 3: no such run\n", base::Error);
+                         "sh ends with 3: no such run", base::Error);
 }
