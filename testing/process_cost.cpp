@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
+#include "base/words.hpp"
 #include "testing/testing.hpp"
 
 #include <cstdlib>
@@ -56,7 +57,8 @@ ProcessCost cost_of_program(const std::vector<std::string>& words)
 {
     return cost_of_children([&] {
         const Outcome outcome = run(words);
-        if (outcome.status != 0) base::fail(words.front(), " ends with ", outcome.status, ": ", outcome.err);
+        if (outcome.status != 0)
+            base::fail(words.front(), " ends with ", outcome.status, ": ", base::trim(outcome.err));
     });
 }
 

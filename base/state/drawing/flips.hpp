@@ -16,6 +16,6 @@ std::vector<int> allowed_bits(const NamedTensor& tensor, const FlipRequest& requ
 // The new bits of each number, which stand in the order of the sites. Of those that NotFinite::skip leaves out both are
 // taken away. Throws Error if no bits that are allowed leave a number finite and they must.
 std::vector<NumberBits> altered(const NamedTensors& state, std::vector<Site>& sites, std::vector<NumberBits>& numbers,
-                            const FlipRequest& request, Random& random);
+                                const FlipRequest& request, Random& random);
 
 }  // namespace base

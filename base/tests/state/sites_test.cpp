@@ -32,8 +32,7 @@ base::NamedTensors three_tensors()
 
 const std::vector<std::size_t> all{0, 1, 2};
 
-std::vector<base::Site> draw(const base::SiteRequest& request, std::uint64_t seed,
-                                 const base::FlipRequest& flips = {})
+std::vector<base::Site> draw(const base::SiteRequest& request, std::uint64_t seed, const base::FlipRequest& flips = {})
 {
     base::Random random = base::random_stream(seed, 0);
     return base::draw_sites(three_tensors(), all, request, flips, random);

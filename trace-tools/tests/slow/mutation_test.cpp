@@ -1,5 +1,5 @@
-// Hundreds of damaged archives (at night thousands), each read by a process of its own: an answer, one clear line, or a crash that is
-// OTF2's and is caught; nothing else. Reproducible: what each does follows from its number.
+// Hundreds of damaged archives (at night thousands), each read by a process of its own: an answer, one clear line, or a
+// crash that is OTF2's and is caught; nothing else. Reproducible: what each does follows from its number.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
