@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/estimate/exposure.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
 
 #include <Eigen/Dense>
 
@@ -65,6 +66,7 @@ class StepsByBlock {
     template <class Do>
     void each(int block, const Do& with_step) const
     {
+        otf2::getting_on();  // where this is a part of reading
         const auto [first, until] = spans_[static_cast<std::size_t>(block)];
         for (std::size_t i = first; i < until; ++i)
             if (block_[i] == block) with_step(i);

@@ -2,6 +2,7 @@
 
 #include "base/random.hpp"
 #include "base/system/stop.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -194,12 +195,13 @@ Eigen::MatrixXd means_by(const Labels& labels, const SlotSums& sums, std::size_t
 MeansBy means_of_block(const SlotWork& work, const StepsByBlock& steps, int block, const Measures& measures,
                        std::size_t treatments)
 {
-    std::vector<Eigen::Index> all;
-    std::size_t chunks = 0;
-    steps.each_chunk(block, [&](const std::vector<Eigen::Index>& some) {
-        if (++chunks == 1) all = some;
+    constexpr std::size_t most_steps = 4096;  // that are worth keeping for up to 256 orders
+    std::vector<Eigen::Index> some;
+    std::size_t count = 0;
+    steps.each(block, [&](std::size_t step) {
+        if (++count <= most_steps) some.push_back(static_cast<Eigen::Index>(step));
     });
-    if (chunks == 1) return means_of_steps(work, all, measures, treatments);
+    if (count <= most_steps) return means_of_steps(work, some, measures, treatments);
     return [sums = sums_by_slot(work, steps, block, measures), treatments](const Labels& labels) {
         return means_by(labels, sums, treatments);
     };
@@ -212,6 +214,7 @@ Eigen::MatrixXd effects_by_order(const Contrast& contrast, const std::vector<Lab
     Eigen::MatrixXd effects(static_cast<Eigen::Index>(orders.size()), measures);
     Eigen::Index rows = 0;
     for (const Labels& labels : orders) {
+        otf2::getting_on();
         const Eigen::MatrixXd means = means_by(labels);
         if (means.size() > 0) effects.row(rows++) = contrast.weights.transpose() * means;
     }

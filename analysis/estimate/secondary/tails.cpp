@@ -140,6 +140,7 @@ std::vector<Effect> tail_effects(const DesignedRun& run, const Analysis& analysi
     std::vector<Eigen::MatrixXd> drawn;
     for (int d = 0; d < draws; ++d) {
         base::end_if_stopped();
+        otf2::getting_on();
         const Eigen::MatrixXd tails_drawn = all_tails(samples, drawn_times(blocks, random));
         if (tails_drawn.allFinite()) drawn.push_back(tails_drawn);  // else a treatment had no whole step in it
     }
