@@ -36,51 +36,73 @@ void append_quoted(std::string& line, std::string_view text)
     line += '"';
 }
 
-// Splits the whole text into lines of cells; a quoted cell may hold commas and newlines.
-struct Parsed {
-    std::vector<std::vector<std::string>> lines;
-    std::vector<std::size_t> numbers;
-    bool cut_off = false;
-};
+// Splits text, which may come in pieces, into lines of cells; a quoted cell may hold commas and newlines.
+class CsvLines {
+ public:
+    // The cells of a line, which it may take, and the line's number.
+    using WithLine = std::function<void(std::vector<std::string>& cells, std::size_t number)>;
+    explicit CsvLines(WithLine with_line) : with_line_{std::move(with_line)} {}
 
-Parsed parse_lines(const std::string& text)
-{
-    Parsed parsed;
-    std::vector<std::string> line;
-    std::string cell;
-    bool in_quotes = false;
-    std::size_t number = 1;
-    std::size_t begin = 1;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (c == '\n') ++number;
-        if (in_quotes) {
+    void add(std::string_view text)
+    {
+        for (const char c : text) add(c);
+    }
+    bool cut_off() const { return in_quotes_ || !cell_.empty() || !line_.empty(); }
+
+ private:
+    void add(char c)
+    {
+        if (c == '\n') ++number_;
+        const bool was_quote = std::exchange(quote_in_quotes_, false);
+        if (was_quote && c == '"') {  // two of them are one in the cell
+            in_quotes_ = true;
+            cell_ += '"';
+        } else if (in_quotes_) {
             if (c != '"') {
-                cell += c;
-            } else if (i + 1 < text.size() && text[i + 1] == '"') {
-                cell += '"';
-                ++i;
+                cell_ += c;
             } else {
-                in_quotes = false;
+                in_quotes_ = false;
+                quote_in_quotes_ = true;
             }
         } else if (c == '"') {
-            in_quotes = true;
+            in_quotes_ = true;
         } else if (c == ',') {
-            line.push_back(std::move(cell));
-            cell.clear();
+            end_cell();
         } else if (c == '\n') {
-            line.push_back(std::move(cell));
-            cell.clear();
-            parsed.lines.push_back(std::move(line));
-            parsed.numbers.push_back(begin);
-            line.clear();
-            begin = number;
+            end_cell();
+            with_line_(line_, begin_);
+            line_.clear();
+            begin_ = number_;
         } else if (c != '\r') {
-            cell += c;
+            cell_ += c;
         }
     }
-    parsed.cut_off = in_quotes || !cell.empty() || !line.empty();
-    return parsed;
+    void end_cell()
+    {
+        line_.push_back(std::move(cell_));
+        cell_.clear();
+    }
+
+    WithLine with_line_;
+    std::vector<std::string> line_;
+    std::string cell_;
+    bool in_quotes_ = false;
+    bool quote_in_quotes_ = false;  // the last one, which ends the quotes unless another one follows
+    std::size_t number_ = 1;
+    std::size_t begin_ = 1;
+};
+
+std::map<std::string, std::size_t> index_of(const std::filesystem::path& path, const std::vector<std::string>& columns)
+{
+    std::map<std::string, std::size_t> index;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        if (!index.emplace(columns[i], i).second) fail(path.string(), " has two columns '", columns[i], "'");
+    return index;
+}
+
+void check_cells(const std::filesystem::path& path, std::size_t line, std::size_t cells, std::size_t columns)
+{
+    if (cells != columns) fail(path.string(), " line ", line, " has ", cells, " cells, not ", columns);
 }
 
 }  // namespace
@@ -202,21 +224,63 @@ void CsvWriter::write_held()
     size_ += written;
 }
 
+std::string CsvRow::place(const std::string& column) const
+{
+    return join(path_.string(), " line ", line_, " column ", column);
+}
+
+const std::string& CsvRow::text(const std::string& column) const
+{
+    const auto found = index_.find(column);
+    if (found == index_.end()) fail(path_.string(), " has no column '", column, "'");
+    return cells_[found->second];
+}
+
+template <class T>
+T CsvRow::get(const std::string& column) const
+{
+    try {
+        return parse<T>(text(column));
+    } catch (const UsageError& error) {
+        fail(place(column), ": ", error.what());
+    }
+}
+template std::int64_t CsvRow::get(const std::string&) const;
+
+void read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row)
+{
+    CsvRow row;
+    row.path_ = path;
+    CsvLines lines{[&](std::vector<std::string>& cells, std::size_t number) {
+        if (row.columns_.empty()) {
+            row.columns_ = cells;
+            row.index_ = index_of(path, cells);
+            return;
+        }
+        check_cells(path, number, cells.size(), row.columns_.size());
+        row.line_ = number;
+        std::swap(row.cells_, cells);
+        with_row(row);
+    }};
+    read_pieces(path, [&](std::string_view piece) { lines.add(piece); });
+    if (row.columns_.empty()) fail(path.string(), " has no header");
+}
+
 CsvTable::CsvTable(const std::filesystem::path& path) : path_{path}
 {
-    Parsed parsed = parse_lines(read_whole(path));
-    if (parsed.lines.empty()) fail(path.string(), " has no header");
-    cut_off_ = parsed.cut_off;
-    columns_ = std::move(parsed.lines.front());
-    for (std::size_t i = 0; i < columns_.size(); ++i)
-        if (!index_.emplace(columns_[i], i).second) fail(path.string(), " has two columns '", columns_[i], "'");
-    for (std::size_t i = 1; i < parsed.lines.size(); ++i) {
-        if (parsed.lines[i].size() != columns_.size())
-            fail(path.string(), " line ", parsed.numbers[i], " has ", parsed.lines[i].size(), " cells, not ",
-                 columns_.size());
-        cells_.push_back(std::move(parsed.lines[i]));
-        lines_.push_back(parsed.numbers[i]);
-    }
+    CsvLines lines{[&](std::vector<std::string>& cells, std::size_t number) {
+        if (columns_.empty()) {
+            columns_ = cells;
+            index_ = index_of(path, cells);
+            return;
+        }
+        check_cells(path, number, cells.size(), columns_.size());
+        cells_.push_back(std::move(cells));
+        lines_.push_back(number);
+    }};
+    read_pieces(path, [&](std::string_view piece) { lines.add(piece); });
+    if (columns_.empty()) fail(path.string(), " has no header");
+    cut_off_ = lines.cut_off();
 }
 
 const std::string& CsvTable::text(std::size_t row, const std::string& column) const

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -89,6 +90,34 @@ class CsvWriter {
     bool shared_ = false;    // others add rows, too
     std::int64_t size_ = 0;  // of the rows in the file
 };
+
+// A row of a table while it is read.
+class CsvRow {
+ public:
+    const std::vector<std::string>& columns() const { return columns_; }
+    bool has(const std::string& column) const { return index_.contains(column); }
+    std::size_t line() const { return line_; }
+
+    // As those of CsvTable.
+    std::string place(const std::string& column) const;
+    const std::string& text(const std::string& column) const;
+    template <class T>
+    T get(const std::string& column) const;
+
+ private:
+    friend void read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row);
+
+    std::filesystem::path path_;
+    std::vector<std::string> columns_;
+    std::map<std::string, std::size_t> index_;
+    std::vector<std::string> cells_;
+    std::size_t line_ = 0;
+};
+
+// A table row by row, of which one is in memory. A last line without its newline is dropped. Throws as CsvTable does.
+void read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row);
+
+extern template std::int64_t CsvRow::get(const std::string&) const;
 
 // A whole file in memory. A last line without its newline (a killed writer) is dropped and remembered.
 class CsvTable {

@@ -147,6 +147,23 @@ void await_bytes(int file, int patience_ms)
 
 std::string read_whole(const fs::path& path, std::uint64_t most_bytes)
 {
+    const auto refuse_beyond = [&](std::uint64_t bytes) {
+        if (bytes > most_bytes)
+            fail(path.string(), " is longer than ", format(Bytes{static_cast<std::int64_t>(most_bytes)}));
+    };
+    struct stat found {};
+    if (::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode))
+        refuse_beyond(static_cast<std::uint64_t>(found.st_size));
+    std::string content;
+    read_pieces(path, [&](std::string_view piece) {
+        content += piece;
+        refuse_beyond(content.size());
+    });
+    return content;
+}
+
+void read_pieces(const fs::path& path, const std::function<void(std::string_view)>& with_piece)
+{
     constexpr int patience_ms = 1'000;
     const Descriptor file =
         ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // or a pipe without a writer holds us
@@ -154,23 +171,18 @@ std::string read_whole(const fs::path& path, std::uint64_t most_bytes)
     if (file < 0 || ::fstat(file, &found) < 0 || S_ISDIR(found.st_mode)) fail("cannot read ", path.string());
     const bool pipe = S_ISFIFO(found.st_mode);
     if (!pipe && !S_ISREG(found.st_mode)) fail(path.string(), " is no regular file");
-    const auto refuse_beyond = [&](std::uint64_t bytes) {
-        if (bytes > most_bytes)
-            fail(path.string(), " is longer than ", format(Bytes{static_cast<std::int64_t>(most_bytes)}));
-    };
-    refuse_beyond(static_cast<std::uint64_t>(found.st_size));
 
-    std::string content;
     std::array<char, 64 << 10U> bytes;
+    bool any = false;
     bool writer_may_come = pipe;
     while (true) {
         const ssize_t got = ::read(file, bytes.data(), bytes.size());
         if (got > 0) {
-            content.append(bytes.data(), static_cast<std::size_t>(got));
-            refuse_beyond(content.size());
+            any = true;
+            with_piece({bytes.data(), static_cast<std::size_t>(got)});
         } else if (got < 0 && errno == EAGAIN) {
             await_bytes(file, -1);
-        } else if (got == 0 && content.empty() && std::exchange(writer_may_come, false)) {
+        } else if (got == 0 && !any && std::exchange(writer_may_come, false)) {
             await_bytes(file, patience_ms);
         } else if (got == 0) {
             break;
@@ -178,8 +190,7 @@ std::string read_whole(const fs::path& path, std::uint64_t most_bytes)
             fail("cannot read ", path.string());
         }
     }
-    if (pipe && content.empty()) fail("nobody writes into the pipe ", path.string());
-    return content;
+    if (pipe && !any) fail("nobody writes into the pipe ", path.string());
 }
 
 }  // namespace base

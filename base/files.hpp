@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,5 +78,8 @@ void refuse_irregular(const std::filesystem::path& path);
 // A file, or a pipe until its writer ends, such as a shell's <(..). Throws Error if it cannot be read, is a device,
 // which need not end, a pipe that nobody writes into, or longer than most_bytes.
 std::string read_whole(const std::filesystem::path& path, std::uint64_t most_bytes = std::uint64_t{4} << 30U);
+
+// The same piece by piece, however long it is.
+void read_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& with_piece);
 
 }  // namespace base

@@ -41,7 +41,7 @@ void read_warm_up(Settings& settings)
 std::int64_t first_warm_step(const Settings& settings, const StepTable& steps)
 {
     if (settings.warm_up_time.count() == 0) return settings.warm_up;
-    const std::vector<std::int64_t>& begin_ns = steps.ranks.front().begin_ns;
+    const base::LongColumn<std::int64_t>& begin_ns = steps.ranks.front().begin_ns;
     const auto first =
         std::lower_bound(begin_ns.begin(), begin_ns.end(), begin_ns.front() + settings.warm_up_time.count());
     return first == begin_ns.end() ? steps.numbers.back() + 1

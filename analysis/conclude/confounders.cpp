@@ -124,8 +124,11 @@ Places places(const DesignedRun& run, const std::vector<std::int64_t>& begin_ns)
 // The phase that a step is in by then, going by the phases' order and mean lengths.
 std::string phase_at(const DesignedRun& run, double place)
 {
-    const Eigen::MatrixXd& phases = run.steps.ranks.front().phase_ms;
-    const Eigen::RowVectorXd mean = phases.colwise().mean();
+    const LongTable& phases = run.steps.ranks.front().phase_ms;
+    Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(phases.cols());
+    for (Eigen::Index p = 0; p < phases.cols(); ++p)
+        for (Eigen::Index i = 0; i < phases.rows(); ++i) mean[p] += phases(i, p);
+    mean /= static_cast<double>(phases.rows());
     double until = 0.0;
     for (std::size_t p = 0; p < run.steps.phases.size(); ++p) {
         until += mean[static_cast<Eigen::Index>(p)] / mean.sum();
@@ -149,10 +152,12 @@ std::string same_place(const DesignedRun& run, const Observed& noise, const Plac
 // A phase that few steps have and the steps in which noise begins do.
 std::string with_phase(const DesignedRun& run, const Observed& noise, const Places& begun)
 {
-    const Eigen::MatrixXd& phases = run.steps.ranks.front().phase_ms;
+    const LongTable& phases = run.steps.ranks.front().phase_ms;
     for (std::size_t p = 0; p < run.steps.phases.size(); ++p) {
         const auto column = static_cast<Eigen::Index>(p);
-        const double share = (phases.col(column).array() > 0.0).cast<double>().mean();
+        double steps_with = 0.0;
+        for (Eigen::Index i = 0; i < phases.rows(); ++i) steps_with += phases(i, column) > 0.0 ? 1.0 : 0.0;
+        const double share = steps_with / static_cast<double>(phases.rows());
         if (share <= 0.0 || share > 0.5 || begun.steps.empty()) continue;
         const auto with = std::count_if(begun.steps.begin(), begun.steps.end(), [&](std::size_t step) {
             return phases(static_cast<Eigen::Index>(step), column) > 0.0;

@@ -27,10 +27,10 @@ bool stopped_under(const DesignedRun& run, std::size_t treatment)
 }
 
 // Used steps of a rank that lie wholly under the treatment.
-std::vector<std::size_t> steps_under(const DesignedRun& run, const Analysis& analysis, std::size_t rank,
-                                     std::size_t treatment)
+base::LongColumn<std::size_t> steps_under(const DesignedRun& run, const Analysis& analysis, std::size_t rank,
+                                          std::size_t treatment)
 {
-    std::vector<std::size_t> steps;
+    base::LongColumn<std::size_t> steps;
     for (std::size_t i = 0; i < run.steps.numbers.size(); ++i)
         if (analysis.exposures.left_out[i] == LeftOut::no &&
             wholly_under(analysis.exposures.ranks[rank][i], run.plan, treatment))
@@ -47,7 +47,7 @@ std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis&
     const std::optional<std::size_t> delayed = treatment_of(run.plan, control);
     if (phase == run.steps.phases.end() || !delayed) return std::nullopt;
     const auto column = static_cast<Eigen::Index>(phase - run.steps.phases.begin());
-    const std::vector<std::size_t> steps = steps_under(run, analysis, 0, *delayed);
+    const base::LongColumn<std::size_t> steps = steps_under(run, analysis, 0, *delayed);
     double sum_ms = 0.0;
     for (const std::size_t i : steps) sum_ms += run.steps.ranks.front().phase_ms(static_cast<Eigen::Index>(i), column);
     if (sum_ms == 0.0) return std::nullopt;

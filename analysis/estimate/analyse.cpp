@@ -100,22 +100,21 @@ std::int64_t longest_block_ns(const DesignedRun& run)
 // The rate of outliers by treatment is their indicator's least-squares mean; a factor's excess over quiet is tested as
 // effects are.
 std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Exposures& exposures, const Outliers& outliers,
-                                       const Eigen::VectorXd& step_ms, const Draws& draws)
+                                       const Measures& step_ms, const Draws& draws)
 {
-    const std::vector<int> block = used_blocks(exposures, true);
+    const base::LongColumn<int> block = used_blocks(exposures, true);
     std::vector<double> slow_ms(run.plan.treatments.size(), 0.0);
     std::vector<double> all_ms(run.plan.treatments.size(), 0.0);
-    Eigen::MatrixXd indicated = Eigen::MatrixXd::Zero(step_ms.size(), 2);
-    indicated.col(0) = step_ms;
-    for (Eigen::Index i = 0; i < step_ms.size(); ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        if (block[at] < 0) continue;
-        const std::size_t treatment = main_treatment(exposures.job[at], run.plan);
-        all_ms[treatment] += step_ms[i];
-        if (!outliers.slow[at]) continue;
-        slow_ms[treatment] += step_ms[i];
-        indicated(i, 1) = 100.0;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+        if (block[i] < 0) continue;
+        const std::size_t treatment = main_treatment(exposures.job[i], run.plan);
+        all_ms[treatment] += step_ms.first(i);
+        if (outliers.slow[i]) slow_ms[treatment] += step_ms.first(i);
     }
+    const Measures indicated{block.size(), 2, [&](std::size_t step, std::span<double> values) {
+                                 values[0] = step_ms.first(step);
+                                 if (values.size() > 1) values[1] = outliers.slow[step] ? 100.0 : 0.0;
+                             }};
     const auto rate = [&](std::size_t t, std::string factor, std::string level, double p) {
         const double steps = static_cast<double>(std::max<std::size_t>(1, outliers.used[t]));
         return OutlierRate{std::move(factor), std::move(level), 100.0 * static_cast<double>(outliers.of[t]) / steps,
@@ -137,13 +136,12 @@ std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Exposures& 
 
 // Of a rank's step its parts and its own work, region by region. They get no p-values: an interval says if they are
 // there.
-void add_work_effects(const DesignedRun& run, std::size_t rank, const std::vector<int>& block, Analysis& result)
+void add_work_effects(const DesignedRun& run, std::size_t rank, const base::LongColumn<int>& block, Analysis& result)
 {
     const RankWork& work = run.work.ranks[rank];
     const RankSteps& steps = run.steps.ranks[rank];
     Series series{steps.rank, &result.exposures.ranks[rank], {}, {"step"}};
-    series.measures.resize(work.parts_ms.rows(), 1 + work.parts_ms.cols() + work.own_ms.cols());
-    series.measures << measures(steps).col(0), work.parts_ms, work.own_ms;
+    series.measures = with_columns(with_columns(measures_of(steps).only(1), work.parts_ms), work.own_ms);
     series.names.insert(series.names.end(), part_names.begin(), part_names.end());
     series.names.insert(series.names.end(), run.work.regions.begin(), run.work.regions.end());
     const Fit fitted = fit(*series.overlaps, block, series.measures, run.plan);
@@ -163,12 +161,12 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     result.exposures = expose(run.steps, run.slots, run.plan, rules.exposure);
     result.covered_share = covered_share(run, result.exposures);
 
-    const Eigen::MatrixXd job = job_measures(run.steps);
-    std::vector<int> block = used_blocks(result.exposures);
+    const Measures job = measures_of(run.steps);
+    base::LongColumn<int> block = used_blocks(result.exposures);
     if (std::all_of(block.begin(), block.end(), [](int b) { return b < 0; }))
         base::fail("no step of the training after its warm-up (", rules.exposure.warm_up_steps,
                    " steps) was covered by the noise");
-    result.outliers = find_outliers(job.col(0), result.exposures.job, block, run.plan, stopped_steps(run));
+    result.outliers = find_outliers(job, result.exposures.job, block, run.plan, stopped_steps(run));
     if (result.outliers.set_aside)
         for (std::size_t i = 0; i < block.size(); ++i)
             if (result.outliers.slow[i]) result.exposures.left_out[i] = LeftOut::outlier;
@@ -177,8 +175,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     Series series{all_ranks, &result.exposures.job, job, measure_names(run.steps)};
     if (!run.extra_names.empty()) {
         series.names.insert(series.names.end(), run.extra_names.begin(), run.extra_names.end());
-        series.measures.conservativeResize(Eigen::NoChange, job.cols() + run.extra_ms.cols());
-        series.measures.rightCols(run.extra_ms.cols()) = run.extra_ms;
+        series.measures = with_columns(job, run.extra_ms);
     }
     const Fit job_fit = fit(result.exposures.job, block, series.measures, run.plan);
     if (job_fit.blocks.size() < 2) fail_for_blocks(run, job_fit.blocks.size(), rules.exposure.warm_up_steps);
@@ -194,7 +191,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
 
     for (std::size_t r = 0; rules.by_rank && r < run.steps.ranks.size(); ++r) {
         const RankSteps& rank = run.steps.ranks[r];
-        const Series own{rank.rank, &result.exposures.ranks[r], measures(rank), measure_names(run.steps)};
+        const Series own{rank.rank, &result.exposures.ranks[r], measures_of(rank), measure_names(run.steps)};
         const Fit own_fit = fit(result.exposures.ranks[r], block, own.measures, run.plan);
         for (Effect& effect : effects(own, block, own_fit, run.plan, rules.draws))
             result.effects.push_back(std::move(effect));
@@ -207,7 +204,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         hold_at_all_looks(result.extra_effects);
     }
     adjust(result.effects);
-    result.outlier_rates = outlier_rates(run, result.exposures, result.outliers, job.col(0), rules.draws);
+    result.outlier_rates = outlier_rates(run, result.exposures, result.outliers, job, rules.draws);
 
     std::vector<bool> complete(static_cast<std::size_t>(run.plan.blocks), false);
     for (const BlockMeans& kept : job_fit.blocks) complete[static_cast<std::size_t>(kept.block)] = true;

@@ -1,5 +1,6 @@
 #include "analysis/estimate/effects.hpp"
 
+#include "base/columns/long_order.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace analysis {
 
 namespace {
 
-std::int64_t steps_under(const Contrast& contrast, const std::vector<Overlaps>& overlaps, const std::vector<int>& block,
+std::int64_t steps_under(const Contrast& contrast, const StepOverlaps& overlaps, const base::LongColumn<int>& block,
                          const Experiment& plan)
 {
     std::int64_t steps = 0;
@@ -45,18 +46,18 @@ void check_blocks(std::size_t complete, int planned)
 }
 
 // Medians of the steps of a block that are wholly under each treatment; empty if a treatment has none.
-Eigen::MatrixXd block_medians(const std::vector<Eigen::Index>& steps, const Series& series, const Experiment& plan)
+Eigen::MatrixXd block_medians(const StepsByBlock& steps, int block, const Series& series, const Experiment& plan)
 {
-    std::vector<std::vector<double>> times(plan.treatments.size());
-    for (const Eigen::Index step : steps) {
-        const Overlaps& overlaps = (*series.overlaps)[static_cast<std::size_t>(step)];
+    std::vector<base::LongColumn<double>> times(plan.treatments.size());
+    steps.each(block, [&](std::size_t step) {
+        const Overlaps overlaps = (*series.overlaps)[step];
         const std::size_t treatment = main_treatment(overlaps, plan);
-        if (wholly_under(overlaps, plan, treatment)) times[treatment].push_back(series.measures(step, 0));
-    }
+        if (wholly_under(overlaps, plan, treatment)) times[treatment].push_back(series.measures.first(step));
+    });
     Eigen::MatrixXd medians(static_cast<Eigen::Index>(times.size()), 1);
     for (std::size_t t = 0; t < times.size(); ++t) {
         if (times[t].empty()) return {};
-        medians(static_cast<Eigen::Index>(t), 0) = median(std::move(times[t]));
+        medians(static_cast<Eigen::Index>(t), 0) = base::median(times[t]);
     }
     return medians;
 }
@@ -75,8 +76,8 @@ Mean percent_of(const Pooled& difference, const Pooled& quiet)
     return {100.0 * difference.value / quiet.value, residual.standard_error, residual.degrees_of_freedom};
 }
 
-std::vector<Effect> effects(const Series& series, const std::vector<int>& block, const Fit& fit, const Experiment& plan,
-                            const Draws& draws)
+std::vector<Effect> effects(const Series& series, const base::LongColumn<int>& block, const Fit& fit,
+                            const Experiment& plan, const Draws& draws)
 {
     check_blocks(fit.blocks.size(), plan.blocks);
     const Pooled quiet_step = pooled(fit.blocks, only_quiet(plan), 0);
@@ -100,13 +101,13 @@ std::vector<Effect> effects(const Series& series, const std::vector<int>& block,
     return all;
 }
 
-std::vector<Effect> median_effects(const Series& series, const std::vector<int>& block, const Experiment& plan)
+std::vector<Effect> median_effects(const Series& series, const base::LongColumn<int>& block, const Experiment& plan)
 {
-    const std::vector<std::vector<Eigen::Index>> steps = steps_by_block(block, plan.blocks);
+    const StepsByBlock steps{block, plan.blocks};
     std::vector<BlockMeans> blocks;
-    for (std::size_t b = 0; b < steps.size(); ++b) {
-        const Eigen::MatrixXd medians = block_medians(steps[b], series, plan);
-        if (medians.size() > 0) blocks.push_back({static_cast<int>(b), medians, Eigen::VectorXd::Ones(medians.rows())});
+    for (int b = 0; b < plan.blocks; ++b) {
+        const Eigen::MatrixXd medians = block_medians(steps, b, series, plan);
+        if (medians.size() > 0) blocks.push_back({b, medians, Eigen::VectorXd::Ones(medians.rows())});
     }
     std::vector<Effect> all;
     if (blocks.size() < 2) return all;

@@ -34,8 +34,8 @@ struct Effect {
 // One rank's times, or the job's.
 struct Series {
     int rank = all_ranks;
-    const std::vector<Overlaps>* overlaps = nullptr;
-    Eigen::MatrixXd measures;  // steps x names
+    const StepOverlaps* overlaps = nullptr;
+    Measures measures;  // of each step, by names
     std::vector<std::string> names;
 };
 
@@ -47,12 +47,12 @@ Eigen::VectorXd percent_influence(const Pooled& difference, const Pooled& quiet)
 
 // names[0] is the step; block[i] < 0: step i is not used. Measures are linear in the steps' times with the same work
 // shares: where phases add up to the step, so do their effects. Throws Error with fewer than two complete blocks.
-std::vector<Effect> effects(const Series& series, const std::vector<int>& block, const Fit& fit, const Experiment& plan,
-                            const Draws& draws);
+std::vector<Effect> effects(const Series& series, const base::LongColumn<int>& block, const Fit& fit,
+                            const Experiment& plan, const Draws& draws);
 
 // How much slower the median step is: medians of wholly covered steps per block, otherwise as effects(). The phase is
 // "median step".
-std::vector<Effect> median_effects(const Series& series, const std::vector<int>& block, const Experiment& plan);
+std::vector<Effect> median_effects(const Series& series, const base::LongColumn<int>& block, const Experiment& plan);
 
 // Sets p_holm: over all effects of each rank.
 void adjust(std::vector<Effect>& effects);

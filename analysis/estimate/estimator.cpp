@@ -7,16 +7,74 @@ namespace analysis {
 namespace {
 
 constexpr int rounds = 3;
-constexpr double least_steps = 0.5;  // a block lacks a treatment that had less work than this in all its steps
 
-std::vector<BlockMeans> fit_blocks(const Eigen::MatrixXd& shares, const Eigen::MatrixXd& measures,
-                                   const std::vector<std::vector<Eigen::Index>>& steps)
+Eigen::MatrixXd solve_means(const Eigen::MatrixXd& shares, const Eigen::MatrixXd& measures, const Eigen::VectorXd& work)
+{
+    if (shares.rows() < shares.cols() || work.minCoeff() < least_work_of_block) return {};
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver{shares};
+    if (solver.rank() < shares.cols()) return {};
+    return solver.solve(measures);
+}
+
+// Rows of a block: those that came last, and under them what those before were reduced to.
+struct Rows {
+    Eigen::MatrixXd shares;
+    Eigen::MatrixXd measures;
+    Eigen::VectorXd work;
+
+    void add(const Eigen::MatrixXd& more_shares, const Eigen::MatrixXd& more_measures)
+    {
+        const Eigen::VectorXd more_work = more_shares.colwise().sum();
+        if (work.size() == 0) {
+            shares = more_shares;
+            measures = more_measures;
+            work = more_work;
+            return;
+        }
+        reduce();
+        Eigen::MatrixXd all_shares(shares.rows() + more_shares.rows(), shares.cols());
+        all_shares << shares, more_shares;
+        shares = std::move(all_shares);
+        Eigen::MatrixXd all_measures(measures.rows() + more_measures.rows(), measures.cols());
+        all_measures << measures, more_measures;
+        measures = std::move(all_measures);
+        work += more_work;
+    }
+
+ private:
+    void reduce()
+    {
+        const Eigen::Index treatments = shares.cols();
+        const Eigen::HouseholderQR<Eigen::MatrixXd> factors{shares};
+        measures.applyOnTheLeft(factors.householderQ().adjoint());
+        measures = Eigen::MatrixXd{measures.topRows(treatments)};
+        shares = factors.matrixQR().topRows(treatments).triangularView<Eigen::Upper>();
+    }
+};
+
+// The work shares of steps, or their time shares before any mean is known.
+struct Shares {
+    const StepOverlaps& overlaps;
+    const Experiment& plan;
+    Eigen::VectorXd mean_ms{};
+
+    Eigen::MatrixXd of(const std::vector<Eigen::Index>& steps) const
+    {
+        const Eigen::MatrixXd time = time_shares(overlaps, steps, plan.treatment_of, plan.treatments.size());
+        return mean_ms.size() == 0 ? time : work_shares(time, mean_ms);
+    }
+};
+
+std::vector<BlockMeans> fit_blocks(const Shares& shares, const Measures& measures, Eigen::Index count,
+                                   const StepsByBlock& steps)
 {
     std::vector<BlockMeans> blocks;
-    for (std::size_t b = 0; b < steps.size(); ++b) {
-        const Eigen::MatrixXd here = shares(steps[b], Eigen::all);
-        const Eigen::MatrixXd means = block_means(here, measures(steps[b], Eigen::all));
-        if (means.size() > 0) blocks.push_back({static_cast<int>(b), means, here.colwise().sum()});
+    for (int b = 0; b < shares.plan.blocks; ++b) {
+        Rows rows;
+        steps.each_chunk(
+            b, [&](const std::vector<Eigen::Index>& some) { rows.add(shares.of(some), measures.of(some, count)); });
+        const Eigen::MatrixXd means = solve_means(rows.shares, rows.measures, rows.work);
+        if (means.size() > 0) blocks.push_back({b, means, rows.work});
     }
     return blocks;
 }
@@ -51,13 +109,13 @@ Pooled pooled(const std::vector<BlockMeans>& blocks, const Eigen::VectorXd& weig
     return pooled;
 }
 
-Eigen::MatrixXd time_shares(std::span<const Overlaps> overlaps, std::span<const std::size_t> labels,
-                            std::size_t treatments)
+Eigen::MatrixXd time_shares(const StepOverlaps& overlaps, std::span<const Eigen::Index> steps,
+                            std::span<const std::size_t> labels, std::size_t treatments)
 {
-    const auto steps = static_cast<Eigen::Index>(overlaps.size());
-    Eigen::MatrixXd shares = Eigen::MatrixXd::Zero(steps, static_cast<Eigen::Index>(treatments));
-    for (Eigen::Index i = 0; i < steps; ++i)
-        for (const Overlap& overlap : overlaps[static_cast<std::size_t>(i)])
+    const auto count = static_cast<Eigen::Index>(steps.size());
+    Eigen::MatrixXd shares = Eigen::MatrixXd::Zero(count, static_cast<Eigen::Index>(treatments));
+    for (Eigen::Index i = 0; i < count; ++i)
+        for (const Overlap& overlap : overlaps[static_cast<std::size_t>(steps[static_cast<std::size_t>(i)])])
             shares(i, static_cast<Eigen::Index>(labels[overlap.slot])) += overlap.share;
     return shares;
 }
@@ -74,34 +132,33 @@ Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::Vec
 
 Eigen::MatrixXd block_means(const Eigen::MatrixXd& shares, const Eigen::MatrixXd& measures)
 {
-    if (shares.rows() < shares.cols() || shares.colwise().sum().minCoeff() < least_steps) return {};
-    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver{shares};
-    if (solver.rank() < shares.cols()) return {};
-    return solver.solve(measures);
+    return solve_means(shares, measures, shares.colwise().sum());
 }
 
-std::vector<std::vector<Eigen::Index>> steps_by_block(std::span<const int> block, int blocks)
+StepsByBlock::StepsByBlock(const base::LongColumn<int>& block, int blocks)
+    : block_{block}, spans_(static_cast<std::size_t>(blocks), {block.size(), 0})
 {
-    std::vector<std::vector<Eigen::Index>> steps(static_cast<std::size_t>(blocks));
-    for (std::size_t i = 0; i < block.size(); ++i)
-        if (block[i] >= 0) steps[static_cast<std::size_t>(block[i])].push_back(static_cast<Eigen::Index>(i));
-    return steps;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+        if (block[i] < 0) continue;
+        auto& [first, until] = spans_[static_cast<std::size_t>(block[i])];
+        first = std::min(first, i);
+        until = i + 1;
+    }
 }
 
-Fit fit(std::span<const Overlaps> overlaps, std::span<const int> block, const Eigen::MatrixXd& measures,
+Fit fit(const StepOverlaps& overlaps, const base::LongColumn<int>& block, const Measures& measures,
         const Experiment& plan)
 {
-    const Eigen::MatrixXd time = time_shares(overlaps, plan.treatment_of, plan.treatments.size());
-    const std::vector<std::vector<Eigen::Index>> steps = steps_by_block(block, plan.blocks);
+    const StepsByBlock steps{block, plan.blocks};
     Fit fit;
-    Eigen::MatrixXd shares = time;
+    Shares shares{overlaps, plan};
     for (int round = 0; round < rounds; ++round) {
-        const std::vector<BlockMeans> rough = fit_blocks(shares, measures.col(0), steps);
+        const std::vector<BlockMeans> rough = fit_blocks(shares, measures, 1, steps);
         if (rough.empty()) break;
         fit.mean_ms = mean_steps(rough);
-        shares = work_shares(time, fit.mean_ms);
+        shares.mean_ms = fit.mean_ms;
     }
-    fit.blocks = fit_blocks(shares, measures, steps);
+    fit.blocks = fit_blocks(shares, measures, measures.cols(), steps);
     fit.dropped = plan.blocks - static_cast<int>(fit.blocks.size());
     return fit;
 }

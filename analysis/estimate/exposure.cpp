@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 namespace analysis {
 
@@ -107,14 +108,16 @@ std::vector<bool> touched_by_a_control(const StepTable& steps)
     return touched;
 }
 
-Obeyed obeyed_by(const StepTable& steps, const std::vector<std::vector<Overlaps>>& ranks, const Experiment& plan)
+Obeyed obeyed_by(const StepTable& steps, const std::vector<StepOverlaps>& ranks, const Experiment& plan)
 {
     Obeyed obeyed{touched_by_a_control(steps), std::vector<bool>(plan.treatments.size(), false)};
     for (std::size_t i = 0; i < obeyed.steps.size(); ++i) {
         if (!obeyed.steps[i]) continue;
-        for (const std::vector<Overlaps>& rank : ranks)
-            if (covered(rank[i]) >= whole && wholly_under(rank[i], plan, plan.treatment_of[rank[i].front().slot]))
-                obeyed.treatments[plan.treatment_of[rank[i].front().slot]] = true;
+        for (const StepOverlaps& rank : ranks) {
+            const Overlaps overlaps = rank[i];
+            if (covered(overlaps) >= whole && wholly_under(overlaps, plan, plan.treatment_of[overlaps.front().slot]))
+                obeyed.treatments[plan.treatment_of[overlaps.front().slot]] = true;
+        }
     }
     return obeyed;
 }
@@ -133,11 +136,11 @@ LeftOut judge(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const S
     return LeftOut::no;
 }
 
-Overlaps mean_over_ranks(const std::vector<std::vector<Overlaps>>& ranks, std::size_t step)
+Overlaps mean_over_ranks(const std::vector<StepOverlaps>& ranks, std::size_t step)
 {
     if (ranks.size() == 1) return ranks.front()[step];
     std::map<std::size_t, double> sums;
-    for (const auto& rank : ranks)
+    for (const StepOverlaps& rank : ranks)
         for (const Overlap& overlap : rank[step]) sums[overlap.slot] += overlap.share;
     Overlaps mean;
     for (const auto& [slot, sum] : sums) mean.push_back({slot, sum / static_cast<double>(ranks.size())});
@@ -151,7 +154,20 @@ int block_of(const Overlaps& overlaps, const Experiment& plan)
     return most == overlaps.end() ? -1 : plan.block_of[most->slot];
 }
 
+StepOverlaps overlaps_of(const RankSteps& rank, const std::vector<Slot>& slots)
+{
+    const auto kept = std::make_shared<const std::vector<Slot>>(slots);
+    return {rank.begin_ns.size(), [kept, &begin_ns = rank.begin_ns, &end_ns = rank.end_ns](std::size_t step) {
+                return exposure(begin_ns[step], end_ns[step], *kept);
+            }};
+}
+
 }  // namespace
+
+StepOverlaps::StepOverlaps(std::vector<Overlaps> all)
+    : steps_{all.size()}, of_{[all = std::move(all)](std::size_t step) { return all[step]; }}
+{
+}
 
 Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slots, const Experiment& plan,
                  const ExposureRules& rules)
@@ -159,11 +175,8 @@ Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slot
     const std::size_t count = steps.numbers.size();
     Exposures exposures;
     exposures.left_out.assign(count, LeftOut::no);
-    for (std::size_t r = 0; r < steps.ranks.size(); ++r) {
-        const RankSteps& rank = steps.ranks[r];
-        std::vector<Overlaps>& overlaps = exposures.ranks.emplace_back(count);
-        for (std::size_t i = 0; i < count; ++i) overlaps[i] = exposure(rank.begin_ns[i], rank.end_ns[i], slots[r]);
-    }
+    for (std::size_t r = 0; r < steps.ranks.size(); ++r)
+        exposures.ranks.push_back(overlaps_of(steps.ranks[r], slots[r]));
     const Obeyed obeyed = obeyed_by(steps, exposures.ranks, plan);
     for (std::size_t r = 0; r < steps.ranks.size(); ++r)
         for (std::size_t i = 0; i < count; ++i) {
@@ -173,19 +186,18 @@ Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slot
                     : judge(steps.ranks[r].begin_ns[i], exposures.ranks[r][i], slots[r], plan, rules, obeyed, i);
             if (exposures.left_out[i] == LeftOut::no) exposures.left_out[i] = reason;
         }
-    for (std::size_t i = 0; i < count; ++i) {
-        exposures.job.push_back(mean_over_ranks(exposures.ranks, i));
-        exposures.block.push_back(block_of(exposures.job.back(), plan));
-    }
+    exposures.job = {count, [ranks = exposures.ranks](std::size_t step) { return mean_over_ranks(ranks, step); }};
+    for (std::size_t i = 0; i < count; ++i) exposures.block.push_back(block_of(exposures.job[i], plan));
     return exposures;
 }
 
-std::vector<int> used_blocks(const Exposures& exposures, bool with_outliers)
+base::LongColumn<int> used_blocks(const Exposures& exposures, bool with_outliers)
 {
-    std::vector<int> block = exposures.block;
-    for (std::size_t i = 0; i < block.size(); ++i) {
+    base::LongColumn<int> block;
+    for (std::size_t i = 0; i < exposures.block.size(); ++i) {
         const LeftOut reason = exposures.left_out[i];
-        if (reason != LeftOut::no && !(with_outliers && reason == LeftOut::outlier)) block[i] = -1;
+        const bool left_out = reason != LeftOut::no && !(with_outliers && reason == LeftOut::outlier);
+        block.push_back(left_out ? -1 : exposures.block[i]);
     }
     return block;
 }

@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,21 @@ struct Overlap {
 // In order of slots; the shares of a step add up to one unless slots leave a part of it uncovered.
 using Overlaps = std::vector<Overlap>;
 
+// Those of each step, made when they are asked for: of all steps at once they may be more than memory holds.
+class StepOverlaps {
+ public:
+    StepOverlaps() = default;
+    StepOverlaps(std::vector<Overlaps> all);
+    StepOverlaps(std::size_t steps, std::function<Overlaps(std::size_t)> of) : steps_{steps}, of_{std::move(of)} {}
+
+    std::size_t size() const { return steps_; }
+    Overlaps operator[](std::size_t step) const { return of_(step); }
+
+ private:
+    std::size_t steps_ = 0;
+    std::function<Overlaps(std::size_t)> of_;
+};
+
 // Slots in order of time and disjoint. A step without length has no shares.
 Overlaps exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Slot> slots);
 
@@ -31,7 +47,7 @@ double exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Slot
 bool wholly_under(const Overlaps& overlaps, const Experiment& plan, std::size_t treatment);
 
 // Why a step takes no part in the estimate.
-enum class LeftOut { no, warm_up, not_covered, guard, control_border, outlier, block_incomplete };
+enum class LeftOut : std::uint8_t { no, warm_up, not_covered, guard, control_border, outlier, block_incomplete };
 std::string text(LeftOut reason);  // empty for no
 
 struct ExposureRules {
@@ -40,13 +56,13 @@ struct ExposureRules {
 };
 
 struct Exposures {
-    std::vector<std::vector<Overlaps>> ranks;  // [rank][step]
-    std::vector<Overlaps> job;                 // [step], the mean over ranks
-    std::vector<int> block;                    // [step], of the slot with the largest share; -1 if none
-    std::vector<LeftOut> left_out;             // [step], the same for all ranks
+    std::vector<StepOverlaps> ranks;  // [rank][step]
+    StepOverlaps job;                 // [step], the mean over ranks
+    base::LongColumn<int> block;      // [step], of the slot with the largest share; -1 if none
+    std::vector<LeftOut> left_out;    // [step], the same for all ranks
 };
 
-// slots[r]: the job's slot table with times on the clock of rank r's node.
+// slots[r]: the job's slot table with times on the clock of rank r's node. The steps must outlive the exposures.
 // A step that straddles a slot is kept (dropping it would select against long steps), with two exceptions: where slots
 // do not cover it, and where it straddles a border of a slot of control.delay or control.sham, or did what they ask for
 // outside of such a slot (phase control_settle), or did nothing of it inside one: they act on whole steps, so a share
@@ -55,6 +71,6 @@ Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slot
                  const ExposureRules& rules);
 
 // [step]: its block, -1 for steps that are not used; with outliers as well, if wanted.
-std::vector<int> used_blocks(const Exposures& exposures, bool with_outliers = false);
+base::LongColumn<int> used_blocks(const Exposures& exposures, bool with_outliers = false);
 
 }  // namespace analysis

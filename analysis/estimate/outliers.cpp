@@ -1,11 +1,13 @@
 #include "analysis/estimate/outliers.hpp"
 
-#include "analysis/estimate/inference.hpp"
+#include "analysis/estimate/estimator.hpp"
+#include "base/columns/long_order.hpp"
 #include "base/contract/roles.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace analysis {
 
@@ -17,38 +19,57 @@ constexpr int neighbours = 2;            // blocks on each side that share a cen
 constexpr double mad_to_deviation = 1.4826;
 constexpr double rounding = 1e-6;  // relative; a deviation of exactly zero would make rounding errors outliers
 
-std::size_t index(Eigen::Index i)
+// Steps of one treatment, block by block.
+struct ByBlock {
+    base::LongColumn<double> ms;
+    std::vector<std::size_t> begin;  // [block], and the end
+};
+
+std::vector<ByBlock> whole_steps(const Measures& step_ms, const StepOverlaps& overlaps, const StepsByBlock& steps,
+                                 const Experiment& plan)
 {
-    return static_cast<std::size_t>(i);
+    std::vector<ByBlock> whole(plan.treatments.size());
+    for (int b = 0; b < plan.blocks; ++b) {
+        for (ByBlock& treatment : whole) treatment.begin.push_back(treatment.ms.size());
+        steps.each(b, [&](std::size_t i) {
+            const Overlaps here = overlaps[i];
+            const std::size_t treatment = main_treatment(here, plan);
+            if (wholly_under(here, plan, treatment)) whole[treatment].ms.push_back(step_ms.first(i));
+        });
+    }
+    for (ByBlock& treatment : whole) treatment.begin.push_back(treatment.ms.size());
+    return whole;
+}
+
+// Median of the steps mostly under a treatment; without any the mean of all steps.
+double median_of_run(const Measures& step_ms, const StepOverlaps& overlaps, const base::LongColumn<int>& block,
+                     const Experiment& plan, std::size_t treatment)
+{
+    base::LongColumn<double> mostly;
+    double sum = 0.0;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+        sum += step_ms.first(i);
+        if (block[i] >= 0 && main_treatment(overlaps[i], plan) == treatment) mostly.push_back(step_ms.first(i));
+    }
+    return mostly.empty() ? sum / static_cast<double>(block.size()) : base::median(mostly);
 }
 
 // Medians of wholly covered steps, by block and treatment; where a window holds none, of the whole run.
-Eigen::MatrixXd centres(const Eigen::VectorXd& step_ms, std::span<const Overlaps> overlaps, std::span<const int> block,
+Eigen::MatrixXd centres(const Measures& step_ms, const StepOverlaps& overlaps, const base::LongColumn<int>& block,
                         const Experiment& plan)
 {
-    const std::size_t treatments = plan.treatments.size();
-    const auto blocks = static_cast<std::size_t>(plan.blocks);
-    std::vector<std::vector<double>> whole(blocks * treatments);
-    std::vector<std::vector<double>> mostly(treatments);
-    for (std::size_t i = 0; i < overlaps.size(); ++i) {
-        if (block[i] < 0) continue;
-        const std::size_t treatment = main_treatment(overlaps[i], plan);
-        const double ms = step_ms[static_cast<Eigen::Index>(i)];
-        if (wholly_under(overlaps[i], plan, treatment))
-            whole[static_cast<std::size_t>(block[i]) * treatments + treatment].push_back(ms);
-        mostly[treatment].push_back(ms);
-    }
-    Eigen::MatrixXd centre(plan.blocks, static_cast<Eigen::Index>(treatments));
-    std::vector<double> window;
-    for (std::size_t t = 0; t < treatments; ++t) {
-        const double fallback = mostly[t].empty() ? step_ms.mean() : median(mostly[t]);
+    const std::vector<ByBlock> whole = whole_steps(step_ms, overlaps, StepsByBlock{block, plan.blocks}, plan);
+    Eigen::MatrixXd centre(plan.blocks, static_cast<Eigen::Index>(plan.treatments.size()));
+    for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
+        std::optional<double> fallback;
         for (int b = 0; b < plan.blocks; ++b) {
-            window.clear();
-            for (int near = std::max(0, b - neighbours); near <= std::min(plan.blocks - 1, b + neighbours); ++near) {
-                const std::vector<double>& here = whole[static_cast<std::size_t>(near) * treatments + t];
-                window.insert(window.end(), here.begin(), here.end());
-            }
-            centre(b, static_cast<Eigen::Index>(t)) = window.empty() ? fallback : median(window);
+            const auto near = static_cast<std::size_t>(std::max(0, b - neighbours));
+            const auto until = static_cast<std::size_t>(std::min(plan.blocks, b + neighbours + 1));
+            const std::size_t first = whole[t].begin[near];
+            const std::size_t last = whole[t].begin[until];
+            if (first == last && !fallback) fallback = median_of_run(step_ms, overlaps, block, plan, t);
+            centre(b, static_cast<Eigen::Index>(t)) =
+                first == last ? *fallback : base::median(whole[t].ms, first, last);
         }
     }
     return centre;
@@ -92,7 +113,7 @@ std::size_t main_treatment(const Overlaps& overlaps, const Experiment& plan)
     return static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
 }
 
-Outliers find_outliers(const Eigen::VectorXd& step_ms, std::span<const Overlaps> overlaps, std::span<const int> block,
+Outliers find_outliers(const Measures& step_ms, const StepOverlaps& overlaps, const base::LongColumn<int>& block,
                        const Experiment& plan, const std::vector<bool>& stopped)
 {
     Outliers outliers;
@@ -102,28 +123,28 @@ Outliers find_outliers(const Eigen::VectorXd& step_ms, std::span<const Overlaps>
     const Eigen::MatrixXd centre = centres(step_ms, overlaps, block, plan);
 
     const Eigen::VectorXd slow = slowest(centre, plan);
-    Eigen::VectorXd excess_ms = Eigen::VectorXd::Zero(step_ms.size());
-    Eigen::VectorXd scale_ms = Eigen::VectorXd::Zero(step_ms.size());  // on which the limit is relative
-    std::vector<double> used;
-    for (Eigen::Index i = 0; i < step_ms.size(); ++i) {
-        if (block[index(i)] < 0) continue;
-        const double expected = mixed_centre(overlaps[index(i)], block[index(i)], centre, plan);
-        excess_ms[i] = step_ms[i] - expected;
-        scale_ms[i] = std::max(expected, slow[block[index(i)]]);
-        used.push_back(excess_ms[i] / expected);
+    base::LongColumn<double> residuals;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+        if (block[i] < 0) continue;
+        const double expected = mixed_centre(overlaps[i], block[i], centre, plan);
+        residuals.push_back((step_ms.first(i) - expected) / expected);
     }
-    if (used.empty()) return outliers;
-    const double middle = median(used);
-    for (double& value : used) value = std::abs(value - middle);
-    outliers.robust_deviation = mad_to_deviation * median(used);
+    if (residuals.empty()) return outliers;
+    const double middle = base::median(residuals);
+    base::LongColumn<double> distances;
+    for (const double residual : residuals) distances.push_back(std::abs(residual - middle));
+    outliers.robust_deviation = mad_to_deviation * base::median(distances);
 
     const double limit = limit_deviations * std::max(outliers.robust_deviation, rounding);
-    for (Eigen::Index i = 0; i < step_ms.size(); ++i) {
-        if (block[index(i)] < 0) continue;
-        const std::size_t treatment = main_treatment(overlaps[index(i)], plan);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+        if (block[i] < 0) continue;
+        const Overlaps here = overlaps[i];
+        const std::size_t treatment = main_treatment(here, plan);
         ++outliers.used[treatment];
-        if (excess_ms[i] <= limit * scale_ms[i] || (!stopped.empty() && stopped[index(i)])) continue;
-        outliers.slow[index(i)] = true;
+        const double expected = mixed_centre(here, block[i], centre, plan);
+        const double most_ms = limit * std::max(expected, slow[block[i]]);
+        if (step_ms.first(i) - expected <= most_ms || (!stopped.empty() && stopped[i])) continue;
+        outliers.slow[i] = true;
         ++outliers.of[treatment];
     }
     for (std::size_t t = 0; t < plan.treatments.size(); ++t)

@@ -30,8 +30,9 @@ std::size_t main_treatment(const Overlaps& overlaps, const Experiment& plan);
 // of its treatments, mixed as the work of a step is (harmonic mean weighted by time). More than 5 % slow steps under
 // any treatment are an effect, not an accident: then none is set aside. A running median over all steps would delete
 // strong effects. Steps in which the training was stopped are no accident, however few they are. Why:
-// docs/statistics.md, rule 2. step_ms: [step]; block[i] < 0: step i is not used; stopped: [step], or empty.
-Outliers find_outliers(const Eigen::VectorXd& step_ms, std::span<const Overlaps> overlaps, std::span<const int> block,
+// docs/statistics.md, rule 2. step_ms: its first is the step; block[i] < 0: step i is not used; stopped: [step], or
+// empty.
+Outliers find_outliers(const Measures& step_ms, const StepOverlaps& overlaps, const base::LongColumn<int>& block,
                        const Experiment& plan, const std::vector<bool>& stopped = {});
 
 }  // namespace analysis

@@ -2,8 +2,11 @@
 
 #include "base/random.hpp"
 #include "base/system/stop.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace analysis {
 
@@ -82,40 +85,137 @@ std::vector<Labels> orders(const std::vector<Exchangeable>& groups, const Labels
     return all;
 }
 
-// Work shares by slot, with one mean for treatments that the null hypothesis holds equal: no exchange changes them.
-std::vector<Overlaps> slot_work(const Contrast& contrast, const Eigen::VectorXd& mean_ms,
-                                std::span<const Overlaps> overlaps, const Experiment& plan)
-{
-    Eigen::VectorXd pooled = mean_ms;
-    for (const auto& [with, without] : contrast.exchangeable) {
-        const auto a = static_cast<Eigen::Index>(with);
-        const auto b = static_cast<Eigen::Index>(without);
-        pooled[a] = pooled[b] = (mean_ms[a] + mean_ms[b]) / 2.0;
+// A step's work shares by slot, with one mean for treatments that the null hypothesis holds equal: no exchange changes
+// them.
+class SlotWork {
+ public:
+    SlotWork(const Contrast& contrast, const Eigen::VectorXd& mean_ms, const StepOverlaps& overlaps,
+             const Experiment& plan)
+        : pooled_ms_{mean_ms}, overlaps_{overlaps}, plan_{plan}
+    {
+        for (const auto& [with, without] : contrast.exchangeable) {
+            const auto a = static_cast<Eigen::Index>(with);
+            const auto b = static_cast<Eigen::Index>(without);
+            pooled_ms_[a] = pooled_ms_[b] = (mean_ms[a] + mean_ms[b]) / 2.0;
+        }
     }
-    std::vector<Overlaps> work{overlaps.begin(), overlaps.end()};
-    for (Overlaps& step : work) {
+
+    Overlaps of(std::size_t step) const
+    {
+        Overlaps work = overlaps_[step];
         double sum = 0.0;
-        for (Overlap& overlap : step) {
-            overlap.share /= pooled[static_cast<Eigen::Index>(plan.treatment_of[overlap.slot])];
+        for (Overlap& overlap : work) {
+            overlap.share /= pooled_ms_[static_cast<Eigen::Index>(plan_.treatment_of[overlap.slot])];
             sum += overlap.share;
         }
-        for (Overlap& overlap : step) overlap.share /= sum;
+        for (Overlap& overlap : work) overlap.share /= sum;
+        return work;
     }
-    return work;
+
+ private:
+    Eigen::VectorXd pooled_ms_;
+    const StepOverlaps& overlaps_;
+    const Experiment& plan_;
+};
+
+// A block's means by treatment for labels of its slots; empty if they cannot be had.
+using MeansBy = std::function<Eigen::MatrixXd(const Labels& labels)>;
+
+// From the block's steps, all of which are in memory.
+MeansBy means_of_steps(const SlotWork& work, const std::vector<Eigen::Index>& steps, const Measures& measures,
+                       std::size_t treatments)
+{
+    std::vector<Overlaps> here;
+    std::vector<Eigen::Index> places;
+    for (const Eigen::Index step : steps) {
+        places.push_back(static_cast<Eigen::Index>(here.size()));
+        here.push_back(work.of(static_cast<std::size_t>(step)));
+    }
+    return [here = StepOverlaps{std::move(here)}, places = std::move(places),
+            values = measures.of(steps, measures.cols()), treatments](const Labels& labels) {
+        return block_means(time_shares(here, places, labels, treatments), values);
+    };
+}
+
+// The normal equations of a block's steps by slot, from which those by treatment follow for any labels of the slots.
+struct SlotSums {
+    std::vector<std::size_t> slots;  // that its steps lie in
+    Eigen::MatrixXd squares;         // slots x slots: sums of products of work shares
+    Eigen::MatrixXd products;        // slots x measures: of work shares and measures
+    Eigen::VectorXd work;            // [slot]
+    std::size_t steps = 0;
+};
+
+SlotSums sums_by_slot(const SlotWork& work, const StepsByBlock& steps, int block, const Measures& measures)
+{
+    SlotSums sums;
+    std::set<std::size_t> slots;
+    steps.each(block, [&](std::size_t step) {
+        for (const Overlap& overlap : work.of(step)) slots.insert(overlap.slot);
+        ++sums.steps;
+    });
+    sums.slots.assign(slots.begin(), slots.end());
+    const auto count = static_cast<Eigen::Index>(slots.size());
+    sums.squares = Eigen::MatrixXd::Zero(count, count);
+    sums.products = Eigen::MatrixXd::Zero(count, measures.cols());
+    sums.work = Eigen::VectorXd::Zero(count);
+    Eigen::RowVectorXd values(measures.cols());
+    steps.each(block, [&](std::size_t step) {
+        measures.fill(step, {values.data(), static_cast<std::size_t>(values.size())});
+        const Overlaps shares = work.of(step);
+        const auto place = [&](const Overlap& overlap) {
+            return std::lower_bound(sums.slots.begin(), sums.slots.end(), overlap.slot) - sums.slots.begin();
+        };
+        for (const Overlap& a : shares) {
+            const Eigen::Index at = place(a);
+            for (const Overlap& b : shares) sums.squares(at, place(b)) += a.share * b.share;
+            sums.products.row(at) += a.share * values;
+            sums.work[at] += a.share;
+        }
+    });
+    return sums;
+}
+
+// As means_of_steps(), up to rounding.
+Eigen::MatrixXd means_by(const Labels& labels, const SlotSums& sums, std::size_t treatments)
+{
+    constexpr double dependent = 1e-10;  // a smaller share of the largest pivot
+    const auto count = static_cast<Eigen::Index>(treatments);
+    Eigen::MatrixXd under = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(sums.slots.size()), count);
+    for (std::size_t s = 0; s < sums.slots.size(); ++s)
+        under(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(labels[sums.slots[s]])) = 1.0;
+    if (sums.steps < treatments || (under.transpose() * sums.work).minCoeff() < least_work_of_block) return {};
+    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver;
+    solver.setThreshold(dependent);
+    solver.compute(under.transpose() * sums.squares * under);
+    if (solver.rank() < count) return {};
+    return solver.solve(under.transpose() * sums.products);
+}
+
+MeansBy means_of_block(const SlotWork& work, const StepsByBlock& steps, int block, const Measures& measures,
+                       std::size_t treatments)
+{
+    constexpr std::size_t most_steps = 4096;  // that are worth keeping for up to 256 orders
+    std::vector<Eigen::Index> some;
+    std::size_t count = 0;
+    steps.each(block, [&](std::size_t step) {
+        if (++count <= most_steps) some.push_back(static_cast<Eigen::Index>(step));
+    });
+    if (count <= most_steps) return means_of_steps(work, some, measures, treatments);
+    return [sums = sums_by_slot(work, steps, block, measures), treatments](const Labels& labels) {
+        return means_by(labels, sums, treatments);
+    };
 }
 
 // A block's effects, orders x measures; the first row is as assigned.
-Eigen::MatrixXd effects_by_order(const Contrast& contrast, const std::vector<Labels>& orders,
-                                 std::span<const Overlaps> work, const std::vector<Eigen::Index>& steps,
-                                 const Eigen::MatrixXd& measures, std::size_t treatments)
+Eigen::MatrixXd effects_by_order(const Contrast& contrast, const std::vector<Labels>& orders, const MeansBy& means_by,
+                                 Eigen::Index measures)
 {
-    std::vector<Overlaps> here;
-    for (const Eigen::Index step : steps) here.push_back(work[static_cast<std::size_t>(step)]);
-    const Eigen::MatrixXd values = measures(steps, Eigen::all);
-    Eigen::MatrixXd effects(static_cast<Eigen::Index>(orders.size()), measures.cols());
+    Eigen::MatrixXd effects(static_cast<Eigen::Index>(orders.size()), measures);
     Eigen::Index rows = 0;
     for (const Labels& labels : orders) {
-        const Eigen::MatrixXd means = block_means(time_shares(here, labels, treatments), values);
+        otf2::getting_on();
+        const Eigen::MatrixXd means = means_by(labels);
         if (means.size() > 0) effects.row(rows++) = contrast.weights.transpose() * means;
     }
     effects.conservativeResize(rows, Eigen::NoChange);
@@ -124,22 +224,22 @@ Eigen::MatrixXd effects_by_order(const Contrast& contrast, const std::vector<Lab
 
 }  // namespace
 
-Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::span<const Overlaps> overlaps,
-                               std::span<const int> block, const Eigen::MatrixXd& measures, const Experiment& plan,
+Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const StepOverlaps& overlaps,
+                               const base::LongColumn<int>& block, const Measures& measures, const Experiment& plan,
                                const Draws& draws)
 {
     if (draws.count == 0) return Eigen::VectorXd::Ones(measures.cols());
     base::Random random{draws.seed};
-    const std::vector<Overlaps> work = slot_work(contrast, fit.mean_ms, overlaps, plan);
-    const std::vector<std::vector<Eigen::Index>> steps = steps_by_block(block, plan.blocks);
+    const SlotWork work{contrast, fit.mean_ms, overlaps, plan};
+    const StepsByBlock steps{block, plan.blocks};
     std::vector<Eigen::MatrixXd> blocks;
     for (const BlockMeans& kept : fit.blocks) {
         const std::vector<Labels> possible =
             orders(exchangeable(contrast, kept.block, plan), plan.treatment_of, random);
         // Transposed: a draw reads one column.
         Eigen::MatrixXd effects =
-            effects_by_order(contrast, possible, work, steps[static_cast<std::size_t>(kept.block)], measures,
-                             plan.treatments.size())
+            effects_by_order(contrast, possible,
+                             means_of_block(work, steps, kept.block, measures, plan.treatments.size()), measures.cols())
                 .transpose();
         if (effects.cols() > 0) blocks.push_back(std::move(effects));
     }

@@ -20,8 +20,8 @@ struct Draws {
 // under the null hypothesis are exchanged as the design could have drawn them; the statistic is the size of the blocks'
 // effects summed up, each block counting alike. Exact up to the number of draws, and it holds one factor's null
 // hypothesis whatever the others do. Labels that an exchange would make inestimable are not drawn.
-Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, std::span<const Overlaps> overlaps,
-                               std::span<const int> block, const Eigen::MatrixXd& measures, const Experiment& plan,
+Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const StepOverlaps& overlaps,
+                               const base::LongColumn<int>& block, const Measures& measures, const Experiment& plan,
                                const Draws& draws);
 
 // The smallest p-value that the test can give; zero where nothing limits it.

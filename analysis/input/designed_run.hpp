@@ -21,7 +21,7 @@ struct DesignedRun {
     Work work;  // of each rank, or not known
 
     // Measures of the job's steps that are no phases: steps x names, in ms.
-    Eigen::MatrixXd extra_ms;
+    LongTable extra_ms;
     std::vector<std::string> extra_names;
 };
 

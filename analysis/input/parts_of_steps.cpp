@@ -26,8 +26,9 @@ std::optional<std::uint64_t> number_of_reader(std::string_view name)
 
 void append(Training& training, const std::string& name, const Eigen::VectorXd& measure)
 {
-    training.extra_ms.conservativeResize(Eigen::NoChange, training.extra_ms.cols() + 1);
-    training.extra_ms.rightCols(1) = measure;
+    base::LongColumn<double> column;
+    for (const double ms : measure) column.push_back(ms);
+    training.extra_ms.append(std::move(column));
     training.extra_names.push_back(name);
 }
 
@@ -67,7 +68,7 @@ void PartsReader::leave(const otf2::At& at, std::uint32_t region, const otf2::Ev
 PartsReader::Measure PartsReader::exchange(const Training& training, const std::vector<std::uint32_t>& processes,
                                            std::uint64_t bucket) const
 {
-    const std::vector<std::int64_t>& numbers = training.steps.numbers;
+    const base::LongColumn<std::int64_t>& numbers = training.steps.numbers;
     Eigen::VectorXd ms = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(numbers.size()));
     for (const std::uint32_t process : processes)
         for (std::size_t i = 0; i < numbers.size(); ++i) {

@@ -28,7 +28,7 @@ StepTable read_steps(const fs::path& file)
     StepTable steps;
     steps.phases = {base::text(base::TrainingPhase::control_settle), base::text(base::TrainingPhase::control_delay)};
     RankSteps rank;
-    std::vector<std::vector<double>> phases_ms(steps.phases.size());
+    std::vector<base::LongColumn<double>> phases_ms(steps.phases.size());
     for (std::size_t row = 0; row < table.rows(); ++row) {
         if (table.get<int>(row, "rank") != first_rank) continue;
         steps.numbers.push_back(table.get<std::int64_t>(row, "step"));
@@ -37,10 +37,7 @@ StepTable read_steps(const fs::path& file)
         for (std::size_t p = 0; p < phases_ms.size(); ++p)
             phases_ms[p].push_back(static_cast<double>(table.get<std::int64_t>(row, steps.phases[p] + "_ns")) / 1e6);
     }
-    rank.phase_ms.resize(static_cast<Eigen::Index>(rank.begin_ns.size()), static_cast<Eigen::Index>(phases_ms.size()));
-    for (std::size_t p = 0; p < phases_ms.size(); ++p)
-        rank.phase_ms.col(static_cast<Eigen::Index>(p)) =
-            Eigen::Map<Eigen::VectorXd>(phases_ms[p].data(), static_cast<Eigen::Index>(phases_ms[p].size()));
+    for (base::LongColumn<double>& phase : phases_ms) rank.phase_ms.append(std::move(phase));
     steps.ranks.push_back(std::move(rank));
     return steps;
 }

@@ -94,7 +94,7 @@ RunSteps read_run_steps(const fs::path& path, const otf2::StepChoice& choice, co
     run.name = path.string();
     run.names = {"step"};
     run.names.insert(run.names.end(), training.steps.phases.begin(), training.steps.phases.end());
-    run.numbers = training.steps.numbers;
+    run.numbers.assign(training.steps.numbers.begin(), training.steps.numbers.end());
     run.ms = job_measures(training.steps);
     run.regions = training.work.regions;
     run.numbered = training.numbered;
@@ -105,8 +105,8 @@ RunSteps read_run_steps(const fs::path& path, const otf2::StepChoice& choice, co
         rank.rank = training.steps.ranks[r].rank;
         rank.ms = measures(training.steps.ranks[r]).cast<float>();
         if (!training.work.known()) continue;
-        rank.parts_ms = training.work.ranks[r].parts_ms.cast<float>();
-        rank.own_ms = training.work.ranks[r].own_ms.cast<float>();
+        rank.parts_ms = training.work.ranks[r].parts_ms.all().cast<float>();
+        rank.own_ms = training.work.ranks[r].own_ms.all().cast<float>();
         rank.cpu_share = training.work.ranks[r].cpu_share;
     }
     const auto lowest = std::min_element(training.steps.ranks.begin(), training.steps.ranks.end(),

@@ -1,5 +1,6 @@
 #include "analysis/input/step_file.hpp"
 
+#include "base/columns/long_order.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
@@ -15,41 +16,139 @@ namespace {
 constexpr const char* host_column = "host";
 constexpr const char* other_column = "other_ns";
 
-struct StepsOfRank {
-    std::map<std::int64_t, otf2::Step> steps;  // by number
+// As they come; by number once they are in order.
+struct RowsOfRank {
     std::string host;
+    bool ascending = true;
+    base::LongColumn<std::int64_t> number;
+    base::LongColumn<std::size_t> line;
+    RankSteps steps;
 };
 
+using Ranks = std::map<std::int64_t, RowsOfRank>;
+
 // Every phase but `other`, which is what these leave.
-std::vector<std::string> phase_columns(const base::CsvTable& table)
+std::vector<std::string> phase_columns(const std::vector<std::string>& columns)
 {
-    std::vector<std::string> columns;
-    for (const std::string& column : table.columns())
+    std::vector<std::string> phases;
+    for (const std::string& column : columns)
         if (column.ends_with("_ns") && column != "begin_ns" && column != "end_ns" && column != other_column)
-            columns.push_back(column);
-    return columns;
+            phases.push_back(column);
+    return phases;
 }
 
-// Phases lie in their step one after the other.
-otf2::Step checked_step(const base::CsvTable& table, std::size_t row, const std::vector<std::string>& phases)
+double in_ms(std::int64_t ns)
 {
-    otf2::Step step{table.get<std::int64_t>(row, "step"),
-                    table.get<std::int64_t>(row, "begin_ns"),
-                    table.get<std::int64_t>(row, "end_ns"),
-                    {}};
-    if (step.end_ns <= step.begin_ns) base::fail(table.place(row, "end_ns"), ": the step ends before it begins");
+    return static_cast<double>(ns) / 1e6;
+}
+
+// A step and its phases, which lie in it one after the other.
+struct Row {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    std::vector<double> phase_ms;
+};
+
+void read_step(const base::CsvRow& row, const std::vector<std::string>& phases, Row& step)
+{
+    step.begin_ns = row.get<std::int64_t>("begin_ns");
+    step.end_ns = row.get<std::int64_t>("end_ns");
+    step.phase_ms.clear();
+    if (step.end_ns <= step.begin_ns) base::fail(row.place("end_ns"), ": the step ends before it begins");
     const std::int64_t length_ns = base::saturated_difference(step.end_ns, step.begin_ns);
     std::int64_t left_ns = length_ns;
     for (const std::string& phase : phases) {
-        const auto ns = table.get<std::int64_t>(row, phase);
-        if (ns < 0) base::fail(table.place(row, phase), ": a phase of ", ns, " ns");
-        if (ns > left_ns)
-            base::fail(table.place(row, phase), ": the phases take longer than the step's ", length_ns, " ns");
+        const auto ns = row.get<std::int64_t>(phase);
+        if (ns < 0) base::fail(row.place(phase), ": a phase of ", ns, " ns");
+        if (ns > left_ns) base::fail(row.place(phase), ": the phases take longer than the step's ", length_ns, " ns");
         left_ns -= ns;
-        step.phase_ns.push_back(ns);
+        step.phase_ms.push_back(in_ms(ns));
     }
-    step.phase_ns.push_back(left_ns);
-    return step;
+    step.phase_ms.push_back(in_ms(left_ns));
+}
+
+void append(RowsOfRank& rank, std::int64_t number, std::size_t line, const Row& step)
+{
+    rank.ascending = rank.ascending && (rank.number.empty() || rank.number.back() < number);
+    rank.number.push_back(number);
+    rank.line.push_back(line);
+    rank.steps.begin_ns.push_back(step.begin_ns);
+    rank.steps.end_ns.push_back(step.end_ns);
+    rank.steps.phase_ms.append_row(step.phase_ms);
+}
+
+void take_host(RowsOfRank& rank, std::int64_t number, const base::CsvRow& row)
+{
+    const std::string& host = row.text(host_column);
+    if (rank.host.empty()) rank.host = host;
+    if (rank.host != host)
+        base::fail(row.place(host_column), ": rank ", number, " on ", host, ", but before on ", rank.host);
+}
+
+void keep_rows(RowsOfRank& rank, const base::LongColumn<std::size_t>& rows)
+{
+    RowsOfRank kept;
+    std::vector<double> phases(static_cast<std::size_t>(rank.steps.phase_ms.cols()));
+    const RankSteps& steps = rank.steps;
+    for (const std::size_t i : rows) {
+        kept.number.push_back(std::as_const(rank.number)[i]);
+        kept.steps.begin_ns.push_back(steps.begin_ns[i]);
+        kept.steps.end_ns.push_back(steps.end_ns[i]);
+        for (std::size_t p = 0; p < phases.size(); ++p)
+            phases[p] = steps.phase_ms(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(p));
+        kept.steps.phase_ms.append_row(phases);
+    }
+    rank.number = std::move(kept.number);
+    rank.steps = std::move(kept.steps);
+}
+
+void put_in_order(RowsOfRank& rank, std::int64_t number, const std::filesystem::path& file)
+{
+    struct Place {
+        std::int64_t step = 0;
+        std::size_t row = 0;
+        auto operator<=>(const Place&) const = default;
+    };
+    if (rank.ascending) return;
+    base::LongColumn<Place> places;
+    for (std::size_t i = 0; i < rank.number.size(); ++i) places.push_back({std::as_const(rank.number)[i], i});
+    places = base::sorted(places, std::less<Place>{});
+    base::LongColumn<std::size_t> rows;
+    std::int64_t before = 0;
+    for (const Place& place : places) {
+        if (!rows.empty() && place.step == before)
+            base::fail(file.string(), " line ", std::as_const(rank.line)[place.row], " column step: step ", place.step,
+                       " of rank ", number, " is there twice");
+        before = place.step;
+        rows.push_back(place.row);
+    }
+    keep_rows(rank, rows);
+}
+
+// Drops the steps that not every rank has.
+void keep_common(Ranks& ranks)
+{
+    const base::LongColumn<std::int64_t>& first = ranks.begin()->second.number;
+    const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](const auto& rank) {
+        return &rank.second.number == &first ||
+               (rank.second.number.size() == first.size() && rank.second.number == first);
+    });
+    if (alike) return;
+    std::vector<std::size_t> next(ranks.size(), 0);
+    std::vector<base::LongColumn<std::size_t>> rows(ranks.size());
+    for (const std::int64_t number : first) {
+        std::size_t with = 0;
+        std::size_t r = 0;
+        for (const auto& [which, rank] : ranks) {
+            while (next[r] < rank.number.size() && rank.number[next[r]] < number) ++next[r];
+            with += next[r] < rank.number.size() && rank.number[next[r]] == number ? 1 : 0;
+            ++r;
+        }
+        if (with < ranks.size()) continue;
+        for (std::size_t of = 0; of < ranks.size(); ++of) rows[of].push_back(next[of]);
+    }
+    std::size_t r = 0;
+    for (auto& [which, rank] : ranks) keep_rows(rank, rows[r++]);
 }
 
 }  // namespace
@@ -57,31 +156,29 @@ otf2::Step checked_step(const base::CsvTable& table, std::size_t row, const std:
 StepFile read_step_file(const std::filesystem::path& file)
 {
     otf2::now_reading(file);
-    const base::CsvTable table{file};
-    const std::vector<std::string> phases = phase_columns(table);
-    const bool has_hosts = table.has(host_column);
-    std::map<std::int64_t, StepsOfRank> ranks;
-    for (std::size_t row = 0; row < table.rows(); ++row) {
+    Ranks ranks;
+    std::vector<std::string> phases;
+    Row step;
+    base::read_rows(file, [&](const base::CsvRow& row) {
         otf2::getting_on();
-        const auto number = table.get<std::int64_t>(row, "rank");
-        const otf2::Step step = checked_step(table, row, phases);
-        StepsOfRank& rank = ranks[number];
-        if (!rank.steps.emplace(step.number, step).second)
-            base::fail(table.place(row, "step"), ": step ", step.number, " of rank ", number, " is there twice");
-        if (!has_hosts) continue;
-        const std::string& host = table.text(row, host_column);
-        if (rank.host.empty()) rank.host = host;
-        if (rank.host != host)
-            base::fail(table.place(row, host_column), ": rank ", number, " on ", host, ", but before on ", rank.host);
-    }
+        if (ranks.empty()) phases = phase_columns(row.columns());
+        const auto number = row.get<std::int64_t>("rank");
+        const auto step_number = row.get<std::int64_t>("step");
+        read_step(row, phases, step);
+        RowsOfRank& rank = ranks[number];
+        append(rank, step_number, row.line(), step);
+        if (row.has(host_column)) take_host(rank, number, row);
+    });
     if (ranks.empty()) base::fail(file.string(), " holds no complete step");
+    for (auto& [number, rank] : ranks) put_in_order(rank, number, file);
+    keep_common(ranks);
     StepFile read;
-    for (const std::string& phase : phases) read.table.phases.push_back(phase.substr(0, phase.size() - 3));
-    read.table.phases.emplace_back("other");
-    for (const auto& [number, rank] : ranks) {
-        otf2::StepsOfRank& steps = read.table.ranks.emplace_back();
-        steps.rank = number;
-        for (const auto& [step_number, step] : rank.steps) steps.steps.push_back(step);
+    for (const std::string& phase : phases) read.steps.phases.push_back(phase.substr(0, phase.size() - 3));
+    read.steps.phases.emplace_back("other");
+    read.steps.numbers = ranks.begin()->second.number;
+    for (auto& [number, rank] : ranks) {
+        rank.steps.rank = static_cast<int>(number);
+        read.steps.ranks.push_back(std::move(rank.steps));
         read.host.push_back(rank.host);
     }
     return read;

@@ -1,7 +1,7 @@
 // steps.csv: a row for each step of each rank, as ddl-train, trace-steps or anybody's own program writes it.
 #pragma once
 
-#include "trace-tools/steps/step_collection.hpp"
+#include "analysis/input/steps.hpp"
 
 #include <filesystem>
 #include <string>
@@ -10,7 +10,7 @@
 namespace analysis {
 
 struct StepFile {
-    otf2::StepTable table;          // steps of a rank by number
+    StepTable steps;                // that every rank did
     std::vector<std::string> host;  // [rank]: where it ran; empty if the file does not say
 };
 

@@ -1,24 +1,94 @@
 #include "analysis/input/steps.hpp"
 
+#include <memory>
+#include <numeric>
+
 namespace analysis {
+
+namespace {
+
+double length_ms(const RankSteps& rank, std::size_t step)
+{
+    return static_cast<double>(rank.end_ns[step] - rank.begin_ns[step]) / 1e6;
+}
+
+double measure_of(const RankSteps& rank, std::size_t step, std::size_t which)
+{
+    return which == 0 ? length_ms(rank, step)
+                      : rank.phase_ms(static_cast<Eigen::Index>(step), static_cast<Eigen::Index>(which) - 1);
+}
+
+Eigen::MatrixXd all_of(const Measures& measures)
+{
+    std::vector<Eigen::Index> steps(measures.steps());
+    std::iota(steps.begin(), steps.end(), Eigen::Index{0});
+    return measures.of(steps, measures.cols());
+}
+
+}  // namespace
 
 Eigen::MatrixXd measures(const RankSteps& rank)
 {
-    const auto steps = static_cast<Eigen::Index>(rank.begin_ns.size());
-    Eigen::MatrixXd all(steps, 1 + rank.phase_ms.cols());
-    for (Eigen::Index i = 0; i < steps; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        all(i, 0) = static_cast<double>(rank.end_ns[at] - rank.begin_ns[at]) / 1e6;
-    }
-    all.rightCols(rank.phase_ms.cols()) = rank.phase_ms;
-    return all;
+    return all_of(measures_of(rank));
 }
 
 Eigen::MatrixXd job_measures(const StepTable& table)
 {
-    Eigen::MatrixXd sum = measures(table.ranks.at(0));
-    for (std::size_t r = 1; r < table.ranks.size(); ++r) sum += measures(table.ranks[r]);
-    return sum / static_cast<double>(table.ranks.size());
+    return all_of(measures_of(table));
+}
+
+Eigen::MatrixXd Measures::of(std::span<const Eigen::Index> steps, Eigen::Index count) const
+{
+    Eigen::MatrixXd rows(static_cast<Eigen::Index>(steps.size()), count);
+    std::vector<double> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        fill_(static_cast<std::size_t>(steps[i]), values);
+        for (std::size_t m = 0; m < values.size(); ++m)
+            rows(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(m)) = values[m];
+    }
+    return rows;
+}
+
+Measures Measures::held(Eigen::MatrixXd all)
+{
+    const auto steps = static_cast<std::size_t>(all.rows());
+    const Eigen::Index count = all.cols();
+    const auto shared = std::make_shared<const Eigen::MatrixXd>(std::move(all));
+    return {steps, count, [shared](std::size_t step, std::span<double> values) {
+                for (std::size_t m = 0; m < values.size(); ++m)
+                    values[m] = (*shared)(static_cast<Eigen::Index>(step), static_cast<Eigen::Index>(m));
+            }};
+}
+
+Measures measures_of(const RankSteps& rank)
+{
+    return {rank.begin_ns.size(), 1 + rank.phase_ms.cols(), [&rank](std::size_t step, std::span<double> values) {
+                for (std::size_t m = 0; m < values.size(); ++m) values[m] = measure_of(rank, step, m);
+            }};
+}
+
+Measures with_columns(const Measures& measures, const LongTable& table)
+{
+    return {measures.steps(), measures.cols() + table.cols(),
+            [measures, &table](std::size_t step, std::span<double> values) {
+                const auto before = static_cast<std::size_t>(measures.cols());
+                measures.fill(step, values.first(std::min(before, values.size())));
+                for (std::size_t m = before; m < values.size(); ++m)
+                    values[m] = table(static_cast<Eigen::Index>(step), static_cast<Eigen::Index>(m - before));
+            }};
+}
+
+Measures measures_of(const StepTable& table)
+{
+    const std::vector<RankSteps>& ranks = table.ranks;
+    return {ranks.at(0).begin_ns.size(), 1 + ranks.at(0).phase_ms.cols(),
+            [&ranks](std::size_t step, std::span<double> values) {
+                for (std::size_t m = 0; m < values.size(); ++m) {
+                    double sum = measure_of(ranks.front(), step, m);
+                    for (std::size_t r = 1; r < ranks.size(); ++r) sum += measure_of(ranks[r], step, m);
+                    values[m] = sum / static_cast<double>(ranks.size());
+                }
+            }};
 }
 
 }  // namespace analysis

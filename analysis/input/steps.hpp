@@ -1,9 +1,14 @@
 // The training's steps: when each began and ended on every rank, and what it spent its time on.
 #pragma once
 
+#include "analysis/input/step_work/long_table.hpp"
+#include "base/columns/long_column.hpp"
+
 #include <Eigen/Dense>
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,22 +16,68 @@ namespace analysis {
 
 struct RankSteps {
     int rank = 0;
-    std::vector<std::int64_t> begin_ns;  // by step, on the clock of the rank's node
-    std::vector<std::int64_t> end_ns;
-    Eigen::MatrixXd phase_ms;  // steps x phases; a row adds up to the step
+    base::LongColumn<std::int64_t> begin_ns;  // by step, on the clock of the rank's node
+    base::LongColumn<std::int64_t> end_ns;
+    LongTable phase_ms;  // steps x phases; a row adds up to the step
 };
 
 // Steps that every rank did, in order.
 struct StepTable {
     std::vector<std::string> phases;
-    std::vector<std::int64_t> numbers;  // the step's own number, from 0
+    base::LongColumn<std::int64_t> numbers;  // the step's own number, from 0
     std::vector<RankSteps> ranks;
 };
 
-// Steps x (1 + phases), in ms: the step itself, then its phases.
+// Steps x (1 + phases), in ms: the step itself, then its phases. All steps at once: of runs that memory holds.
 Eigen::MatrixXd measures(const RankSteps& rank);
 
 // The same, averaged over ranks: the job's step.
 Eigen::MatrixXd job_measures(const StepTable& table);
+
+// Numbers of each step, made when they are asked for: of all steps at once they may be more than memory holds.
+class Measures {
+ public:
+    // Gives a step's first numbers, as many as there is room for.
+    using Fill = std::function<void(std::size_t step, std::span<double> values)>;
+
+    Measures() = default;
+    Measures(std::size_t steps, Eigen::Index count, Fill fill) : steps_{steps}, count_{count}, fill_{std::move(fill)} {}
+    template <class Derived>
+    Measures(const Eigen::MatrixBase<Derived>& all) : Measures{held(all)}
+    {
+    }
+
+    std::size_t steps() const { return steps_; }
+    Eigen::Index cols() const { return count_; }
+
+    // The step's first number.
+    double first(std::size_t step) const
+    {
+        double value = 0.0;
+        fill_(step, {&value, 1});
+        return value;
+    }
+    void fill(std::size_t step, std::span<double> values) const { fill_(step, values); }
+
+    // The same without all but the first.
+    Measures only(Eigen::Index count) const { return {steps_, count, fill_}; }
+
+    // Steps x the first `count` numbers of each.
+    Eigen::MatrixXd of(std::span<const Eigen::Index> steps, Eigen::Index count) const;
+
+ private:
+    static Measures held(Eigen::MatrixXd all);
+
+    std::size_t steps_ = 0;
+    Eigen::Index count_ = 0;
+    Fill fill_;
+};
+
+// As measures() and job_measures(). The steps must outlive them.
+Measures measures_of(const RankSteps& rank);
+Measures measures_of(const StepTable& table);
+
+// And the columns of a table, which must outlive them.
+Measures with_columns(const Measures& measures, const LongTable& table);
 
 }  // namespace analysis

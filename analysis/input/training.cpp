@@ -31,7 +31,7 @@ std::vector<std::int64_t> common_numbers(const otf2::StepTable& table)
     return common;
 }
 
-RankSteps steps_of(const otf2::StepsOfRank& recorded, const std::vector<std::int64_t>& numbers, std::size_t phases)
+RankSteps steps_of(const otf2::StepsOfRank& recorded, const base::LongColumn<std::int64_t>& numbers, std::size_t phases)
 {
     std::map<std::int64_t, const otf2::Step*> by_number;
     for (const otf2::Step& step : recorded.steps) by_number.emplace(step.number, &step);
@@ -115,36 +115,43 @@ Work work_of_table(const StepTable& steps)
         }
     }
     if (steps.phases.size() < 2) return {};  // no phases: nothing is known
-    const Eigen::Index rows = steps.ranks.front().phase_ms.rows();
-    Eigen::VectorXd shortest = Eigen::VectorXd::Zero(rows);
-    if (waits >= 0) {
-        shortest = steps.ranks.front().phase_ms.col(waits);
-        for (const RankSteps& rank : steps.ranks) shortest = shortest.cwiseMin(rank.phase_ms.col(waits));
-    }
+    const auto rows = static_cast<Eigen::Index>(steps.numbers.size());
     for (const RankSteps& rank : steps.ranks) {
         RankWork& mine = work.ranks.emplace_back();
-        mine.parts_ms = Eigen::MatrixXd::Zero(rows, static_cast<Eigen::Index>(part_count));
-        mine.own_ms = rank.phase_ms(Eigen::all, own);
-        for (std::size_t k = 0; k < own.size(); ++k)
-            mine.parts_ms.col(column(part_of_phase(work.regions[k]))) += rank.phase_ms.col(own[k]);
-        if (waits >= 0) {
-            mine.parts_ms.col(column(Part::transfer)) = shortest;
-            mine.parts_ms.col(column(Part::waiting)) = rank.phase_ms.col(waits) - shortest;
+        mine.parts_ms.resize(rows, static_cast<Eigen::Index>(part_count));
+        mine.own_ms.resize(rows, static_cast<Eigen::Index>(own.size()));
+        for (Eigen::Index i = 0; i < rows; ++i) {
+            double parts = 0.0;
+            double phases = 0.0;
+            for (std::size_t k = 0; k < own.size(); ++k) {
+                const double ms = rank.phase_ms(i, own[k]);
+                mine.own_ms(i, static_cast<Eigen::Index>(k)) = ms;
+                mine.parts_ms(i, column(part_of_phase(work.regions[k]))) += ms;
+            }
+            if (waits >= 0) {
+                double shortest = steps.ranks.front().phase_ms(i, waits);
+                for (const RankSteps& other : steps.ranks) shortest = std::min(shortest, other.phase_ms(i, waits));
+                mine.parts_ms(i, column(Part::transfer)) = shortest;
+                mine.parts_ms(i, column(Part::waiting)) = rank.phase_ms(i, waits) - shortest;
+            }
+            for (std::size_t part = 0; part < part_count; ++part)
+                parts += mine.parts_ms(i, static_cast<Eigen::Index>(part));
+            for (Eigen::Index p = 0; p < rank.phase_ms.cols(); ++p) phases += rank.phase_ms(i, p);
+            mine.parts_ms(i, column(Part::rest)) = phases - parts;
         }
-        mine.parts_ms.col(column(Part::rest)) = rank.phase_ms.rowwise().sum() - mine.parts_ms.rowwise().sum();
     }
     return work;
 }
 
 Training from_table(const std::filesystem::path& file)
 {
-    const StepFile read = read_step_file(file);
+    StepFile read = read_step_file(file);
     Training training;
     training.is_table = true;
-    training.steps = common_steps(read.table);
-    training.host = read.host;
-    training.clock.resize(read.host.size());
-    training.realtime_minus_clock_ns.resize(read.host.size());
+    training.steps = std::move(read.steps);
+    training.host = std::move(read.host);
+    training.clock.resize(training.host.size());
+    training.realtime_minus_clock_ns.resize(training.host.size());
     training.work = work_of_table(training.steps);
     return training;
 }

@@ -44,7 +44,7 @@ struct Training {
     //                     which the wall time of a phase that waits does not
     //   exchange bucket <n>, read reader <n>  see parts_of_steps.hpp; these overlap with other work
     // Why these: docs/statistics.md, where a delay comes from.
-    Eigen::MatrixXd extra_ms;
+    LongTable extra_ms;
     std::vector<std::string> extra_names;
 };
 

@@ -193,7 +193,7 @@ std::vector<std::size_t> phases_seen(const std::vector<const RecordedRank*>& ran
     return {seen.begin(), seen.end()};
 }
 
-RankSteps steps_of(int rank, const RecordedRank& recorded, const std::vector<std::int64_t>& numbers,
+RankSteps steps_of(int rank, const RecordedRank& recorded, const base::LongColumn<std::int64_t>& numbers,
                    const std::vector<std::size_t>& phases)
 {
     RankSteps steps;
@@ -234,10 +234,11 @@ std::map<std::int64_t, std::int64_t> shortest_exchanges(const std::vector<const 
 void add_bucket_measures(Training& training, const std::vector<const RecordedRank*>& ranks,
                          const otf2::Archive& archive)
 {
-    const std::vector<std::int64_t>& numbers = training.steps.numbers;
+    const base::LongColumn<std::int64_t>& numbers = training.steps.numbers;
     const std::map<std::int64_t, std::int64_t> shortest = shortest_exchanges(ranks);
     const auto count = static_cast<double>(ranks.size());
-    Eigen::MatrixXd extra(static_cast<Eigen::Index>(numbers.size()), static_cast<Eigen::Index>(5 + ranks.size()));
+    LongTable extra;
+    extra.resize(static_cast<Eigen::Index>(numbers.size()), static_cast<Eigen::Index>(5 + ranks.size()));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         double step = 0.0;
         double begin = 0.0;

@@ -22,7 +22,9 @@ Eigen::MatrixXd own_by_buckets(const Training& training)
         const std::string name = base::join("ready rank ", training.steps.ranks[r].rank);
         const auto found = std::find(training.extra_names.begin(), training.extra_names.end(), name);
         if (found == training.extra_names.end()) return {};
-        own.col(static_cast<Eigen::Index>(r)) = training.extra_ms.col(found - training.extra_names.begin());
+        const Eigen::Index column = found - training.extra_names.begin();
+        for (Eigen::Index i = 0; i < own.rows(); ++i)
+            own(i, static_cast<Eigen::Index>(r)) = training.extra_ms(i, column);
     }
     return own;
 }

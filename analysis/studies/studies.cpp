@@ -82,7 +82,8 @@ DesignedRun first_blocks(const DesignedRun& run, int blocks)
     part.steps.numbers.assign(run.steps.numbers.begin(), run.steps.numbers.begin() + count);
     rank.begin_ns.assign(all.begin_ns.begin(), all.begin_ns.begin() + count);
     rank.end_ns.assign(all.end_ns.begin(), all.end_ns.begin() + count);
-    rank.phase_ms = all.phase_ms.topRows(count);
+    rank.phase_ms = all.phase_ms;
+    rank.phase_ms.resize(count, all.phase_ms.cols());
     return part;
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using analysis::Effect;
 using analysis::Kind;
@@ -77,6 +78,13 @@ analysis::DesignedRun factorial(double memory, double net, double both)
     return result;
 }
 
+std::vector<Eigen::Index> every_step(const analysis::DesignedRun& run)
+{
+    std::vector<Eigen::Index> steps(run.steps.numbers.size());
+    std::iota(steps.begin(), steps.end(), Eigen::Index{0});
+    return steps;
+}
+
 }  // namespace
 
 TEST_CASE("effects on data without noise come out exactly")
@@ -97,7 +105,7 @@ TEST_CASE("time shares alone would not recover a large effect")
     const analysis::DesignedRun run = simulated(exact(), 1);
     const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 0}});
     const Eigen::MatrixXd shares =
-        analysis::time_shares(result.exposures.job, run.plan.treatment_of, run.plan.treatments.size());
+        analysis::time_shares(result.exposures.job, every_step(run), run.plan.treatment_of, run.plan.treatments.size());
     const Eigen::MatrixXd means = analysis::block_means(shares, analysis::job_measures(run.steps));
     REQUIRE(means.size() > 0);
     CHECK(means(4, 0) / means(0, 0) - 1.0 < 0.995);
@@ -223,13 +231,13 @@ TEST_CASE("a block that lacks a treatment is dropped and counted")
     analysis::DesignedRun run = factorial(10.0, 20.0, 30.0);
     run.steps.numbers.resize(115);
     for (auto* times : {&run.steps.ranks[0].begin_ns, &run.steps.ranks[0].end_ns}) times->resize(115);
-    run.steps.ranks[0].phase_ms.conservativeResize(115, Eigen::NoChange);
+    run.steps.ranks[0].phase_ms.resize(115, run.steps.ranks[0].phase_ms.cols());
     const analysis::Analysis result = analysis::analyse(run, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 0}});
     CHECK(result.blocks == 3);
     CHECK(result.dropped_blocks == 1);
     run.steps.numbers.resize(75);
     for (auto* times : {&run.steps.ranks[0].begin_ns, &run.steps.ranks[0].end_ns}) times->resize(75);
-    run.steps.ranks[0].phase_ms.conservativeResize(75, Eigen::NoChange);
+    run.steps.ranks[0].phase_ms.resize(75, run.steps.ranks[0].phase_ms.cols());
     CHECK_THROWS_WITH_AS(analysis::analyse(run, {.exposure = {.warm_up_steps = 20}, .draws = {.count = 0}}),
                          doctest::Contains("two blocks that hold every treatment"), base::Error);
 }

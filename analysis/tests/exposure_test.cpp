@@ -83,8 +83,9 @@ TEST_CASE("a step between the slots of two controls is left out, and one that a 
     const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
     analysis::StepTable steps = steps_at({50, 90, 150, 210, 250, 350}, 20);
     steps.phases = {"backward", "control_settle"};
-    steps.ranks[0].phase_ms = Eigen::MatrixXd::Zero(6, 2);
-    steps.ranks[0].phase_ms.col(1) << 2.0, 2.0, 2.0, 0.0, 2.0, 0.0;  // the fifth obeyed too late
+    Eigen::MatrixXd phase_ms = Eigen::MatrixXd::Zero(6, 2);
+    phase_ms.col(1) << 2.0, 2.0, 2.0, 0.0, 2.0, 0.0;  // the fifth obeyed too late
+    steps.ranks[0].phase_ms = phase_ms;
     const analysis::Exposures exposures =
         analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
     const std::vector<LeftOut> expected{LeftOut::no, LeftOut::control_border, LeftOut::no,
@@ -98,13 +99,14 @@ TEST_CASE("a whole step that obeyed no control is left out of a slot in which ot
     const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
     analysis::StepTable steps = steps_at({10, 40, 70, 150}, 20);
     steps.phases = {"backward", "control_settle"};
-    steps.ranks[0].phase_ms = Eigen::MatrixXd::Zero(4, 2);
-    steps.ranks[0].phase_ms.col(1) << 0.0, 2.0, 2.0, 0.0;  // the first had begun when it was asked
+    Eigen::MatrixXd phase_ms = Eigen::MatrixXd::Zero(4, 2);
+    phase_ms.col(1) << 0.0, 2.0, 2.0, 0.0;  // the first had begun when it was asked
+    steps.ranks[0].phase_ms = phase_ms;
     const auto left_out = [&] {
         return analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0}).left_out;
     };
     CHECK(left_out() == std::vector{LeftOut::control_border, LeftOut::no, LeftOut::no, LeftOut::no});
-    steps.ranks[0].phase_ms.setZero();
+    steps.ranks[0].phase_ms = Eigen::MatrixXd::Zero(4, 2);
     CHECK(left_out() == std::vector(4, LeftOut::no));
 }
 

@@ -66,7 +66,7 @@ TEST_CASE("a rank that hands its bucket in late works on its own in wait_exchang
     CHECK(part_ms(work, 1, Part::waiting) == 0.0);
     CHECK(part_ms(work, 1, Part::transfer) == 25.0);
     CHECK(work.ranks[1].own_ms(0, 1) == 25.0);
-    for (const analysis::RankWork& rank : work.ranks) CHECK(rank.parts_ms.sum() == 100.0);
+    for (const analysis::RankWork& rank : work.ranks) CHECK(rank.parts_ms.all().sum() == 100.0);
 }
 
 TEST_CASE("where ranks agree before they exchange nothing of wait_exchange before that is own work")

@@ -54,34 +54,30 @@ class Columns {
     std::vector<Assigned> factors_;
 };
 
-// Steps of one block that lie wholly in a slot, by slot.
-using StepsOfSlots = std::vector<std::pair<std::size_t, double>>;  // slot, step in ms
-
-std::vector<StepsOfSlots> steps_in_slots(const DesignedRun& run, const Analysis& analysis)
+BlockSums no_steps(const Columns& columns)
 {
-    std::vector<StepsOfSlots> blocks(static_cast<std::size_t>(run.plan.blocks));
-    const std::vector<int> used = used_blocks(analysis.exposures, true);
-    const Eigen::VectorXd step_ms = job_measures(run.steps).col(0);
-    for (std::size_t i = 0; i < used.size(); ++i) {
-        const Overlaps& overlaps = analysis.exposures.job[i];
-        if (used[i] < 0 || overlaps.size() != 1 || overlaps.front().slot == 0) continue;
-        blocks[static_cast<std::size_t>(used[i])].emplace_back(overlaps.front().slot,
-                                                               step_ms[static_cast<Eigen::Index>(i)]);
-    }
-    return blocks;
+    return {0.0, 0.0, Eigen::VectorXd::Zero(columns.count()), Eigen::MatrixXd::Zero(columns.count(), columns.count()),
+            Eigen::VectorXd::Zero(columns.count())};
 }
 
-BlockSums sums_of(const StepsOfSlots& steps, const Columns& columns)
+// Of the steps of a block that lie wholly in a slot.
+BlockSums sums_of(const DesignedRun& run, const Analysis& analysis, const StepsByBlock& steps, int block,
+                  const Columns& columns)
 {
-    BlockSums sums{static_cast<double>(steps.size()), 0.0, Eigen::VectorXd::Zero(columns.count()),
-                   Eigen::MatrixXd::Zero(columns.count(), columns.count()), Eigen::VectorXd::Zero(columns.count())};
-    for (const auto& [slot, ms] : steps) {
-        const Eigen::VectorXd row = columns.of_slot(slot);
+    BlockSums sums = no_steps(columns);
+    const Measures step_ms = measures_of(run.steps);
+    steps.each(block, [&](std::size_t i) {
+        const Overlaps overlaps = analysis.exposures.job[i];
+        if (overlaps.size() != 1 || overlaps.front().slot == 0) return;
+        const Eigen::VectorXd row = columns.of_slot(overlaps.front().slot);
+        const double ms = step_ms.first(i);
+        sums.steps += 1.0;
         sums.time_ms += ms;
         sums.columns += row;
         sums.squares += row * row.transpose();
         sums.products += ms * row;
-    }
+    });
+    if (sums.steps == 0.0) return sums;
     sums.squares -= sums.columns * sums.columns.transpose() / sums.steps;
     sums.products -= sums.columns * (sums.time_ms / sums.steps);
     return sums;
@@ -91,8 +87,7 @@ BlockSums sums_of(const StepsOfSlots& steps, const Columns& columns)
 // `without` is left out.
 std::optional<Eigen::VectorXd> solve(const std::vector<BlockSums>& blocks, const Columns& columns, std::size_t without)
 {
-    BlockSums all{0.0, 0.0, Eigen::VectorXd::Zero(columns.count()),
-                  Eigen::MatrixXd::Zero(columns.count(), columns.count()), Eigen::VectorXd::Zero(columns.count())};
+    BlockSums all = no_steps(columns);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
         if (b == without) continue;
         all.steps += blocks[b].steps;
@@ -116,8 +111,12 @@ std::vector<CarryOver> carry_over(const DesignedRun& run, const Analysis& analys
 {
     const Columns columns{run.plan};
     std::vector<BlockSums> blocks;
-    for (const StepsOfSlots& steps : steps_in_slots(run, analysis))
-        if (!steps.empty()) blocks.push_back(sums_of(steps, columns));
+    const base::LongColumn<int> used = used_blocks(analysis.exposures, true);
+    const StepsByBlock steps{used, run.plan.blocks};
+    for (int block = 0; block < run.plan.blocks; ++block) {
+        BlockSums sums = sums_of(run, analysis, steps, block, columns);
+        if (sums.steps > 0.0) blocks.push_back(std::move(sums));
+    }
     if (blocks.size() < 3) return {};
     const std::optional<Eigen::VectorXd> found = solve(blocks, columns, blocks.size());
     if (!found) return {};
@@ -136,15 +135,15 @@ std::vector<CarryOver> carry_over(const DesignedRun& run, const Analysis& analys
     for (std::size_t f = 0; f < columns.factors().size(); ++f) {
         const Assigned& factor = columns.factors()[f];
         const auto at = static_cast<Eigen::Index>(f);
-        double steps = 0.0;
-        for (const BlockSums& block : blocks) steps += block.columns[columns.of_carry_over(f)];
+        double carried = 0.0;
+        for (const BlockSums& block : blocks) carried += block.columns[columns.of_carry_over(f)];
         all.push_back({factor.factor,
                        factor.level,
                        factor.stressor,
                        factor.role,
                        {(*found)[at], std::sqrt(variance[at]), count - 1.0, looked},
                        1.0,
-                       std::llround(steps)});
+                       std::llround(carried)});
         p.push_back(all.back().percent.p_value());
     }
     const std::vector<double> adjusted = holm(p);

@@ -64,8 +64,7 @@ class Basis {
     static OfPart of_part(const DesignedRun& run, const Analysis& analysis)
     {
         OfPart part{
-            fit(analysis.exposures.job, used_blocks(analysis.exposures), job_measures(run.steps).leftCols(1), run.plan),
-            {}};
+            fit(analysis.exposures.job, used_blocks(analysis.exposures), measures_of(run.steps).only(1), run.plan), {}};
         const auto treatments = static_cast<Eigen::Index>(run.plan.treatments.size());
         part.quiet = pooled(part.fitted.blocks, Eigen::VectorXd::Unit(treatments, 0), 0);
         return part;

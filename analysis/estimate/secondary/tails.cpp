@@ -1,11 +1,13 @@
 #include "analysis/estimate/secondary/tails.hpp"
 
+#include "base/columns/long_order.hpp"
 #include "base/random.hpp"
 #include "base/system/stop.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 namespace analysis {
 
@@ -17,10 +19,16 @@ constexpr std::array<double, 2> quantiles{0.95, 0.99};
 constexpr std::array<const char*, 4> names_of_tails{"p95 step", "p99 step", "standard deviation",
                                                     "coefficient of variation"};
 
+struct StepOfBlock {
+    double step = 0.0;
+    std::size_t block = 0;  // among those kept
+    auto operator<=>(const StepOfBlock&) const = default;
+};
+
 // The steps under one treatment.
 struct Sample {
-    std::vector<std::pair<double, std::size_t>> descending;  // step, block among those kept
-    std::vector<std::array<double, 3>> moments;              // [block]: steps, their sum, the sum of their squares
+    base::LongColumn<StepOfBlock> descending;
+    std::vector<std::array<double, 3>> moments;  // [block]: steps, their sum, the sum of their squares
 };
 
 // Mean quiet step around each block that holds every treatment, by its number; 0 for others.
@@ -53,22 +61,22 @@ std::vector<Sample> samples_of(const DesignedRun& run, const Analysis& analysis,
     for (std::size_t b = 0; b < fitted.blocks.size(); ++b) place[static_cast<std::size_t>(fitted.blocks[b].block)] = b;
     std::vector<Sample> samples(run.plan.treatments.size());
     for (Sample& sample : samples) sample.moments.resize(fitted.blocks.size());
-    const std::vector<int> used = used_blocks(analysis.exposures, true);
-    const Eigen::VectorXd step_ms = job_measures(run.steps).col(0);
+    const base::LongColumn<int> used = used_blocks(analysis.exposures, true);
+    const Measures step_ms = measures_of(run.steps);
     for (std::size_t i = 0; i < used.size(); ++i) {
         const auto block = static_cast<std::size_t>(used[i]);
         if (used[i] < 0 || quiet[block] <= 0.0) continue;
-        const Overlaps& overlaps = analysis.exposures.job[i];
+        const Overlaps overlaps = analysis.exposures.job[i];
         const std::size_t treatment = main_treatment(overlaps, run.plan);
         if (!wholly_under(overlaps, run.plan, treatment)) continue;
-        const double step = step_ms[static_cast<Eigen::Index>(i)] / quiet[block];
-        samples[treatment].descending.emplace_back(step, place[block]);
+        const double step = step_ms.first(i) / quiet[block];
+        samples[treatment].descending.push_back({step, place[block]});
         std::array<double, 3>& moments = samples[treatment].moments[place[block]];
         moments[0] += 1.0;
         moments[1] += step;
         moments[2] += step * step;
     }
-    for (Sample& sample : samples) std::sort(sample.descending.rbegin(), sample.descending.rend());
+    for (Sample& sample : samples) sample.descending = base::sorted(sample.descending, std::greater<StepOfBlock>{});
     return samples;
 }
 
@@ -85,9 +93,9 @@ Eigen::Vector4d tails_of(const Sample& sample, const std::vector<double>& times)
     double beyond = 0.0;
     for (std::size_t q = quantiles.size(); q-- > 0;) {  // the highest first
         const double wanted = (1.0 - quantiles[q]) * sums[0];
-        while (at + 1 < sample.descending.size() && beyond + times[sample.descending[at].second] <= wanted)
-            beyond += times[sample.descending[at++].second];
-        tails[static_cast<Eigen::Index>(q)] = 100.0 * sample.descending[at].first;
+        while (at + 1 < sample.descending.size() && beyond + times[sample.descending[at].block] <= wanted)
+            beyond += times[sample.descending[at++].block];
+        tails[static_cast<Eigen::Index>(q)] = 100.0 * sample.descending[at].step;
     }
     return tails;
 }
@@ -121,7 +129,7 @@ bool has_tail(const std::vector<Sample>& samples, std::size_t tail)
 std::vector<Effect> tail_effects(const DesignedRun& run, const Analysis& analysis, std::uint64_t seed, int draws)
 {
     const Fit fitted =
-        fit(analysis.exposures.job, used_blocks(analysis.exposures), job_measures(run.steps).leftCols(1), run.plan);
+        fit(analysis.exposures.job, used_blocks(analysis.exposures), measures_of(run.steps).only(1), run.plan);
     const std::vector<Sample> samples = samples_of(run, analysis, fitted);
     const std::size_t blocks = fitted.blocks.size();
     const bool enough =
@@ -132,6 +140,7 @@ std::vector<Effect> tail_effects(const DesignedRun& run, const Analysis& analysi
     std::vector<Eigen::MatrixXd> drawn;
     for (int d = 0; d < draws; ++d) {
         base::end_if_stopped();
+        otf2::getting_on();
         const Eigen::MatrixXd tails_drawn = all_tails(samples, drawn_times(blocks, random));
         if (tails_drawn.allFinite()) drawn.push_back(tails_drawn);  // else a treatment had no whole step in it
     }

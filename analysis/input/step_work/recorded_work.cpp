@@ -20,8 +20,8 @@ RankWork whole(const RecordedWork& recorded, std::size_t rank, const std::vector
 {
     RankWork work;
     const auto rows = static_cast<Eigen::Index>(recorded.ranks[rank].size());
-    work.parts_ms = Eigen::MatrixXd::Zero(rows, static_cast<Eigen::Index>(part_count));
-    work.own_ms = Eigen::MatrixXd::Zero(rows, static_cast<Eigen::Index>(columns.size()));
+    work.parts_ms.resize(rows, static_cast<Eigen::Index>(part_count));
+    work.own_ms.resize(rows, static_cast<Eigen::Index>(columns.size()));
     for (Eigen::Index i = 0; i < rows; ++i) {
         const WorkOfStep& step = *recorded.ranks[rank][static_cast<std::size_t>(i)];
         double rest = as_ms(step.end_ns - step.begin_ns);

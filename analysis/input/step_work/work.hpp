@@ -1,6 +1,8 @@
 // What each rank's steps were made of: its own work, by where it was done, and what it spent with other ranks.
 #pragma once
 
+#include "analysis/input/step_work/long_table.hpp"
+
 #include <Eigen/Dense>
 
 #include <array>
@@ -29,9 +31,9 @@ constexpr Eigen::Index column(Part part)
 }
 
 struct RankWork {
-    Eigen::MatrixXd parts_ms;  // steps x parts
-    Eigen::MatrixXd own_ms;    // steps x Work::regions; they add up to own work, input and checkpoint
-    double cpu_share = -1.0;   // CPU time of the process in its time; negative if the archive does not say
+    LongTable parts_ms;       // steps x parts
+    LongTable own_ms;         // steps x Work::regions; they add up to own work, input and checkpoint
+    double cpu_share = -1.0;  // CPU time of the process in its time; negative if the archive does not say
 };
 
 struct Work {

@@ -209,7 +209,7 @@ void WorkReader::metric(const otf2::At& at, std::uint32_t metric, const otf2::Me
     cpu.last = value.as_double();
 }
 
-WorkReader::StepsOfRank WorkReader::find(std::uint32_t location, const std::vector<std::int64_t>& numbers) const
+WorkReader::StepsOfRank WorkReader::find(std::uint32_t location, const base::LongColumn<std::int64_t>& numbers) const
 {
     std::unordered_map<std::int64_t, const WorkOfStep*> by_number;
     for (const WorkOfStep& step : places_[location].steps) by_number.emplace(step.number, &step);
@@ -222,7 +222,7 @@ WorkReader::StepsOfRank WorkReader::find(std::uint32_t location, const std::vect
     return found;
 }
 
-Work WorkReader::work(const std::vector<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const
+Work WorkReader::work(const base::LongColumn<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const
 {
     RecordedWork recorded;
     recorded.columns = columns_;
@@ -240,7 +240,7 @@ Work WorkReader::work(const std::vector<std::int64_t>& numbers, const std::vecto
     return work;
 }
 
-std::vector<std::uint64_t> WorkReader::signatures(const std::vector<std::int64_t>& numbers,
+std::vector<std::uint64_t> WorkReader::signatures(const base::LongColumn<std::int64_t>& numbers,
                                                   std::uint32_t location) const
 {
     std::vector<std::uint64_t> all;

@@ -30,10 +30,10 @@ class WorkReader : public otf2::StepObserver {
     void metric(const otf2::At& at, std::uint32_t metric, const otf2::MetricValue& value) override;
 
     // Of the steps of these numbers, which all ranks have; locations: [rank], the one that holds its steps.
-    Work work(const std::vector<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const;
+    Work work(const base::LongColumn<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const;
 
     // By step: from which regions it entered, in their order, as a hash. Equal steps of runs of one program are equal.
-    std::vector<std::uint64_t> signatures(const std::vector<std::int64_t>& numbers, std::uint32_t location) const;
+    std::vector<std::uint64_t> signatures(const base::LongColumn<std::int64_t>& numbers, std::uint32_t location) const;
 
     bool numbered() const { return numbered_; }  // all steps said their number
 
@@ -77,7 +77,7 @@ class WorkReader : public otf2::StepObserver {
     void add_outside(Place& place, std::size_t& column, const std::string& where);
     void end_call(Place& place, std::uint32_t region);
     void close(Place& place, std::size_t level, const otf2::At& at);
-    StepsOfRank find(std::uint32_t location, const std::vector<std::int64_t>& numbers) const;
+    StepsOfRank find(std::uint32_t location, const base::LongColumn<std::int64_t>& numbers) const;
     std::size_t process_of(std::uint32_t location) const;
 
     const otf2::Archive& archive_;

@@ -4,6 +4,7 @@
 #include "analysis/report/plots/for_people.hpp"
 #include "analysis/report/plots/palette.hpp"
 #include "analysis/report/plots/step_plots.hpp"
+#include "base/columns/long_order.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"
 #include "base/csv.hpp"
@@ -57,6 +58,8 @@ struct TimeAxis {
     double at(std::int64_t ns) const { return static_cast<double>(ns - zero_ns) / 1e9; }
 };
 
+constexpr std::size_t most_steps_shown = 200'000;  // of longer runs every second, third, ..
+
 TimeAxis time_axis(const Report& report)
 {
     const std::vector<Slot>& slots = report.run.slots.front();
@@ -72,14 +75,14 @@ TimeAxis time_axis(const Report& report)
 // Step times to show in full: those of used steps, with room around them; slower ones stick to the upper edge.
 Interval step_range(const Report& report)
 {
-    std::vector<double> used;
+    base::LongColumn<double> used;
     const RankSteps& rank = report.run.steps.ranks.front();
     for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
         if (report.analysis.exposures.left_out[i] == LeftOut::no)
             used.push_back(static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]) / 1e6);
-    std::sort(used.begin(), used.end());
     const auto quantile = [&](double q) {
-        return used[static_cast<std::size_t>(q * static_cast<double>(used.size() - 1))];
+        return base::nth_value(used, 0, used.size(),
+                               static_cast<std::size_t>(q * static_cast<double>(used.size() - 1)));
     };
     const double low = quantile(0.005);
     const double high = quantile(0.995);
@@ -112,7 +115,8 @@ void write_timeline_data(const std::filesystem::path& folder, const Report& repo
                       slot.on.size() == 1 ? 1 : 0, base::factor_name(on.factor, on.level));
     base::CsvWriter steps{folder / "timeline_steps.csv", {"middle_s", "step_ms", "state"}};
     const RankSteps& rank = report.run.steps.ranks.front();
-    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
+    const std::size_t every = 1 + (rank.begin_ns.size() - 1) / most_steps_shown;
+    for (std::size_t i = 0; i < rank.begin_ns.size(); i += every) {
         const std::int64_t middle = rank.begin_ns[i] + (rank.end_ns[i] - rank.begin_ns[i]) / 2;
         steps.row(fixed(axis.at(middle), 4), fixed(static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]) / 1e6, 4),
                   state_of(report.analysis.exposures.left_out[i]));

@@ -3,6 +3,7 @@
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/plots/for_people.hpp"
 #include "analysis/report/plots/palette.hpp"
+#include "base/columns/long_order.hpp"
 #include "base/contract/phases.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -42,15 +43,24 @@ std::vector<Bin> bins(Eigen::Index count, Eigen::Index most)
     return all;
 }
 
-// A step's time without waiting for gradients and without controls, in ms.
-Eigen::VectorXd own_ms(const RankSteps& rank, const std::vector<std::string>& phases)
+// Waiting for gradients, and controls.
+std::vector<Eigen::Index> phases_not_own(const std::vector<std::string>& phases)
 {
-    Eigen::VectorXd own = rank.phase_ms.rowwise().sum();
+    std::vector<Eigen::Index> all;
     for (const base::TrainingPhase not_own : {base::TrainingPhase::wait_exchange, base::TrainingPhase::control_delay,
                                               base::TrainingPhase::control_settle}) {
         const auto found = std::find(phases.begin(), phases.end(), base::text(not_own));
-        if (found != phases.end()) own -= rank.phase_ms.col(found - phases.begin());
+        if (found != phases.end()) all.push_back(found - phases.begin());
     }
+    return all;
+}
+
+// A step's time without them, in ms.
+double own_ms(const RankSteps& rank, Eigen::Index step, const std::vector<Eigen::Index>& not_own)
+{
+    double own = 0.0;
+    for (Eigen::Index p = 0; p < rank.phase_ms.cols(); ++p) own += rank.phase_ms(step, p);
+    for (const Eigen::Index p : not_own) own -= rank.phase_ms(step, p);
     return own;
 }
 
@@ -89,12 +99,26 @@ double reach_of(std::vector<double> percents)
     return std::max(1.0, percents[percents.size() - 1 - percents.size() / 50]);
 }
 
-Eigen::VectorXd mean_own_ms(const Row& row)
+base::LongColumn<double> mean_own_ms(const Row& row)
 {
-    Eigen::VectorXd own = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(row.steps().numbers.size()));
-    for (Eigen::Index rank = row.ranks.from; rank < row.ranks.until; ++rank)
-        own += own_ms(row.steps().ranks[static_cast<std::size_t>(rank)], row.steps().phases);
-    return own / static_cast<double>(row.ranks.size());
+    const std::vector<Eigen::Index> not_own = phases_not_own(row.steps().phases);
+    base::LongColumn<double> all;
+    for (std::size_t i = 0; i < row.steps().numbers.size(); ++i) {
+        double own = 0.0;
+        for (Eigen::Index rank = row.ranks.from; rank < row.ranks.until; ++rank)
+            own += own_ms(row.steps().ranks[static_cast<std::size_t>(rank)], static_cast<Eigen::Index>(i), not_own);
+        all.push_back(own / static_cast<double>(row.ranks.size()));
+    }
+    return all;
+}
+
+// Over the steps of a bin.
+template <class Value>
+double mean_over(const Bin& bin, const Value& value)
+{
+    double sum = 0.0;
+    for (Eigen::Index i = bin.from; i < bin.until; ++i) sum += value(static_cast<std::size_t>(i));
+    return sum / static_cast<double>(bin.size());
 }
 
 std::vector<double> write_heat_map(const std::filesystem::path& file, const std::vector<Row>& rows, bool of_runs)
@@ -106,10 +130,10 @@ std::vector<double> write_heat_map(const std::filesystem::path& file, const std:
     std::vector<double> percents;
     for (std::size_t r = 0; r < rows.size(); ++r) {
         const StepTable& steps = rows[r].steps();
-        const Eigen::VectorXd own = mean_own_ms(rows[r]);
-        const double median = base::median({own.begin(), own.end()});
+        const base::LongColumn<double> own = mean_own_ms(rows[r]);
+        const double median = base::median(own);
         for (const Bin& column : rows[r].columns) {
-            const double mean = own.segment(column.from, column.size()).mean();
+            const double mean = mean_over(column, [&](std::size_t step) { return own[step]; });
             percents.push_back(median > 0.0 ? 100.0 * (mean / median - 1.0) : 0.0);
             std::vector<std::string> cells{
                 base::join(r),
@@ -137,11 +161,17 @@ int room_for(const std::vector<std::string>& names)
 }
 
 // Which phases took time at all, as indices into the table's.
-std::vector<std::size_t> phases_with_time(const Eigen::MatrixXd& measured)
+std::vector<std::size_t> phases_with_time(const StepTable& steps)
 {
     std::vector<std::size_t> found;
-    for (Eigen::Index p = 1; p < measured.cols(); ++p)
-        if (measured.col(p).sum() > 0.0) found.push_back(static_cast<std::size_t>(p) - 1);
+    for (std::size_t p = 0; p < steps.phases.size(); ++p) {
+        const bool any = std::any_of(steps.ranks.begin(), steps.ranks.end(), [&](const RankSteps& rank) {
+            for (Eigen::Index i = 0; i < rank.phase_ms.rows(); ++i)
+                if (rank.phase_ms(i, static_cast<Eigen::Index>(p)) > 0.0) return true;
+            return false;
+        });
+        if (any) found.push_back(p);
+    }
     return found;
 }
 
@@ -188,20 +218,24 @@ Plot draw_heat_map(const std::filesystem::path& folder, const std::vector<StepsO
 Plot draw_phases_over_time(const std::filesystem::path& folder, const Report& report)
 {
     const StepTable& steps = report.run.steps;
-    const Eigen::MatrixXd measured = job_measures(steps);
-    const std::vector<std::size_t> shown = phases_with_time(measured);
+    const std::vector<std::size_t> shown = phases_with_time(steps);
     const RankSteps& clock = steps.ranks.front();
     base::CsvWriter table{folder / "phases_over_time.csv",
                           {"begin_s", "end_s", "phase", "mean_ms", "from_ms", "until_ms"},
                           base::CsvWriter::Appear::whole};
     std::vector<double> tops;
-    for (const Bin& bin : bins(measured.rows(), most_columns_of_phases)) {
+    for (const Bin& bin : bins(static_cast<Eigen::Index>(steps.numbers.size()), most_columns_of_phases)) {
         const auto second = [&](std::int64_t ns) {
             return fixed(static_cast<double>(ns - clock.begin_ns[0]) / 1e9, 4);
         };
         double from = 0.0;
         for (const std::size_t p : shown) {
-            const double mean = measured.col(static_cast<Eigen::Index>(p) + 1).segment(bin.from, bin.size()).mean();
+            const double mean = mean_over(bin, [&](std::size_t step) {
+                double sum = 0.0;
+                for (const RankSteps& rank : steps.ranks)
+                    sum += rank.phase_ms(static_cast<Eigen::Index>(step), static_cast<Eigen::Index>(p));
+                return sum / static_cast<double>(steps.ranks.size());
+            });
             table.row(second(clock.begin_ns[static_cast<std::size_t>(bin.from)]),
                       second(clock.end_ns[static_cast<std::size_t>(bin.until - 1)]), steps.phases[p], fixed(mean, 4),
                       fixed(from, 4), fixed(from + mean, 4));

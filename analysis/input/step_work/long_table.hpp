@@ -1,0 +1,70 @@
+// Rows x columns of numbers, of which there may be more rows than memory holds.
+#pragma once
+
+#include "base/columns/long_column.hpp"
+
+#include <Eigen/Dense>
+
+#include <span>
+#include <vector>
+
+namespace analysis {
+
+class LongTable {
+ public:
+    LongTable() = default;
+    template <class Derived>
+    LongTable(const Eigen::MatrixBase<Derived>& all)
+    {
+        const Eigen::MatrixXd values = all;
+        resize(values.rows(), values.cols());
+        for (Eigen::Index c = 0; c < cols(); ++c)
+            for (Eigen::Index i = 0; i < rows(); ++i) (*this)(i, c) = values(i, c);
+    }
+
+    Eigen::Index rows() const { return rows_; }
+    Eigen::Index cols() const { return static_cast<Eigen::Index>(columns_.size()); }
+    double operator()(Eigen::Index row, Eigen::Index column) const
+    {
+        return columns_[static_cast<std::size_t>(column)][static_cast<std::size_t>(row)];
+    }
+    double& operator()(Eigen::Index row, Eigen::Index column)
+    {
+        return columns_[static_cast<std::size_t>(column)][static_cast<std::size_t>(row)];
+    }
+
+    // What was there stays; what is new is zero.
+    void resize(Eigen::Index rows, Eigen::Index cols)
+    {
+        rows_ = rows;
+        columns_.resize(static_cast<std::size_t>(cols));
+        for (base::LongColumn<double>& column : columns_) column.resize(static_cast<std::size_t>(rows));
+    }
+    void append_row(std::span<const double> values)
+    {
+        columns_.resize(values.size());
+        for (std::size_t c = 0; c < values.size(); ++c) columns_[c].push_back(values[c]);
+        ++rows_;
+    }
+    // A column at the right, as long as the others.
+    void append(base::LongColumn<double> column)
+    {
+        rows_ = static_cast<Eigen::Index>(column.size());
+        columns_.push_back(std::move(column));
+    }
+
+    // All rows at once: of tables that memory holds.
+    Eigen::MatrixXd all() const
+    {
+        Eigen::MatrixXd values(rows(), cols());
+        for (Eigen::Index c = 0; c < cols(); ++c)
+            for (Eigen::Index i = 0; i < rows(); ++i) values(i, c) = (*this)(i, c);
+        return values;
+    }
+
+ private:
+    Eigen::Index rows_ = 0;
+    std::vector<base::LongColumn<double>> columns_;
+};
+
+}  // namespace analysis

@@ -1,0 +1,94 @@
+#include "base/columns/scratch_pages.hpp"
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace base::scratch {
+
+namespace {
+
+struct Pages {
+    std::mutex mutex;  // of what follows; a page itself has one owner
+    Descriptor file;
+    ::pid_t owner = 0;
+    std::uint32_t count = 0;
+    std::vector<std::uint32_t> free;
+};
+
+// Never destroyed: columns may live as long as the program.
+Pages& pages()
+{
+    static Pages& all = *new Pages;
+    return all;
+}
+
+std::string directory()
+{
+    const char* named = std::getenv("TMPDIR");
+    return named != nullptr && *named != '\0' ? named : "/var/tmp";
+}
+
+int unnamed_file(const std::string& folder)
+{
+    const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0) return file;
+    std::string named = folder + "/crosstalk.XXXXXX";  // not every file system has unnamed files
+    const int made = check_errno(::mkostemp(named.data(), O_CLOEXEC), "create a scratch file in ", folder);
+    ::unlink(named.c_str());
+    return made;
+}
+
+::off_t place(std::uint32_t page)
+{
+    return static_cast<::off_t>(page) * static_cast<::off_t>(page_bytes);
+}
+
+}  // namespace
+
+std::uint32_t new_page()
+{
+    Pages& all = pages();
+    const std::lock_guard lock{all.mutex};
+    if (all.owner != ::getpid()) {
+        all.file = Descriptor{unnamed_file(directory())};
+        all.owner = ::getpid();
+        all.count = 0;
+        all.free.clear();
+    }
+    if (all.free.empty()) return all.count++;
+    const std::uint32_t page = all.free.back();
+    all.free.pop_back();
+    return page;
+}
+
+void write_page(std::uint32_t page, const void* bytes)
+{
+    const auto written =
+        check_errno(::pwrite(pages().file, bytes, page_bytes, place(page)), "write a scratch file in ", directory());
+    if (static_cast<std::size_t>(written) != page_bytes)
+        fail("cannot write a scratch file in ", directory(), ": the disk is full (TMPDIR names another directory)");
+}
+
+void read_page(std::uint32_t page, void* bytes)
+{
+    const auto read = check_errno(::pread(pages().file, bytes, page_bytes, place(page)), "read a scratch file");
+    if (static_cast<std::size_t>(read) != page_bytes) fail("a scratch file in ", directory(), " was cut off");
+}
+
+void free_page(std::uint32_t page) noexcept
+try {
+    Pages& all = pages();
+    const std::lock_guard lock{all.mutex};
+    all.free.push_back(page);
+} catch (...) {  // the page is lost until the process ends
+}
+
+}  // namespace base::scratch
