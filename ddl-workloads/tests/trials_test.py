@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Trials in a warm training end as a cold process of its own does, to the bit; a killed one goes on.
 
-    trials_test.py BIN      exit code 77: no mpirun, or ddl-train has no mlp
+    trials_test.py BIN [NUMBER]     a warm training of so many trials (100); exit code 77: no mpirun, or ddl-train has no
+                                    mlp
 
 The truth is by other hands: cold trainings that resume from checkpoints which noisegen alter has altered.
 """
@@ -17,6 +18,7 @@ import tempfile
 import time
 
 BIN = pathlib.Path(sys.argv[1])
+LAST = int(sys.argv[2]) if len(sys.argv) > 2 else 100
 COLUMNS = "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed".split(",")
 TRAIN = ["--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600]", "--batch", 8, "--trace", "off", "--json"]
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -80,13 +82,13 @@ def same_as_cold(scratch, ranks):
             records[name] = list(csv.DictReader(file))
         expected[name] = train(ranks, scratch / f"cold-{name}", "--steps", END, "--resume", altered)
     rows = []
-    for number in range(1, 1001):
-        if number in (1, 10, 1000):
+    for number in range(1, LAST + 1):
+        if number in (1, 10, LAST):
             rows.append(trial(f"null-{number}", "null"))
-        elif number in (2, 500):
+        elif number in (2, LAST // 2):
             rows.append(trial(f"nan-{number}", "positive"))
-        elif number in (3, 4, 999):
-            name = list(drawn)[(3, 4, 999).index(number)]
+        elif number in (3, 4, LAST - 1):
+            name = list(drawn)[(3, 4, LAST - 1).index(number)]
             target, bits, count, seed = drawn[name]
             rows.append(trial(name, target=target, bits=bits, count=count, seed=seed))
         else:
@@ -94,13 +96,13 @@ def same_as_cold(scratch, ranks):
     write_trials(scratch / "trials.csv", rows)
     make(ranks, scratch / "warm", scratch / "trials.csv")
     found = {row["trial"]: row for row in outcomes(scratch / "warm")}
-    assert len(found) == 1000
-    for number in (1, 10, 1000):
+    assert len(found) == LAST
+    for number in (1, 10, LAST):
         row = found[f"null-{number}"]
         assert row["checksum"] == cold["checksum"], f"null {number} differs from the cold run"
         assert float(row["accuracy"]) == cold["accuracy"] and float(row["loss"]) == cold["loss"], row
         assert row["class"] == "masked" and row["first_difference"] == "", row
-    for number in (2, 500):
+    for number in (2, LAST // 2):
         assert found[f"nan-{number}"]["class"] == "collapsed", found[f"nan-{number}"]
     for name, one in expected.items():
         row = found[name]
@@ -116,7 +118,7 @@ def same_as_cold(scratch, ranks):
 
 
 def goes_on_after_kill(scratch):
-    rows = [trial(f"t{i:03d}", bits="1-8", count=2, seed=i, steps=10) for i in range(300)]
+    rows = [trial(f"t{i:03d}", bits="1-8", count=2, seed=i, steps=10) for i in range(150)]
     write_trials(scratch / "killed.csv", rows)
     make(1, scratch / "whole", scratch / "killed.csv")
     whole = outcomes(scratch / "whole")
