@@ -58,6 +58,7 @@ figure { margin: 14px 0 4px; } figure svg { width: 100%; height: auto; display: 
 figure svg text { fill: var(--ink); }
 figure svg [stroke="black"], figure svg g[color="black"] > path[stroke="currentColor"] { stroke: var(--quiet); }
 .dense table { font-size: 12.5px; } .dense th, .dense td { padding: 5px 7px 5px 0; } .dense th { font-size: 12.5px; }
+.dense th.number { white-space: normal; overflow-wrap: anywhere; }
 figcaption { color: var(--quiet); font-size: 13px; margin-top: 4px; }
 th button { all: unset; cursor: pointer; } th button:focus-visible, summary:focus-visible, a:focus-visible {
   outline: 2px solid var(--ink); outline-offset: 2px; }
