@@ -18,7 +18,7 @@ inline constexpr const char* html_style = R"css(
 body { margin: 0; background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 main { max-width: 1160px; margin: 0 auto; padding: 28px 20px 60px; }
-h1 { font-size: 27px; line-height: 1.2; margin: 0 0 4px; letter-spacing: -0.01em; }
+h1 { font-size: 27px; line-height: 1.2; margin: 0 0 4px; letter-spacing: -0.01em; overflow-wrap: anywhere; }
 h2 { font-size: 19px; margin: 0 0 10px; }
 h3 { font-size: 15px; margin: 22px 0 6px; }
 p { margin: 0 0 10px; max-width: 82ch; }
@@ -81,7 +81,7 @@ td.number .half { color: var(--quiet); font-weight: 400; font-size: 0.9em; }
 .paper { display: none; }
 a { color: inherit; }
 @media screen and (max-width: 1040px) { .verdicts thead { display: none; }
-  .verdicts tr { display: block; padding: 10px 0; border-bottom: 1px solid var(--line); }
+  .verdicts tr { display: block; padding: 10px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
   .verdicts tbody tr:last-child { border-bottom: 0; }
   .verdicts td, .verdicts td.number { display: block; border: 0; padding: 3px 0; text-align: left; min-width: 0; }
 }
