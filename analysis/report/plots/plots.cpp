@@ -281,7 +281,7 @@ std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& 
                             72,
                             {"timeline_steps.csv", "timeline_bands.csv"}}),
         draw_heat_map(folder, {{"", &report.run.steps}}),
-        draw_phases_over_time(folder, report),
+        draw_phases_over_time(folder, {{"", &report.run.steps}}),
     };
 }
 

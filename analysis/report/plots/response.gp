@@ -41,5 +41,6 @@ do for [n = 1 : curves] {
     set xlabel axes[n] offset 0,0.4
     plot 'response_points.csv' skip 1 using ($1 == n - 1 ? $2 : NaN):6 with lines lw 2 lc rgb colours[n], \
          '' skip 1 using ($1 == n - 1 ? $2 : NaN):3:4:5 with yerrorbars pt 7 ps 0.8 lw 2 lc rgb colours[n]
+    unset label 3
 }
 unset multiplot

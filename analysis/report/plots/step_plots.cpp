@@ -27,6 +27,7 @@ constexpr const char* phases_over_time_gp =
 constexpr Eigen::Index most_columns = 120;
 constexpr Eigen::Index most_columns_of_phases = 60;  // each is a box a phase
 constexpr Eigen::Index most_ranks_apart = 16;
+constexpr std::size_t most_panels = 12;  // of runs
 constexpr Eigen::Index most_rows_of_runs = 48;
 
 // [from, until): count things in at most `most` bins of one size.
@@ -175,6 +176,38 @@ std::vector<std::size_t> phases_with_time(const StepTable& steps)
     return found;
 }
 
+// A run's rows; `tops`: the step in each bin.
+void write_phases(base::CsvWriter& table, const StepsOfRun& run, bool of_runs, std::vector<double>& tops)
+{
+    const StepTable& steps = *run.steps;
+    const std::vector<std::size_t> shown = phases_with_time(steps);
+    const RankSteps& clock = steps.ranks.front();
+    const auto second = [&](std::int64_t ns) {
+        return fixed(static_cast<double>(ns - clock.begin_ns.front()) / 1e9, 4);
+    };
+    for (const Bin& bin : bins(static_cast<Eigen::Index>(steps.numbers.size()), most_columns_of_phases)) {
+        double from = 0.0;
+        for (const std::size_t p : shown) {
+            const double mean = mean_over(bin, [&](std::size_t step) {
+                double sum = 0.0;
+                for (const RankSteps& rank : steps.ranks)
+                    sum += rank.phase_ms(static_cast<Eigen::Index>(step), static_cast<Eigen::Index>(p));
+                return sum / static_cast<double>(steps.ranks.size());
+            });
+            std::vector<std::string> cells{second(clock.begin_ns[static_cast<std::size_t>(bin.from)]),
+                                           second(clock.end_ns[static_cast<std::size_t>(bin.until - 1)]),
+                                           steps.phases[p],
+                                           fixed(mean, 4),
+                                           fixed(from, 4),
+                                           fixed(from + mean, 4)};
+            if (of_runs) cells.push_back(run.name);
+            table.write(cells);
+            from += mean;
+        }
+        tops.push_back(from);
+    }
+}
+
 }  // namespace
 
 Plot draw_heat_map(const std::filesystem::path& folder, const std::vector<StepsOfRun>& runs)
@@ -215,48 +248,44 @@ Plot draw_heat_map(const std::filesystem::path& folder, const std::vector<StepsO
          {"heat_map.csv"}});
 }
 
-Plot draw_phases_over_time(const std::filesystem::path& folder, const Report& report)
+Plot draw_phases_over_time(const std::filesystem::path& folder, const std::vector<StepsOfRun>& all_runs)
 {
-    const StepTable& steps = report.run.steps;
-    const std::vector<std::size_t> shown = phases_with_time(steps);
-    const RankSteps& clock = steps.ranks.front();
-    base::CsvWriter table{folder / "phases_over_time.csv",
-                          {"begin_s", "end_s", "phase", "mean_ms", "from_ms", "until_ms"},
-                          base::CsvWriter::Appear::whole};
+    const std::vector<StepsOfRun> runs(
+        all_runs.begin(), all_runs.begin() + static_cast<std::ptrdiff_t>(std::min(all_runs.size(), most_panels)));
+    std::vector<std::string> head{"begin_s", "end_s", "phase", "mean_ms", "from_ms", "until_ms"};
+    if (runs.size() > 1) head.emplace_back("run");
+    base::CsvWriter table{folder / "phases_over_time.csv", head, base::CsvWriter::Appear::whole};
     std::vector<double> tops;
-    for (const Bin& bin : bins(static_cast<Eigen::Index>(steps.numbers.size()), most_columns_of_phases)) {
-        const auto second = [&](std::int64_t ns) {
-            return fixed(static_cast<double>(ns - clock.begin_ns[0]) / 1e9, 4);
-        };
-        double from = 0.0;
-        for (const std::size_t p : shown) {
-            const double mean = mean_over(bin, [&](std::size_t step) {
-                double sum = 0.0;
-                for (const RankSteps& rank : steps.ranks)
-                    sum += rank.phase_ms(static_cast<Eigen::Index>(step), static_cast<Eigen::Index>(p));
-                return sum / static_cast<double>(steps.ranks.size());
-            });
-            table.row(second(clock.begin_ns[static_cast<std::size_t>(bin.from)]),
-                      second(clock.end_ns[static_cast<std::size_t>(bin.until - 1)]), steps.phases[p], fixed(mean, 4),
-                      fixed(from, 4), fixed(from + mean, 4));
-            from += mean;
-        }
-        tops.push_back(from);
+    std::vector<std::string> phases;
+    std::vector<std::string> names;
+    double length_s = 0.0;
+    for (const StepsOfRun& run : runs) {
+        write_phases(table, run, runs.size() > 1, tops);
+        for (const std::size_t p : phases_with_time(*run.steps))
+            if (const std::string& phase = run.steps->phases[p];
+                std::find(phases.begin(), phases.end(), phase) == phases.end())
+                phases.push_back(phase);
+        names.push_back(run.name);
+        const RankSteps& clock = run.steps->ranks.front();
+        length_s = std::max(length_s, static_cast<double>(clock.end_ns.back() - clock.begin_ns.front()) / 1e9);
     }
     table.finish();
     std::sort(tops.begin(), tops.end());
-    std::vector<std::string> names;
+    const std::vector<std::string>& known = runs.front().steps->phases;
     std::vector<std::string> light;
-    for (const std::size_t p : shown) {
-        names.push_back(steps.phases[p]);
-        light.push_back(phase_colour(steps.phases[p], p).light);
+    for (const std::string& phase : phases) {
+        const auto place = static_cast<std::size_t>(std::find(known.begin(), known.end(), phase) - known.begin());
+        light.push_back(phase_colour(phase, place).light);
     }
     base::GnuplotVariables variables;
-    variables.set("phases", names.size());
-    variables.set("names", names);
+    variables.set("phases", phases.size());
+    variables.set("names", phases);
     variables.set("colours", light);
+    variables.set("runs", runs.size());
+    variables.set("names_of_runs", names);
+    variables.set("column_of_run", runs.size() > 1 ? 7 : 3);
     variables.set("high", 1.15 * tops[tops.size() - 1 - tops.size() / 50]);
-    variables.set("length_s", static_cast<double>(clock.end_ns.back() - clock.begin_ns.front()) / 1e9);
+    variables.set("length_s", length_s);
     return for_people(
         folder, {"phases_over_time",
                  "The phases of a step over time",

@@ -21,6 +21,7 @@ struct StepsOfRun {
 Plot draw_heat_map(const std::filesystem::path& folder, const std::vector<StepsOfRun>& runs);
 
 // phases_over_time.svg from phases_over_time.csv: phases stacked, mean over ranks and over the steps of a bin.
-Plot draw_phases_over_time(const std::filesystem::path& folder, const Report& report);
+// Of several runs, each has a panel, the first twelve of them; the table names each in a column `run`.
+Plot draw_phases_over_time(const std::filesystem::path& folder, const std::vector<StepsOfRun>& runs);
 
 }  // namespace analysis

@@ -188,10 +188,12 @@ std::string detail_section(const PooledReport& report, const PooledPlots& plots,
     const std::string phases = noise_table(report.all, noise_tables(report.all).front());
     return fill(R"(<section><h2>In detail</h2>
 {}{}<div class="screen"><h3>{}</h3>
+{}<h3>{}</h3>
 {}</div>
 </section>
 )",
-                {phases, made_of, escape(plots.heat_map.title), figure(plots.heat_map, folder)});
+                {phases, made_of, escape(plots.heat_map.title), figure(plots.heat_map, folder),
+                 escape(plots.phases_over_time.title), figure(plots.phases_over_time, folder)});
 }
 
 std::vector<StepsOfRun> steps_of(const PooledReport& report)
@@ -241,7 +243,10 @@ void write_pooled(const std::filesystem::path& wanted, const PooledReport& repor
     base::WholeDirectory directory{wanted};
     const std::filesystem::path& folder = directory.path();
     write_pooled_tables(folder, report);
-    PooledPlots plots{draw_runs(folder, report.all, rows_of_plot(report)), draw_heat_map(folder, steps_of(report)), {}};
+    PooledPlots plots{draw_runs(folder, report.all, rows_of_plot(report)),
+                      draw_heat_map(folder, steps_of(report)),
+                      draw_phases_over_time(folder, steps_of(report)),
+                      {}};
     if (!report.all.secondary.curves.empty()) plots.response = draw_response(folder, report.all);
     base::end_if_stopped();
     base::write_whole(folder / base::file::run_record, json_text(report.all.own_record));

@@ -18,6 +18,7 @@ namespace analysis {
 struct PooledPlots {
     Plot runs;
     Plot heat_map;
+    Plot phases_over_time;
     std::optional<Plot> response;  // where noises have levels
 };
 

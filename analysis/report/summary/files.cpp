@@ -125,29 +125,42 @@ std::string to_the_minute(const std::string& started)
     return text;
 }
 
-std::string table_of_runs(const Summary& summary, const fs::path& page_folder)
+Cell cell_of_run(const RunSummary& run, const fs::path& page_folder)
 {
+    const std::string name = escape(run.directory.string());
+    const fs::path page = run.report / "index.html";
+    const std::string link =
+        fs::exists(page) ? fill(R"(<a href="{}">{}</a>)", {url_path(fs::relative(page, page_folder)), name}) : name;
+    std::vector<std::string> who{run.model, run.strategy, count(run.ranks, "rank"), run.hosts};
+    std::erase(who, "");
+    return {
+        fill(R"(<div class="name">{}<div class="small">{}</div></div>)", {link, escape(base::join_words(who, ", "))}),
+        ""};
+}
+
+// Some noises to a table, as many as a page is wide; the first one also says when each run was and how it went.
+std::string tables_of_runs(const Summary& summary, const fs::path& page_folder)
+{
+    constexpr std::size_t most_noises = 5;
     const std::vector<std::string> noises = noises_of(summary);
-    std::vector<std::string> head{"Run", "started", "trustworthy", "quiet step, ms"};
-    head.insert(head.end(), noises.begin(), noises.end());
-    std::vector<std::vector<Cell>> rows;
-    for (const RunSummary& run : summary.runs) {
-        const std::string name = escape(run.directory.string());
-        const fs::path page = run.report / "index.html";
-        const std::string link =
-            fs::exists(page) ? fill(R"(<a href="{}">{}</a>)", {url_path(fs::relative(page, page_folder)), name}) : name;
-        std::vector<std::string> who{run.model, run.strategy, count(run.ranks, "rank"), run.hosts};
-        std::erase(who, "");
-        std::vector<Cell> row{{fill(R"(<div class="name">{}<div class="small">{}</div></div>)",
-                                    {link, escape(base::join_words(who, ", "))}),
-                               ""},
-                              words(to_the_minute(run.started)),
-                              words(run.trustworthy ? "yes" : "no"),
-                              number(fixed(run.quiet_step_ms, 2))};
-        for (const std::string& noise : noises) row.push_back(cell_of(find(run, noise)));
-        rows.push_back(std::move(row));
+    std::string tables;
+    for (std::size_t from = 0; from == 0 || from < noises.size(); from += most_noises) {
+        const std::size_t until = std::min(noises.size(), from + most_noises);
+        std::vector<std::string> head{"Run"};
+        if (from == 0) head.insert(head.end(), {"started", "trustworthy", "quiet step, ms"});
+        for (std::size_t n = from; n < until; ++n) head.push_back(noises[n]);
+        std::vector<std::vector<Cell>> rows;
+        for (const RunSummary& run : summary.runs) {
+            std::vector<Cell>& row = rows.emplace_back();
+            row.push_back(cell_of_run(run, page_folder));
+            if (from == 0)
+                row.insert(row.end(), {words(to_the_minute(run.started)), words(run.trustworthy ? "yes" : "no"),
+                                       number(fixed(run.quiet_step_ms, 2))});
+            for (std::size_t n = from; n < until; ++n) row.push_back(cell_of(find(run, noises[n])));
+        }
+        tables += dense(table(head, rows));
     }
-    return dense(table(head, rows));
+    return tables;
 }
 
 std::string trends_section(const Summary& summary, const Plot& plot, const fs::path& folder)
@@ -190,7 +203,7 @@ std::string page_of(const Summary& summary, const Plot& plot, const fs::path& fo
 {}</section>
 {}{}<p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
 )",
-             {title, table_of_runs(summary, page_folder), terms({"slowdown", "interval"}),
+             {title, tables_of_runs(summary, page_folder), terms({"slowdown", "interval"}),
               trends_section(summary, plot, folder), without_section(summary), escape(word(own_record, "version")),
               escape(word(own_record, "git_revision")), links({"summary.csv", "trends.csv"})}));
 }

@@ -1,7 +1,7 @@
 # Each noise over time. Given: noises, names[noises], colours[noises]; first start of a run, seconds since 1970, and the span
 # of all starts; budget; low and high of the intervals.
 
-row_height = 150
+row_height = 166
 height = 1.0 * (30 + row_height * noises)
 set terminal svg noenhanced size 1100,height dynamic font 'sans-serif,13' name 'trend'
 set output 'trend.svg'
@@ -25,7 +25,7 @@ set ytics tick nomirror out scale 0.5
 set grid ytics lc rgb '#a0a0a0' lw 0.4
 unset key
 do for [n = 1 : noises] {
-    set tmargin at screen 1 - ((n - 1) * row_height + 26) / height
+    set tmargin at screen 1 - ((n - 1) * row_height + 40) / height
     set bmargin at screen 1 - (n * row_height - 24) / height
     set label 1 names[n] at graph 0, graph 1 left offset 0,0.8 tc rgb colours[n] font 'sans-serif,14'
     set arrow 1 from graph 0, first 0 to graph 1, first 0 nohead lc rgb '#707070' lw 1.2

@@ -161,8 +161,10 @@ std::string coloured_name(const Report& report, const std::string& factor, const
     if (found != names.end())
         dot = fill(R"html(<span class="dot" style="background:var({})"></span>)html",
                    {colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].variable});
-    return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span>)",
-                {dot, escape(base::factor_name(factor, level))});
+    const std::string name = base::factor_name(factor, level);
+    const std::size_t line_end = std::min(name.find('['), name.size());  // where space is short the level stands below
+    return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span><wbr><b>{}</b>)",
+                {dot, escape(name.substr(0, line_end)), escape(name.substr(line_end))});
 }
 
 std::string facts_table(const nlohmann::ordered_json& record)

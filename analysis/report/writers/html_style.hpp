@@ -18,7 +18,7 @@ inline constexpr const char* html_style = R"css(
 body { margin: 0; background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 main { max-width: 1160px; margin: 0 auto; padding: 28px 20px 60px; }
-h1 { font-size: 27px; line-height: 1.2; margin: 0 0 4px; letter-spacing: -0.01em; }
+h1 { font-size: 27px; line-height: 1.2; margin: 0 0 4px; letter-spacing: -0.01em; overflow-wrap: anywhere; }
 h2 { font-size: 19px; margin: 0 0 10px; }
 h3 { font-size: 15px; margin: 22px 0 6px; }
 p { margin: 0 0 10px; max-width: 82ch; }
@@ -58,6 +58,7 @@ figure { margin: 14px 0 4px; } figure svg { width: 100%; height: auto; display: 
 figure svg text { fill: var(--ink); }
 figure svg [stroke="black"], figure svg g[color="black"] > path[stroke="currentColor"] { stroke: var(--quiet); }
 .dense table { font-size: 12.5px; } .dense th, .dense td { padding: 5px 7px 5px 0; } .dense th { font-size: 12.5px; }
+.dense th.number { white-space: normal; overflow-wrap: anywhere; }
 figcaption { color: var(--quiet); font-size: 13px; margin-top: 4px; }
 th button { all: unset; cursor: pointer; } th button:focus-visible, summary:focus-visible, a:focus-visible {
   outline: 2px solid var(--ink); outline-offset: 2px; }
@@ -80,7 +81,7 @@ td.number .half { color: var(--quiet); font-weight: 400; font-size: 0.9em; }
 .paper { display: none; }
 a { color: inherit; }
 @media screen and (max-width: 1040px) { .verdicts thead { display: none; }
-  .verdicts tr { display: block; padding: 10px 0; border-bottom: 1px solid var(--line); }
+  .verdicts tr { display: block; padding: 10px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
   .verdicts tbody tr:last-child { border-bottom: 0; }
   .verdicts td, .verdicts td.number { display: block; border: 0; padding: 3px 0; text-align: left; min-width: 0; }
 }

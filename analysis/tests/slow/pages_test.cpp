@@ -26,6 +26,8 @@ void write_set(const fs::path& folder, bool with_levels)
         if (with_levels) {
             what.noise[0].level = "rate=4GiB/s";
             what.noise.insert(what.noise.begin(), {"mem", "memory.stream", "", 0.0, -1, "rate=2GiB/s"});
+            for (const char* level : {"rate=500MiB/s", "rate=1500MiB/s"})
+                what.noise.push_back({"checkpoints", "io.write", "load", 0.5, -1, level});
         }
         const fs::path run = folder / ("run-" + std::to_string(r));
         analysis::testing::write_run(run, what);
@@ -50,6 +52,15 @@ void check_page(const testing::Scratch& scratch, const fs::path& page, int least
     CHECK(printed.words > 80);
 }
 
+// The page of a summary of those runs.
+void check_summary(const testing::Scratch& scratch, const std::string& name, const std::vector<std::string>& runs)
+{
+    std::vector<std::string> words{testing::program, "summary", "--out", (scratch / name).string()};
+    for (const std::string& run : runs) words.push_back((scratch / run).string());
+    REQUIRE(testing::run(words).status == 0);
+    check_page(scratch, scratch / name / "index.html", 5);
+}
+
 }  // namespace
 
 TEST_CASE("a browser shows and prints all of the page of several runs and that of a summary")
@@ -60,9 +71,26 @@ TEST_CASE("a browser shows and prints all of the page of several runs and that o
     check_page(scratch, scratch / "levels/report/index.html", 10);
     write_set(scratch / "set", false);
     check_page(scratch, scratch / "set/report/index.html", 10);
-    std::vector<std::string> words{testing::program, "summary", "--out", (scratch / "summary").string()};
-    for (const char* run : {"set/run-1", "set/run-2", "set/run-3", "set/run-1/train"})
-        words.push_back((scratch / run).string());
-    REQUIRE(testing::run(words).status == 0);
-    check_page(scratch, scratch / "summary/index.html", 5);
+    check_summary(scratch, "summary", {"set/run-1", "set/run-2", "set/run-3", "set/run-1/train"});
+    check_summary(scratch, "summary of levels", {"levels/run-1", "levels/run-2", "levels/run-3"});
+}
+
+TEST_CASE("a browser shows and prints all of the page of quiet runs against noisy runs")
+{
+    if (testing::browser().empty()) return testing::skip("chromium is not there");
+    const testing::Scratch scratch;
+    std::vector<std::string> words{testing::program, "compare", "--out", (scratch / "compared").string(), "--quiet"};
+    for (int r = 1; r <= 6; ++r) {
+        analysis::testing::SyntheticRun what;
+        what.run_s = 10.0;
+        what.seed = static_cast<std::uint64_t>(r);
+        what.noise[0].percent = r <= 3 ? 0.0 : 10.0;
+        const fs::path run = scratch / ("a directory with a long name, run-" + std::to_string(r));
+        analysis::testing::write_run(run, what);
+        if (r == 4) words.emplace_back("--noisy");
+        words.push_back(run.string());
+    }
+    const testing::Outcome outcome = testing::run(words);
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    check_page(scratch, scratch / "compared/index.html", 5);
 }
