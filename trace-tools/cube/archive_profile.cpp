@@ -228,7 +228,7 @@ ArchiveProfile profile_of(otf2::Reader& reader, int threads)
     replay::FirstPass first{reader, {.threads = threads}};
     replay::MpiReplay replay{reader.archive(),
                              first.take_started(),
-                             {.critical_path = true, .call_paths = &tree},
+                             {.critical_path = true, .call_paths = &tree, .threads = threads},
                              [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
                                  waits[key.pattern][{key.where, key.location}] += sum.ns;
                              }};

@@ -33,7 +33,7 @@ class FirstPass {
     const otf2::FoundSteps& steps() const { return steps_; }
     StartedRequests take_started() { return std::move(started_); }
 
-    // All events in the order of time; with two threads or more one reads and another one visits.
+    // All events in the order of time; with three threads or more one reads and another one visits.
     void replay(otf2::Visitor& visitor);
 
     // Sound, but worth a word.

@@ -70,7 +70,7 @@ struct MpiReplay::Engine {
         : options{std::move(how)},
           step_attribute{archive.find_attribute(base::attribute::step)},
           stacks(archive.locations.size()),
-          replay{archive, options.part, options.critical_path, std::move(sink)},
+          replay{archive, options.part, options.critical_path, options.threads, std::move(sink)},
           collectives{replay, std::move(started.collectives)},
           messages{replay, std::move(started.receives)},
           tasks{replay}
@@ -317,6 +317,7 @@ void MpiReplay::finish()
         while (!engine.stacks[location].open.empty())
             engine.leave_innermost({.location = location, .time_ns = engine.stacks[location].last_ns});
     engine.replay.waits.finish();
+    engine.replay.delays.finish();
 }
 
 std::vector<MpiTimes> MpiReplay::times() const

@@ -59,7 +59,8 @@ class MpiReplay : public otf2::Visitor {
         std::function<void(const PhaseTime&)> phases = {};
         // Sums contain only time in this part; steps that reach beyond it have no phases.
         otf2::Part part = {};
-        int threads = 1;  // that look for started requests
+        // That look for started requests; with two or more one of its own analyses delays.
+        int threads = 1;
     };
 
     // Called for each sum of waits when its step has ended on all locations.

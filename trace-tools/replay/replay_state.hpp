@@ -2,7 +2,7 @@
 #pragma once
 
 #include "trace-tools/otf2/archive.hpp"
-#include "trace-tools/replay/critical_path/delay_analysis.hpp"
+#include "trace-tools/replay/critical_path/delay_replay.hpp"
 #include "trace-tools/replay/wait_states.hpp"
 #include "trace-tools/steps/part.hpp"
 
@@ -37,12 +37,12 @@ struct LocationState {
 bool is_mpi(const otf2::Region& region);
 
 struct ReplayState {
-    ReplayState(const otf2::Archive& of, const otf2::Part& only, bool analyse_delays, WaitSums::Sink sink);
+    ReplayState(const otf2::Archive& of, const otf2::Part& only, bool analyse_delays, int threads, WaitSums::Sink sink);
 
     const otf2::Archive& archive;
     const otf2::Part& part;  // of the run whose time is summed up
     std::vector<LocationState> locations;
-    DelayAnalysis delays;
+    DelayReplay delays;
     WaitSums waits;
     std::uint64_t unmatched_events = 0;  // MPI events outside of MPI calls, or without rank or request
 

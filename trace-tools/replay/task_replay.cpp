@@ -43,8 +43,7 @@ void TaskReplay::start(const Handoff& created, std::uint32_t location, std::int6
 {
     if (created.location == location) return;
     any_ = true;
-    const bool idle = created.ns > idle_since_ns;
-    state_.delays.start_task(location, created, idle ? std::optional{where} : std::nullopt);
+    state_.delays.start_task(location, created, idle_since_ns, where);
 }
 
 void TaskReplay::end(std::uint32_t location)

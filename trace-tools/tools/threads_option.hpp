@@ -13,10 +13,11 @@ struct Threads {
 
     void add_to(base::Options& options)
     {
-        options.add("threads", count,
-                    "so many read events; with 2 or more one gives them on in the order of time while another analyses "
-                    "them",
-                    "N");
+        options.add(
+            "threads", count,
+            "so many read events; then one takes them in the order of time and matches messages, with 2 or more "
+            "another one finds delays, with 3 or more a third one only gives the events on",
+            "N");
     }
 
     void check() const

@@ -97,7 +97,7 @@ int analyse(const ArchiveTool& tool)
     replay::FirstPass first{reader, {.threads = tool.threads.count}};
     replay::MpiReplay replay{archive,
                              first.take_started(),
-                             {.critical_path = true, .part = part},
+                             {.critical_path = true, .part = part, .threads = tool.threads.count},
                              [](const replay::WaitKey&, const replay::WaitSum&) {}};
     replay::replay_archive(first, replay, tool.name);
     if (!replay.joined()) {

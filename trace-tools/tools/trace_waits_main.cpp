@@ -230,7 +230,8 @@ int analyse(const ArchiveTool& tool)
                              {.critical_path = true,
                               .step_region = step,
                               .phases = [&](const replay::PhaseTime& phase) { tables.phase(phase); },
-                              .part = otf2::part_of(reader, tool.part)},
+                              .part = otf2::part_of(reader, tool.part),
+                              .threads = tool.threads.count},
                              add_wait};
     replay::replay_archive(first, replay, tool.name);
     const std::optional<replay::Efficiencies> found = replay::efficiencies(replay.times());

@@ -12,21 +12,9 @@ constexpr std::uint32_t all_locations = otf2::nowhere - 1;  // that synchronise 
 
 }  // namespace
 
-struct ArrivalSnapshot {
-    CriticalPathChain::Position path;
-    SyncIntervals::Pointer interval;
-};
-
-struct HandoffSnapshot {
-    CriticalPathChain::Position path;
-    DelayAnalysis::DelayContext context;
-};
-
-DelayAnalysis::DelayAnalysis(std::size_t locations, bool enabled, const otf2::Part& part) : part_{part}
+DelayAnalysis::DelayAnalysis(std::size_t locations, const otf2::Part& part)
+    : part_{part}, locations_(locations), costs_(locations)
 {
-    if (!enabled) return;
-    locations_.resize(locations);
-    costs_.resize(locations);
     for (std::uint32_t location = 0; location < locations; ++location) {
         locations_[location].path = CriticalPathChain{location};
         locations_[location].context.worker = location;
@@ -35,12 +23,11 @@ DelayAnalysis::DelayAnalysis(std::size_t locations, bool enabled, const otf2::Pa
 
 void DelayAnalysis::begin(std::uint32_t location, std::int64_t first_of_all_ns)
 {
-    if (enabled()) locations_[location].known_ns = first_of_all_ns;
+    locations_[location].known_ns = first_of_all_ns;
 }
 
 void DelayAnalysis::work_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
 {
-    if (!enabled()) return;
     LocationAnalysis& own = locations_[location];
     const Activity activity{.where = where, .begin_ns = own.known_ns, .end_ns = now_ns};
     own.known_ns = now_ns;
@@ -50,7 +37,6 @@ void DelayAnalysis::work_until(std::uint32_t location, std::int64_t now_ns, std:
 
 void DelayAnalysis::idle_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
 {
-    if (!enabled()) return;
     LocationAnalysis& own = locations_[location];
     own.path.add(where, part_.within(location, own.known_ns, now_ns));
     own.known_ns = now_ns;
@@ -91,84 +77,67 @@ void DelayAnalysis::end_interval(LocationAnalysis& own, SyncInterval interval)
     own.work_sums.clear();
 }
 
-Arrival DelayAnalysis::arrival(std::uint32_t location, std::int64_t call_ns)
+ArrivalSnapshot DelayAnalysis::arrive(std::uint32_t location, std::int64_t call_ns)
 {
-    Arrival arrival{.ns = call_ns, .location = location, .snapshot = nullptr};
-    if (!enabled()) return arrival;
     LocationAnalysis& own = locations_[location];
-    if (!own.snapshot) {
-        end_interval(own, {.location = location, .end_ns = std::max(call_ns, own.known_ns)});
-        own.snapshot = boost::allocate_local_shared<const ArrivalSnapshot>(
-            Recycled<ArrivalSnapshot>{},
-            ArrivalSnapshot{.path = own.path.position(), .interval = own.context.intervals.last()});
-    }
-    arrival.snapshot = own.snapshot;
-    return arrival;
+    end_interval(own, {.location = location, .end_ns = std::max(call_ns, own.known_ns)});
+    return {.path = own.path.position(), .interval = own.context.intervals.last()};
 }
 
-void DelayAnalysis::wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const Arrival& other)
+void DelayAnalysis::wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns,
+                             const ArrivalSnapshot& late, std::int64_t late_ns)
 {
-    if (!enabled() || other.location == otf2::nowhere || other.location == location) return;
     LocationAnalysis& own = locations_[location];
     from_ns = std::max(from_ns, own.known_ns);
-    if (other.ns <= from_ns) return;
+    if (late_ns <= from_ns) return;
     add_work(own, {.where = where, .begin_ns = own.known_ns, .end_ns = from_ns});
-    SyncInterval& synchronisation = *other.snapshot->interval;
+    SyncInterval& synchronisation = *late.interval;
     synchronisation.shared = true;
-    auto delays = add_delay_costs(location, *other.snapshot, part_.within(location, from_ns, other.ns));
+    auto delays = add_delay_costs(location, late, part_.within(location, from_ns, late_ns));
     end_interval(own, {.location = synchronisation.location,
                        .end_ns = synchronisation.end_ns,
-                       .waited_ns = other.ns - from_ns,
+                       .waited_ns = late_ns - from_ns,
                        .delays = std::move(delays),
                        .shared = true});
-    own.path.continue_from(other.snapshot->path);
-    own.known_ns = other.ns;
-}
-
-void DelayAnalysis::end_call(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
-{
-    if (!enabled()) return;
-    locations_[location].snapshot.reset();
-    work_until(location, now_ns, where);
+    own.path.continue_from(late.path);
+    own.known_ns = late_ns;
 }
 
 void DelayAnalysis::synchronise_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
 {
-    if (!enabled()) return;
     first_init_ns_ = std::min(first_init_ns_, now_ns);
     LocationAnalysis& own = locations_[location];
     end_interval(own, {.location = all_locations, .end_ns = first_init_ns_, .shared = true});
     add_work(own, {.where = where, .begin_ns = first_init_ns_, .end_ns = now_ns});
 }
 
-Handoff DelayAnalysis::hand_off(std::uint32_t location)
+HandoffSnapshot DelayAnalysis::hand_off(std::uint32_t location)
 {
     LocationAnalysis& own = locations_[location];
-    return {.ns = own.known_ns,
-            .location = location,
-            .snapshot = boost::allocate_local_shared<const HandoffSnapshot>(
-                Recycled<HandoffSnapshot>{}, HandoffSnapshot{own.path.position(), own.context})};
+    return {.ns = own.known_ns, .path = own.path.position(), .context = own.context};
 }
 
-void DelayAnalysis::start_task(std::uint32_t location, const Handoff& creator, std::optional<std::uint32_t> idle_in)
+void DelayAnalysis::start_task(std::uint32_t location, const HandoffSnapshot& creator, std::int64_t idle_since_ns,
+                               std::uint32_t idle_in)
 {
     LocationAnalysis& own = locations_[location];
-    set_context(own, creator.snapshot->context);
-    if (!idle_in) return;
-    const Activity idle{.where = *idle_in, .begin_ns = creator.ns, .end_ns = own.known_ns};
-    own.path.continue_from(creator.snapshot->path);
+    set_context(own, creator.context);
+    if (creator.ns <= idle_since_ns) return;
+    const Activity idle{.where = idle_in, .begin_ns = creator.ns, .end_ns = own.known_ns};
+    own.path.continue_from(creator.path);
     own.path.add(idle.where, part_.within(location, idle.begin_ns, idle.end_ns));
     add_work(own, idle);
 }
 
-void DelayAnalysis::join_task(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const Handoff& done)
+void DelayAnalysis::join_task(std::uint32_t location, std::int64_t now_ns, std::uint32_t where,
+                              const HandoffSnapshot& done)
 {
     LocationAnalysis& own = locations_[location];
-    const SyncIntervals::Pointer& synchronisation = done.snapshot->context.intervals.last();
+    const SyncIntervals::Pointer& synchronisation = done.context.intervals.last();
     if (done.ns > own.known_ns) {
-        own.path.continue_from(done.snapshot->path);
+        own.path.continue_from(done.path);
         own.known_ns = done.ns;
-        set_context(own, done.snapshot->context);
+        set_context(own, done.context);
         own.context.worker = location;
     } else if (synchronisation) {
         split_interval(own, *synchronisation);  // a synchronisation of the tasks is one of the thread that joins them
@@ -218,7 +187,7 @@ boost::local_shared_ptr<const DelayShares> DelayAnalysis::add_delay_costs(std::u
 
 PathTimes DelayAnalysis::path_to(std::uint32_t location) const
 {
-    return enabled() ? locations_[location].path.times() : PathTimes{};
+    return locations_[location].path.times();
 }
 
 DelayCostSums DelayAnalysis::delay_costs(const std::vector<std::int64_t>& waited_ns) const

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,27 +25,37 @@ struct DelayCostSums {
     DelayCosts unknown;   // by waiting location; `where` is nowhere
 };
 
-// The arrival of a location at an MPI call.
-struct Arrival {
-    std::int64_t ns = INT64_MIN;
-    std::uint32_t location = otf2::nowhere;
-    boost::local_shared_ptr<const struct ArrivalSnapshot> snapshot;  // null without delay analysis
+// Work or idle time; no wait state.
+struct Activity {
+    std::uint32_t where = 0;
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+// What a location's next delay may consist of.
+struct DelayContext {
+    SyncIntervals intervals;
+    std::uint32_t worker = otf2::nowhere;  // the location itself, or the creator of its task
+    std::vector<Activity> work;            // since the last interval
+};
+
+// A location as it arrives at an MPI call.
+struct ArrivalSnapshot {
+    CriticalPathChain::Position path;
+    SyncIntervals::Pointer interval;
 };
 
 // A location as it hands a task to another thread, or a finished one back.
-struct Handoff {
+struct HandoffSnapshot {
     std::int64_t ns = INT64_MIN;
-    std::uint32_t location = otf2::nowhere;
-    boost::local_shared_ptr<const struct HandoffSnapshot> snapshot;
+    CriticalPathChain::Position path;
+    DelayContext context;
 };
 
 // Of all locations. Events are reported in the order of time. All time is either work or part of an MPI call.
 class DelayAnalysis {
  public:
-    // Disabled: arrivals have a time and no snapshot; all other functions do nothing.
-    DelayAnalysis(std::size_t locations, bool enabled, const otf2::Part& part);
-
-    bool enabled() const { return !locations_.empty(); }
+    DelayAnalysis(std::size_t locations, const otf2::Part& part);
 
     // Reports the location's first event. Its path begins with the first event of all locations.
     void begin(std::uint32_t location, std::int64_t first_of_all_ns);
@@ -54,50 +63,36 @@ class DelayAnalysis {
     // Idle time in `where` is no work: it causes no delay. For waits that are not analysed, such as OpenMP barriers.
     void idle_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
-    // The location's arrival at its current call, which began at `call_ns`.
-    Arrival arrival(std::uint32_t location, std::int64_t call_ns);
-    // The location waited in its call, `where`, from `from_ns` until the arrival of `other`.
-    void wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const Arrival& other);
-    void end_call(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
+    // The location's arrival at its current call, which began at `call_ns`; once a call, if another needs it.
+    ArrivalSnapshot arrive(std::uint32_t location, std::int64_t call_ns);
+    // The location waited in its call, `where`, from `from_ns` until another one's arrival at `late_ns`.
+    void wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const ArrivalSnapshot& late,
+                  std::int64_t late_ns);
     // The end of MPI_Init, `where`, synchronises all locations. What a location needs longer than the first one is its
     // delay.
     void synchronise_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
-    // Tasks between threads of one process; only while enabled. Both threads share one delay context: waiting for each
-    // other has no delay costs.
-    Handoff hand_off(std::uint32_t location);
-    // The location starts the task of `creator`. `idle_in`: where it was idle until the handoff, if it was.
-    void start_task(std::uint32_t location, const Handoff& creator, std::optional<std::uint32_t> idle_in);
+    // Tasks between threads of one process. Both threads share one delay context: waiting for each other has no delay
+    // costs.
+    HandoffSnapshot hand_off(std::uint32_t location);
+    // The location starts the task of `creator`. It was idle in `idle_in` since `idle_since_ns`, which counts from the
+    // handoff on.
+    void start_task(std::uint32_t location, const HandoffSnapshot& creator, std::int64_t idle_since_ns,
+                    std::uint32_t idle_in);
     // The location waited in `where`, since its previous event, until `done`.
-    void join_task(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const Handoff& done);
+    void join_task(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const HandoffSnapshot& done);
 
     PathTimes path_to(std::uint32_t location) const;
     // `waited_ns`: all waiting, by location.
     DelayCostSums delay_costs(const std::vector<std::int64_t>& waited_ns) const;
 
  private:
-    // Work or idle time; no wait state.
-    struct Activity {
-        std::uint32_t where = 0;
-        std::int64_t begin_ns = 0;
-        std::int64_t end_ns = 0;
-    };
-
-    // What a location's next delay may consist of.
-    struct DelayContext {
-        SyncIntervals intervals;
-        std::uint32_t worker = otf2::nowhere;  // the location itself, or the creator of its task
-        std::vector<Activity> work;            // since the last interval
-    };
-    friend struct HandoffSnapshot;
-
     struct LocationAnalysis {
         CriticalPathChain path;
         std::int64_t known_ns = 0;  // end of the path
         DelayContext context;
-        otf2::TimeSums work_sums;                                 // of context.work
-        boost::local_shared_ptr<const ArrivalSnapshot> snapshot;  // at the current call; null: not needed yet
-        double explained_ns = 0.0;                                // waiting with a known cause
+        otf2::TimeSums work_sums;   // of context.work
+        double explained_ns = 0.0;  // waiting with a known cause
     };
 
     struct Cost {

@@ -1,0 +1,196 @@
+// The delay analysis as the parts of a replay use it: by the thread that replays, or by one of its own, to which the
+// calls go in their order. Nothing of the analysis comes back before finish().
+#pragma once
+
+#include "base/system/conveyor.hpp"
+#include "trace-tools/replay/critical_path/delay_analysis.hpp"
+#include "trace-tools/steps/part.hpp"
+
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace replay {
+
+// The arrival of a location at an MPI call.
+struct Arrival {
+    std::int64_t ns = INT64_MIN;
+    std::uint32_t location = otf2::nowhere;
+    boost::local_shared_ptr<const ArrivalSnapshot> snapshot;  // for the analysis only; null without one
+};
+
+// A location as it hands a task to another thread, or a finished one back.
+struct Handoff {
+    std::uint32_t location = otf2::nowhere;
+    boost::local_shared_ptr<const HandoffSnapshot> snapshot;  // for the analysis only
+};
+
+// See DelayAnalysis.
+class DelayReplay {
+ public:
+    // Disabled: arrivals have a time and no snapshot; all other functions do nothing. With two threads or more one of
+    // its own analyses.
+    DelayReplay(std::size_t locations, bool enabled, int threads, const otf2::Part& part);
+
+    bool enabled() const { return analysis_.has_value(); }
+
+    // What the thread of its own throws comes out of a later one of these or of finish().
+    void begin(std::uint32_t location, std::int64_t first_of_all_ns) { carry_out(Begin{location, first_of_all_ns}); }
+    void work_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+    {
+        carry_out(WorkUntil{location, where, now_ns});
+    }
+    void idle_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+    {
+        carry_out(IdleUntil{location, where, now_ns});
+    }
+    Arrival arrival(std::uint32_t location, std::int64_t call_ns);
+    void wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const Arrival& other)
+    {
+        if (!enabled() || other.location == otf2::nowhere || other.location == location || other.ns <= from_ns) return;
+        carry_out(WaitFor{location, where, from_ns, other.ns, other.snapshot.get()});
+    }
+    void end_call(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+    {
+        if (!enabled()) return;
+        arrivals_[location].reset();
+        work_until(location, now_ns, where);
+    }
+    void synchronise_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
+    {
+        carry_out(SynchroniseAll{location, where, now_ns});
+    }
+
+    // Only while enabled.
+    Handoff hand_off(std::uint32_t location);
+    void start_task(std::uint32_t location, const Handoff& creator, std::int64_t idle_since_ns, std::uint32_t idle_in)
+    {
+        carry_out(StartTask{location, idle_in, idle_since_ns, creator.snapshot.get()});
+    }
+    void join_task(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const Handoff& done)
+    {
+        carry_out(JoinTask{location, where, now_ns, done.snapshot.get()});
+    }
+
+    // After the last event; returns when all is analysed.
+    void finish();
+    // After finish().
+    PathTimes path_to(std::uint32_t location) const { return analysis_ ? analysis_->path_to(location) : PathTimes{}; }
+    DelayCostSums delay_costs(const std::vector<std::int64_t>& waited_ns) const
+    {
+        return analysis_ ? analysis_->delay_costs(waited_ns) : DelayCostSums{};
+    }
+
+ private:
+    struct Begin {
+        std::uint32_t location;
+        std::int64_t first_of_all_ns;
+        void operator()(DelayAnalysis& analysis) const { analysis.begin(location, first_of_all_ns); }
+    };
+    struct WorkUntil {
+        std::uint32_t location;
+        std::uint32_t where;
+        std::int64_t now_ns;
+        void operator()(DelayAnalysis& analysis) const { analysis.work_until(location, now_ns, where); }
+    };
+    struct IdleUntil {
+        std::uint32_t location;
+        std::uint32_t where;
+        std::int64_t now_ns;
+        void operator()(DelayAnalysis& analysis) const { analysis.idle_until(location, now_ns, where); }
+    };
+    struct Arrive {
+        std::uint32_t location;
+        std::int64_t call_ns;
+        ArrivalSnapshot* snapshot;
+        ArrivalSnapshot taken(DelayAnalysis& analysis) const { return analysis.arrive(location, call_ns); }
+        void operator()(DelayAnalysis& analysis) const { *snapshot = taken(analysis); }
+    };
+    struct WaitFor {
+        std::uint32_t location;
+        std::uint32_t where;
+        std::int64_t from_ns;
+        std::int64_t late_ns;
+        const ArrivalSnapshot* late;
+        void operator()(DelayAnalysis& analysis) const { analysis.wait_for(location, where, from_ns, *late, late_ns); }
+    };
+    struct SynchroniseAll {
+        std::uint32_t location;
+        std::uint32_t where;
+        std::int64_t now_ns;
+        void operator()(DelayAnalysis& analysis) const { analysis.synchronise_all(location, now_ns, where); }
+    };
+    struct HandOff {
+        std::uint32_t location;
+        HandoffSnapshot* snapshot;
+        HandoffSnapshot taken(DelayAnalysis& analysis) const { return analysis.hand_off(location); }
+        void operator()(DelayAnalysis& analysis) const { *snapshot = taken(analysis); }
+    };
+    struct StartTask {
+        std::uint32_t location;
+        std::uint32_t idle_in;
+        std::int64_t idle_since_ns;
+        const HandoffSnapshot* creator;
+        void operator()(DelayAnalysis& analysis) const
+        {
+            analysis.start_task(location, *creator, idle_since_ns, idle_in);
+        }
+    };
+    struct JoinTask {
+        std::uint32_t location;
+        std::uint32_t where;
+        std::int64_t now_ns;
+        const HandoffSnapshot* done;
+        void operator()(DelayAnalysis& analysis) const { analysis.join_task(location, now_ns, where, *done); }
+    };
+    template <class Snapshot>
+    struct Forget {
+        Snapshot* snapshot;
+        void operator()(DelayAnalysis&) const { *snapshot = {}; }
+    };
+    using Call = std::variant<Begin, WorkUntil, IdleUntil, Arrive, WaitFor, SynchroniseAll, HandOff, StartTask,
+                              JoinTask, Forget<ArrivalSnapshot>, Forget<HandoffSnapshot>>;
+
+    // Snapshots that the thread of its own writes and reads; the caller knows only which are in use.
+    template <class Snapshot>
+    class Places {
+     public:
+        Snapshot* take();
+        void give_back(Snapshot* snapshot) noexcept { free_.push_back(snapshot); }  // there is room for all
+
+     private:
+        std::deque<Snapshot> all_;
+        std::vector<Snapshot*> free_;
+    };
+
+    template <class SomeCall>
+    void carry_out(const SomeCall& call)
+    {
+        if (stage_)
+            add(call);
+        else if (analysis_)
+            call(*analysis_);
+    }
+    void add(const Call& call)
+    {
+        constexpr std::size_t calls_at_once = 2048;
+        std::vector<Call>& calls = stage_->chunk();
+        calls.push_back(call);
+        if (calls.size() >= calls_at_once) stage_->pass_on();
+    }
+    template <class Snapshot, class Take>
+    boost::local_shared_ptr<const Snapshot> taken(Take take, Places<Snapshot>& places);
+
+    std::optional<DelayAnalysis> analysis_;
+    Places<ArrivalSnapshot> arrival_places_;
+    Places<HandoffSnapshot> handoff_places_;
+    std::optional<base::Conveyor<std::vector<Call>>> stage_;
+    // By location: at its current call; null: not needed yet.
+    std::vector<boost::local_shared_ptr<const ArrivalSnapshot>> arrivals_;
+};
+
+}  // namespace replay
