@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -216,8 +217,9 @@ void CsvWriter::write_held()
     const std::string rows = std::exchange(held_, {});
     if (rows.empty()) return;
     if (!unfinished_.empty()) held_.reserve(rows.capacity());
-    const auto written = check_errno(::write(file_, rows.data(), rows.size()), "write ", path_.string());
-    if (static_cast<std::size_t>(written) != rows.size()) {
+    const ssize_t written = ::write(file_, rows.data(), rows.size());
+    if (written < 0 && errno != ENOSPC) check_errno(written, "write ", path_.string());
+    if (written < static_cast<ssize_t>(rows.size())) {
         if (!shared_) static_cast<void>(!::ftruncate(file_, size_));
         fail("cannot write ", path_.string(), ": the disk is full");
     }
