@@ -2,13 +2,13 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/system/temporary_directory.hpp"
 
 #include <cstdlib>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace base::scratch {
@@ -36,16 +36,6 @@ std::string directory()
     return named != nullptr && *named != '\0' ? named : "/var/tmp";
 }
 
-int unnamed_file(const std::string& folder)
-{
-    const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (file >= 0) return file;
-    std::string named = folder + "/crosstalk.XXXXXX";  // not every file system has unnamed files
-    const int made = check_errno(::mkostemp(named.data(), O_CLOEXEC), "create a scratch file in ", folder);
-    ::unlink(named.c_str());
-    return made;
-}
-
 ::off_t place(std::uint32_t page)
 {
     return static_cast<::off_t>(page) * static_cast<::off_t>(page_bytes);
@@ -58,7 +48,7 @@ std::uint32_t new_page()
     Pages& all = pages();
     const std::lock_guard lock{all.mutex};
     if (all.owner != ::getpid()) {
-        all.file = Descriptor{unnamed_file(directory())};
+        all.file = unnamed_file(directory());
         all.owner = ::getpid();
         all.count = 0;
         all.free.clear();

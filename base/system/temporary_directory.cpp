@@ -4,7 +4,9 @@
 
 #include <system_error>
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 namespace base {
 
@@ -19,6 +21,16 @@ TemporaryDirectory::~TemporaryDirectory()
 {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
+}
+
+Descriptor unnamed_file(const std::filesystem::path& directory)
+{
+    const int file = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0) return {file};
+    std::string name = directory / "crosstalk-XXXXXX";  // not every file system has files without a name
+    Descriptor named{check_errno(::mkostemp(name.data(), O_CLOEXEC), "create a file in ", directory.string())};
+    ::unlink(name.c_str());
+    return named;
 }
 
 }  // namespace base

@@ -1,5 +1,7 @@
-// A directory of its own, gone with it.
+// A directory, and a file, that are gone when they are not used any more.
 #pragma once
+
+#include "base/descriptor.hpp"
 
 #include <filesystem>
 #include <string>
@@ -19,5 +21,8 @@ class TemporaryDirectory {
  private:
     std::filesystem::path path_;
 };
+
+// A file without a name, to read and write. Throws std::system_error if the directory can hold none.
+Descriptor unnamed_file(const std::filesystem::path& directory);
 
 }  // namespace base

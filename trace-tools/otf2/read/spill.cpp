@@ -1,5 +1,6 @@
 #include "trace-tools/otf2/read/spill.hpp"
 
+#include "base/system/temporary_directory.hpp"
 #include "trace-tools/otf2/read/event_source.hpp"
 #include "trace-tools/otf2/read/spill_format.hpp"
 
@@ -7,8 +8,6 @@
 #include <string_view>
 #include <system_error>
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 namespace otf2 {
@@ -21,18 +20,10 @@ constexpr std::size_t write_bytes = 256 << 10;
 
 Spill::Spill(const Archive& archive, const ReferenceTable& references, const std::filesystem::path& directory,
              WhenFull when_full)
-    : archive_{archive}, references_{references}, when_full_{when_full}
+    : archive_{archive}, references_{references}, when_full_{when_full}, file_{base::unnamed_file(directory)}
 {
-    std::string name = directory / "events-XXXXXX";
-    file_ = base::check_errno(::mkostemp(name.data(), O_CLOEXEC), "create a file in ", directory.string());
-    ::unlink(name.c_str());
     unwritten_.resize(write_bytes + longest_event);
     end_ = unwritten_.data();
-}
-
-Spill::~Spill()
-{
-    ::close(file_);
 }
 
 void Spill::begin(Kind kind, const At& at)

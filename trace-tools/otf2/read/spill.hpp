@@ -3,6 +3,7 @@
 // half the archive's size on disk.
 #pragma once
 
+#include "base/descriptor.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <cstdint>
@@ -22,7 +23,6 @@ class Spill : public Visitor {
     // fails, or gives up: it is not whole then.
     Spill(const Archive& archive, const struct ReferenceTable& references, const std::filesystem::path& directory,
           WhenFull when_full = WhenFull::fails);
-    ~Spill() override;
     Spill(const Spill&) = delete;
     Spill& operator=(const Spill&) = delete;
 
@@ -69,7 +69,7 @@ class Spill : public Visitor {
     const ReferenceTable& references_;
     WhenFull when_full_;
     bool gave_up_ = false;
-    int file_ = -1;
+    base::Descriptor file_;
     std::vector<char> unwritten_;
     char* end_ = nullptr;        // of what is unwritten
     std::uint64_t written_ = 0;  // bytes
