@@ -18,6 +18,8 @@ mkdir "$results"/{train,noise}
 cp "$run"/train/{run.json,steps.csv} "$results/train"
 cp "$run"/noise/*/noise.{csv,json} "$results/noise"
 cp -r "$run/report" "$results"
+# Paths are told from the root of the tree.
+grep -rlIF "$PWD/" "$results"/{train,noise,report} | xargs -r sed -i "s|$PWD/||g"
 for browser in chromium chromium-browser google-chrome; do
     command -v "$browser" >/dev/null || continue
     "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1200,1210 \

@@ -2,8 +2,8 @@
 noises = 6
 array names[6] = ['io.write', 'memory.stream', 'network.exchange', 'control.delay', 'control.sham', 'placebo']
 budget = 1
-low = -2.51541
-high = 18.5339
+low = -1.84541
+high = 16.1833
 
 # Effect of each noise on the step with its interval. Given: noises, names[noises], budget; low and high of the
 # intervals.
@@ -33,4 +33,6 @@ set arrow 2 from budget, graph 0 to budget, graph 1 nohead lc rgb '#d03030' lw 1
 set label 2 'budget' at budget, graph 1 center offset 0,0.7 tc rgb '#d03030'
 unset key
 plot 'effects_step.csv' skip 1 using 2:1:3:4:6 with xerrorbars pt 7 ps 0.9 lw 2.4 lc rgb variable, \
-     '' skip 1 using 5:1 with points pt 4 ps 1.3 lw 1.6 lc rgb '#808080'
+     '' skip 1 using 5:1 with points pt 4 ps 1.3 lw 1.6 lc rgb '#808080', \
+     '' skip 1 using 2:1:(sprintf('Effect, %s: %+.2f %%, %.2f to %.2f %%', strcol(7), $2, $3, $4)) \
+     with labels hypertext point pt 7 ps 2.4 lc rgb '#ff000000'

@@ -1,11 +1,11 @@
 # Made by interference; run again with: gnuplot phases.gp
 noises = 6
 array names[6] = ['io.write', 'memory.stream', 'network.exchange', 'control.delay', 'control.sham', 'placebo']
-array colours[6] = ['#c96a00', '#0072b2', '#00855f', '#b0307a', '#ce7fad', '#6b7685']
+array colours[6] = ['#c96a00', '#0072b2', '#00855f', '#b0307a', '#c66a9f', '#6b7685']
 phases = 9
 array phase_names[9] = ['load', 'to_device', 'forward', 'backward', 'wait_exchange', 'update', 'control_delay', 'control_settle', 'other']
-low = -1.34808
-high = 8.18309
+low = -2.05775
+high = 8.85736
 
 # Effect of each noise on each phase of the step. Given: noises, names[noises], colours[noises]; phases,
 # phase_names[phases]; low and high of the intervals.
@@ -54,6 +54,9 @@ do for [n = 1 : noises] {
         set label 3 'percent of the quiet mean step' at screen 0.55, screen 0 center offset 0,0.7
     }
     plot 'phases_effects.csv' skip 1 using ($1 == n - 1 ? $3 : NaN):2:4:5 \
-         with xerrorbars pt 7 ps 0.6 lw 2 lc rgb colours[n]
+         with xerrorbars pt 7 ps 0.6 lw 2 lc rgb colours[n], \
+         '' skip 1 using ($1 == n - 1 ? $3 : NaN):2: \
+         (sprintf('Noise %s, %s: %+.2f %%, %.2f to %.2f %%', strcol(6), strcol(7), $3, $4, $5)) \
+         with labels hypertext point pt 7 ps 2 lc rgb '#ff000000'
 }
 unset multiplot

@@ -2,16 +2,18 @@
 rows = 3
 row_s = 51
 xtick = 5
-low = 88.9653
-high = 144.257
-lane = 3.04104
+low = 46.7802
+high = 83.5168
+lane = 2.02051
 ytick = 10
 noises = 6
 array names[6] = ['io.write', 'memory.stream', 'network.exchange', 'control.delay', 'control.sham', 'placebo']
-array colours[6] = ['#c96a00', '#0072b2', '#00855f', '#b0307a', '#ce7fad', '#6b7685']
+array colours[6] = ['#c96a00', '#0072b2', '#00855f', '#b0307a', '#c66a9f', '#6b7685']
+hover = 1
 
 # Step time over time, with what noise was on. Given: rows and row_s of the time axis, low and high of the step times
-# shown, lane (height of a noise's lane below them), xtick and ytick; noises, names[noises] and colours[noises].
+# shown, lane (height of a noise's lane below them), xtick and ytick; noises, names[noises] and colours[noises]; hover: whether slots show what
+# they are where the pointer is.
 
 top = 54
 row_height = 188
@@ -53,7 +55,13 @@ do for [row = 0 : rows - 1] {
          '' skip 1 using 1:(shown($2, strcol(3), 'used')) \
              with points pt 7 ps 0.28 lc rgb '#606060' title 'step', \
          '' skip 1 using 1:(shown($2, strcol(3), 'outlier')) \
-             with points pt 9 ps 0.5 lc rgb '#d03030' title 'outlier'
+             with points pt 9 ps 0.5 lc rgb '#d03030' title 'outlier', \
+         '' skip 1 using 1:(shown($2, strcol(3), 'outlier')):(sprintf('Outlier at %.1f s: %.2f ms', $1, $2)) \
+             with labels hypertext point pt 7 ps 1 lc rgb '#ff000000' notitle, \
+         for [n = 1 : noises] 'timeline_bands.csv' skip 1 \
+             using (middle($1, $2, hover && $3 == n - 1)):(low - lane * (n - 0.425)): \
+             (sprintf('Noise %s: %.2f to %.2f s', strcol(5), $1, $2)) \
+             with labels hypertext point pt 5 ps 1 lc rgb '#ff000000' notitle
     unset key
 }
 unset multiplot
