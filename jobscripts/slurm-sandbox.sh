@@ -210,7 +210,25 @@ stop() {
         end_daemon "${name%.pid}"
         rm -f "$file"
     done
+    await 5 no_steps || kill_steps
 }
+kill_steps() {
+    local step task
+    for step in $(steps); do
+        for task in $(pgrep -P "$step"); do kill -KILL -- "-$task" "$task" 2>/dev/null || true; done
+        kill -KILL "$step" 2>/dev/null || true
+    done
+}
+# What still ends a job's step. It has no pid file and overwrites its command line, but keeps its slurmd's folder.
+steps() {
+    local process
+    for process in /proc/[0-9]*; do
+        if [[ $(cat "$process/comm" 2>/dev/null) == slurmstepd && $(readlink "$process/cwd") == "$dir/"* ]]; then
+            echo "${process#/proc/}"
+        fi
+    done
+}
+no_steps() { [[ -z $(steps) ]]; }
 no_jobs() { [[ -z $(at front squeue -h) ]]; }
 
 (($# >= 1)) || usage "what to do?"

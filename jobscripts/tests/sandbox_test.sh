@@ -35,6 +35,9 @@ case $1 in
         check "four daemons run" test "$(wc -w <<<"$pids")" = 4
         "$sandbox" down "$dir"
         for pid in $pids; do check "daemon $pid is gone" dead "$pid"; done
+        for process in $(pgrep -x slurmstepd); do
+            check "no step of it is left" test "$(readlink "/proc/$process/cwd")" != "$dir/log"
+        done
         # A number that by now belongs to a process of that name, but of somebody else.
         cp "$(command -v sleep)" "$scratch/slurmctld"
         "$scratch/slurmctld" 1000 &
