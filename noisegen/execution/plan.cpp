@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
 #include "noisegen/execution/warnings.hpp"
-#include "noisegen/resources/node_limits.hpp"
+#include "noisegen/resources/rates_of_limits.hpp"
 #include "noisegen/schedule/designed.hpp"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "noisegen/execution/measured_run.hpp"
-#include "noisegen/resources/node_limits.hpp"
 #include "noisegen/resources/placement.hpp"
+#include "noisegen/resources/rates_of_limits.hpp"
 #include "noisegen/schedule/parser.hpp"
 
 #include <nlohmann/json.hpp>

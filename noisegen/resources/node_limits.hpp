@@ -1,5 +1,4 @@
-// limits-<host>.json: what each stressor reaches on this node by CPU count, as noisegen calibrate found it, so that a
-// rate can be a share of it.
+// limits-<host>.json: what each stressor reaches on this node by CPU count, as noisegen calibrate found it.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -81,20 +80,6 @@ std::optional<Limit> find(const NodeLimits& limits, const std::string& stressor,
 // What windows hold of a stressor on so many CPUs; none if that was not calibrated.
 std::optional<double> find_window(const NodeLimits& limits, const Configured& stressor, std::size_t cpus,
                                   base::Rate::Of of);
-
-// The share of what the stressor reached on so many CPUs in its worst round: bytes if it counts them, else operations.
-// Throws UsageError with the command that would calibrate it.
-base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::Percent share,
-                   const std::vector<int>& cpus);
-
-// Turns every rate=60% of the schedule into a rate, and every shape=worst into a shape; `runs` are the CPUs of each
-// stressor (divide()). Reads the file only if there is one to turn. An empty path means the default.
-void resolve_rates(Schedule& schedule, const std::vector<std::vector<int>>& runs, const std::filesystem::path& file);
-
-// A line for each level whose rate, now known, is more than windows of a tenth of a second hold here. None for what
-// was not calibrated, or if the file cannot be read: whose rate is no share of a limit needs no limits.
-std::vector<std::string> rates_beyond_windows(const Schedule& schedule, const std::vector<std::vector<int>>& runs,
-                                              const std::filesystem::path& file);
 
 // The settings without those of intensity.
 std::map<std::string, std::string> own_options(const base::Settings& settings);

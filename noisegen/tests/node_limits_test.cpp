@@ -1,8 +1,7 @@
 // What is kept of a calibration, and rates that are a share of it.
-#include "noisegen/resources/node_limits.hpp"
-
 #include "base/files.hpp"
 #include "base/system/launcher.hpp"
+#include "noisegen/resources/rates_of_limits.hpp"
 #include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
 #include "testing/environment.hpp"

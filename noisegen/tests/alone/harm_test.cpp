@@ -3,7 +3,7 @@
 #include "base/system/cpus.hpp"
 #include "noisegen/measure/harm_probe.hpp"
 #include "noisegen/measure/worst_shape_search.hpp"
-#include "noisegen/resources/node_limits.hpp"
+#include "noisegen/resources/rates_of_limits.hpp"
 #include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 #include "testing/child.hpp"
