@@ -1,0 +1,8 @@
+// Of the context that a thread of the program uses.
+#pragma once
+
+namespace cuda_stub {
+
+int current_device();  // -1: none
+
+}  // namespace cuda_stub

@@ -1,0 +1,246 @@
+// A driver without a GPU, for tests: memory, copies, streams, events and kernels that take their time and, but for
+// kernels, do what they should. The memory of its GPUs cannot be read or written by its address, as in a real one.
+// Here: devices, contexts, memory.
+#include "base/gpu/cuda_driver.hpp"
+#include "testing/cuda_stub/current_device.hpp"
+#include "testing/cuda_stub/memory.hpp"
+#include "testing/cuda_stub/timeline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+using base::cuda::Address;
+using base::cuda::Context;
+using base::cuda::Device;
+using base::cuda::Result;
+
+namespace {
+
+constexpr Result success = 0;
+constexpr Result invalid_value = 1;
+constexpr Result out_of_memory = 2;
+constexpr Result no_device = 100;
+constexpr Result invalid_device = 101;
+constexpr Result invalid_context = 201;
+constexpr Result invalid_handle = 400;
+constexpr Result not_found = 500;
+constexpr Result not_ready = 600;
+
+thread_local int current = -1;
+
+int devices()
+{
+    return static_cast<int>(
+        std::clamp<std::int64_t>(cuda_stub::setting("CUDA_STUB_DEVICES", 1), 0, cuda_stub::most_devices));
+}
+
+bool is_device(Device device)
+{
+    return device >= 0 && device < devices();
+}
+
+Context context_of(Device device)
+{
+    static std::array<char, cuda_stub::most_devices> contexts;
+    return &contexts[static_cast<std::size_t>(device)];
+}
+
+struct Attribute {
+    int number;
+    int value;
+};
+constexpr std::array attributes{Attribute{1, 1024},        // threads of a block
+                                Attribute{10, 32},         // threads of a warp
+                                Attribute{13, 1'000'000},  // kHz
+                                Attribute{16, 8},          // multiprocessors
+                                Attribute{36, 1'000'000},  // kHz of the memory
+                                Attribute{37, 256},        // bits of the memory's bus
+                                Attribute{38, 4 << 20},    // bytes of the L2 cache
+                                Attribute{39, 2048},       // threads of a multiprocessor
+                                Attribute{40, 2},          // copy engines
+                                Attribute{41, 1},          // one address space
+                                Attribute{75, 9},          // compute capability
+                                Attribute{81, 65536}};     // bytes of shared memory of a multiprocessor
+
+}  // namespace
+
+int cuda_stub::current_device()
+{
+    return current;
+}
+
+extern "C" {
+
+Result cuInit(unsigned)
+{
+    return devices() > 0 ? success : no_device;
+}
+
+Result cuDriverGetVersion(int* version)
+{
+    *version = 13000;
+    return success;
+}
+
+Result cuGetErrorName(Result code, const char** name)
+{
+    switch (code) {
+        case success:
+            *name = "CUDA_SUCCESS";
+            return success;
+        case invalid_value:
+            *name = "CUDA_ERROR_INVALID_VALUE";
+            return success;
+        case out_of_memory:
+            *name = "CUDA_ERROR_OUT_OF_MEMORY";
+            return success;
+        case no_device:
+            *name = "CUDA_ERROR_NO_DEVICE";
+            return success;
+        case invalid_device:
+            *name = "CUDA_ERROR_INVALID_DEVICE";
+            return success;
+        case invalid_context:
+            *name = "CUDA_ERROR_INVALID_CONTEXT";
+            return success;
+        case invalid_handle:
+            *name = "CUDA_ERROR_INVALID_HANDLE";
+            return success;
+        case not_found:
+            *name = "CUDA_ERROR_NOT_FOUND";
+            return success;
+        case not_ready:
+            *name = "CUDA_ERROR_NOT_READY";
+            return success;
+        default:
+            *name = nullptr;
+            return invalid_value;
+    }
+}
+
+Result cuGetErrorString(Result code, const char** text)
+{
+    const Result found = cuGetErrorName(code, text);
+    if (found == success) *text = code == no_device ? "no CUDA-capable device is detected" : "said by the stub";
+    return found;
+}
+
+Result cuDeviceGetCount(int* count)
+{
+    *count = devices();
+    return success;
+}
+
+Result cuDeviceGet(Device* device, int ordinal)
+{
+    if (!is_device(ordinal)) return invalid_device;
+    *device = ordinal;
+    return success;
+}
+
+Result cuDeviceGetName(char* name, int length, Device device)
+{
+    if (!is_device(device)) return invalid_device;
+    std::snprintf(name, static_cast<std::size_t>(length), "CUDA stub");
+    return success;
+}
+
+Result cuDeviceTotalMem_v2(std::size_t* bytes, Device device)
+{
+    if (!is_device(device)) return invalid_device;
+    *bytes = static_cast<std::size_t>(cuda_stub::setting("CUDA_STUB_MEMORY", std::int64_t{1} << 30));
+    return success;
+}
+
+Result cuDeviceGetAttribute(int* value, int attribute, Device device)
+{
+    if (!is_device(device)) return invalid_device;
+    const auto* const found = std::find_if(attributes.begin(), attributes.end(),
+                                           [&](const Attribute& one) { return one.number == attribute; });
+    *value = found == attributes.end() ? 0 : found->value;
+    if (attribute == 33) *value = device + 1;  // PCI bus
+    return success;
+}
+
+Result cuDeviceGetPCIBusId(char* id, int length, Device device)
+{
+    if (!is_device(device)) return invalid_device;
+    std::snprintf(id, static_cast<std::size_t>(length), "0000:%02x:00.0", static_cast<unsigned>(device + 1));
+    return success;
+}
+
+Result cuDevicePrimaryCtxSetFlags_v2(Device device, unsigned)
+{
+    return is_device(device) ? success : invalid_device;
+}
+
+Result cuDevicePrimaryCtxRetain(Context* context, Device device)
+{
+    if (!is_device(device)) return invalid_device;
+    *context = context_of(device);
+    return success;
+}
+
+Result cuDevicePrimaryCtxRelease_v2(Device device)
+{
+    return is_device(device) ? success : invalid_device;
+}
+
+Result cuCtxSetCurrent(Context context)
+{
+    current = -1;
+    if (context == nullptr) return success;
+    for (int device = 0; device < devices(); ++device)
+        if (context_of(device) == context) current = device;
+    return current < 0 ? invalid_context : success;
+}
+
+Result cuCtxGetCurrent(Context* context)
+{
+    *context = current < 0 ? nullptr : context_of(current);
+    return success;
+}
+
+Result cuMemGetInfo_v2(std::size_t* free, std::size_t* total)
+{
+    if (current < 0) return invalid_context;
+    cuDeviceTotalMem_v2(total, current);
+    *free = *total - static_cast<std::size_t>(cuda_stub::bytes_in_use(current));
+    return success;
+}
+
+Result cuMemAlloc_v2(Address* address, std::size_t bytes)
+{
+    if (current < 0) return invalid_context;
+    if (bytes == 0) return invalid_value;
+    *address = cuda_stub::allocate(current, bytes);
+    return *address == 0 ? out_of_memory : success;
+}
+
+Result cuMemFree_v2(Address address)
+{
+    return cuda_stub::release(address) ? success : invalid_value;
+}
+
+Result cuMemHostAlloc(void** memory, std::size_t bytes, unsigned)
+{
+    if (current < 0) return invalid_context;
+    *memory = cuda_stub::allocate_pinned(bytes);
+    return success;
+}
+
+Result cuMemFreeHost(void* memory)
+{
+    return cuda_stub::release_pinned(memory) ? success : invalid_value;
+}
+
+Result cuPointerGetAttribute(void* value, int attribute, Address address)
+{
+    const int device = cuda_stub::device_of(address);
+    if (device < 0 || attribute != base::cuda::pointer_memory_type) return invalid_value;
+    std::memcpy(value, &base::cuda::memory_of_device, sizeof base::cuda::memory_of_device);
+    return success;
+}
+}
