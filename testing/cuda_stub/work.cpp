@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using base::cuda::Address;
 using base::cuda::Event;
@@ -37,6 +40,16 @@ struct StubModule {
 struct StubFunction {
     std::string name;
 };
+
+// As long as the process: a kernel may still be in a stream's line.
+template <class Thing>
+Thing* kept(Thing thing)
+{
+    static std::mutex mutex;
+    static auto* const all = new std::deque<Thing>;
+    const std::lock_guard lock{mutex};
+    return &all->emplace_back(std::move(thing));
+}
 
 StubStream& default_stream()
 {
@@ -241,21 +254,20 @@ Result cuModuleLoadData(Module* module, const void* image)
 {
     if (current_device() < 0) return no_context;
     const auto* const text = static_cast<const char*>(image);
-    *module = new StubModule{*text == '.' || *text == '/' || *text == '\n' ? text : ""};
+    *module = kept(StubModule{*text == '.' || *text == '/' || *text == '\n' ? text : ""});
     return done;
 }
 
 Result cuModuleUnload(Module module)
 {
-    delete static_cast<StubModule*>(module);
-    return done;
+    return module == nullptr ? wrong_value : done;
 }
 
 Result cuModuleGetFunction(Function* function, Module module, const char* name)
 {
     const std::string& text = static_cast<StubModule*>(module)->text;
     if (!text.empty() && text.find(name) == std::string::npos) return no_such_name;
-    *function = new StubFunction{name};
+    *function = kept(StubFunction{name});
     return done;
 }
 

@@ -72,11 +72,13 @@ void launch(const cuda::Driver& driver, cuda::Function function, std::uint64_t l
 template <class Type>
 constexpr std::size_t shape_of_value = std::is_pointer_v<Type> ? 100 + sizeof(Type) : sizeof(Type);
 
+template <class Function>
+struct Shape;
+
 template <class Result, class... Arguments>
-std::vector<std::size_t> shape(Result (*)(Arguments...))
-{
-    return {shape_of_value<Result>, shape_of_value<Arguments>...};
-}
+struct Shape<Result (*)(Arguments...)> {
+    static std::vector<std::size_t> sizes() { return {shape_of_value<Result>, shape_of_value<Arguments>...}; }
+};
 #endif
 
 }  // namespace
@@ -84,8 +86,8 @@ std::vector<std::size_t> shape(Result (*)(Arguments...))
 TEST_CASE("functions of the driver are declared as in cuda.h")
 {
 #ifdef CROSSTALK_CUDA_HEADER
-    const cuda::Driver none;
-#define CROSSTALK_COMPARE(member, symbol, parameters) CHECK_MESSAGE(shape(none.member) == shape(&symbol), #symbol);
+#define CROSSTALK_COMPARE(member, symbol, parameters) \
+    CHECK_MESSAGE(Shape<decltype(cuda::Driver::member)>::sizes() == Shape<decltype(&symbol)>::sizes(), #symbol);
     CROSSTALK_CUDA_FUNCTIONS(CROSSTALK_COMPARE)
     CHECK(cuda::no_device == CUDA_ERROR_NO_DEVICE);
     CHECK(cuda::out_of_memory == CUDA_ERROR_OUT_OF_MEMORY);
