@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <list>
 #include <numeric>
 
 using analysis::CallTime;
@@ -32,15 +33,32 @@ double part_ms(const analysis::Work& work, std::size_t rank, Part part)
     return work.ranks[rank].parts_ms(0, analysis::column(part));
 }
 
-analysis::RecordedWork with_exchanges(const std::vector<WorkOfStep>& steps,
-                                      std::vector<std::vector<analysis::TimeSpan>> exchanges)
+// One step of each rank, which stays as long as the program.
+analysis::RecordedWork of_steps(const std::vector<WorkOfStep>& steps)
 {
+    static std::list<analysis::WorkOfSteps> kept;
     analysis::RecordedWork recorded;
+    for (const WorkOfStep& step : steps) {
+        kept.emplace_back().append(step);
+        recorded.ranks.push_back({&kept.back(), {0}, {}});
+    }
+    return recorded;
+}
+
+using Exchanges = std::vector<base::LongColumn<analysis::TimeSpan>>;  // [rank]
+
+void set(analysis::RecordedWork& recorded, const Exchanges& exchanges)
+{
+    for (std::size_t r = 0; r < exchanges.size(); ++r) recorded.ranks[r].exchanges = exchanges[r];
+}
+
+analysis::RecordedWork with_exchanges(const std::vector<WorkOfStep>& steps, const Exchanges& exchanges)
+{
+    analysis::RecordedWork recorded = of_steps(steps);
     recorded.columns = {"forward", "wait_exchange", "update"};
     recorded.part_of = {Part::own, Part::own, Part::own};
     recorded.wait_column = 1;
-    for (const WorkOfStep& step : steps) recorded.ranks.push_back({&step});
-    recorded.exchanges = std::move(exchanges);
+    set(recorded, exchanges);
     return recorded;
 }
 
@@ -95,10 +113,10 @@ TEST_CASE("where ranks agree before they exchange a rank that goes on late after
     CHECK(work.ranks[1].own_ms(0, 1) == 25.0);
 
     // All exchanged while backward went on, until 30 ms: what is left of the phase is own work as well.
-    recorded.exchanges = {{{10 * ms, 30 * ms}}, {{10 * ms, 30 * ms}}};
+    set(recorded, {{{10 * ms, 30 * ms}}, {{10 * ms, 30 * ms}}});
     CHECK(part_ms(analysis::work_of(recorded), 0, Part::own) == 100.0);
     // No exchange in this step: it waited for one in vain.
-    recorded.exchanges = {{{-20 * ms, -10 * ms}}, {{-20 * ms, -10 * ms}}};
+    set(recorded, {{{-20 * ms, -10 * ms}}, {{-20 * ms, -10 * ms}}});
     CHECK(part_ms(analysis::work_of(recorded), 0, Part::waiting) == 50.0);
 }
 
@@ -127,17 +145,18 @@ TEST_CASE("calls of MPI are matched by their place in the step; the shortest of 
                       .own_ns = {13 * ms},
                       .calls = {{7, 6 * ms}, {8, 1 * ms}},
                       .waits = {}};
-    analysis::RecordedWork recorded;
-    recorded.columns = {"compute"};
-    recorded.part_of = {Part::own};
-    recorded.ranks = {{&first}, {&second}};
-    recorded.exchanges.resize(2);
-    analysis::Work work = analysis::work_of(recorded);
+    const auto work_of_both = [&] {
+        analysis::RecordedWork recorded = of_steps({first, second});
+        recorded.columns = {"compute"};
+        recorded.part_of = {Part::own};
+        return analysis::work_of(recorded);
+    };
+    analysis::Work work = work_of_both();
     CHECK(part_ms(work, 0, Part::transfer) == 5.0);
     CHECK(part_ms(work, 0, Part::waiting) == 5.0);
     CHECK(part_ms(work, 1, Part::waiting) == 2.0);
     second.calls = {{7, 6 * ms}};  // other calls: all of them together
-    work = analysis::work_of(recorded);
+    work = work_of_both();
     CHECK(part_ms(work, 0, Part::transfer) == 6.0);
     CHECK(part_ms(work, 0, Part::waiting) == 4.0);
 }

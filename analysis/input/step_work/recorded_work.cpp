@@ -1,6 +1,7 @@
 #include "analysis/input/step_work/recorded_work.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -8,48 +9,49 @@ namespace analysis {
 
 namespace {
 
-constexpr std::size_t no_step = SIZE_MAX;
-
 double as_ms(std::int64_t ns)
 {
     return static_cast<double>(ns) / 1e6;
 }
 
+// A rank's row of the tables, while it is made.
+struct RowOfWork {
+    std::array<double, part_count> parts_ms{};
+    std::vector<double> own_ms;
+
+    double& part(Part which) { return parts_ms[static_cast<std::size_t>(which)]; }
+};
+
 // Own work as it was spent; where nothing tells exchanges from own work, all of wait_exchange is waiting.
-RankWork whole(const RecordedWork& recorded, std::size_t rank, const std::vector<std::size_t>& columns, bool waits_only)
+void fill_whole(RowOfWork& row, const RecordedWork& recorded, const WorkOfStep& step,
+                const std::vector<std::size_t>& columns, bool waits_only)
 {
-    RankWork work;
-    const auto rows = static_cast<Eigen::Index>(recorded.ranks[rank].size());
-    work.parts_ms.resize(rows, static_cast<Eigen::Index>(part_count));
-    work.own_ms.resize(rows, static_cast<Eigen::Index>(columns.size()));
-    for (Eigen::Index i = 0; i < rows; ++i) {
-        const WorkOfStep& step = *recorded.ranks[rank][static_cast<std::size_t>(i)];
-        double rest = as_ms(step.end_ns - step.begin_ns);
-        for (std::size_t k = 0; k < columns.size(); ++k) {
-            if (columns[k] >= step.own_ns.size()) continue;
-            const double ms = as_ms(step.own_ns[columns[k]]);
-            const bool waits = waits_only && columns[k] == recorded.wait_column;
-            work.parts_ms(i, column(waits ? Part::waiting : recorded.part_of[columns[k]])) += ms;
-            if (!waits) work.own_ms(i, static_cast<Eigen::Index>(k)) = ms;
-            rest -= ms;
-        }
-        for (const CallTime& call : step.calls) rest -= as_ms(call.ns);
-        work.parts_ms(i, column(Part::rest)) = rest;
+    row.parts_ms.fill(0.0);
+    row.own_ms.assign(columns.size(), 0.0);
+    double rest = as_ms(step.end_ns - step.begin_ns);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        if (columns[k] >= step.own_ns.size()) continue;
+        const double ms = as_ms(step.own_ns[columns[k]]);
+        const bool waits = waits_only && columns[k] == recorded.wait_column;
+        row.part(waits ? Part::waiting : recorded.part_of[columns[k]]) += ms;
+        if (!waits) row.own_ms[k] = ms;
+        rest -= ms;
     }
-    return work;
+    for (const CallTime& call : step.calls) rest -= as_ms(call.ns);
+    row.part(Part::rest) = rest;
 }
 
 // The shortest time of any rank in the calls of MPI of a step, which are matched by their place in it; where ranks made
 // other calls, of all of them together.
-std::int64_t shortest_calls(const RecordedWork& recorded, std::size_t step)
+std::int64_t shortest_calls(const std::vector<WorkOfStep>& ranks)
 {
-    const std::vector<CallTime>& first = recorded.ranks.front()[step]->calls;
+    const std::vector<CallTime>& first = ranks.front().calls;
     std::vector<std::int64_t> shortest;
     for (const CallTime& call : first) shortest.push_back(call.ns);
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     bool alike = true;
-    for (const auto& rank : recorded.ranks) {
-        const std::vector<CallTime>& calls = rank[step]->calls;
+    for (const WorkOfStep& rank : ranks) {
+        const std::vector<CallTime>& calls = rank.calls;
         alike = alike && std::equal(first.begin(), first.end(), calls.begin(), calls.end(),
                                     [](const CallTime& a, const CallTime& b) { return a.region == b.region; });
         std::int64_t sum = 0;
@@ -65,68 +67,72 @@ std::int64_t shortest_calls(const RecordedWork& recorded, std::size_t step)
     return sum;
 }
 
-void split_calls(const RecordedWork& recorded, std::vector<RankWork>& work)
+void split_calls(const std::vector<WorkOfStep>& steps, std::vector<RowOfWork>& rows)
 {
-    for (std::size_t i = 0; i < recorded.ranks.front().size(); ++i) {
-        const std::int64_t shortest = shortest_calls(recorded, i);
-        const auto row = static_cast<Eigen::Index>(i);
-        for (std::size_t r = 0; r < work.size(); ++r) {
-            std::int64_t sum = 0;
-            for (const CallTime& call : recorded.ranks[r][i]->calls) sum += call.ns;
-            work[r].parts_ms(row, column(Part::transfer)) += as_ms(shortest);
-            work[r].parts_ms(row, column(Part::waiting)) += as_ms(sum - shortest);
-        }
+    const std::int64_t shortest = shortest_calls(steps);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        std::int64_t sum = 0;
+        for (const CallTime& call : steps[r].calls) sum += call.ns;
+        rows[r].part(Part::transfer) += as_ms(shortest);
+        rows[r].part(Part::waiting) += as_ms(sum - shortest);
     }
 }
 
-// An exchange of a rank's other thread, and the shortest time of any rank in the one that it is matched with.
-struct MatchedExchange {
-    TimeSpan span;
-    std::size_t step = no_step;  // in which it began
-    std::size_t which = 0;       // of those that began in this step
-    std::int64_t shortest_ns = 0;
+// A rank's exchanges in the order of their begins, matched with those of other ranks step by step.
+struct Matching {
+    const base::LongColumn<TimeSpan>& exchanges;
+    base::LongColumn<std::int64_t>
+        shortest_ns{};      // of any rank in the one that it is matched with, of those up to here
+    std::size_t first = 0;  // that may cover a visit of wait_exchange yet to come
+
+    // The next one that began in the step. Those before it are in none.
+    bool begins_in(const WorkOfStep& step)
+    {
+        for (; shortest_ns.size() < exchanges.size(); shortest_ns.push_back(0)) {
+            const std::int64_t begin_ns = exchanges[shortest_ns.size()].begin_ns;
+            if (step.end_ns <= begin_ns) return false;
+            if (step.begin_ns <= begin_ns) return true;
+        }
+        return false;
+    }
+    std::int64_t next_ns() const
+    {
+        const TimeSpan span = exchanges[shortest_ns.size()];
+        return span.end_ns - span.begin_ns;
+    }
 };
 
-std::vector<std::vector<MatchedExchange>> matched(const RecordedWork& recorded)
+// The n-th exchange of the step with the n-th of every other rank.
+void match(std::vector<Matching>& ranks, const std::vector<WorkOfStep>& steps)
 {
-    std::vector<std::vector<MatchedExchange>> all;
-    std::vector<std::vector<std::int64_t>> shortest(recorded.ranks.front().size());  // [step][which]
-    for (std::size_t r = 0; r < recorded.ranks.size(); ++r) {
-        std::vector<MatchedExchange>& own = all.emplace_back();
-        for (const TimeSpan& span : recorded.exchanges[r]) own.push_back({.span = span});
-        std::sort(own.begin(), own.end(),
-                  [](const MatchedExchange& a, const MatchedExchange& b) { return a.span.begin_ns < b.span.begin_ns; });
-        const auto& steps = recorded.ranks[r];
-        std::size_t step = 0;
-        std::size_t next = 0;
-        for (MatchedExchange& exchange : own) {
-            for (; step < steps.size() && steps[step]->end_ns <= exchange.span.begin_ns; ++step) next = 0;
-            if (step == steps.size() || steps[step]->begin_ns > exchange.span.begin_ns) continue;
-            exchange.step = step;
-            exchange.which = next++;
-            const std::int64_t ns = exchange.span.end_ns - exchange.span.begin_ns;
-            if (shortest[step].size() <= exchange.which) shortest[step].push_back(ns);
-            shortest[step][exchange.which] = std::min(shortest[step][exchange.which], ns);
+    std::vector<std::size_t> with;
+    do {
+        with.clear();
+        std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+        for (std::size_t r = 0; r < ranks.size(); ++r) {
+            if (!ranks[r].begins_in(steps[r])) continue;
+            with.push_back(r);
+            shortest = std::min(shortest, ranks[r].next_ns());
         }
-    }
-    for (auto& own : all)
-        for (MatchedExchange& exchange : own)
-            if (exchange.step != no_step) exchange.shortest_ns = shortest[exchange.step][exchange.which];
-    return all;
+        for (const std::size_t r : with) ranks[r].shortest_ns.push_back(shortest);
+    } while (!with.empty());
 }
 
 // What of a rank's wait_exchange none of its exchanges covers, and is its own work. Where ranks agree on exchanges
 // before they begin, it is what comes after the last one of the step: before that it waits until all agree.
-double own_gaps_ms(const std::vector<MatchedExchange>& exchanges, std::size_t first, const WorkOfStep& step,
+double own_gaps_ms(const base::LongColumn<TimeSpan>& exchanges, std::size_t first, const WorkOfStep& step,
                    const TimeSpan& wait, bool negotiates)
 {
     std::int64_t covered_ns = 0;
     std::int64_t last_end_ns = 0;
-    if (first > 0 && exchanges[first - 1].span.begin_ns >= step.begin_ns)
-        last_end_ns = exchanges[first - 1].span.end_ns;
-    for (std::size_t e = first; e < exchanges.size() && exchanges[e].span.begin_ns < wait.end_ns; ++e) {
-        last_end_ns = exchanges[e].span.end_ns;
-        covered_ns += std::min(wait.end_ns, last_end_ns) - std::max(wait.begin_ns, exchanges[e].span.begin_ns);
+    if (first > 0) {
+        const TimeSpan before = exchanges[first - 1];
+        if (before.begin_ns >= step.begin_ns) last_end_ns = before.end_ns;
+    }
+    for (std::size_t e = first; e < exchanges.size() && exchanges[e].begin_ns < wait.end_ns; ++e) {
+        const TimeSpan span = exchanges[e];
+        last_end_ns = span.end_ns;
+        covered_ns += std::min(wait.end_ns, last_end_ns) - std::max(wait.begin_ns, span.begin_ns);
     }
     if (!negotiates) return as_ms(wait.end_ns - wait.begin_ns - covered_ns);
     if (last_end_ns == 0) return 0.0;
@@ -134,57 +140,115 @@ double own_gaps_ms(const std::vector<MatchedExchange>& exchanges, std::size_t fi
 }
 
 // A rank's wait_exchange by what its exchanges cover of it.
-void split_waits(const RecordedWork& recorded, const std::vector<MatchedExchange>& exchanges, std::size_t rank,
-                 Eigen::Index wait_column, RankWork& work)
+void split_waits(Matching& matching, const WorkOfStep& step, bool negotiates, std::size_t wait_column, RowOfWork& row)
 {
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < recorded.ranks[rank].size(); ++i) {
-        const auto row = static_cast<Eigen::Index>(i);
-        double transfer = 0.0;
-        double gaps = 0.0;
-        for (const TimeSpan& wait : recorded.ranks[rank][i]->waits) {
-            while (first < exchanges.size() && exchanges[first].span.end_ns <= wait.begin_ns) ++first;
-            for (std::size_t e = first; e < exchanges.size() && exchanges[e].span.begin_ns < wait.end_ns; ++e) {
-                const TimeSpan& span = exchanges[e].span;
-                const std::int64_t ns = std::min(wait.end_ns, span.end_ns) - std::max(wait.begin_ns, span.begin_ns);
-                transfer += as_ms(std::min(ns, exchanges[e].shortest_ns));
-            }
-            gaps += own_gaps_ms(exchanges, first, *recorded.ranks[rank][i], wait, recorded.negotiates);
+    const base::LongColumn<TimeSpan>& exchanges = matching.exchanges;
+    const base::LongColumn<std::int64_t>& shortest_ns = matching.shortest_ns;
+    std::size_t& first = matching.first;
+    double transfer = 0.0;
+    double gaps = 0.0;
+    for (const TimeSpan& wait : step.waits) {
+        while (first < exchanges.size() && exchanges[first].end_ns <= wait.begin_ns) ++first;
+        for (std::size_t e = first; e < exchanges.size() && exchanges[e].begin_ns < wait.end_ns; ++e) {
+            const TimeSpan span = exchanges[e];
+            const std::int64_t ns = std::min(wait.end_ns, span.end_ns) - std::max(wait.begin_ns, span.begin_ns);
+            transfer += as_ms(std::min(ns, shortest_ns[e]));
         }
-        const double spent = work.own_ms(row, wait_column);
-        const double own = std::min(gaps, spent);
-        work.own_ms(row, wait_column) = own;
-        work.parts_ms(row, column(Part::own)) += own - spent;
-        work.parts_ms(row, column(Part::transfer)) += transfer;
-        work.parts_ms(row, column(Part::waiting)) += spent - own - transfer;
+        gaps += own_gaps_ms(exchanges, first, step, wait, negotiates);
     }
+    const double spent = row.own_ms[wait_column];
+    const double own = std::min(gaps, spent);
+    row.own_ms[wait_column] = own;
+    row.part(Part::own) += own - spent;
+    row.part(Part::transfer) += transfer;
+    row.part(Part::waiting) += spent - own - transfer;
+}
+
+bool any_calls(const RecordedWork& recorded)
+{
+    return std::any_of(recorded.ranks.begin(), recorded.ranks.end(), [](const WorkOfRank& rank) {
+        return std::any_of(rank.rows.begin(), rank.rows.end(),
+                           [&](std::size_t row) { return rank.work->has_calls(row); });
+    });
+}
+
+template <class T>
+void append_all(const std::vector<T>& values, base::LongColumn<T>& column)
+{
+    for (const T& value : values) column.push_back(value);
+}
+
+template <class T>
+void read_part(const base::LongColumn<T>& column, std::size_t first, std::size_t count, std::vector<T>& values)
+{
+    values.clear();
+    for (std::size_t i = first; i < first + count; ++i) values.push_back(column[i]);
 }
 
 }  // namespace
+
+void WorkOfSteps::append(const WorkOfStep& step)
+{
+    rows_.push_back({step.number,
+                     step.begin_ns,
+                     step.end_ns,
+                     step.signature,
+                     {own_ns_.size(), step.own_ns.size()},
+                     {calls_.size(), step.calls.size()},
+                     {waits_.size(), step.waits.size()}});
+    append_all(step.own_ns, own_ns_);
+    append_all(step.calls, calls_);
+    append_all(step.waits, waits_);
+}
+
+void WorkOfSteps::read(std::size_t row, WorkOfStep& step) const
+{
+    const Row found = rows_[row];
+    step.number = found.number;
+    step.begin_ns = found.begin_ns;
+    step.end_ns = found.end_ns;
+    step.signature = found.signature;
+    read_part(own_ns_, found.own.first, found.own.count, step.own_ns);
+    read_part(calls_, found.calls.first, found.calls.count, step.calls);
+    read_part(waits_, found.waits.first, found.waits.count, step.waits);
+}
 
 Work work_of(const RecordedWork& recorded)
 {
     Work work;
     std::vector<std::size_t> columns;  // of own work
-    Eigen::Index wait_column = -1;
+    std::size_t wait_column = SIZE_MAX;
     for (std::size_t c = 0; c < recorded.columns.size(); ++c) {
         if (recorded.part_of[c] == Part::rest) continue;
-        if (c == recorded.wait_column) wait_column = static_cast<Eigen::Index>(columns.size());
+        if (c == recorded.wait_column) wait_column = columns.size();
         columns.push_back(c);
         work.regions.push_back(recorded.columns[c]);
     }
-    const bool exchanges = std::any_of(recorded.exchanges.begin(), recorded.exchanges.end(),
-                                       [](const auto& of_rank) { return !of_rank.empty(); });
-    const bool calls = std::any_of(recorded.ranks.begin(), recorded.ranks.end(), [](const auto& rank) {
-        return std::any_of(rank.begin(), rank.end(), [](const WorkOfStep* step) { return !step->calls.empty(); });
-    });
-    for (std::size_t r = 0; r < recorded.ranks.size(); ++r)
-        work.ranks.push_back(whole(recorded, r, columns, !exchanges && !calls));
-    if (calls) split_calls(recorded, work.ranks);
-    if (!exchanges || wait_column < 0) return work;
-    const std::vector<std::vector<MatchedExchange>> all = matched(recorded);
-    for (std::size_t r = 0; r < recorded.ranks.size(); ++r)
-        split_waits(recorded, all[r], r, wait_column, work.ranks[r]);
+    const bool exchanges = std::any_of(recorded.ranks.begin(), recorded.ranks.end(),
+                                       [](const WorkOfRank& rank) { return !rank.exchanges.empty(); });
+    const bool calls = any_calls(recorded);
+    const std::size_t ranks = recorded.ranks.size();
+    std::vector<Matching> matching;
+    for (const WorkOfRank& rank : recorded.ranks) matching.push_back({rank.exchanges});
+    std::vector<WorkOfStep> steps(ranks);
+    std::vector<RowOfWork> rows(ranks);
+    work.ranks.resize(ranks);
+    for (std::size_t i = 0; i < recorded.ranks.front().rows.size(); ++i) {
+        for (std::size_t r = 0; r < ranks; ++r) {
+            recorded.ranks[r].work->read(recorded.ranks[r].rows[i], steps[r]);
+            fill_whole(rows[r], recorded, steps[r], columns, !exchanges && !calls);
+        }
+        if (calls) split_calls(steps, rows);
+        if (exchanges && wait_column != SIZE_MAX) {
+            match(matching, steps);
+            for (std::size_t r = 0; r < ranks; ++r)
+                split_waits(matching[r], steps[r], recorded.negotiates, wait_column, rows[r]);
+        }
+        for (std::size_t r = 0; r < ranks; ++r) {
+            work.ranks[r].parts_ms.append_row(rows[r].parts_ms);
+            work.ranks[r].own_ms.append_row(rows[r].own_ms);
+        }
+    }
     return work;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/input/step_work/work.hpp"
+#include "base/columns/long_column.hpp"
 
 #include <cstdint>
 #include <string>
@@ -29,13 +30,49 @@ struct WorkOfStep {
     std::vector<TimeSpan> waits;       // visits of wait_exchange
 };
 
+// Steps in the order of recording, of which there may be more than memory holds.
+class WorkOfSteps {
+ public:
+    void append(const WorkOfStep& step);
+    void read(std::size_t row, WorkOfStep& step) const;  // into what another step was read into before
+
+    std::size_t size() const { return rows_.size(); }
+    std::int64_t number(std::size_t row) const { return rows_[row].number; }
+    std::uint64_t signature(std::size_t row) const { return rows_[row].signature; }
+    bool has_calls(std::size_t row) const { return rows_[row].calls.count > 0; }
+
+ private:
+    struct Values {  // of a column
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+    struct Row {
+        std::int64_t number = 0;
+        std::int64_t begin_ns = 0;
+        std::int64_t end_ns = 0;
+        std::uint64_t signature = 0;
+        Values own;
+        Values calls;
+        Values waits;
+    };
+    base::LongColumn<Row> rows_;
+    base::LongColumn<std::int64_t> own_ns_;
+    base::LongColumn<CallTime> calls_;
+    base::LongColumn<TimeSpan> waits_;
+};
+
+struct WorkOfRank {
+    const WorkOfSteps* work = nullptr;
+    base::LongColumn<std::size_t> rows;         // [step]: its row there
+    base::LongColumn<TimeSpan> exchanges = {};  // of its other threads, by begin
+};
+
 struct RecordedWork {
     std::vector<std::string> columns;
     std::vector<Part> part_of;  // by column
     std::size_t wait_column = SIZE_MAX;
-    bool negotiates = false;                            // ranks agree on exchanges before they begin
-    std::vector<std::vector<const WorkOfStep*>> ranks;  // [rank][step]
-    std::vector<std::vector<TimeSpan>> exchanges;       // [rank], of its other thread
+    bool negotiates = false;  // ranks agree on exchanges before they begin
+    std::vector<WorkOfRank> ranks;
 };
 
 // Rules: work_reader.hpp.

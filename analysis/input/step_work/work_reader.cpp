@@ -1,5 +1,6 @@
 #include "analysis/input/step_work/work_reader.hpp"
 
+#include "base/columns/long_order.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
@@ -7,8 +8,8 @@
 #include <boost/container_hash/hash.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
-#include <unordered_map>
 
 namespace analysis {
 
@@ -27,6 +28,33 @@ bool is_mpi_call(const otf2::Region& region)
 {
     return region.paradigm == otf2::Paradigm::mpi && region.role != otf2::RegionRole::file_io &&
            !region.name.starts_with("MPI_File_");
+}
+
+// A step, by its place in the order of recording.
+struct NumberedRow {
+    std::int64_t number = 0;
+    std::size_t row = 0;
+    auto operator<=>(const NumberedRow&) const = default;
+};
+
+// By number; of those with one number the first comes first.
+base::LongColumn<NumberedRow> in_order_of_numbers(const WorkOfSteps& steps)
+{
+    base::LongColumn<NumberedRow> rows;
+    bool ordered = true;
+    for (std::size_t row = 0; row < steps.size(); ++row) {
+        const std::int64_t number = steps.number(row);
+        ordered = ordered && (rows.empty() || rows.back().number <= number);
+        rows.push_back({number, row});
+    }
+    return ordered ? rows : base::sorted(rows, std::less<NumberedRow>{});
+}
+
+// Several threads of a rank are read one after the other.
+base::LongColumn<TimeSpan> in_order_of_begins(const base::LongColumn<TimeSpan>& spans)
+{
+    const auto earlier = [](const TimeSpan& a, const TimeSpan& b) { return a.begin_ns < b.begin_ns; };
+    return std::is_sorted(spans.begin(), spans.end(), earlier) ? spans : base::sorted(spans, earlier);
 }
 
 }  // namespace
@@ -127,7 +155,10 @@ void WorkReader::end_call(Place& place, std::uint32_t region)
 void WorkReader::begin_step(const otf2::At& at, std::optional<std::int64_t> number)
 {
     Place& place = places_[at.location];
-    place.step = {};
+    place.step.signature = 0;
+    place.step.own_ns.clear();
+    place.step.calls.clear();
+    place.step.waits.clear();
     place.step.number = number.value_or(static_cast<std::int64_t>(place.steps.size()));
     place.step.begin_ns = at.time_ns;
     place.last_ns = at.time_ns;
@@ -150,8 +181,7 @@ void WorkReader::end_step(const otf2::At& at)
     }
     add_outside(place, column_end_, "(end of step)");
     place.step.end_ns = at.time_ns;
-    place.steps.push_back(std::move(place.step));
-    place.step = {};
+    place.steps.append(place.step);
     place.in_step = false;
 }
 
@@ -209,17 +239,19 @@ void WorkReader::metric(const otf2::At& at, std::uint32_t metric, const otf2::Me
     cpu.last = value.as_double();
 }
 
-WorkReader::StepsOfRank WorkReader::find(std::uint32_t location, const base::LongColumn<std::int64_t>& numbers) const
+base::LongColumn<std::size_t> WorkReader::rows_of(std::uint32_t location,
+                                                  const base::LongColumn<std::int64_t>& numbers) const
 {
-    std::unordered_map<std::int64_t, const WorkOfStep*> by_number;
-    for (const WorkOfStep& step : places_[location].steps) by_number.emplace(step.number, &step);
-    StepsOfRank found;
+    const base::LongColumn<NumberedRow> by_number = in_order_of_numbers(places_[location].steps);
+    base::LongColumn<std::size_t> rows;
+    std::size_t at = 0;
     for (const std::int64_t number : numbers) {
-        const auto step = by_number.find(number);
-        if (step == by_number.end()) base::fail("step ", number, " is there without what it was made of");
-        found.push_back(step->second);
+        while (at < by_number.size() && by_number[at].number < number) ++at;
+        if (at == by_number.size() || by_number[at].number != number)
+            base::fail("step ", number, " is there without what it was made of");
+        rows.push_back(by_number[at].row);
     }
-    return found;
+    return rows;
 }
 
 Work WorkReader::work(const base::LongColumn<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const
@@ -232,8 +264,8 @@ Work WorkReader::work(const base::LongColumn<std::int64_t>& numbers, const std::
     if (has_phases_ && waits != columns_.end())
         recorded.wait_column = static_cast<std::size_t>(waits - columns_.begin());
     for (const std::uint32_t location : locations) {
-        recorded.ranks.push_back(find(location, numbers));
-        recorded.exchanges.push_back(exchanges_[process_of(location)]);
+        recorded.ranks.push_back({&places_[location].steps, rows_of(location, numbers),
+                                  in_order_of_begins(exchanges_[process_of(location)])});
     }
     Work work = work_of(recorded);
     for (std::size_t r = 0; r < locations.size(); ++r) work.ranks[r].cpu_share = places_[locations[r]].cpu.per_ns();
@@ -244,7 +276,7 @@ std::vector<std::uint64_t> WorkReader::signatures(const base::LongColumn<std::in
                                                   std::uint32_t location) const
 {
     std::vector<std::uint64_t> all;
-    for (const WorkOfStep* step : find(location, numbers)) all.push_back(step->signature);
+    for (const std::size_t row : rows_of(location, numbers)) all.push_back(places_[location].steps.signature(row));
     return all;
 }
 

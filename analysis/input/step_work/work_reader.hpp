@@ -66,9 +66,8 @@ class WorkReader : public otf2::StepObserver {
         bool call_counts = false;  // began in this step
         Count cpu;
         WorkOfStep step;
-        std::vector<WorkOfStep> steps;
+        WorkOfSteps steps;
     };
-    using StepsOfRank = std::vector<const WorkOfStep*>;  // [step]
 
     std::size_t column_named(const std::string& name);
     std::size_t column_of(const Place& place);
@@ -77,7 +76,7 @@ class WorkReader : public otf2::StepObserver {
     void add_outside(Place& place, std::size_t& column, const std::string& where);
     void end_call(Place& place, std::uint32_t region);
     void close(Place& place, std::size_t level, const otf2::At& at);
-    StepsOfRank find(std::uint32_t location, const base::LongColumn<std::int64_t>& numbers) const;
+    base::LongColumn<std::size_t> rows_of(std::uint32_t location, const base::LongColumn<std::int64_t>& numbers) const;
     std::size_t process_of(std::uint32_t location) const;
 
     const otf2::Archive& archive_;
@@ -95,9 +94,9 @@ class WorkReader : public otf2::StepObserver {
     std::uint32_t wait_region_ = otf2::nowhere;
     std::uint32_t cpu_metric_ = otf2::nowhere;
     std::vector<std::string> columns_;
-    std::vector<Place> places_;                     // by location
-    std::vector<std::vector<TimeSpan>> exchanges_;  // by process, in the order of time
-    std::vector<std::int64_t> exchange_begin_ns_;   // by location
+    std::vector<Place> places_;                          // by location
+    std::vector<base::LongColumn<TimeSpan>> exchanges_;  // by process, in the order of recording
+    std::vector<std::int64_t> exchange_begin_ns_;        // by location
 };
 
 }  // namespace analysis
