@@ -82,6 +82,7 @@ inline constexpr const char* factors = "crosstalk::factors";
 inline constexpr const char* computes_while_stopped = "crosstalk::computes_while_stopped";
 inline constexpr const char* cpus = "crosstalk::cpus";      // of a location: those its thread is bound to
 inline constexpr const char* stream = "crosstalk::stream";  // .. or its number on its accelerator
+inline constexpr const char* thread = "crosstalk::thread";  // .. or the system's number of its thread
 inline constexpr const char* gpu_activities = "crosstalk::gpu_activities";  // of a process: those in the archive ..
 inline constexpr const char* gpu_dropped = "crosstalk::gpu_dropped";        // .. those that the recording dropped
 inline constexpr const char* gpu_late = "crosstalk::gpu_late";              // .. those that came too late for their row

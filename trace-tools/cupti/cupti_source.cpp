@@ -264,6 +264,8 @@ void record_no_more()
 
 const char* start(gpu::ActivitySink& into)
 {
+    // As the trace knows threads; not as POSIX does.
+    static_cast<void>(cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
     if (const CUptiResult code = cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
         code != CUPTI_SUCCESS)
         return reason("hand over its buffers", code);

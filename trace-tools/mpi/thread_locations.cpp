@@ -4,6 +4,10 @@
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
 
+#include <string>
+
+#include <unistd.h>
+
 namespace otf2 {
 
 namespace {
@@ -12,7 +16,8 @@ Recorder::Placement bound_as_this_thread()
 {
     return {.kind = LocationKind::cpu_thread,
             .accelerator = {},
-            .properties = {{base::property::cpus, base::format_cpus(base::affinity_of(0))}}};
+            .properties = {{base::property::cpus, base::format_cpus(base::affinity_of(0))},
+                           {base::property::thread, std::to_string(::gettid())}}};
 }
 
 }  // namespace

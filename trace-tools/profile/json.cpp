@@ -142,6 +142,22 @@ Json communicators(const Archive& archive, const Profile& profile)
     return all;
 }
 
+Json devices(const Summary& summary)
+{
+    Json all = Json::array();
+    for (const DeviceProfile& device : summary.devices)
+        all.push_back({{"name", device.name},
+                       {"process", index(device.user)},
+                       {"streams", device.streams},
+                       {"kernels", device.kernels},
+                       {"launched", device.launched},
+                       {"wall_ns", device.wall_ns},
+                       {"busy_ns", device.busy_ns},
+                       {"exchange_ns", device.exchange_ns},
+                       {"copy_ns", device.copy_ns}});
+    return all;
+}
+
 }  // namespace
 
 void write_json(std::ostream& out, const Summary& summary)
@@ -163,7 +179,8 @@ void write_json(std::ostream& out, const Summary& summary)
                    {"locations", locations(archive, profile)},
                    {"regions", regions(archive, profile)},
                    {"metrics", metrics(archive, profile)},
-                   {"communicators", communicators(archive, profile)}};
+                   {"communicators", communicators(archive, profile)},
+                   {"gpus", devices(summary)}};
     // What is no UTF-8 in a name becomes U+FFFD.
     out << all.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }

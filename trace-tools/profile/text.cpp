@@ -131,6 +131,20 @@ void print_gpu_properties(std::ostream& out, const Archive& archive)
     }
 }
 
+void print_devices(std::ostream& out, const Summary& summary)
+{
+    if (summary.devices.empty()) return;
+    std::vector<std::vector<std::string>> rows{
+        {"GPU", "of rank", "streams", "kernels", "computing ms", "%", "exchange ms", "copies ms"}};
+    for (const DeviceProfile& device : summary.devices)
+        rows.push_back({shown(device.name),
+                        device.user == nowhere ? "-" : shown(summary.archive.processes[device.user].name),
+                        std::to_string(device.streams.size()), std::to_string(device.kernels), in_ms(device.busy_ns),
+                        percent_of(device.busy_ns, device.wall_ns), in_ms(device.exchange_ns), in_ms(device.copy_ns)});
+    out << "\nGPUs\n";
+    print_table(out, rows);
+}
+
 // Streams are known by their kind: those of CUDA, HIP and whatever else has accelerators.
 void print_gpus(std::ostream& out, const Archive& archive, const Profile& profile)
 {
@@ -234,6 +248,7 @@ void write_text(std::ostream& out, const Summary& summary)
     print_header(out, summary.archive);
     print_nodes(out, summary.archive);
     print_locations(out, summary.archive, summary.profile);
+    print_devices(out, summary);
     print_gpus(out, summary.archive, summary.profile);
     print_regions(out, summary.archive, summary.profile);
     print_metrics(out, summary.archive, summary.profile);

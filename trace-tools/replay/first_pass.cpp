@@ -2,6 +2,7 @@
 
 #include "base/words.hpp"
 #include "trace-tools/otf2/aside/handover.hpp"
+#include "trace-tools/otf2/read/fan_out.hpp"
 #include "trace-tools/steps/use_of_regions.hpp"
 
 #include <algorithm>
@@ -120,9 +121,14 @@ std::vector<std::string> FirstPass::oddities() const
     return all;
 }
 
-void replay_archive(FirstPass& first, MpiReplay& replay, const char* program)
+void replay_archive(FirstPass& first, MpiReplay& replay, const char* program, otf2::Visitor* beside)
 {
-    first.replay(replay);
+    if (beside == nullptr) {
+        first.replay(replay);
+    } else {
+        otf2::FanOut both{beside, &replay};
+        first.replay(both);
+    }
     replay.finish();
     for (const std::vector<std::string>& list : {first.oddities(), replay.problems()})
         for (const std::string& one : list) std::cerr << program << ": " << base::printable(one) << '\n';

@@ -48,7 +48,8 @@ class FirstPass {
     std::optional<otf2::EventsAside> events_;
 };
 
-// Replays all events and finishes. Prints each oddity as a line on stderr that begins with `program`.
-void replay_archive(FirstPass& first, MpiReplay& replay, const char* program);
+// Replays all events, which `beside` sees too unless it is null, and finishes. Prints each oddity as a line on stderr
+// that begins with `program`.
+void replay_archive(FirstPass& first, MpiReplay& replay, const char* program, otf2::Visitor* beside = nullptr);
 
 }  // namespace replay

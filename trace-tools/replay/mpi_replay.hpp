@@ -95,6 +95,8 @@ class MpiReplay : public otf2::Visitor {
     void send_complete(const otf2::At& at, std::uint64_t request) override;
     void receive_request(const otf2::At& at, std::uint64_t request) override;
     void receive(const otf2::At& at, const otf2::MessageRecord& message) override;
+    void transfer_begin(const otf2::At& at) override;
+    void transfer_end(const otf2::At& at) override;
 
  private:
     struct Engine;

@@ -143,6 +143,11 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
     return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType)
+{
+    return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind)
 {
     return CUPTI_SUCCESS;

@@ -2,6 +2,7 @@
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
+#include "trace-tools/accelerators/gpu_steps.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/profile/summary.hpp"
 
@@ -22,6 +23,29 @@ otf2::Profile profile(otf2::Reader& reader, int threads)
     for (otf2::Profile& part : parts) part.finish();
     for (; parts.size() > 1; parts.pop_back()) parts.front().add(parts.back());
     return std::move(parts.front());
+}
+
+// GPUs need all events in the order of time, so the archive is read again.
+std::vector<otf2::DeviceProfile> devices(otf2::Reader& reader)
+{
+    const gpu::Accelerators accelerators{reader.archive()};
+    std::vector<otf2::DeviceProfile> found;
+    if (!accelerators.any()) return found;
+    gpu::GpuSteps run{reader.archive(), accelerators, {}, [&](const gpu::GpuStep& all) {
+                          const gpu::Device& device = accelerators.devices[all.device];
+                          found.push_back({.name = device.name,
+                                           .user = device.user,
+                                           .streams = device.streams,
+                                           .kernels = all.kernels,
+                                           .launched = all.launched,
+                                           .wall_ns = all.wall,
+                                           .busy_ns = all.busy,
+                                           .exchange_ns = all.exchange,
+                                           .copy_ns = all.copy});
+                      }};
+    reader.read(run);
+    run.finish();
+    return found;
 }
 
 }  // namespace
@@ -55,7 +79,8 @@ try {
     return otf2::confined("trace-info", otf2::limits_for(anchor), [&] {
         otf2::Reader reader{anchor};
         const otf2::Profile found = profile(reader, threads);
-        const otf2::Summary summary = otf2::summary(reader, found);
+        otf2::Summary summary = otf2::summary(reader, found);
+        if (summary.sound()) summary.devices = devices(reader);
         otf2::getting_on();
         if (json)
             otf2::write_json(std::cout, summary);

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/system/conveyor.hpp"
 #include "base/words.hpp"
+#include "trace-tools/accelerators/gpu_report.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/replay/first_pass.hpp"
@@ -114,7 +115,10 @@ void print(const Waits& waits, const replay::MpiReplay& replay, const std::vecto
 {
     if (!found) {
         std::cout << "no MPI in this " << (part.empty() ? "archive" : "part")
-                  << ": no wait states and no efficiencies\n";
+                  << (waits.empty() ? ": no wait states and no efficiencies\n" : ": no efficiencies\n");
+        for (const auto& [pattern, wait] : waits)
+            std::cout << replay::wait_state(pattern).cube_name << ": " << seconds(wait.all.ns) << " s in "
+                      << wait.all.count << " calls, most on " << longest(wait, archive, ranks).rank << '\n';
         return;
     }
     const replay::RunTime run = replay::run_time(replay);
@@ -189,8 +193,10 @@ class Tables {
             return;
         }
         const auto& [key, sum] = std::get<WaitRow>(row);
-        waits_->row(replay::wait_state(key.pattern).cube_name, communicators_[key.communicator], regions_[key.where],
-                    ranks_[key.location], key.step, base::CsvSeconds{sum.ns}, sum.count);
+        static const base::CsvText none{""};
+        const base::CsvText& communicator = key.communicator == otf2::nowhere ? none : communicators_[key.communicator];
+        waits_->row(replay::wait_state(key.pattern).cube_name, communicator, regions_[key.where], ranks_[key.location],
+                    key.step, base::CsvSeconds{sum.ns}, sum.count);
     }
 
     std::filesystem::path directory_;
@@ -225,18 +231,23 @@ int analyse(const ArchiveTool& tool)
         total.of_location[key.location].ns += sum.ns;
         total.of_location[key.location].count += sum.count;
     };
+    const otf2::Part part = otf2::part_of(reader, tool.part);
+    gpu::Report gpus{archive, tool.anchor, {.region = tool.step_region, .from = ""}, part, tool.out()};
     replay::MpiReplay replay{archive,
                              first.take_started(),
                              {.critical_path = true,
                               .step_region = step,
                               .phases = [&](const replay::PhaseTime& phase) { tables.phase(phase); },
-                              .part = otf2::part_of(reader, tool.part),
+                              .part = part,
                               .threads = tool.threads.count},
                              add_wait};
-    replay::replay_archive(first, replay, tool.name);
+    replay::replay_archive(first, replay, tool.name, gpus.visitor());
     const std::optional<replay::Efficiencies> found = replay::efficiencies(replay.times());
     tables.finish(replay, found);
+    gpus.finish();
     print(totals, replay, ranks, archive, found, tool.part.text());
+    std::fflush(stdout);
+    gpus.print(std::cout);
     return base::exit_fine;
 }
 

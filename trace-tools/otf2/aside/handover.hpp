@@ -58,6 +58,8 @@ class Handover : public Visitor {
     void receive_request(const At& at, std::uint64_t request) override { add(at, ReceiveRequest{request}); }
     void receive(const At& at, const MessageRecord& message) override { add(at, Receive{message}); }
     void buffer_flush(const At& at, std::int64_t end_ns) override { add(at, BufferFlush{end_ns}); }
+    void transfer_begin(const At& at) override { add(at, TransferBegin{}); }
+    void transfer_end(const At& at) override { add(at, TransferEnd{}); }
     void other(const At& at) override { add(at, Other{}); }
 
  private:
@@ -103,12 +105,14 @@ class Handover : public Visitor {
     struct BufferFlush {
         std::int64_t end_ns;
     };
+    struct TransferBegin {};
+    struct TransferEnd {};
     struct Other {};
 
     struct Event {
         At at;
         std::variant<Enter, Leave, Metric, CollectiveBegin, CollectiveEnd, CollectiveRequest, CollectiveComplete, Send,
-                     SendComplete, ReceiveRequest, Receive, BufferFlush, Other>
+                     SendComplete, ReceiveRequest, Receive, BufferFlush, TransferBegin, TransferEnd, Other>
             what;
     };
     struct Attribute {
@@ -183,6 +187,8 @@ class Handover : public Visitor {
             void operator()(const ReceiveRequest& e) const { self.visitor_.receive_request(at, e.request); }
             void operator()(const Receive& e) const { self.visitor_.receive(at, e.message); }
             void operator()(const BufferFlush& e) const { self.visitor_.buffer_flush(at, e.end_ns); }
+            void operator()(const TransferBegin&) const { self.visitor_.transfer_begin(at); }
+            void operator()(const TransferEnd&) const { self.visitor_.transfer_end(at); }
             void operator()(const Other&) const { self.visitor_.other(at); }
         };
         std::visit(Overloads{*this, at, attributes}, event.what);

@@ -89,4 +89,16 @@ std::optional<std::string_view> EventAttributes::text(std::uint32_t attribute) c
     return references.texts[index];
 }
 
+std::optional<std::uint64_t> EventAttributes::location() const
+{
+    for (std::uint32_t i = 0; i < size(); ++i) {
+        OTF2_AttributeRef id = 0;
+        OTF2_Type type = OTF2_TYPE_NONE;
+        OTF2_AttributeValue value{};
+        if (OTF2_AttributeList_GetAttributeByIndex(list_, i, &id, &type, &value) != OTF2_SUCCESS) return {};
+        if (type == OTF2_TYPE_LOCATION) return value.locationRef;
+    }
+    return {};
+}
+
 }  // namespace otf2

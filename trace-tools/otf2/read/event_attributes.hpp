@@ -16,6 +16,8 @@ class EventAttributes {
     std::optional<std::uint64_t> number(std::uint32_t attribute) const;
     std::optional<double> real(std::uint32_t attribute) const;  // any number
     std::optional<std::string_view> text(std::uint32_t attribute) const;
+    // OTF2's number of the location that the first attribute which refers to one refers to.
+    std::optional<std::uint64_t> location() const;
 
  private:
     friend class EventSource;

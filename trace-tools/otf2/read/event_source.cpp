@@ -159,6 +159,17 @@ void EventSource::buffer_flush(const At& at, OTF2_AttributeList*, OTF2_TimeStamp
     visitor_.buffer_flush(at, references_.time_ns(end));
 }
 
+void EventSource::transfer_begin(const At& at, OTF2_AttributeList*, OTF2_RmaWinRef, std::uint32_t, std::uint64_t,
+                                 std::uint64_t)
+{
+    visitor_.transfer_begin(at);
+}
+
+void EventSource::transfer_end(const At& at, OTF2_AttributeList*, OTF2_RmaWinRef, std::uint64_t)
+{
+    visitor_.transfer_end(at);
+}
+
 void EventSource::of_unknown_kind(const At& at, OTF2_AttributeList*)
 {
     ++unknown_;
@@ -215,10 +226,10 @@ EventCallbacks::EventCallbacks()
     OTHER(RmaReleaseLock)
     OTHER(RmaSync)
     OTHER(RmaWaitChange)
-    OTHER(RmaPut)
-    OTHER(RmaGet)
+    HANDLED(RmaPut, transfer_begin)
+    HANDLED(RmaGet, transfer_begin)
     OTHER(RmaAtomic)
-    OTHER(RmaOpCompleteBlocking)
+    HANDLED(RmaOpCompleteBlocking, transfer_end)
     OTHER(RmaOpCompleteNonBlocking)
     OTHER(RmaOpTest)
     OTHER(RmaOpCompleteRemote)

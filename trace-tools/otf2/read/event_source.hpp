@@ -88,6 +88,9 @@ class EventSource {
     void receive_complete(const At& at, OTF2_AttributeList*, std::uint32_t sender, OTF2_CommRef communicator,
                           std::uint32_t tag, std::uint64_t bytes, std::uint64_t request);
     void buffer_flush(const At& at, OTF2_AttributeList*, OTF2_TimeStamp end);
+    void transfer_begin(const At& at, OTF2_AttributeList*, OTF2_RmaWinRef window, std::uint32_t remote,
+                        std::uint64_t bytes, std::uint64_t matching);
+    void transfer_end(const At& at, OTF2_AttributeList*, OTF2_RmaWinRef window, std::uint64_t matching);
     void of_unknown_kind(const At& at, OTF2_AttributeList*);
 
     const Archive& archive_;

@@ -60,6 +60,14 @@ class FanOut : public Visitor {
     {
         for (Visitor* one : visitors_) one->buffer_flush(at, end_ns);
     }
+    void transfer_begin(const At& at) override
+    {
+        for (Visitor* one : visitors_) one->transfer_begin(at);
+    }
+    void transfer_end(const At& at) override
+    {
+        for (Visitor* one : visitors_) one->transfer_end(at);
+    }
     void other(const At& at) override
     {
         for (Visitor* one : visitors_) one->other(at);

@@ -76,6 +76,8 @@ class Visitor {
     virtual void receive_request(const At&, std::uint64_t /*request*/) {}
     virtual void receive(const At&, const MessageRecord&) {}  // with a request: the completion of an MPI_Irecv
     virtual void buffer_flush(const At&, std::int64_t /*end_ns*/) {}
+    virtual void transfer_begin(const At& at) { other(at); }  // one-sided: Score-P's copies from and to a GPU
+    virtual void transfer_end(const At& at) { other(at); }
     virtual void other(const At&) {}  // every event of another kind
 };
 

@@ -191,6 +191,16 @@ void Spill::buffer_flush(const At& at, std::int64_t end_ns)
     put(difference(end_ns, at.time_ns));
 }
 
+void Spill::transfer_begin(const At& at)
+{
+    begin(Kind::transfer_begin, at);
+}
+
+void Spill::transfer_end(const At& at)
+{
+    begin(Kind::transfer_end, at);
+}
+
 void Spill::other(const At& at)
 {
     begin(Kind::other, at);

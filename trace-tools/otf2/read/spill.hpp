@@ -44,6 +44,8 @@ class Spill : public Visitor {
     void receive_request(const At& at, std::uint64_t request) override;
     void receive(const At& at, const MessageRecord& message) override;
     void buffer_flush(const At& at, std::int64_t end_ns) override;
+    void transfer_begin(const At& at) override;
+    void transfer_end(const At& at) override;
     void other(const At& at) override;
 
  private:

@@ -28,6 +28,8 @@ enum class Spill::Kind : std::uint8_t {
     receive_request,
     receive,
     buffer_flush,
+    transfer_begin,
+    transfer_end,
     other,
 };
 

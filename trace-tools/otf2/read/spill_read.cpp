@@ -81,6 +81,10 @@ class Spill::Cursor {
                 return visitor.receive(at, message());
             case Kind::buffer_flush:
                 return visitor.buffer_flush(at, later(at.time_ns, number()));
+            case Kind::transfer_begin:
+                return visitor.transfer_begin(at);
+            case Kind::transfer_end:
+                return visitor.transfer_end(at);
             case Kind::other:
                 return visitor.other(at);
         }

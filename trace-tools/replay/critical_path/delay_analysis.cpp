@@ -117,6 +117,13 @@ HandoffSnapshot DelayAnalysis::hand_off(std::uint32_t location)
     return {.ns = own.known_ns, .path = own.path.position(), .context = own.context};
 }
 
+HandoffSnapshot DelayAnalysis::hand_over(std::uint32_t location)
+{
+    LocationAnalysis& own = locations_[location];
+    end_interval(own, {.location = location, .end_ns = own.known_ns});
+    return hand_off(location);
+}
+
 void DelayAnalysis::start_task(std::uint32_t location, const HandoffSnapshot& creator, std::int64_t idle_since_ns,
                                std::uint32_t idle_in)
 {

@@ -75,6 +75,8 @@ class DelayAnalysis {
     // Tasks between threads of one process. Both threads share one delay context: waiting for each other has no delay
     // costs.
     HandoffSnapshot hand_off(std::uint32_t location);
+    // The same where there are many: what was done until then is an interval, so that a copy of it takes no time.
+    HandoffSnapshot hand_over(std::uint32_t location);
     // The location starts the task of `creator`. It was idle in `idle_in` since `idle_since_ns`, which counts from the
     // handoff on.
     void start_task(std::uint32_t location, const HandoffSnapshot& creator, std::int64_t idle_since_ns,

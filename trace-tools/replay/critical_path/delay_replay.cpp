@@ -63,6 +63,11 @@ Handoff DelayReplay::hand_off(std::uint32_t location)
     return {.location = location, .snapshot = taken(HandOff{location, nullptr}, handoff_places_)};
 }
 
+Handoff DelayReplay::hand_over(std::uint32_t location)
+{
+    return {.location = location, .snapshot = taken(HandOff{location, nullptr, true}, handoff_places_)};
+}
+
 void DelayReplay::finish()
 {
     if (!stage_) return;

@@ -67,6 +67,7 @@ class DelayReplay {
 
     // Only while enabled.
     Handoff hand_off(std::uint32_t location);
+    Handoff hand_over(std::uint32_t location);
     void start_task(std::uint32_t location, const Handoff& creator, std::int64_t idle_since_ns, std::uint32_t idle_in)
     {
         carry_out(StartTask{location, idle_in, idle_since_ns, creator.snapshot.get()});
@@ -127,7 +128,11 @@ class DelayReplay {
     struct HandOff {
         std::uint32_t location;
         HandoffSnapshot* snapshot;
-        HandoffSnapshot taken(DelayAnalysis& analysis) const { return analysis.hand_off(location); }
+        bool over = false;
+        HandoffSnapshot taken(DelayAnalysis& analysis) const
+        {
+            return over ? analysis.hand_over(location) : analysis.hand_off(location);
+        }
         void operator()(DelayAnalysis& analysis) const { *snapshot = taken(analysis); }
     };
     struct StartTask {

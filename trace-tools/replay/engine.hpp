@@ -1,0 +1,279 @@
+// The inside of a replay: what it follows at each location, and which of its parts an event goes to.
+#pragma once
+
+#include "base/contract/trace_names.hpp"
+#include "trace-tools/accelerators/stream_replay.hpp"
+#include "trace-tools/profile/time_sums.hpp"
+#include "trace-tools/replay/collective_replay.hpp"
+#include "trace-tools/replay/message_replay.hpp"
+#include "trace-tools/replay/mpi_replay.hpp"
+#include "trace-tools/replay/replay_state.hpp"
+#include "trace-tools/replay/started_requests.hpp"
+#include "trace-tools/replay/task_replay.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace replay {
+
+// Of a region. beside_gpu: work, in an archive with streams of GPUs.
+enum class Kind : std::uint8_t { work, mpi, task_create, task, task_wait, thread_barrier, beside_gpu };
+
+// OpenMP's tasks are not analysed: the threads that wait execute them.
+Kind kind_of(const otf2::Region& region);
+
+struct OpenRegion {
+    std::uint32_t region = 0;
+    std::uint32_t where = 0;
+    bool is_step = false;
+};
+
+struct CallStack {
+    std::vector<OpenRegion> open;
+    std::int64_t first_ns = INT64_MIN;
+    std::int64_t last_ns = 0;  // previous event
+    std::int64_t steps = 0;    // visits of Options::step_region
+    otf2::TimeSums exclusive;
+    std::int64_t mpi_ns = 0;
+    bool calls_mpi = false;
+    Kind outside = Kind::work;  // what time outside of all regions is; of a stream thread_barrier: idle
+
+    // The current step:
+    std::size_t step_depth = 0;  // open regions, with the step's own
+    std::int64_t step_ns = 0;    // its begin
+    std::int64_t phase_ns = 0;   // begin of its current phase
+    otf2::TimeSums phases;
+
+    std::uint32_t where() const { return open.empty() ? otf2::nowhere : open.back().where; }
+};
+
+struct MpiReplay::Engine {
+    Engine(const otf2::Archive& archive, Options how, Sink sink, StartedRequests started)
+        : options{std::move(how)},
+          step_attribute{archive.find_attribute(base::attribute::step)},
+          stacks(archive.locations.size()),
+          replay{archive, options.part, options.critical_path, options.threads, std::move(sink)},
+          collectives{replay, std::move(started.collectives)},
+          messages{replay, std::move(started.receives)},
+          tasks{replay},
+          streams{archive, replay.delays},
+          follows_work{options.critical_path || streams.any()}
+    {
+        for (const otf2::Region& region : archive.regions) {
+            kinds.push_back(kind_of(region));
+            initialises.push_back(region.name == "MPI_Init" || region.name == "MPI_Init_thread");
+        }
+        if (!streams.any()) return;
+        for (Kind& kind : kinds)
+            if (kind == Kind::work || (!options.critical_path && kind != Kind::mpi)) kind = Kind::beside_gpu;
+        for (std::uint32_t location = 0; location < stacks.size(); ++location)
+            if (streams.is_stream(location)) stacks[location].outside = Kind::thread_barrier;
+        steps_on.resize(archive.processes.size(), otf2::nowhere);
+    }
+
+    Options options;
+    std::optional<std::uint32_t> step_attribute;
+    std::vector<Kind> kinds;        // by region
+    std::vector<bool> initialises;  // by region: MPI_Init
+    std::vector<CallStack> stacks;  // by location
+    std::int64_t first_ns = INT64_MIN;
+    bool named_is_numbered = false;             // Options::step_region has an attribute `step`
+    std::uint32_t with_phases = otf2::nowhere;  // region of the steps that have phases
+    ReplayState replay;
+    CollectiveReplay collectives;
+    MessageReplay messages;
+    TaskReplay tasks;
+    gpu::StreamReplay streams;
+    bool follows_work;                    // looks at work outside of MPI: at tasks, or at calls for GPUs
+    std::vector<std::uint32_t> steps_on;  // by process: where its steps are; only beside GPUs
+
+    std::int64_t run_ns(std::uint32_t location) const
+    {
+        const CallStack& stack = stacks[location];
+        return stack.first_ns == INT64_MIN ? 0 : options.part.within(location, stack.first_ns, stack.last_ns);
+    }
+
+    // Processes that call MPI. `in_part`: only those with time in the part.
+    std::set<std::uint32_t> callers(bool in_part) const
+    {
+        std::set<std::uint32_t> processes;
+        for (std::uint32_t location = 0; location < stacks.size(); ++location)
+            if (stacks[location].calls_mpi && (!in_part || run_ns(location) > 0))
+                processes.insert(replay.process_of(location));
+        return processes;
+    }
+
+    // Accounts for the time since the location's previous event.
+    CallStack& account(const otf2::At& at)
+    {
+        CallStack& stack = stacks[at.location];
+        if (stack.first_ns == INT64_MIN) {
+            if (first_ns == INT64_MIN) first_ns = at.time_ns;  // of all locations: events come in the order of time
+            stack.first_ns = at.time_ns;
+            stack.last_ns = at.time_ns;
+            replay.delays.begin(at.location, first_ns);
+        }
+        if (replay.locations[at.location].in_mpi == 0) {
+            const std::uint32_t where = stack.where();
+            stack.exclusive.add(where, options.part.within(at.location, stack.last_ns, at.time_ns));
+            const Kind kind = stack.open.empty() ? stack.outside : kinds[stack.open.back().region];
+            if (replay.delays.enabled() && kind == Kind::task_wait)
+                tasks.end_wait(at.location, at.time_ns, where);
+            else if (kind == Kind::thread_barrier)
+                replay.delays.idle_until(at.location, at.time_ns, where);
+            else if (kind != Kind::beside_gpu || !end_wait_for_stream(at, where))
+                replay.delays.work_until(at.location, at.time_ns, where);
+        }
+        stack.last_ns = at.time_ns;
+        return stack;
+    }
+
+    // The thread whose path the location's calls are on, brought up to now.
+    std::uint32_t thread_now(const otf2::At& at)
+    {
+        const std::uint32_t thread = streams.thread_of(at.location);
+        if (thread == at.location || stacks[thread].first_ns == INT64_MIN || replay.locations[thread].in_mpi > 0)
+            return at.location;
+        if (!streams.end_wait(at.location, thread, at.time_ns, stacks[thread].where()))
+            replay.delays.work_until(thread, at.time_ns, stacks[thread].where());
+        return thread;
+    }
+
+    bool end_wait_for_stream(const otf2::At& at, std::uint32_t where)
+    {
+        return streams.thread_of(at.location) == at.location &&
+               streams.end_wait(at.location, at.location, at.time_ns, where);
+    }
+
+    std::optional<std::uint64_t> step_number(CallStack& stack, std::uint32_t region,
+                                             const otf2::EventAttributes& attributes)
+    {
+        const bool has_attributes = step_attribute && attributes.size() > 0;
+        const auto number = has_attributes ? attributes.number(*step_attribute) : std::nullopt;
+        if (region == options.step_region) {
+            named_is_numbered |= number.has_value();
+            return number ? number : stack.steps++;
+        }
+        return options.step_region == otf2::nowhere || named_is_numbered ? number : std::nullopt;
+    }
+
+    void begin_step(const otf2::At& at, std::uint64_t number)
+    {
+        CallStack& stack = stacks[at.location];
+        LocationState& own = replay.locations[at.location];
+        own.step = static_cast<std::int64_t>(number);
+        if (with_phases == otf2::nowhere) with_phases = stack.open.back().region;
+        stack.step_depth = stack.open.size();
+        stack.step_ns = at.time_ns;
+        stack.phases.clear();
+        replay.waits.begin_step(at.location, own.step);
+        if (!steps_on.empty() && replay.process_of(at.location) < steps_on.size())
+            steps_on[replay.process_of(at.location)] = at.location;
+    }
+
+    void leave_innermost(const otf2::At& at)
+    {
+        CallStack& stack = stacks[at.location];
+        const OpenRegion open = stack.open.back();
+        if (kinds[open.region] == Kind::mpi)
+            end_call(at.location, at.time_ns, initialises[open.region]);
+        else if (follows_work && replay.locations[at.location].in_mpi == 0)
+            leave_work(at, kinds[open.region], open);
+        const bool in_step = replay.locations[at.location].step >= 0;
+        if (options.phases && in_step && stack.open[stack.step_depth - 1].region == with_phases) {
+            if (stack.open.size() == stack.step_depth + 1) stack.phases.add(open.where, at.time_ns - stack.phase_ns);
+            if (open.is_step) report_phases(at, open.where);
+        }
+        if (open.is_step) replay.locations[at.location].step = -1;
+        stack.open.pop_back();
+    }
+
+    void enter_task(const otf2::At& at, Kind kind, std::int64_t idle_since_ns)
+    {
+        const CallStack& stack = stacks[at.location];
+        const std::size_t around = stack.open.size() - 1;
+        if (kind == Kind::work && around == 0)
+            tasks.begin_untagged(at.location, idle_since_ns);
+        else if (kind == Kind::task)
+            tasks.begin(at.location, idle_since_ns, around == 0 ? otf2::nowhere : stack.open[around - 1].where);
+        else if (kind == Kind::task_wait)
+            tasks.create(at.location);  // all tasks were created before the wait
+    }
+
+    void leave_work(const otf2::At& at, Kind kind, const OpenRegion& open)
+    {
+        if (kind == Kind::task) tasks.end(at.location);
+        if (kind == Kind::task_create) tasks.create(at.location);
+        if (kind == Kind::beside_gpu) leave_beside_gpu(at, open);
+    }
+
+    void enter_beside_gpu(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes,
+                          std::int64_t idle_since_ns)
+    {
+        if (streams.is_stream(at.location)) return streams.begin_work(at, streams.work_of(region), &attributes);
+        if (stacks[at.location].open.size() == 1 && replay.delays.enabled())
+            tasks.begin_untagged(at.location, idle_since_ns);
+        const std::uint32_t thread = thread_now(at);
+        streams.begin_call(at, region, attributes, thread, stacks[thread].where());
+    }
+
+    void leave_beside_gpu(const otf2::At& at, const OpenRegion& open)
+    {
+        if (streams.is_stream(at.location)) return streams.end_work(at, streams.work_of(open.region));
+        thread_now(at);
+        const auto wait = streams.end_call(at, open.region);
+        if (!wait) return;
+        const std::uint32_t process = replay.archive.locations[at.location].process;
+        const std::uint32_t steps = process == otf2::nowhere ? otf2::nowhere : steps_on[process];
+        replay.count(Pattern::early_blocking_wait, otf2::nowhere,
+                     {.begin_ns = wait->from_ns,
+                      .end_ns = at.time_ns,
+                      .location = at.location,
+                      .where = open.where,
+                      .step = replay.locations[steps == otf2::nowhere ? at.location : steps].step},
+                     wait->from_ns, wait->until_ns);
+    }
+
+    // Score-P's copies, which are no regions.
+    void transfer(const otf2::At& at, bool begins)
+    {
+        if (!streams.is_stream(at.location)) return;
+        CallStack& stack = account(at);
+        if (!begins) streams.end_work(at, gpu::StreamWork::copy);
+        if (begins) streams.begin_work(at, gpu::StreamWork::copy, nullptr);
+        stack.outside = begins ? Kind::work : Kind::thread_barrier;
+    }
+
+    void report_phases(const otf2::At& at, std::uint32_t step)
+    {
+        CallStack& stack = stacks[at.location];
+        std::int64_t rest_ns = at.time_ns - stack.step_ns;
+        if (options.part.within(at.location, stack.step_ns, at.time_ns) < rest_ns) return;
+        for (const auto& [where, ns] : stack.phases.all()) rest_ns -= ns;
+        stack.phases.add(step, rest_ns);
+        for (const auto& [where, ns] : stack.phases.all())
+            options.phases(
+                {.step = replay.locations[at.location].step, .where = where, .location = at.location, .ns = ns});
+    }
+
+    void end_call(std::uint32_t location, std::int64_t now_ns, bool initialised)
+    {
+        LocationState& own = replay.locations[location];
+        if (--own.in_mpi > 0) return;
+        replay.end_collective(location);
+        messages.end_call(location, now_ns);
+        replay.delays.end_call(location, now_ns, own.call);
+        if (initialised) replay.delays.synchronise_all(location, now_ns, own.call);
+        const std::int64_t inside_ns = options.part.within(location, own.call_ns, now_ns);
+        stacks[location].exclusive.add(own.call, inside_ns);
+        stacks[location].mpi_ns += inside_ns;
+        stacks[location].calls_mpi = true;
+    }
+};
+
+}  // namespace replay
