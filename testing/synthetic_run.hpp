@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,10 @@ struct SyntheticRun {
     double interaction_percent = 0.0;
     std::uint64_t seed = 1;
     bool mpi = false;  // the exchange is an MPI_Allreduce
+    // Each rank has a GPU. 0.7 of the quiet step before its gradients are ready a kernel begins; what is before it is
+    // the host's. Queued work hides this share of the control delay.
+    bool gpu = false;
+    double absorbed = 0.0;
 };
 
 namespace detail {
@@ -122,6 +127,43 @@ inline std::vector<const SyntheticNoise*> noise_at(const SyntheticRun& run, cons
     return on;
 }
 
+// A rank's GPU: what is launched on a thread runs on one of two streams.
+class SyntheticGpu {
+ public:
+    explicit SyntheticGpu(otf2::Recorder& recorder) : recorder_{recorder} {}
+
+    void launch(otf2::LocationRecorder& host, std::int64_t begin_ns, std::int64_t end_ns)
+    {
+        visit(host, "cudaLaunchKernel", otf2::RegionRole::wrapper, begin_ns, end_ns, ++launched_);
+    }
+    void compute(std::int64_t begin_ns, std::int64_t end_ns)
+    {
+        visit(computes_, "gemm", otf2::RegionRole::function, begin_ns, end_ns, launched_);
+    }
+    void exchange(std::int64_t begin_ns, std::int64_t end_ns)
+    {
+        visit(exchanges_, "ncclDevKernel_AllReduce", otf2::RegionRole::all_to_all, begin_ns, end_ns, launched_);
+    }
+
+ private:
+    static otf2::Recorder::Placement on_device()
+    {
+        return {.kind = otf2::LocationKind::accelerator_stream, .accelerator = "CUDA device 0", .properties = {}};
+    }
+    void visit(otf2::LocationRecorder& at, const char* what, otf2::RegionRole role, std::int64_t begin_ns,
+               std::int64_t end_ns, std::int64_t correlation)
+    {
+        const otf2::RegionRef region = recorder_.region(what, role, otf2::Paradigm::cuda);
+        at.enter(region, begin_ns, {{recorder_.attribute("correlation", otf2::Type::int64), correlation}});
+        at.leave(region, end_ns);
+    }
+
+    otf2::Recorder& recorder_;
+    otf2::LocationRecorder& computes_ = recorder_.location("CUDA[0:7]", on_device());
+    otf2::LocationRecorder& exchanges_ = recorder_.location("CUDA[0:9]", on_device());
+    std::int64_t launched_ = 0;
+};
+
 }  // namespace detail
 
 // Steps of ranks that wait for each other: load, forward, backward, exchange, update. Deterministic from the seed.
@@ -138,6 +180,8 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
         const otf2::AttributeRef bytes = attribute("bytes");
         otf2::LocationRecorder& main = recorder.location("main");
         otf2::LocationRecorder& transport = recorder.location("transport");
+        std::optional<detail::SyntheticGpu> gpu;
+        if (run.gpu) gpu.emplace(recorder);
         std::vector<int> all_ranks;
         for (int rank = 0; rank < run.ranks; ++rank) all_ranks.push_back(rank);
         otf2::CollectiveEnd allreduce;
@@ -168,21 +212,33 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
                                  });
             const std::int64_t settled = settles ? ns(run.settle_percent / 100.0) : 0;
             const std::int64_t delay = run.connected ? settled + ns(extra("control_delay", 0)) : 0;
+            const auto hidden = static_cast<std::int64_t>(run.absorbed * static_cast<double>(delay - settled));
+            if (gpu && hidden > 0) {
+                gpu->launch(main, time, time);
+                gpu->compute(time + settled, time + settled + hidden);
+            }
             if (settles) phase("control_settle", time, time + (mine == 0 ? settled : delay));
             if (mine == 0 && delay > settled) phase("control_delay", time + settled, time + delay);
             std::vector<std::int64_t> loaded;
             std::vector<std::int64_t> ready;
             for (int rank = 0; rank < run.ranks; ++rank) {
                 const double jitter = run.deviation * (2.0 * base::draw_unit(random) - 1.0) * std::sqrt(3.0);
-                loaded.push_back(time + delay + ns(0.05 + extra("load", rank)));
+                loaded.push_back(time + delay - hidden + ns(0.05 + extra("load", rank)));
                 ready.push_back(loaded.back() + ns(0.75 + jitter + extra("backward", rank)));
             }
             const auto self = static_cast<std::size_t>(mine);
             const std::int64_t all_ready = *std::max_element(ready.begin(), ready.end());
             const std::int64_t exchanged = all_ready + ns(0.10 + extra("transfer", mine));
             phase("load", time + delay, loaded[self]);
-            phase("forward", loaded[self], loaded[self] + ns(0.25));
-            main.enter(recorder.region("backward"), loaded[self] + ns(0.25));
+            if (gpu) {
+                const std::int64_t begins = ready[self] - ns(0.7);
+                gpu->launch(main, begins - 20'000, begins - 10'000);
+                gpu->compute(begins, ready[self]);
+                gpu->exchange(ready[self], exchanged);
+            } else {
+                phase("forward", loaded[self], loaded[self] + ns(0.25));
+            }
+            main.enter(recorder.region("backward"), gpu ? ready[self] : loaded[self] + ns(0.25));
             main.enter(recorder.region("bucket_ready"), ready[self], {{step_number, step}, {bucket_number, 0}});
             main.leave(recorder.region("bucket_ready"), ready[self]);
             main.leave(recorder.region("backward"), ready[self]);

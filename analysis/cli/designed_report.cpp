@@ -28,6 +28,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// GPUs only add to the report: where they cannot be read, a note says why.
+void read_gpus(Report& report, const RunFiles& files, const otf2::StepChoice& choice)
+try {
+    if (files.train.extension() == ".csv") return;
+    report.run.gpu = read_gpu_work(files.train, choice, report.run.steps.numbers);
+} catch (const base::Error& error) {
+    report.notes.push_back(base::join("GPUs are left out: ", error.what()));
+} catch (const std::bad_alloc&) {
+    report.notes.emplace_back("GPUs are left out: they would take more memory than reading may");
+}
+
 Report report_of(const RunFiles& files)
 {
     const Settings& settings = files.settings;
@@ -51,6 +62,7 @@ Report report_of(const RunFiles& files)
         report.records.push_back(record_beside(archive, "noise", base::file::noise_record, report.notes));
     drop_foreign_records(report, training, noise);
     for (std::string& reason : noise_stood_still(report)) joined.promises_broken.push_back(std::move(reason));
+    read_gpus(report, files, training.choice);
     report.analysis = analyse(report.run, report.rules);
     report.verdict = verdict(report.run, report.analysis, joined.promises_broken,
                              {settings.budget.value, settings.confidence.fraction(), settings.looked});

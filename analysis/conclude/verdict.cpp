@@ -103,6 +103,7 @@ void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analy
     verdict.sham = shown(measured(analysis, base::Role::sham, "control sham", verdict.confidence));
     if (!delays.empty() && !verdict.sham)
         distrust(verdict, "control.delay has no control.sham beside it: what its barriers cost counts as delay");
+    for (Measured& delay : delays) delay.control.covered_percent = run.gpu.covered_percent;
     for (Measured& delay : delays)
         check_against_truth(verdict, delay.name, delay.control, true_delay_percent(run, analysis, delay.on),
                             "the recorded delay", "the training recorded no delay while it was asked to");
@@ -199,12 +200,21 @@ bool decided(const Verdict& verdict)
 
 bool contradicts(const Control& control)
 {
-    return !control.percent.interval(distrust_confidence).contains(control.true_percent);
+    const Interval wide = control.percent.interval(distrust_confidence);
+    return !wide.contains(control.true_percent) &&
+           (wide.low > control.true_percent || wide.high < control.least_true_percent());
 }
 
 bool off_by_more_than(const Control& control, double budget_percent)
 {
-    return std::abs(control.percent.value - control.true_percent) > budget_percent;
+    const double nearest = std::clamp(control.percent.value, control.least_true_percent(), control.true_percent);
+    return std::abs(control.percent.value - nearest) > budget_percent;
+}
+
+Absorbed absorbed_of(const Control& delay)
+{
+    const auto missing = [&](double percent) { return 100.0 * (1.0 - percent / delay.true_percent); };
+    return {missing(delay.percent.value), missing(delay.interval.high), missing(delay.interval.low)};
 }
 
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,

@@ -19,6 +19,10 @@ struct Control {
     bool holds = true;      // false: a reason for distrust
     bool connected = true;  // false: the training did nothing of it, so there is no truth
     bool judged = true;     // false: shown only
+    // Of a delay of the host: share in which GPUs computed. So much of it at most may be absorbed by work that was
+    // queued, and not be seen in the step.
+    double covered_percent = 0.0;
+    double least_true_percent() const { return true_percent * (1.0 - covered_percent / 100.0); }
 };
 
 struct FactorVerdict {
@@ -82,7 +86,17 @@ std::vector<const Effect*> judged_effects(const Analysis& analysis);
 // Does every judged noise have a verdict other than undecided?
 bool decided(const Verdict& verdict);
 
-// At 99.9 %: does the control's interval leave out its truth? Is it off by more than the budget?
+// How much of a delay of the host is not in the step, in percent of the delay, with its interval. Needs a truth above
+// 0.
+struct Absorbed {
+    double percent = 0.0;
+    double low_percent = 0.0;
+    double high_percent = 0.0;
+};
+Absorbed absorbed_of(const Control& delay);
+
+// At 99.9 %: does the control's interval leave out its truth? Is it off by more than the budget? Of a delay that may be
+// absorbed the truth is all from the least that must be seen up to the delay.
 bool contradicts(const Control& control);
 bool off_by_more_than(const Control& control, double budget_percent);
 

@@ -153,6 +153,18 @@ void add_work_effects(const DesignedRun& run, std::size_t rank, const base::Long
     }
 }
 
+// Of what GPUs did, as of the extra measures; they do not add to what Holm's correction is over.
+void add_gpu_effects(const DesignedRun& run, const Measures& job, const base::LongColumn<int>& block,
+                     const Draws& draws, Analysis& result)
+{
+    if (!run.gpu.known()) return;
+    Series series{all_ranks, &result.exposures.job, with_columns(job.only(1), run.gpu.ms), {"step"}};
+    series.names.insert(series.names.end(), run.gpu.names.begin(), run.gpu.names.end());
+    const Fit fitted = fit(result.exposures.job, block, series.measures, run.plan);
+    for (Effect& effect : effects(series, block, fitted, run.plan, draws))
+        if (effect.phase != "step") result.gpu_effects.push_back(std::move(effect));
+}
+
 }  // namespace
 
 Analysis analyse(const DesignedRun& run, const Rules& rules)
@@ -189,6 +201,8 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     result.dropped_blocks = job_fit.dropped;
     result.quiet_step_ms = job_fit.quiet_step_ms();
 
+    add_gpu_effects(run, job, block, rules.draws, result);
+
     for (std::size_t r = 0; rules.by_rank && r < run.steps.ranks.size(); ++r) {
         const RankSteps& rank = run.steps.ranks[r];
         const Series own{rank.rank, &result.exposures.ranks[r], measures_of(rank), measure_names(run.steps)};
@@ -202,6 +216,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         hold_at_all_looks(result.part_effects);
         hold_at_all_looks(result.own_effects);
         hold_at_all_looks(result.extra_effects);
+        hold_at_all_looks(result.gpu_effects);
     }
     adjust(result.effects);
     result.outlier_rates = outlier_rates(run, result.exposures, result.outliers, job, rules.draws);

@@ -1,6 +1,7 @@
 // A run whose noise followed a plan: the training's steps and the slots beside them.
 #pragma once
 
+#include "analysis/input/gpu/gpu_work.hpp"
 #include "analysis/input/slots.hpp"
 #include "analysis/input/step_work/work.hpp"
 #include "analysis/input/steps.hpp"
@@ -18,7 +19,8 @@ struct DesignedRun {
     std::vector<std::vector<Stretch>> stopped;  // [rank]: when control.pause held its processes stopped, same clock
     bool computes_while_stopped = false;        // as on a GPU: a pause then costs less than its length
 
-    Work work;  // of each rank, or not known
+    Work work;    // of each rank, or not known
+    GpuWork gpu;  // likewise of GPUs; of one run only
 
     // Measures of the job's steps that are no phases: steps x names, in ms.
     LongTable extra_ms;

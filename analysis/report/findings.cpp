@@ -3,6 +3,7 @@
 #include "analysis/report/again.hpp"
 #include "analysis/report/answer.hpp"
 #include "analysis/report/decomposition_report.hpp"
+#include "analysis/report/gpu.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
 #include "analysis/report/waits.hpp"
@@ -34,6 +35,11 @@ std::string cost_of_sham(const Verdict& verdict)
     if (!verdict.sham) return "";
     return join(" The barriers around it cost ", signed_percent(verdict.sham->percent.value),
                 " in its own slots and its sham's, and nothing elsewhere.");
+}
+
+std::string with_blank_before(const std::string& sentence)
+{
+    return sentence.empty() ? "" : " " + sentence;
 }
 
 Check check_of_order(const Experiment& plan)
@@ -223,7 +229,7 @@ std::vector<Check> checks(const Report& report)
         all.push_back(
             check_of("Control: a delay of known length", verdict.delay, truth_of(verdict.delay),
                      "Asked of the training, and recorded by it. Must measure, against its sham, as what it was." +
-                         cost_of_sham(verdict)));
+                         cost_of_sham(verdict) + with_blank_before(absorption(report))));
     if (verdict.pause)
         all.push_back(check_of(
             "Control: pauses of known length", verdict.pause, truth_of(verdict.pause),
@@ -267,6 +273,8 @@ std::vector<NoiseTable> noise_tables(const Report& report)
     tables.push_back(outliers(report));
     const std::vector<NoiseTable> of_waits = wait_tables(report);
     tables.insert(tables.end(), of_waits.begin(), of_waits.end());
+    const std::vector<NoiseTable> of_gpus = gpu_tables(report);
+    tables.insert(tables.end(), of_gpus.begin(), of_gpus.end());
     return tables;
 }
 

@@ -14,21 +14,6 @@ namespace {
 
 using base::join;
 
-// Used steps that lie mostly under a treatment.
-std::vector<std::size_t> steps_under(const Report& report, std::size_t treatment)
-{
-    const Exposures& exposures = report.analysis.exposures;
-    std::vector<std::size_t> steps;
-    for (std::size_t i = 0; i < exposures.job.size(); ++i) {
-        if (exposures.left_out[i] != LeftOut::no) continue;
-        double share = 0.0;
-        for (const Overlap& overlap : exposures.job[i])
-            if (report.run.plan.treatment_of[overlap.slot] == treatment) share += overlap.share;
-        if (share > 0.5) steps.push_back(i);
-    }
-    return steps;
-}
-
 double mean_over(const std::vector<std::size_t>& steps, const std::vector<double>& values)
 {
     double sum = 0.0;
@@ -112,6 +97,20 @@ void write_wait_states(const std::filesystem::path& file, const Report& report)
 }
 
 }  // namespace
+
+std::vector<std::size_t> steps_under(const Report& report, std::size_t treatment)
+{
+    const Exposures& exposures = report.analysis.exposures;
+    std::vector<std::size_t> steps;
+    for (std::size_t i = 0; i < exposures.job.size(); ++i) {
+        if (exposures.left_out[i] != LeftOut::no) continue;
+        double share = 0.0;
+        for (const Overlap& overlap : exposures.job[i])
+            if (report.run.plan.treatment_of[overlap.slot] == treatment) share += overlap.share;
+        if (share > 0.5) steps.push_back(i);
+    }
+    return steps;
+}
 
 std::vector<NoiseTable> wait_tables(const Report& report)
 {

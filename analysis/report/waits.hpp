@@ -13,6 +13,9 @@ namespace analysis {
 // None where the report has no waits.
 std::vector<NoiseTable> wait_tables(const Report& report);
 
+// Used steps that lie mostly under a treatment.
+std::vector<std::size_t> steps_under(const Report& report, std::size_t treatment);
+
 // wait_states.csv, pop.csv and path.csv, the latter two as trace-waits and trace-path write them. Returns their names.
 std::vector<std::string> wait_files(const Report& report);
 void write_wait_tables(const std::filesystem::path& folder, const Report& report);

@@ -4,6 +4,7 @@
 #include "analysis/report/findings.hpp"
 #include "analysis/report/further/further.hpp"
 #include "analysis/report/further/harvest_report.hpp"
+#include "analysis/report/gpu.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/places.hpp"
@@ -126,6 +127,7 @@ std::string links_to_tables(const Report& report)
     std::vector<std::string> names{base::file::verdict};
     for (const Table& table : tables()) names.emplace_back(table.file);
     for (const std::string& file : wait_files(report)) names.push_back(file);
+    for (const std::string& file : gpu_files(report)) names.push_back(file);
     return links(names);
 }
 

@@ -221,6 +221,14 @@ Json verdict_json(const Report& report)
     json["controls"]["delay"] = control_json(verdict.delay, true);
     json["controls"]["sham"] = control_json(verdict.sham, false);
     json["controls"]["pause"] = control_json(verdict.pause, true);
+    if (report.run.gpu.known() && verdict.delay && verdict.delay->connected && verdict.delay->true_percent > 0.0) {
+        const Absorbed absorbed = absorbed_of(*verdict.delay);
+        Json& delay = json["controls"]["delay"];
+        delay["absorbed_percent"] = absorbed.percent;
+        delay["absorbed_low_percent"] = absorbed.low_percent;
+        delay["absorbed_high_percent"] = absorbed.high_percent;
+        delay["gpu_covered_percent"] = verdict.delay->covered_percent;
+    }
     if (verdict.pause) json["controls"]["pause"]["judged"] = verdict.pause->judged;
     json["factors"] = factors_json(report);
     json["confidence_percent"] = 100.0 * verdict.confidence;

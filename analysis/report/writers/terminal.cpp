@@ -4,6 +4,7 @@
 #include "analysis/report/decomposition_report.hpp"
 #include "analysis/report/further/further.hpp"
 #include "analysis/report/further/harvest_report.hpp"
+#include "analysis/report/gpu.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/contract/factor_name.hpp"
@@ -64,6 +65,7 @@ void print(std::ostream& out, const Report& report)
         out << "  control sham   " << signed_percent(verdict.sham->percent.value) << " ("
             << range(verdict.sham->interval)
             << "): the cost of the delay's barriers, in its slots and the sham's only\n";
+    if (const std::string absorbed = absorption(report); !absorbed.empty()) out << "  " << absorbed << "\n";
     if (verdict.looked)
         out << "  ended when decided: intervals hold at every look, and are " << fixed(price_of_looking(report), 2)
             << " times as wide as those of a length fixed beforehand\n";

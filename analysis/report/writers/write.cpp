@@ -1,5 +1,6 @@
 #include "analysis/report/writers/write.hpp"
 
+#include "analysis/report/gpu.hpp"
 #include "analysis/report/plots/plots.hpp"
 #include "analysis/report/plots/response_plot.hpp"
 #include "analysis/report/waits.hpp"
@@ -25,6 +26,7 @@ void write_report(const std::filesystem::path& wanted, const Report& report)
     const std::filesystem::path& folder = directory.path();
     for (const Table& table : tables()) table.write(folder / table.file, report);
     write_wait_tables(folder, report);
+    write_gpu_tables(folder, report);
     base::write_whole(folder / base::file::run_record, json_text(report.own_record));
     std::vector<Plot> plots = draw_plots(folder, report);
     if (!report.secondary.curves.empty()) plots.push_back(draw_response(folder, report));

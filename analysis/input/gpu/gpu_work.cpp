@@ -1,0 +1,65 @@
+#include "analysis/input/gpu/gpu_work.hpp"
+
+#include "trace-tools/accelerators/gpu_table.hpp"
+#include "trace-tools/accelerators/windows.hpp"
+
+#include <unordered_map>
+
+namespace analysis {
+
+namespace {
+
+using Places = std::unordered_map<std::int64_t, std::size_t>;  // of steps, by their numbers
+
+void add_means(GpuWork& work, const Places& places)
+{
+    std::vector<std::int64_t> devices(places.size(), 0);
+    for (const gpu::GpuStep& row : work.rows)
+        if (const auto place = places.find(row.step); place != places.end()) ++devices[place->second];
+    work.ms.resize(static_cast<Eigen::Index>(places.size()), static_cast<Eigen::Index>(gpu::measures().size()));
+    for (std::size_t m = 0; m < gpu::measures().size(); ++m) {
+        const gpu::Measure& measure = gpu::measures()[m];
+        work.names.push_back(measure.name);
+        for (const gpu::GpuStep& row : work.rows) {
+            const auto place = places.find(row.step);
+            if (place == places.end()) continue;
+            work.ms(static_cast<Eigen::Index>(place->second), static_cast<Eigen::Index>(m)) +=
+                static_cast<double>(measure.ns(row)) / 1e6 / static_cast<double>(devices[place->second]);
+        }
+    }
+}
+
+double covered_percent(const GpuWork& work)
+{
+    double delay = 0.0;
+    double covered = 0.0;
+    for (const gpu::GpuStep& row : work.rows) {
+        delay += static_cast<double>(row.host_delay);
+        covered += static_cast<double>(row.host_delay_covered);
+    }
+    return delay > 0.0 ? 100.0 * covered / delay : 0.0;
+}
+
+}  // namespace
+
+GpuWork read_gpu_work(const std::filesystem::path& archive, const otf2::StepChoice& choice,
+                      const base::LongColumn<std::int64_t>& numbers)
+{
+    otf2::Reader reader{archive};
+    gpu::Accelerators accelerators{reader.archive()};
+    if (!accelerators.any()) return {};
+    GpuWork work;
+    gpu::GpuSteps steps{reader.archive(), accelerators, gpu::steps_on_common_clock(archive, choice),
+                        [&](const gpu::GpuStep& step) { work.rows.push_back(step); }};
+    reader.read(steps);
+    steps.finish();
+    if (work.rows.size() == 0) return {};
+    Places places;
+    for (std::size_t i = 0; i < numbers.size(); ++i) places.emplace(numbers[i], i);
+    add_means(work, places);
+    work.covered_percent = covered_percent(work);
+    work.devices = std::move(accelerators.devices);
+    return work;
+}
+
+}  // namespace analysis

@@ -1,0 +1,95 @@
+// What noise does to GPUs in the report, against effects that are known by construction.
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "testing/interference_runs.hpp"
+#include "testing/synthetic_run.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+analysis::testing::SyntheticRun run_on_gpus()
+{
+    analysis::testing::SyntheticRun run;
+    run.gpu = true;
+    run.deviation = 0.001;
+    return run;
+}
+
+// By measure, of the noise `mem`: the column.
+std::map<std::string, double> of_mem(const fs::path& report, const std::string& column)
+{
+    std::map<std::string, double> found;
+    const base::CsvTable table{report / "gpu_effects.csv"};
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        if (table.text(row, "factor") == "mem") found[table.text(row, "measure")] = table.get<double>(row, column);
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("a noise that makes the host launch late shows as that on the GPU, and not in its kernels")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", run_on_gpus());  // mem: 10 % of 20 ms before the kernel
+    const testing::Outcome outcome = testing::analyse(scratch / "run");
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const fs::path report = scratch / "run/report";
+    const std::map<std::string, double> percent = of_mem(report, "effect_percent");
+    CHECK(percent.at("gpu_idle_launch") == doctest::Approx(10.0).epsilon(0.05));
+    CHECK(percent.at("gpu_idle") == doctest::Approx(10.0).epsilon(0.05));
+    CHECK(of_mem(report, "effect_ms").at("gpu_idle_launch") == doctest::Approx(2.0).epsilon(0.05));
+    for (const char* same : {"gpu_busy", "gpu_exchange", "gpu_idle_input", "gpu_idle_nothing", "launch_delay_p50"})
+        CHECK_MESSAGE(std::abs(percent.at(same)) < 0.2, same);
+
+    const base::CsvTable steps{report / "gpu_steps.csv"};
+    CHECK(steps.rows() > 1000);
+    CHECK(steps.get<std::int64_t>(0, "busy_ns") == 14'000'000);
+    CHECK(steps.get<std::int64_t>(0, "launch_delay_p50_ns") == 10'000);
+    const std::string page = base::read_whole(report / "index.html");
+    for (const char* text : {">GPU<", "Effects on the GPU", "idle: launched late", "href=\"gpu_steps.csv\""})
+        CHECK_MESSAGE(page.find(text) != std::string::npos, text);
+}
+
+TEST_CASE("a control delay that queued work hides is reported as absorbed, and does not make a report untrustworthy")
+{
+    const testing::Scratch scratch;
+    analysis::testing::SyntheticRun run = run_on_gpus();
+    run.absorbed = 0.6;  // of 5 % of the step
+    analysis::testing::write_run(scratch / "run", run);
+    const testing::Outcome outcome = testing::analyse(scratch / "run");
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const auto verdict = nlohmann::json::parse(base::read_whole(scratch / "run/report/verdict.json"));
+    const nlohmann::json& delay = verdict.at("controls").at("delay");
+    CHECK(verdict.at("trustworthy") == true);
+    CHECK(delay.at("true_percent").get<double>() == doctest::Approx(5.0).epsilon(0.05));
+    CHECK(delay.at("effect_percent").get<double>() == doctest::Approx(2.0).epsilon(0.1));
+    CHECK(delay.at("absorbed_percent").get<double>() == doctest::Approx(60.0).epsilon(0.05));
+    CHECK(delay.at("gpu_covered_percent").get<double>() == doctest::Approx(60.0).epsilon(0.01));
+    CHECK(outcome.out.find("% of it: no more can be absorbed by work that was queued.") != std::string::npos);
+}
+
+TEST_CASE("a control delay that vanishes while no GPU computes makes a report untrustworthy as ever")
+{
+    const testing::Scratch scratch;
+    analysis::testing::SyntheticRun run = run_on_gpus();
+    run.gpu = false;
+    run.absorbed = 0.6;
+    analysis::testing::write_run(scratch / "run", run);
+    testing::analyse(scratch / "run");
+    const auto verdict = nlohmann::json::parse(base::read_whole(scratch / "run/report/verdict.json"));
+    CHECK(verdict.at("trustworthy") == false);
+    CHECK_FALSE(verdict.at("controls").at("delay").contains("absorbed_percent"));
+    CHECK_FALSE(fs::exists(scratch / "run/report/gpu_steps.csv"));
+    CHECK(base::read_whole(scratch / "run/report/index.html").find("Effects on the GPU") == std::string::npos);
+}
