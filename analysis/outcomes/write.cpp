@@ -1,5 +1,6 @@
 // The files of a report on trials of soft errors.
 #include "analysis/outcomes/maps.hpp"
+#include "analysis/outcomes/stored.hpp"
 #include "analysis/outcomes/tables.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/writers/html_text.hpp"
@@ -112,6 +113,19 @@ void write_bands(const fs::path& file, const OutcomeReport& report)
     table.finish();
 }
 
+void write_stored(const fs::path& file, const std::vector<StoredPoint>& points)
+{
+    Table table{file,
+                {"strategy", "store", "detect", "reads", "step", "steps", "rate", "trials", "accuracy", "low", "high",
+                 "ruined", "ruined_low_percent", "ruined_high_percent", "flipped", "detected"},
+                Table::Appear::whole};
+    for (const StoredPoint& one : points)
+        table.row(one.strategy, one.store, one.detect, one.reads, one.step, one.steps, one.rate, one.trials,
+                  one.accuracy, one.interval.low, one.interval.high, one.ruined, one.ruined_percent.low,
+                  one.ruined_percent.high, one.flipped, one.detected);
+    table.finish();
+}
+
 std::string class_table(const OutcomeReport& report)
 {
     std::vector<std::vector<Cell>> rows;
@@ -173,7 +187,8 @@ std::string warning_of(const OutcomeReport& report)
 std::string page_of(const OutcomeReport& report)
 {
     std::size_t trials = 0;
-    for (const ClassedTrial& one : report.trials) trials += one.trial.kind == base::trial_kind::trial ? 1 : 0;
+    for (const ClassedTrial& one : report.trials)
+        trials += one.trial.kind == base::trial_kind::trial || one.trial.kind == base::trial_kind::stored ? 1 : 0;
     const std::string title = base::join("What became of ", trials, " altered trainings");
     std::string body = "<h1>" + escape(title) + "</h1>\n" + warning_of(report);
     body += "<h2>Classes</h2>\n" + class_table(report) + strategy_table(report) + guard_table(report) +
@@ -181,9 +196,14 @@ std::string page_of(const OutcomeReport& report)
     body += "<h2>Ruined by bit</h2>\n" + bars(bit_map(report), "ruined trials by bit");
     body += "<h2>Ruined by layer</h2>\n" + bars(layer_map(report), "ruined trials by layer");
     body += "<h2>Ruined by layer and step</h2>\n" + squares(layer_step_map(report), "ruined trials by layer and step");
+    if (const std::vector<StoredPoint> points = stored_points(report); !points.empty())
+        body +=
+            "<h2>Stored weights</h2>\n<p>Mean accuracy with its 95 % interval over trials, by the code that weights "
+            "are stored in.</p>\n" +
+            stored_curves(points);
     body += "<p>Tables: " +
             links({"classes.csv", "trials.csv", "bit_map.csv", "layer_map.csv", "layer_step_map.csv", "strategies.csv",
-                   "guards.csv", "ruined.csv", "bands.csv"}) +
+                   "guards.csv", "ruined.csv", "bands.csv", "stored.csv"}) +
             "</p>\n";
     return page(title, "outcomes of soft errors in a training", body);
 }
@@ -200,6 +220,7 @@ void write_outcomes(const fs::path& directory, const OutcomeReport& report)
     write_guards(here / "guards.csv", report);
     write_ruined(here / "ruined.csv", report);
     write_bands(here / "bands.csv", report);
+    write_stored(here / "stored.csv", stored_points(report));
     write_map(here / "bit_map.csv", "bit", bit_map(report));
     write_map(here / "layer_map.csv", "location", layer_map(report));
     write_map(here / "layer_step_map.csv", "location", layer_step_map(report));

@@ -1,4 +1,5 @@
 // Classes of trials, by hand.
+#include "analysis/outcomes/stored.hpp"
 #include "analysis/outcomes/tables.hpp"
 #include "base/error.hpp"
 
@@ -161,4 +162,41 @@ TEST_CASE("a rate of bit errors says how many runs are ruined")
     REQUIRE(report.ruined.size() == 1);
     CHECK(report.ruined[0].flips == doctest::Approx(4.0));
     CHECK(report.ruined[0].ruined == doctest::Approx(1.0));
+}
+
+TEST_CASE("stored weights are points of curves, and no flips among those of the maps")
+{
+    analysis::TrialRun run = run_of({});
+    for (const double accuracy : {0.80, 0.90, 1.00, 0.95}) {
+        base::Outcome one = ended(accuracy, "0:0.8");
+        one.trial = "s" + std::to_string(run.trials.size());
+        one.kind = base::trial_kind::stored;
+        one.flipped = 6;
+        one.detected = 2;
+        run.outcomes.push_back(one);
+        run.trials.push_back({.name = one.trial,
+                              .kind = one.kind,
+                              .step = moment,
+                              .steps = steps,
+                              .store = "int8",
+                              .detect = "parity",
+                              .rate = accuracy == 0.95 ? 1e-6 : 1e-3,
+                              .reads = "once"});
+    }
+    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson, std::nullopt);
+    CHECK(report.shares.empty());
+    const std::vector<analysis::StoredPoint> points = analysis::stored_points(report);
+    REQUIRE(points.size() == 2);
+    CHECK(points[0].rate == 1e-6);
+    CHECK(points[0].interval.high == 1.0);  // of one trial nothing is known
+    CHECK(points[1].trials == 3);
+    CHECK(points[1].ruined == 1);  // 0.80 lies below the band's 0.90
+    // Mean 0.9, deviation 0.1: 0.9 - 4.30265 x 0.1 / sqrt(3), t of two degrees of freedom; at most 1.
+    CHECK(points[1].accuracy == doctest::Approx(0.9));
+    CHECK(points[1].interval.low == doctest::Approx(0.651587).epsilon(1e-4));
+    CHECK(points[1].interval.high == 1.0);
+    CHECK(points[1].flipped == doctest::Approx(6.0));
+    const std::string drawn = analysis::stored_curves(points);
+    CHECK(drawn.find("1e-6") != std::string::npos);
+    CHECK(drawn.find("bit error rate of a read") != std::string::npos);
 }

@@ -23,6 +23,7 @@ inline constexpr const char* negotiate = "negotiate";                // ranks ag
 inline constexpr const char* quiet = "quiet";                        // nothing is assigned
 inline constexpr const char* alteration = "alteration";              // a number of the training's is altered
 inline constexpr const char* guard = "guard ";                       // then its name: it looks at state or gradients
+inline constexpr const char* stored_weights = "stored weights";      // they are read from memory whose bits flip
 inline constexpr const char* repair = "repair";                      // what a guard found is made good ..
 inline constexpr const char* rollback = "rollback";                  // .. or the state is what it was some steps ago
 inline constexpr const char* golden = "golden";                      // the state is compared with an unaltered one

@@ -1,74 +1,107 @@
 #include "base/contract/trials.hpp"
 
-#include "base/csv.hpp"
+#include "base/contract/stored_weights.hpp"
+#include "base/contract/table_columns.hpp"
 #include "base/error.hpp"
-#include "base/units.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <set>
 
 namespace base {
 
 namespace {
 
-const std::vector<std::string> trial_columns{"trial", "block",  "kind", "step",  "location", "bits",
-                                             "count", "target", "rank", "guard", "steps",    "seed"};
-
-// The shortest text that reads back as the same number; none is an empty cell.
-std::string cell(std::optional<double> number)
+const std::vector<TableColumn<Trial>>& trial_table()
 {
-    if (!number) return {};
-    if (std::isnan(*number)) return "nan";
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), *number).ptr;
-    return {text.data(), end};
+    static const std::vector<TableColumn<Trial>> columns{
+        table_column("trial", &Trial::name),
+        table_column("block", &Trial::block),
+        table_column("kind", &Trial::kind),
+        table_column("step", &Trial::step),
+        table_column("location", &Trial::location),
+        table_column("bits", &Trial::bits),
+        table_column("count", &Trial::count),
+        table_column("target", &Trial::target),
+        table_column("rank", &Trial::rank),
+        table_column("guard", &Trial::guard),
+        table_column("steps", &Trial::steps),
+        table_column("seed", &Trial::seed),
+        table_column("store", &Trial::store, Since::later),
+        table_column("detect", &Trial::detect, Since::later),
+        table_column("rate", &Trial::rate, Since::later),
+        table_column("reads", &Trial::reads, Since::later),
+    };
+    return columns;
 }
 
-std::optional<double> number_in(const CsvTable& table, std::size_t row, const char* column)
+const std::vector<TableColumn<Outcome>>& outcome_table()
 {
-    if (table.text(row, column).empty()) return std::nullopt;
-    if (table.text(row, column) == "nan") return std::nan("");
-    if (table.text(row, column) == "inf") return HUGE_VAL;
-    return table.get<double>(row, column);
+    static const std::vector<TableColumn<Outcome>> columns{
+        table_column("trial", &Outcome::trial),
+        table_column("kind", &Outcome::kind),
+        table_column("strategy", &Outcome::strategy),
+        table_column("rank", &Outcome::rank),
+        table_column("step", &Outcome::step),
+        table_column("path", &Outcome::path),
+        table_column("bits", &Outcome::bits),
+        table_column("guard", &Outcome::guard),
+        table_column("class", &Outcome::what),
+        table_column("accuracy", &Outcome::accuracy),
+        table_column("loss", &Outcome::loss),
+        table_column("first_difference", &Outcome::first_difference),
+        table_column("caught", &Outcome::caught),
+        table_column("checksum", &Outcome::checksum),
+        table_column("state_checksum", &Outcome::state_checksum),
+        table_column("index", &Outcome::index),
+        table_column("drawn_from", &Outcome::drawn_from),
+        table_column("accuracies", &Outcome::accuracies),
+        table_column("largest", &Outcome::largest),
+        table_column("not_finite", &Outcome::not_finite),
+        table_column("steps", &Outcome::steps),
+        table_column("seconds", &Outcome::seconds),
+        table_column("flipped", &Outcome::flipped, Since::later),
+        table_column("detected", &Outcome::detected, Since::later),
+    };
+    return columns;
 }
 
 template <std::size_t Count>
-void check_word(const CsvTable& table, std::size_t row, const char* column, const std::array<const char*, Count>& words)
+void check_word(const CsvTable& table, std::size_t row, const char* column, const std::string& word,
+                const std::array<const char*, Count>& words)
 {
-    const std::string& word = table.text(row, column);
     if (std::find(words.begin(), words.end(), word) != words.end()) return;
     std::string all;
     for (const char* one : words) all += (all.empty() ? "" : ", ") + std::string{one};
     fail(table.place(row, column), ": '", word, "' is none of ", all);
 }
 
-std::int64_t whole(const CsvTable& table, std::size_t row, const char* column, std::int64_t least)
+// Of kind stored. What is not said is the least of it.
+void check_stored(const CsvTable& table, std::size_t row, Trial& trial)
 {
-    const auto number = table.get<std::int64_t>(row, column);
-    if (number < least) fail(table.place(row, column), ": ", number, " is less than ", least);
-    return number;
+    if (trial.detect.empty()) trial.detect = stored::detections.front();
+    if (trial.reads.empty()) trial.reads = stored::reads.front();
+    check_word(table, row, "store", trial.store, stored::codes);
+    check_word(table, row, "detect", trial.detect, stored::detections);
+    check_word(table, row, "reads", trial.reads, stored::reads);
+    if (!(trial.rate >= 0.0 && trial.rate <= 1.0))
+        fail(table.place(row, "rate"), ": a bit flips with a probability from 0 to 1, not ", trial.rate);
+    if (trial.target != "model") fail(table.place(row, "target"), ": weights are of the model, not of ", trial.target);
+    if (trial.reads == stored::each && trial.guard != "none")
+        fail(table.place(row, "guard"), ": none goes with reads = each, whose sound weights are not read");
 }
 
 Trial trial_in(const CsvTable& table, std::size_t row)
 {
-    check_word<3>(table, row, "kind", {trial_kind::null, trial_kind::positive, trial_kind::trial});
-    check_word<3>(table, row, "target", {"model", "optimizer", "both"});
-    Trial trial{.name = table.text(row, "trial"),
-                .block = table.get<int>(row, "block"),
-                .kind = table.text(row, "kind"),
-                .step = whole(table, row, "step", 0),
-                .location = table.text(row, "location"),
-                .bits = table.text(row, "bits"),
-                .count = whole(table, row, "count", 1),
-                .target = table.text(row, "target"),
-                .rank = table.text(row, "rank"),
-                .guard = table.text(row, "guard"),
-                .steps = whole(table, row, "steps", 0),
-                .seed = static_cast<std::uint64_t>(whole(table, row, "seed", 0))};
-    if (trial.rank != "all") whole(table, row, "rank", 0);
+    auto trial = row_of(trial_table(), table, row);
+    check_word(table, row, "kind", trial.kind,
+               std::array{trial_kind::null, trial_kind::positive, trial_kind::trial, trial_kind::stored});
+    check_word(table, row, "target", trial.target, std::array{"model", "optimizer", "both"});
+    if (trial.count < 1) fail(table.place(row, "count"), ": ", trial.count, " is less than 1");
+    if (trial.kind == trial_kind::stored) check_stored(table, row, trial);
+    if (trial.rank == "all") return trial;
+    std::int64_t rank = 0;
+    take_cell(rank, table, row, "rank");
     return trial;
 }
 
@@ -90,79 +123,27 @@ std::vector<Trial> read_trials(const std::filesystem::path& file)
 
 void write_trials(const std::filesystem::path& file, const std::vector<Trial>& trials)
 {
-    CsvWriter table{file, trial_columns, CsvWriter::Appear::whole};
-    for (const Trial& one : trials)
-        table.row(one.name, one.block, one.kind, one.step, one.location, one.bits, one.count, one.target, one.rank,
-                  one.guard, one.steps, one.seed);
+    CsvWriter table{file, names_of(trial_table()), CsvWriter::Appear::whole};
+    for (const Trial& one : trials) table.write(cells_of(trial_table(), one));
     table.finish();
 }
 
 const std::vector<std::string>& outcome_columns()
 {
-    static const std::vector<std::string> columns{
-        "trial",   "kind",       "strategy",       "rank",     "step",       "path",
-        "bits",    "guard",      "class",          "accuracy", "loss",       "first_difference",
-        "caught",  "checksum",   "state_checksum", "index",    "drawn_from", "accuracies",
-        "largest", "not_finite", "steps",          "seconds"};
+    static const std::vector<std::string> columns = names_of(outcome_table());
     return columns;
 }
 
-std::vector<std::string> cells(const Outcome& one)
+std::vector<std::string> cells(const Outcome& outcome)
 {
-    return {one.trial,
-            one.kind,
-            one.strategy,
-            one.rank,
-            std::to_string(one.step),
-            one.path,
-            one.bits,
-            one.guard,
-            one.what,
-            cell(one.accuracy),
-            cell(one.loss),
-            one.first_difference ? std::to_string(*one.first_difference) : std::string{},
-            one.caught,
-            one.checksum,
-            one.state_checksum,
-            one.index,
-            cell(one.drawn_from),
-            one.accuracies,
-            cell(one.largest),
-            std::to_string(one.not_finite),
-            std::to_string(one.steps),
-            cell(one.seconds)};
+    return cells_of(outcome_table(), outcome);
 }
 
 std::vector<Outcome> read_outcomes(const std::filesystem::path& file)
 {
     const CsvTable table{file};
     std::vector<Outcome> all;
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-        const auto text = [&](const char* column) { return table.text(row, column); };
-        Outcome one{.trial = text("trial"),
-                    .kind = text("kind"),
-                    .strategy = text("strategy"),
-                    .rank = text("rank"),
-                    .step = whole(table, row, "step", 0),
-                    .path = text("path"),
-                    .bits = text("bits"),
-                    .guard = text("guard"),
-                    .what = text("class"),
-                    .accuracy = number_in(table, row, "accuracy"),
-                    .loss = number_in(table, row, "loss"),
-                    .caught = text("caught"),
-                    .checksum = text("checksum"),
-                    .state_checksum = text("state_checksum"),
-                    .index = text("index"),
-                    .drawn_from = number_in(table, row, "drawn_from").value_or(0.0),
-                    .accuracies = text("accuracies"),
-                    .largest = number_in(table, row, "largest"),
-                    .not_finite = whole(table, row, "not_finite", 0),
-                    .steps = whole(table, row, "steps", 0),
-                    .seconds = number_in(table, row, "seconds").value_or(0.0)};
-        if (!text("first_difference").empty()) one.first_difference = whole(table, row, "first_difference", 0);
-        all.push_back(std::move(one));
-    }
+    for (std::size_t row = 0; row < table.rows(); ++row) all.push_back(row_of(outcome_table(), table, row));
     return all;
 }
 

@@ -23,6 +23,7 @@ namespace trial_kind {
 inline constexpr const char* null = "null";          // nothing is altered
 inline constexpr const char* positive = "positive";  // a NaN in the last layer
 inline constexpr const char* trial = "trial";
+inline constexpr const char* stored = "stored";  // weights are read from memory whose bits flip
 }  // namespace trial_kind
 
 // In the column class. The first three are known when the trial ends; `ended` is told apart by interference outcomes.
@@ -50,6 +51,12 @@ struct Trial {
     std::string guard = "none";
     std::int64_t steps = 0;  // trained after it; 0: inference only
     std::uint64_t seed = 1;  // of the draw, as noisegen alter --seed
+
+    // Of kind stored: words of stored_weights.hpp, and how likely a bit flips in a read.
+    std::string store = {};
+    std::string detect = {};
+    double rate = 0.0;
+    std::string reads = {};
 
     bool operator==(const Trial&) const = default;
 };
@@ -85,6 +92,8 @@ struct Outcome {
     std::int64_t not_finite = 0;                        // numbers of the state
     std::int64_t steps = 0;
     double seconds = 0.0;
+    std::optional<std::int64_t> flipped = {};   // of kind stored: bits, in all reads of all ranks
+    std::optional<std::int64_t> detected = {};  // likewise, weights
 };
 
 const std::vector<std::string>& outcome_columns();

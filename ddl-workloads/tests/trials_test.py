@@ -20,6 +20,7 @@ import time
 BIN = pathlib.Path(sys.argv[1])
 LAST = int(sys.argv[2]) if len(sys.argv) > 2 else 100
 COLUMNS = "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed".split(",")
+STORED_COLUMNS = ["store", "detect", "rate", "reads"]
 TRAIN = ["--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600]", "--batch", 8, "--trace", "off", "--json"]
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
@@ -50,8 +51,10 @@ def trial(name, kind="trial", **given):
 
 
 def write_trials(file, rows):
+    """As an earlier version did, if no row is of stored weights."""
+    columns = COLUMNS + (STORED_COLUMNS if any(row["kind"] == "stored" for row in rows) else [])
     with open(file, "w", newline="", encoding="utf-8") as out:
-        table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+        table = csv.DictWriter(out, columns, lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
 
@@ -172,8 +175,53 @@ def guarded(scratch):
     assert again["caught"] == "" and again["class"] != "masked", again
 
 
+def stored_weights(scratch):
+    """Weights that are read without flips are the same in fp32; others are damaged, the same way for one seed."""
+    def stored(name, store, rate, detect="none", reads="once", **given):
+        return trial(name, "stored", store=store, rate=rate, detect=detect, reads=reads, **given)
+
+    many = dict(store="int8", rate=0.01)
+    rows = [trial("null", "null"), stored("once", "fp32", 0), stored("each", "fp32", 0, reads="each", detect="both"),
+            stored("int8", **many), stored("again", **many), stored("other", **many, seed=2),
+            stored("found", **many, detect="parity"), stored("inference", **many, steps=0),
+            stored("rounded", "int4", 0, steps=0), stored("rare", "fp32", 1e-9, steps=0),
+            stored("trained", **many, reads="each"), stored("one", **many, rank=1)]
+    write_trials(scratch / "stored.csv", rows)
+    make(2, scratch / "stored", scratch / "stored.csv")
+    found = {row["trial"]: row for row in outcomes(scratch / "stored")}
+    for name in ("once", "each", "rare"):
+        assert found[name]["class"] == "masked" and found[name]["flipped"] == "0", found[name]
+    assert found["null"]["flipped"] == "" and found["once"]["checksum"] == found["null"]["checksum"]
+    assert found["int8"]["checksum"] == found["again"]["checksum"] != found["other"]["checksum"]
+    digits = len(found["int8"]["state_checksum"]) // 2
+    assert found["int8"]["state_checksum"][:digits] == found["int8"]["state_checksum"][digits:], "ranks read other weights"
+    assert found["one"]["state_checksum"][:digits] != found["one"]["state_checksum"][digits:]
+    bits = float(found["int8"]["drawn_from"])
+    flipped = int(found["int8"]["flipped"]) / 2  # of each rank
+    assert abs(flipped - bits / 100) < 5 * (bits / 100) ** 0.5, (bits, flipped)
+    assert found["int8"]["detected"] == "0" and int(found["found"]["detected"]) > 0
+    assert found["rounded"]["class"] == "ended" and found["rounded"]["flipped"] == "0"
+    assert found["inference"]["accuracies"].startswith("0:") and found["inference"]["loss"] == ""
+    reads = (END - MOMENT) + found["trained"]["accuracies"].count(":")  # a forward each, and each time it guesses
+    assert float(found["trained"]["drawn_from"]) == reads * bits, (found["trained"], reads)
+    assert found["trained"]["class"] != "masked"
+
+    plain = train(2, scratch / "plain", "--steps", END)
+    sound = train(2, scratch / "sound", "--steps", END, "--store", "fp32", "--bit-error-rate", 0)
+    assert sound["checksum"] == plain["checksum"] and sound["stored"]["flipped"] == 0
+    hurt = train(2, scratch / "hurt", "--steps", END, "--store", "int8", "--detect", "both", "--bit-error-rate", 0.01)
+    assert hurt["ranks_agree"] and hurt["checksum"] != plain["checksum"], "sound weights are updated, on all ranks alike"
+    assert hurt["stored"]["flipped"] > 0 and hurt["stored"]["detected"] > 0, hurt["stored"]
+
+
 def refused(scratch):
-    for row, why in ((trial("a", step=-1), "less than 0"), (trial("a", kind="none"), "is none of null, positive"),
+    stored = dict(kind="stored", store="int8", detect="none", rate=0.1, reads="once")
+    for row, why in ((trial("a", **{**stored, "store": "int9"}), "'int9' is none of fp32, fp16"),
+                     (trial("a", **{**stored, "rate": 1.5}), "a probability from 0 to 1"),
+                     (trial("a", **{**stored, "target": "optimizer"}), "weights are of the model"),
+                     (trial("a", **{**stored, "reads": "each"}, guard="range"), "none goes with reads = each"),
+                     (trial("a", **stored, location="layer9"), "no weights to store"),
+                     (trial("a", step=-1), "less than 0"), (trial("a", kind="none"), "is none of null, positive"),
                      (trial("a", guard="rnge"), "did you mean range?"), (trial("a", guard="range:stop"), "stop is for no trial"), (trial("a", rank=3), "alters rank 3 of 1"),
                      (trial("a", location="layer9"), "has no tensor whose name begins with 'layer9'"),
                      (trial("a", bits="70"), "no range")):
@@ -197,6 +245,7 @@ def main():
         goes_on_after_kill(scratch)
         one_rank_alone(scratch)
         guarded(scratch)
+        stored_weights(scratch)
         same_as_cold(scratch, 2)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

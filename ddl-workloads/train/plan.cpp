@@ -69,9 +69,9 @@ class PlugInOptions {
 // Trials say themselves how many steps they make; what would write or delay between them does not go with them.
 void read_trials(TrainingPlan& plan, const std::string& file, const base::Options& options)
 {
-    for (const char* name :
-         {"steps", "epochs", "duration", "until-loss", "until-accuracy", "alter", "guard", "on-guard", "replicas-every",
-          "golden", "checkpoint-every", "delay", "control-delay", "trace", "openmetrics"})
+    for (const char* name : {"steps", "epochs", "duration", "until-loss", "until-accuracy", "alter", "guard",
+                             "on-guard", "replicas-every", "golden", "checkpoint-every", "delay", "control-delay",
+                             "trace", "openmetrics", "store", "detect", "bit-error-rate"})
         if (options.given(name)) base::fail_usage("--trials: --", name, " does not go with it");
     plan.trials = base::read_trials(file);
     plan.recording.trace = false;
@@ -105,6 +105,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         "DIR|auto");
     const DelayOptions delays{options, plan.delays};
     const AlterationOptions alterations{options, plan.alterations};
+    const StoreOptions store{options, plan.store};
     const GuardOptions guards{options, plan.guards};
     options.add("trials", trials,
                 "make these trials one after the other, in a training that stays warm, into DIR/train/outcomes.csv; "
@@ -135,6 +136,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     checkpoint.read();
     delays.read();
     alterations.read();
+    store.read();
     guards.read();
     recording.read();
     if (!trials.empty()) read_trials(plan, trials, options);

@@ -3,6 +3,7 @@
 
 #include "base/contract/trials.hpp"
 #include "ddl-workloads/alteration/live_alteration.hpp"
+#include "ddl-workloads/alteration/stored_weights.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/loading/input_options.hpp"
 #include "ddl-workloads/guards/guard_options.hpp"
@@ -42,6 +43,7 @@ struct TrainingPlan {
 
     DelayPlan delays;
     std::vector<LiveAlteration> alterations;
+    StorePlan store;
     GuardPlan guards;
     std::vector<base::Trial> trials;  // none: it trains
     RecordingPlan recording;

@@ -122,6 +122,7 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                           {"fsync", plan.checkpoint.durable},
                           {"keep", plan.checkpoint.keep}};
     json["resume"] = plan.resume;
+    json["store"] = {{"code", plan.store.code}, {"detect", plan.store.detection}, {"bit_error_rate", plan.store.rate}};
     json["guards"] = {{"guard", plan.guards.text},
                       {"on_guard", text(plan.guards.reaction)},
                       {"copy_every", plan.guards.copy_every},

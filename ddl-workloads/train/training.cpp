@@ -2,6 +2,7 @@
 
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
+#include "base/contract/trace_names.hpp"
 #include "base/files.hpp"
 #include "ddl-workloads/data/shape_json.hpp"
 #include "ddl-workloads/train/evaluation.hpp"
@@ -35,6 +36,24 @@ nlohmann::ordered_json of_all_ranks(const nlohmann::ordered_json& ranks)
             count = count.get<std::int64_t>() + one["caught"][guard].get<std::int64_t>();
         all["repaired"] = all["repaired"].get<std::int64_t>() + one["repaired"].get<std::int64_t>();
         all["stopped"] = all["stopped"].get<bool>() || one["stopped"].get<bool>();
+    }
+    return all;
+}
+
+nlohmann::ordered_json to_json(const base::WeightRead& read)
+{
+    return {{"bits", read.bits}, {"flipped", read.flipped}, {"detected", read.detected}};
+}
+
+// What all ranks read of weights whose bits flip; null if they lie in memory like any other.
+nlohmann::ordered_json stored_by_all(const nlohmann::ordered_json& ranks)
+{
+    nlohmann::ordered_json all = ranks.front()["stored"];
+    if (all.is_null()) return all;
+    for (auto& [name, sum] : all.items()) {
+        std::uint64_t of_ranks = 0;
+        for (const auto& rank : ranks) of_ranks += rank["stored"][name].get<std::uint64_t>();
+        sum = of_ranks;
     }
     return all;
 }
@@ -134,7 +153,9 @@ void Training::take_step(std::uint64_t step)
 
     alterer_->before_step(step);
     went_back();
+    read_stored_weights();
     for (int i = 1; i <= plan_.accumulate; ++i) pass(i == 1, i == plan_.accumulate);
+    if (stored_) stored_->put_back();
     alterer_->before_update();
     if (guards_->look_at_gradients()) clock.leave();
     guards_->before_update(step);
@@ -180,6 +201,13 @@ void Training::pass(bool first, bool last)
         clock.enter(Phase::backward);
         model_->backward();
     }
+}
+
+void Training::read_stored_weights()
+{
+    if (!stored_) return;
+    const otf2::Scope scope{instruments_->main(), instruments_->recorder().region(base::region::stored_weights)};
+    stored_->read();
 }
 
 void Training::checkpoint(std::int64_t steps)
@@ -260,7 +288,9 @@ void Training::evaluate()
     if (!model_->loss()) return;
     const otf2::Scope scope{instruments_->main(), instruments_->recorder().region("evaluate")};
     const std::unique_ptr<Records> held_out = open_part(data_, Part::held_out, reading());
+    read_stored_weights();
     accuracy_ = accuracy(*model_, *held_out, plan_.input.skip_corrupt, skipped_, exchanges_, instruments_->clock());
+    if (stored_) stored_->put_back();
     if (!accuracy_) return;
     const auto epoch = steps_done() / steps_per_epoch();
     std::fprintf(stderr, "ddl-train: epoch %lld: loss %.4f, accuracy on held-out samples %.2f %%\n",
@@ -277,6 +307,7 @@ nlohmann::ordered_json Training::result()
     mine["skipped_records"] = skipped_.count();
     if (model_->loss()) mine["loss"] = *model_->loss();
     mine["alterations"] = alterer_->count();
+    mine["stored"] = stored_ ? to_json(stored_->sum()) : nullptr;
     mine["guards"] = guards_->summary();
     if (golden_) mine["golden"] = golden_->summary();
     mine["injected_delays"] = {{"count", injector_->count()}, {"ns", injector_->total_ns()}};
@@ -306,6 +337,7 @@ nlohmann::ordered_json Training::result()
     result["stopped_by_signal"] = ends_->stop() == Stop::signal;
     result["first_step"] = first_step_;
     result["resumed_from"] = earlier_.string();
+    result["stored"] = stored_by_all(ranks);
     result["guards"] = of_all_ranks(ranks);
     result["replicas"] = guards_->replicas();
     if (!trials_.is_null()) result["trials"] = trials_;

@@ -4,6 +4,7 @@
 #include "base/cli/progress.hpp"
 #include "base/files.hpp"
 #include "ddl-workloads/alteration/live_alteration.hpp"
+#include "ddl-workloads/alteration/stored_weights.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"
@@ -75,12 +76,14 @@ class Training {
     Reading reading() const;
     void inject_delays();
     void make_alterer();
+    void make_store();
     void check_guards();
     void make_guards();
     void write_record(const nlohmann::ordered_json& result);
 
     void take_step(std::uint64_t step);
     void pass(bool first, bool last);
+    void read_stored_weights();
     void hear(const std::vector<StepNews>& news);
     bool went_back();
     std::int64_t steps_per_epoch() const;
@@ -121,6 +124,7 @@ class Training {
     std::optional<ControlDelay> control_delay_;
     std::optional<DelayInjector> injector_;
     std::optional<LiveAlterer> alterer_;
+    std::optional<StoredWeights> stored_;  // if weights lie in memory whose bits flip
     std::optional<Guards> guards_;
     std::optional<GoldenComparison> golden_;  // if asked for
     std::optional<StallWatch> stall_watch_;   // while it runs

@@ -74,6 +74,7 @@ void Training::prepare_parts()
                                           model_->computes_while_stopped() ? "yes" : "no");
     inject_delays();
     make_alterer();
+    make_store();
     make_guards();
     if (plan_.delays.control.count() > 0) control_delay_.emplace(plan_.delays.control, page, exchanges_);
     exchange_.emplace(exchanges_);
@@ -196,6 +197,14 @@ void Training::make_alterer()
             base::fail_usage(
                 "--alter: with --strategy zero1 a rank has no whole mean/; gradient/ is before the exchange");
     alterer_.emplace(instruments_->recorder(), instruments_->main(), *model_, std::move(mine));
+}
+
+void Training::make_store()
+{
+    if (!plan_.store.on()) return;
+    constexpr std::uint64_t stream_of_rank_0 = std::uint64_t{1} << 40U;  // beyond those of epochs
+    const base::WeightMemory memory = base::weight_memory(plan_.store.code, plan_.store.detection, plan_.store.rate);
+    stored_.emplace(*model_, memory, "", plan_.seed, stream_of_rank_0 + static_cast<std::uint64_t>(exchanges_.rank()));
 }
 
 // Before anything is made, so that nothing is left behind.

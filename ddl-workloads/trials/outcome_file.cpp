@@ -27,6 +27,9 @@ OutcomeFile::OutcomeFile(fs::path directory, const std::vector<base::Trial>& tri
     const fs::path file = directory_ / base::file::outcomes;
     const bool there = fs::exists(file);
     if (there) {
+        if (base::CsvTable{file}.columns() != base::outcome_columns())
+            base::fail(file.string(),
+                       ": an earlier version began it, whose columns are others; give another --out DIR");
         drop_half_a_row(file);
         for (const base::Outcome& outcome : base::read_outcomes(file)) {
             if (ended_ == trials.size() || outcome.trial != trials[ended_].name)

@@ -1,5 +1,6 @@
 #include "ddl-workloads/trials/trial_loop.hpp"
 
+#include "base/contract/stored_weights.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
@@ -23,7 +24,7 @@ bool is_looked_at(std::int64_t steps, std::int64_t last)
     return steps == last || (steps & (steps - 1)) == 0;
 }
 
-std::string look(std::int64_t steps, double accuracy)
+std::string look_text(std::int64_t steps, double accuracy)
 {
     std::array<char, 32> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), accuracy).ptr;
@@ -44,6 +45,7 @@ struct TrialLoop::OfRank {
     bool loss_is_finite = true;
     double loss = 0.0;
     std::optional<std::int64_t> caught = {};  // steps until a guard found something
+    base::WeightRead read = {};               // of kind stored
 };
 
 TrialLoop::TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, const std::filesystem::path& directory)
@@ -59,6 +61,9 @@ void TrialLoop::check(const base::Trial& trial) const
         base::fail_usage("--trials: trial ", trial.name, " alters step ", trial.step, ", and the training begins at ",
                          parts_.first_step);
     static_cast<void>(parse_trial_guard(trial.guard));
+    if (trial.kind == base::trial_kind::stored)
+        static_cast<void>(StoredWeights{parts_.model, base::weight_memory(trial.store, trial.detect, trial.rate),
+                                        trial.location, trial.seed, 0});
     if (trial.rank != "all" && base::parse<int>(trial.rank) >= parts_.exchanges.size())
         base::fail_usage("--trials: trial ", trial.name, " alters rank ", trial.rank, " of ", parts_.exchanges.size());
 }
@@ -149,6 +154,8 @@ void TrialLoop::make(const base::Trial& trial)
                                       {"drawn_from", mine.drawn.drawn_from},
                                       {"first_difference", mine.first_difference},
                                       {"caught", mine.caught.value_or(-1)},
+                                      {"flipped", mine.read.flipped},
+                                      {"detected", mine.read.detected},
                                       {"loss_is_finite", mine.loss_is_finite},
                                       {"state", state_checksum(parts_.model)},
                                       {"largest", numbers.largest},
@@ -166,16 +173,15 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
     Guarded guarded = parts_.guarded;
     guarded.trial = number_of(trial);
     TrialGuards guards{parse_trial_guard(trial.guard), guarded, trial.step};
-    if (is_mine(trial, parts_.exchanges.rank())) {
-        if (trial.kind == base::trial_kind::trial) mine.drawn = alter_state(parts_.model, trial);
-        if (trial.kind == base::trial_kind::positive) mine.drawn = put_nan(parts_.model);
-    }
+    std::optional<StoredWeights> stored;
+    if (is_mine(trial, parts_.exchanges.rank())) alter(trial, mine, stored);
+    StoredWeights* const read_each = trial.reads == base::stored::each && stored ? &*stored : nullptr;
     std::unique_ptr<Loader> loader = trial.steps > 0 ? parts_.load(trial.step) : nullptr;
     std::int64_t looked = -1;
     for (std::int64_t done = 0;;) {
         if (done > std::exchange(looked, std::max(looked, done)) && is_looked_at(done, trial.steps)) {
-            accuracy = guess();
-            if (accuracy) accuracies += (accuracies.empty() ? "" : " ") + look(done, *accuracy);
+            accuracy = look(read_each, done == trial.steps);
+            if (accuracy) accuracies += (accuracies.empty() ? "" : " ") + look_text(done, *accuracy);
         }
         if (done == trial.steps) break;
         if (const std::optional<std::int64_t> back = guards.before_forward(trial.step + done)) {
@@ -183,7 +189,7 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
             loader = parts_.load(*back);
             continue;
         }
-        step(*loader, trial.step + done, &guards);
+        step(*loader, trial.step + done, &guards, read_each);
         mine.loss = parts_.model.loss().value_or(0.0);
         mine.loss_is_finite = mine.loss_is_finite && std::isfinite(mine.loss);
         const double undisturbed = losses_.at(static_cast<std::size_t>(trial.step + done - parts_.first_step));
@@ -191,12 +197,37 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
         ++done;
     }
     mine.caught = guards.caught();
+    if (stored) mine.read = stored->sum();
+    if (stored) mine.drawn.drawn_from = static_cast<double>(mine.read.bits);
     return mine;
 }
 
-void TrialLoop::step(Loader& loader, std::int64_t number, TrialGuards* guards)
+// Of weights that are read once all ranks read the same; of those that are read again and again, each its own.
+void TrialLoop::alter(const base::Trial& trial, OfRank& mine, std::optional<StoredWeights>& stored)
+{
+    if (trial.kind == base::trial_kind::trial) mine.drawn = alter_state(parts_.model, trial);
+    if (trial.kind == base::trial_kind::positive) mine.drawn = put_nan(parts_.model);
+    if (trial.kind != base::trial_kind::stored) return;
+    const bool once = trial.reads == base::stored::once;
+    stored.emplace(parts_.model, base::weight_memory(trial.store, trial.detect, trial.rate), trial.location, trial.seed,
+                   once ? 0 : static_cast<std::uint64_t>(parts_.exchanges.rank()));
+    if (once) stored->read();
+    mine.drawn.path = stored->paths();
+}
+
+// In the end the weights stay as they were read: what a trial leaves behind is what it was guessed with.
+std::optional<double> TrialLoop::look(StoredWeights* stored, bool last)
+{
+    if (stored != nullptr) stored->read();
+    const std::optional<double> accuracy = guess();
+    if (stored != nullptr && !last) stored->put_back();
+    return accuracy;
+}
+
+void TrialLoop::step(Loader& loader, std::int64_t number, TrialGuards* guards, StoredWeights* stored)
 {
     parts_.clock.begin_step(static_cast<std::uint64_t>(number));
+    if (stored != nullptr) stored->read();
     for (int pass = 1; pass <= parts_.accumulate; ++pass) {
         parts_.clock.enter(Phase::load);
         Batch batch = loader.next();
@@ -210,6 +241,7 @@ void TrialLoop::step(Loader& loader, std::int64_t number, TrialGuards* guards)
             parts_.model.backward();
         }
     }
+    if (stored != nullptr) stored->put_back();
     if (guards != nullptr) guards->before_update(number);
     parts_.clock.enter(Phase::update);
     parts_.model.update();
@@ -244,6 +276,10 @@ void TrialLoop::write(const base::Trial& trial, const std::vector<std::string>& 
         outcome.state_checksum += word.at("state").get<std::string>();
         largest = std::max(largest, word.at("largest").get<double>());
         outcome.not_finite += word.at("not_finite").get<std::int64_t>();
+        if (trial.kind == base::trial_kind::stored) {
+            outcome.flipped = outcome.flipped.value_or(0) + word.at("flipped").get<std::int64_t>();
+            outcome.detected = outcome.detected.value_or(0) + word.at("detected").get<std::int64_t>();
+        }
         const auto until = word.at("caught").get<std::int64_t>();
         if (until >= 0 && (caught < 0 || until < caught)) caught = until;
         const auto first = word.at("first_difference").get<std::int64_t>();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/contract/trials.hpp"
+#include "ddl-workloads/alteration/stored_weights.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 #include "ddl-workloads/models/model.hpp"
@@ -65,7 +66,9 @@ class TrialLoop {
     std::int64_t number_of(const base::Trial& trial) const;  // from 1
     void make(const base::Trial& trial);
     OfRank go_on(const base::Trial& trial, std::string& accuracies, std::optional<double>& accuracy);
-    void step(Loader& loader, std::int64_t number, TrialGuards* guards = nullptr);
+    void alter(const base::Trial& trial, OfRank& mine, std::optional<StoredWeights>& stored);
+    std::optional<double> look(StoredWeights* stored, bool last);
+    void step(Loader& loader, std::int64_t number, TrialGuards* guards = nullptr, StoredWeights* stored = nullptr);
     void write(const base::Trial& trial, const std::vector<std::string>& ranks, base::Outcome outcome);
 
     TrialParts parts_;

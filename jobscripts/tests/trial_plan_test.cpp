@@ -51,6 +51,36 @@ TEST_CASE("each block of trials holds each combination as often, and null and po
     CHECK(crosstalk::make_trials(spec_of(small + "seed = 2\n")) != trials);
 }
 
+TEST_CASE("stored weights are crossed by moment, code, detection, rate and reads, without guards and bits")
+{
+    const std::string more =
+        "stores = fp32, int8\ndetects = none, both\nrates = 1e-9, 1e-3, 1e-2\nreads = once, each\n"
+        "stored-trials = 2\n";
+    const std::vector<base::Trial> trials = crosstalk::make_trials(spec_of(small + more));
+    std::map<std::string, int> counts;
+    for (const base::Trial& one : trials) {
+        if (one.kind != "stored") continue;
+        ++counts[base::join(one.block, " ", one.step, one.store, one.detect, one.rate, one.reads)];
+        CHECK(one.guard == "none");
+        CHECK(one.step + one.steps == 30);
+    }
+    CHECK(counts.size() == 4 * 2 * 2 * 2 * 3 * 2);  // blocks, moments, codes, detections, rates, reads
+    for (const auto& [what, count] : counts) CHECK_MESSAGE(count == 2, what);
+    CHECK(trials.size() == 2 * 2 * (2 * 2 * 3 + 4) * 4 + counts.size() * 2);
+
+    const std::string alone = "kind = soft-errors\nmoments = 30\nend = 30\nstores = gray\ntrials = 0\nblocks = 2\n";
+    for (const base::Trial& one : crosstalk::make_trials(spec_of(alone))) {
+        CHECK(one.kind != "trial");
+        CHECK(one.steps == 0);
+    }
+    std::ostringstream out;
+    crosstalk::print_trials(out, spec_of(alone), crosstalk::make_trials(spec_of(alone)));
+    CHECK(out.str().find("10 trials of each store, detection, rate and reads") != std::string::npos);
+    const testing::Scratch scratch;
+    crosstalk::make_trial_directory(scratch / "plan", alone, crosstalk::make_trials(spec_of(alone)));
+    CHECK(base::read_trials(scratch / "plan" / "trials.csv") == crosstalk::make_trials(spec_of(alone)));
+}
+
 TEST_CASE("planned trials are read as they were written")
 {
     const testing::Scratch scratch;
@@ -79,7 +109,11 @@ TEST_CASE("a spec of trials that makes no sense is refused")
                                             {"seeds = 7", "seeds must be from 8"},
                                             {"half-width = 60%", "half-width"},
                                             {"momnets = 3", "did you mean moments?"},
-                                            {"trials = 0", "trials must be from 1"}}) {
+                                            {"trials = 0", "trials must be from 1"},
+                                            {"stores = int8, grey", "did you mean gray?"},
+                                            {"detects = parties", "none of none, parity, range, both"},
+                                            {"reads = twice", "none of once, each"},
+                                            {"rates = 1e-6, 2", "from 0 to 1, not 2"}}) {
         const std::string kind = "kind = soft-errors\nend = 30\nmoments = 10\n";
         const std::string text = line.starts_with("moments") ? "kind = soft-errors\nend = 30\n" : kind;
         CHECK_THROWS_WITH_AS(spec_of(text + line + "\n"), doctest::Contains(why.c_str()), base::UsageError);

@@ -2,15 +2,14 @@
 
 #include "base/error.hpp"
 #include "base/state/drawing/flips.hpp"
+#include "base/state/drawing/geometric_gap.hpp"
 #include "base/state/drawing/roles.hpp"
 #include "base/state/injection_sequence.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <unordered_set>
 
@@ -104,36 +103,6 @@ Counts equal_counts(std::uint64_t count, const Counts& sizes, Random& random)
     }
     return counts;
 }
-
-// Gaps between bits that flip are geometric. The bits of such a number are independent: bit k is set with probability
-// q^(2^k) / (1 + q^(2^k)). No logarithm, which would differ between machines.
-class GeometricGap {
- public:
-    explicit GeometricGap(double rate)
-    {
-        // Kept in memory between the operations: fused ones would differ between machines.
-        std::array<volatile double, 63> powers{};
-        powers.front() = 1.0 - rate;
-        for (std::size_t k = 1; k < powers.size(); ++k) {
-            const double root = powers.at(k - 1);
-            powers.at(k) = root * root;
-        }
-        for (std::size_t k = 0; k < powers.size(); ++k) {
-            const double power = powers.at(k);
-            likely_.at(k) = power / (1.0 + power);
-        }
-    }
-    std::uint64_t operator()(Random& random) const
-    {
-        std::uint64_t gap = 0;
-        for (std::size_t k = 0; k < likely_.size(); ++k)
-            if (likely_[k] > 0.0 && draw_unit(random) < likely_[k]) gap |= std::uint64_t{1} << k;
-        return gap;
-    }
-
- private:
-    std::array<double, 63> likely_{};
-};
 
 std::vector<Site> draw_bit_errors(const NamedTensors& state, const std::vector<std::size_t>& tensors, double rate,
                                   const FlipRequest& bits, Random& random)

@@ -1,6 +1,7 @@
 #include "jobscripts/campaign/trials/trial_plan.hpp"
 
 #include "base/contract/campaign_directory.hpp"
+#include "base/contract/stored_weights.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
@@ -60,7 +61,12 @@ const std::vector<TrialKey>& trial_keys()
         trial_list("targets", &TrialSpec::targets, "model, optimizer, both (model)"),
         trial_list("altered-ranks", &TrialSpec::altered_ranks, "all, or a rank's number (all)"),
         trial_list("guards", &TrialSpec::guards, "as of ddl-train (none)"),
-        trial_key("trials", &TrialSpec::trials, "of each combination in a block (10)"),
+        trial_list("stores", &TrialSpec::stores, "codes of stored weights: fp32, int8, .. (none)"),
+        trial_list("detects", &TrialSpec::detections, "what finds damaged ones: none, parity, range, both (none)"),
+        trial_list("rates", &TrialSpec::rates, "that a bit of them flips in a read (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)"),
+        trial_list("reads", &TrialSpec::reads, "once, or each (once)"),
+        trial_key("stored-trials", &TrialSpec::stored_trials, "of each store, detection and rate in a block (5)"),
+        trial_key("trials", &TrialSpec::trials, "of each combination in a block (10); with stores 0 leaves them out"),
         trial_key("controls", &TrialSpec::controls,
                   "null trials, and positive ones, of each moment and guard in a block (2)"),
         trial_key("blocks", &TrialSpec::blocks, "each holds all combinations in random order (5)"),
@@ -97,13 +103,35 @@ void take_setting(TrialSpec& spec, const std::string& name, const std::string& v
     base::fail_usage("no key '", name, "' of kind soft-errors", base::did_you_mean(name, names));
 }
 
+template <std::size_t Count>
+void check_words(const char* key, const std::vector<std::string>& given, const std::array<const char*, Count>& known)
+{
+    const std::vector<std::string> words{known.begin(), known.end()};
+    for (const std::string& one : given)
+        if (std::find(words.begin(), words.end(), one) == words.end())
+            base::fail_usage(key, ": '", one, "' is none of ", base::join_words(words, ", "),
+                             base::did_you_mean(one, words));
+}
+
+void check_stored_weights(const TrialSpec& spec)
+{
+    check_words("stores", spec.stores, base::stored::codes);
+    check_words("detects", spec.detections, base::stored::detections);
+    check_words("reads", spec.reads, base::stored::reads);
+    for (const std::string& rate : spec.rates) {
+        const auto number = base::parse<double>(rate);
+        if (!(number >= 0.0 && number <= 1.0)) base::fail_usage("rates: a probability from 0 to 1, not ", rate);
+    }
+}
+
 void check_trial_spec(const TrialSpec& spec)
 {
     const auto at_least = [](const char* name, std::int64_t least, std::int64_t value) {
         if (value < least || value > 1'000'000) base::fail_usage(name, " must be from ", least, " to 1000000");
     };
     at_least("ranks", 1, spec.ranks);
-    at_least("trials", 1, spec.trials);
+    at_least("trials", spec.stores.empty() ? 1 : 0, spec.trials);
+    at_least("stored-trials", 1, spec.stored_trials);
     at_least("controls", 1, spec.controls);
     at_least("blocks", 1, spec.blocks);
     at_least("seeds", 8, spec.seeds);
@@ -112,6 +140,7 @@ void check_trial_spec(const TrialSpec& spec)
         at_least("moments", 0, base::parse<std::int64_t>(moment));
         if (base::parse<std::int64_t>(moment) > spec.end) base::fail_usage("moment ", moment, " is behind the end");
     }
+    check_stored_weights(spec);
     for (const std::string& target : spec.targets)
         if (target != "model" && target != "optimizer" && target != "both")
             base::fail_usage("targets: '", target, "' is none of model, optimizer, both");
@@ -124,6 +153,9 @@ void check_trial_spec(const TrialSpec& spec)
                                                                            {"counts", &spec.counts},
                                                                            {"targets", &spec.targets},
                                                                            {"guards", &spec.guards},
+                                                                           {"detects", &spec.detections},
+                                                                           {"rates", &spec.rates},
+                                                                           {"reads", &spec.reads},
                                                                            {"altered-ranks", &spec.altered_ranks}};
         for (const auto& [name, list] : lists)
             if (list->empty()) return name;
@@ -157,6 +189,25 @@ std::vector<base::Trial> moments_and_guards(const TrialSpec& spec)
     return trials;
 }
 
+std::vector<base::Trial> stored_in_block(const TrialSpec& spec)
+{
+    if (spec.stores.empty()) return {};
+    std::vector<base::Trial> trials{base::Trial{.name = {}, .kind = base::trial_kind::stored}};
+    cross(trials, spec.moments, [&](base::Trial& trial, const std::string& moment) {
+        trial.step = base::parse<std::int64_t>(moment);
+        trial.steps = spec.end - trial.step;
+    });
+    cross(trials, spec.stores, [](base::Trial& trial, const std::string& store) { trial.store = store; });
+    cross(trials, spec.detections, [](base::Trial& trial, const std::string& detect) { trial.detect = detect; });
+    cross(trials, spec.rates,
+          [](base::Trial& trial, const std::string& rate) { trial.rate = base::parse<double>(rate); });
+    cross(trials, spec.reads, [](base::Trial& trial, const std::string& reads) { trial.reads = reads; });
+    cross(trials, spec.altered_ranks, [](base::Trial& trial, const std::string& rank) { trial.rank = rank; });
+    cross(trials, std::vector<std::string>(static_cast<std::size_t>(spec.stored_trials)),
+          [](base::Trial&, const std::string&) {});
+    return trials;
+}
+
 std::vector<base::Trial> one_block(const TrialSpec& spec)
 {
     std::vector<base::Trial> trials = moments_and_guards(spec);
@@ -169,6 +220,8 @@ std::vector<base::Trial> one_block(const TrialSpec& spec)
     cross(trials, spec.altered_ranks, [](base::Trial& trial, const std::string& rank) { trial.rank = rank; });
     cross(trials, std::vector<std::string>(static_cast<std::size_t>(spec.trials)),
           [](base::Trial&, const std::string&) {});
+    const std::vector<base::Trial> stored = stored_in_block(spec);
+    trials.insert(trials.end(), stored.begin(), stored.end());
     for (base::Trial trial : moments_and_guards(spec))
         for (const char* kind : {base::trial_kind::null, base::trial_kind::positive})
             for (int i = 0; i < spec.controls; ++i) {
@@ -263,8 +316,11 @@ void print_trials(std::ostream& out, const TrialSpec& spec, const std::vector<ba
     const auto each = static_cast<double>(real / groups);
     const double wanted = base::parse<base::Percent>(spec.half_width).fraction();
     out << trials.size() << " trials in " << spec.blocks << " blocks for each of " << spec.strategies.size()
-        << " strategies, about " << percent_of(hours / 100.0) << " hours\n"
-        << real / groups << " trials of each target and guard: a share's interval is at most "
+        << " strategies, about " << percent_of(hours / 100.0) << " hours\n";
+    if (!spec.stores.empty())
+        out << spec.blocks * spec.stored_trials << " trials of each store, detection, rate and reads at a moment\n";
+    if (real == 0) return;
+    out << real / groups << " trials of each target and guard: a share's interval is at most "
         << percent_of(base::wilson(each / 2.0, each, confidence).half_width()) << " points wide either way; "
         << percent_of(wanted) << " points take " << base::trials_for_half_width(wanted, confidence) << " trials\n";
 }

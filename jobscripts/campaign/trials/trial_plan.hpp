@@ -1,5 +1,5 @@
 // Trials of soft errors as a campaign plans them: moment x location x bit x count x target x guard, crossed, in blocks
-// that each hold null trials and positive ones, too.
+// that each hold null trials and positive ones, too; beside them moment x store x detection x rate x reads.
 #pragma once
 
 #include "base/cli/manual.hpp"
@@ -28,8 +28,13 @@ struct TrialSpec {
     std::vector<std::string> targets{"model"};
     std::vector<std::string> altered_ranks{"all"};
     std::vector<std::string> guards{"none"};
-    int trials = 10;   // of each combination in a block
-    int controls = 2;  // null trials, and positive ones, of each moment and guard in a block
+    std::vector<std::string> stores;  // codes of weights that lie in memory whose bits flip; none: no such trials
+    std::vector<std::string> detections{"none"};
+    std::vector<std::string> rates{"1e-6", "1e-5", "1e-4", "1e-3", "1e-2"};
+    std::vector<std::string> reads{"once"};
+    int stored_trials = 5;  // of each of those combinations in a block
+    int trials = 10;        // of each combination in a block
+    int controls = 2;       // null trials, and positive ones, of each moment and guard in a block
     int blocks = 5;
     int seeds = 8;                              // undisturbed trainings that the band is made of
     base::Nanoseconds trial_time{500'000'000};  // for the estimate of hours

@@ -1,0 +1,97 @@
+#include "ddl-workloads/alteration/stored_weights.hpp"
+
+#include "base/cli/option_checks.hpp"
+#include "base/contract/stored_weights.hpp"
+#include "base/contract/trials.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace ddl {
+
+namespace {
+
+constexpr std::size_t most_paths_of_weights = 10;
+constexpr const char* begin_of_weights = "model/";
+
+// Of a model divided over the ranks, what a rank alone holds has no gradient that is exchanged.
+std::vector<std::string> weights_of(Model& model, const std::string& location)
+{
+    std::vector<std::string> parameters;
+    for (const std::string& name : model.gradient_names()) parameters.push_back(begin_of_weights + name);
+    const std::string wanted = begin_of_weights + location;
+    std::vector<std::string> paths;
+    for (const StateTensor& tensor : model.state()) {
+        const bool own = tensor.owner == Owner::each && tensor.path.starts_with(begin_of_weights);
+        const bool parameter = std::find(parameters.begin(), parameters.end(), tensor.path) != parameters.end();
+        if ((own || parameter) && tensor.type == ElementType::float32 && tensor.path.starts_with(wanted))
+            paths.push_back(tensor.path);
+    }
+    if (paths.empty())
+        base::fail_usage("no weights to store: the model has no parameter of 32 bits whose name begins with '",
+                         location, "'");
+    return paths;
+}
+
+}  // namespace
+
+StoredWeights::StoredWeights(Model& model, const base::WeightMemory& memory, const std::string& location,
+                             std::uint64_t seed, std::uint64_t stream)
+    : model_{model}, memory_{memory}, tensors_{weights_of(model, location)}, random_{base::random_stream(seed, stream)}
+{
+    for (std::size_t i = 0; i < std::min(tensors_.size(), most_paths_of_weights); ++i)
+        paths_ += (i == 0 ? "" : std::string{base::path_separator}) + tensors_[i];
+}
+
+std::vector<std::span<float>> StoredWeights::weights()
+{
+    std::vector<std::span<float>> all;
+    for (const StateTensor& tensor : model_.state())
+        if (std::find(tensors_.begin(), tensors_.end(), tensor.path) != tensors_.end())
+            all.emplace_back(reinterpret_cast<float*>(tensor.bytes.data()), tensor.bytes.size() / sizeof(float));
+    return all;
+}
+
+void StoredWeights::read()
+{
+    sound_.clear();
+    for (const std::span<float> tensor : weights()) {
+        sound_.emplace_back(tensor.begin(), tensor.end());
+        const base::WeightRead one = base::read_weights(memory_, tensor, random_);
+        sum_.bits += one.bits;
+        sum_.flipped += one.flipped;
+        sum_.detected += one.detected;
+    }
+    model_.restored();
+}
+
+void StoredWeights::put_back()
+{
+    const std::vector<std::span<float>> now = weights();
+    for (std::size_t i = 0; i < now.size(); ++i) std::copy(sound_.at(i).begin(), sound_.at(i).end(), now[i].begin());
+    sound_.clear();
+    model_.restored();
+}
+
+StoreOptions::StoreOptions(base::Options& options, StorePlan& plan) : options_{options}, plan_{plan}
+{
+    options.add_choice(
+        "store", plan.code, {base::stored::codes.begin(), base::stored::codes.end()},
+        "the weights lie in memory whose bits flip, in that code: each forward uses what is read, updates "
+        "are made on sound ones");
+    options.add_choice("detect", plan.detection, {base::stored::detections.begin(), base::stored::detections.end()},
+                       "of --store: what finds a damaged weight, which becomes 0 or the nearest in its tensor's range");
+    options.add("bit-error-rate", rate_, "of --store: how likely a bit flips in a read, such as 1e-6", "RATE");
+}
+
+void StoreOptions::read() const
+{
+    for (const char* name : {"detect", "bit-error-rate"})
+        if (!plan_.on() && options_.given(name)) base::fail_usage("--", name, ": --store says in which code");
+    if (!rate_.empty()) plan_.rate = base::parsed<double>("--bit-error-rate", rate_);
+    if (!plan_.on()) return;
+    if (!(plan_.rate >= 0.0 && plan_.rate <= 1.0))
+        base::fail_usage("--bit-error-rate: a probability from 0 to 1, not ", rate_);
+}
+
+}  // namespace ddl
