@@ -178,10 +178,41 @@ std::string ruined_table(const OutcomeReport& report)
 
 std::string warning_of(const OutcomeReport& report)
 {
-    if (report.not_trustworthy.empty()) return {};
-    std::string text = "<p><strong>Not trustworthy</strong></p>\n<ul>\n";
+    if (report.not_trustworthy.empty())
+        return "<div class=\"banner good\"><h2>Trustworthy</h2><p>Null trials end with the same bits, positive ones "
+               "collapse, and the training lies in the band.</p></div>\n";
+    std::string text = "<div class=\"banner bad\"><h2>Not trustworthy</h2>\n<ul>\n";
     for (const std::string& why : report.not_trustworthy) text += "<li>" + escape(why) + "</li>\n";
-    return text + "</ul>\n";
+    return text + "</ul></div>\n";
+}
+
+// The place with the largest share, of those whose interval begins above 0.
+std::string worst_of(const std::vector<MapRow>& rows, const char* what)
+{
+    const auto worst = std::max_element(rows.begin(), rows.end(), [](const MapRow& one, const MapRow& other) {
+        return one.ruined.percent_interval.low < other.ruined.percent_interval.low;
+    });
+    if (worst == rows.end() || worst->ruined.count == 0) return {};
+    return "<li>" +
+           escape(base::join("Worst ", what, ": ", worst->of, " (", worst->strategy, ", ", worst->target, "), ",
+                             worst->ruined.count, " of ", worst->ruined.trials, " trials ruined, ",
+                             range(worst->ruined.percent_interval))) +
+           "</li>\n";
+}
+
+std::string answer_of(const OutcomeReport& report)
+{
+    std::string list;
+    for (const ClassShare& one : report.shares)
+        if (one.location == "all" && one.bit == "all" && one.count > 0)
+            list += "<li>" +
+                    escape(base::join(one.strategy, ", ", one.target, ": ", one.what, " ", one.count, " of ",
+                                      one.trials, ", ", range(one.percent_interval))) +
+                    "</li>\n";
+    list += worst_of(bit_map(report), "bit") + worst_of(layer_map(report), "layer");
+    for (const GuardRow& one : report.guards)
+        if (!one.worth.empty()) list += "<li>" + escape(base::join("Guard ", one.guard, ": ", one.worth)) + "</li>\n";
+    return list.empty() ? list : "<ul class=\"plain\">\n" + list + "</ul>\n";
 }
 
 std::string page_of(const OutcomeReport& report)
@@ -191,11 +222,15 @@ std::string page_of(const OutcomeReport& report)
         trials += one.trial.kind == base::trial_kind::trial || one.trial.kind == base::trial_kind::stored ? 1 : 0;
     const std::string title = base::join("What became of ", trials, " altered trainings");
     std::string body = "<h1>" + escape(title) + "</h1>\n" + warning_of(report);
-    body += "<h2>Classes</h2>\n" + class_table(report) + strategy_table(report) + guard_table(report) +
-            ruined_table(report);
-    body += "<h2>Ruined by bit</h2>\n" + bars(bit_map(report), "ruined trials by bit");
-    body += "<h2>Ruined by layer</h2>\n" + bars(layer_map(report), "ruined trials by layer");
-    body += "<h2>Ruined by layer and step</h2>\n" + squares(layer_step_map(report), "ruined trials by layer and step");
+    body += answer_of(report);
+    if (!report.shares.empty()) {
+        body += "<h2>Classes</h2>\n" + class_table(report) + strategy_table(report) + guard_table(report) +
+                ruined_table(report);
+        body += "<h2>Ruined by bit</h2>\n" + bars(bit_map(report), "ruined trials by bit");
+        body += "<h2>Ruined by layer</h2>\n" + bars(layer_map(report), "ruined trials by layer");
+        body +=
+            "<h2>Ruined by layer and step</h2>\n" + squares(layer_step_map(report), "ruined trials by layer and step");
+    }
     if (const std::vector<StoredPoint> points = stored_points(report); !points.empty())
         body +=
             "<h2>Stored weights</h2>\n<p>Mean accuracy with its 95 % interval over trials, by the code that weights "
