@@ -4,8 +4,8 @@
 #   CROSSTALK_LIBTORCH   its folder, one of a Python environment that has it, or a Python interpreter
 #   CMAKE_PREFIX_PATH    .. or a path in here, such as torch.utils.cmake_prefix_path
 #
-# Target: torch, without what needs CUDA. Variables: TorchWheel_FOUND, TorchWheel_FOLDER, TorchWheel_VERSION,
-# TORCH_INCLUDE_DIRS.
+# Target: torch, without what needs CUDA, unless CROSSTALK_CUDA is on and the package has it. Variables: TorchWheel_FOUND,
+# TorchWheel_FOLDER, TorchWheel_VERSION, TorchWheel_CUDA, TORCH_INCLUDE_DIRS.
 
 set(candidates ${CROSSTALK_LIBTORCH})
 if(NOT candidates)
@@ -59,4 +59,11 @@ if(TorchWheel_FOUND AND NOT TARGET torch)
   target_link_libraries(torch INTERFACE ${TorchWheel_LIBRARY} ${library_folder}/libc10.so)
   # What LibTorch itself needs stands in its run path, which ld does not follow.
   target_link_options(torch INTERFACE LINKER:--allow-shlib-undefined)
+  set(TorchWheel_CUDA FALSE)
+  if(CROSSTALK_CUDA AND EXISTS ${library_folder}/libtorch_cuda.so)
+    set(TorchWheel_CUDA TRUE)
+    # Nothing calls libtorch_cuda by name: it registers what it can do when it is loaded.
+    target_link_libraries(torch INTERFACE -Wl,--push-state,--no-as-needed ${library_folder}/libtorch_cuda.so
+                          ${library_folder}/libc10_cuda.so -Wl,--pop-state)
+  endif()
 endif()

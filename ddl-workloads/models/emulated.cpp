@@ -7,14 +7,11 @@
 #include "base/words.hpp"
 #include "ddl-workloads/models/bucket_model.hpp"
 #include "ddl-workloads/models/emulated_work.hpp"
+#include "ddl-workloads/models/gpu_clockwork.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-
-#ifdef CROSSTALK_DDL_CUDA
-#include "ddl-workloads/models/gpu_clockwork.hpp"
-#endif
 
 namespace ddl {
 
@@ -80,7 +77,6 @@ class Worker : public Computer {
     double owed_ns_ = 0.0;  // less than a piece, for the next part
 };
 
-#ifdef CROSSTALK_DDL_CUDA
 class GpuWorker : public Computer {
  public:
     explicit GpuWorker(int preferred_gpu) : gpu_{preferred_gpu} {}
@@ -89,7 +85,6 @@ class GpuWorker : public Computer {
  private:
     GpuClockwork gpu_;
 };
-#endif
 
 base::Nanoseconds piece_asked(const base::Settings& settings)
 {
@@ -113,12 +108,7 @@ std::unique_ptr<Computer> computer(const base::Settings& settings, const ModelPl
         base::fail_usage("emulated[device=", device, "] is none of ", base::join_words(known, "|"),
                          base::did_you_mean(device, known));
     }
-#ifdef CROSSTALK_DDL_CUDA
     return std::make_unique<GpuWorker>(plan.local_rank);
-#else
-    static_cast<void>(plan);
-    base::unavailable("emulated[device=cuda] needs a ddl-train that was built with CUDA's compiler");
-#endif
 }
 
 // How long computing takes in a step.

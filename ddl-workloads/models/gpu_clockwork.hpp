@@ -1,6 +1,8 @@
 // Keeps a GPU busy for a given time, as the computation of a model would.
 #pragma once
 
+#include "base/gpu/cuda_driver.hpp"
+
 #include <cstdint>
 
 namespace ddl {
@@ -14,11 +16,16 @@ class GpuClockwork {
     GpuClockwork(const GpuClockwork&) = delete;
     GpuClockwork& operator=(const GpuClockwork&) = delete;
 
-    // A kernel occupies every multiprocessor for so long; the calling thread sleeps until it has ended.
+    // A kernel occupies every multiprocessor for so long; the calling thread, which is the one that made this, sleeps
+    // until it has ended.
     void work(std::int64_t length_ns);
 
  private:
-    int blocks_ = 1;
+    const base::cuda::Driver& driver_;
+    base::cuda::Device device_ = 0;
+    base::cuda::Module module_ = nullptr;
+    base::cuda::Function keep_busy_ = nullptr;
+    unsigned blocks_ = 1;
 };
 
 }  // namespace ddl

@@ -2,6 +2,8 @@
 #include "base/system/clock.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
+#include "testing/cuda_stub.hpp"
+#include "testing/environment.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -154,4 +156,39 @@ TEST_CASE("emulated options that make no sense are refused")
         {{"device", "gpu"}},   {{"colour", "red"}}, {{"compute", "80"}},
     };
     for (const auto& options : wrong) CHECK_THROWS_AS(emulated(options), base::UsageError);
+}
+
+// On a GPU: tests/gpu.
+namespace {
+
+testing::Outcome train_on_stub(const testing::Scratch& scratch)
+{
+    return testing::run({CROSSTALK_BIN "/ddl-train", "--model",
+                         "emulated[device=cuda,compute=3ms,gradients=4kB,buckets=3]", "--data", "synthetic[samples=80]",
+                         "--steps", "10", "--json", "--trace", "off", "--out", scratch / "run"});
+}
+
+}  // namespace
+
+TEST_CASE("an emulated step gives the GPU a kernel for forward and one for each bucket")
+{
+    const testing::Scratch scratch;
+    const testing::Environment stub{testing::with_cuda_stub({{"CUDA_STUB_LOG", (scratch / "log").string()}})};
+    const testing::Outcome outcome = train_on_stub(scratch);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.out.find("\"steps\":10") != std::string::npos);
+    std::string log;
+    std::getline(std::ifstream{scratch / "log"}, log);
+    CHECK(log.find("\"kernels\":40,") != std::string::npos);
+}
+
+TEST_CASE("an emulated step on a GPU that is not there is refused in one line")
+{
+    const testing::Scratch scratch;
+    const testing::Environment stub{testing::with_cuda_stub({{"CUDA_STUB_DEVICES", "0"}})};
+    const testing::Outcome outcome = train_on_stub(scratch);
+    CHECK(outcome.status == 77);
+    CHECK(outcome.err == "ddl-train: there is no GPU: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\n");
+    CHECK_FALSE(std::filesystem::exists(scratch / "run" / "train"));
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A LibTorch that is not the system's is found by its folder, by that of a Python environment, by a Python and by
-# CMAKE_PREFIX_PATH, with its version; one of the old C++ ABI is refused, and nothing is found where there is none.
+# CMAKE_PREFIX_PATH, with its version; one of the old C++ ABI is refused, and nothing is found where there is none. Its
+# CUDA part is linked if that is asked for and it has one.
 #
 #     torch_wheel_test.sh SOURCE COMPILER
 set -euo pipefail
@@ -36,6 +37,10 @@ set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
 list(APPEND CMAKE_MODULE_PATH $source/cmake)
 find_package(TorchWheel)
 message(STATUS "found=\${TorchWheel_FOUND} version=\${TorchWheel_VERSION} folder=\${TorchWheel_FOLDER}")
+if(TorchWheel_FOUND)
+  get_target_property(libraries torch INTERFACE_LINK_LIBRARIES)
+  message(STATUS "cuda=\${TorchWheel_CUDA} libraries=\${libraries}")
+endif()
 TEXT
 
 failed=0
@@ -55,6 +60,12 @@ finds "found=TRUE version=2.31.7 folder=$package" "-DCROSSTALK_LIBTORCH=$scratch
 finds "found=TRUE version=2.31.7 folder=$package" "-DCROSSTALK_LIBTORCH=$scratch/env/bin/python"
 finds "found=TRUE version=2.31.7 folder=$package" "-DCMAKE_PREFIX_PATH=/nowhere;$package/share/cmake"
 finds "found=TRUE version=2.31.7 folder=$scratch/unpacked/libtorch" "-DCMAKE_PREFIX_PATH=$scratch/unpacked/libtorch"
+finds "cuda=FALSE" "-DCROSSTALK_LIBTORCH=$package"
+finds "cuda=FALSE" "-DCROSSTALK_LIBTORCH=$package" -DCROSSTALK_CUDA=ON
+touch "$package/lib/libtorch_cuda.so" "$package/lib/libc10_cuda.so"
+finds "cuda=FALSE" "-DCROSSTALK_LIBTORCH=$package"
+finds "--no-as-needed;$package/lib/libtorch_cuda.so;$package/lib/libc10_cuda.so;" "-DCROSSTALK_LIBTORCH=$package" \
+    -DCROSSTALK_CUDA=ON
 finds "C++ ABI of before GCC 5" "-DCROSSTALK_LIBTORCH=$scratch/old"
 finds "found=FALSE" "-DCROSSTALK_LIBTORCH=$scratch/old"
 finds "found=FALSE" "-DCROSSTALK_LIBTORCH=$scratch/none"

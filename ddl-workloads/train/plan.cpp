@@ -8,6 +8,7 @@
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/models/optimizer_options.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 namespace ddl {
@@ -38,7 +39,9 @@ class PlugInOptions {
         : options_{options}, plan_{plan}, models_{models}, progress_{format(plan.progress)}
     {
         plan.model = models.names().front();
-        plan.transport = base::job_rank().under_mpi ? "mpi" : "self";
+        const std::vector<std::string> known = transports().names();
+        const bool has_mpi = std::find(known.begin(), known.end(), "mpi") != known.end();
+        plan.transport = has_mpi && base::job_rank().under_mpi ? "mpi" : "self";
         options.add("model", plan.model, "with its options: resnet18[width=32]", "MODEL");
         options.add("data", plan.data, "what it is trained on: synthetic[samples=5120]", "SET");
         options.add("strategy", plan.strategy, "how ranks exchange gradients", "STRATEGY");

@@ -2,7 +2,9 @@
 
 namespace ddl {
 
+#ifdef CROSSTALK_HAS_MPI
 extern const TransportCard mpi_transport;
+#endif
 extern const TransportCard self_transport;
 #ifdef CROSSTALK_HAS_GLOO
 extern const TransportCard gloo_transport;
@@ -12,7 +14,10 @@ namespace {
 
 std::vector<const TransportCard*> cards()
 {
-    std::vector<const TransportCard*> cards{&mpi_transport, &self_transport};
+    std::vector<const TransportCard*> cards{&self_transport};
+#ifdef CROSSTALK_HAS_MPI
+    cards.insert(cards.begin(), &mpi_transport);
+#endif
 #ifdef CROSSTALK_HAS_GLOO
     cards.push_back(&gloo_transport);
 #endif

@@ -1,4 +1,4 @@
-#include "ddl-workloads/transports/sum_algorithm.hpp"
+#include "ddl-workloads/transports/mpi/sum_algorithm.hpp"
 
 #include <bit>
 

@@ -1,7 +1,7 @@
 // MPI: nonblocking collectives, polled by the transport thread as the progress policy says.
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
-#include "ddl-workloads/transports/sum_algorithm.hpp"
+#include "ddl-workloads/transports/mpi/sum_algorithm.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
