@@ -71,6 +71,12 @@ const std::vector<Knob> knobs{
     {"cpu", Mechanism::unknown,
      "Bind jobs to whole cores of their own: ConstrainCores=yes in cgroup.conf, SelectTypeParameters=CR_Core, "
      "--hint=nomultithread; keep a core for the training's helpers (CoreSpecCount=1 for the node in slurm.conf)"},
+    {"gpu", Mechanism::input,
+     "Input goes to the GPU by the PCI Express that the neighbours use: give them GPUs behind another switch, or none "
+     "(nvidia-smi topo -m shows which share one), and the training pinned input"},
+    {"gpu", Mechanism::unknown,
+     "Give no job a GPU that a training uses: --gpus-per-node with ConstrainDevices=yes in cgroup.conf, neither MPS nor "
+     "gres/shard on these nodes; jobs with GPUs of their own behind another PCIe switch (nvidia-smi topo -m)"},
 };
 
 std::string limit(const std::string& stressor, Mechanism mechanism)

@@ -91,6 +91,8 @@ std::string text(Resource resource)
             return "I/O";
         case Resource::cpu:
             return "CPU";
+        case Resource::gpu:
+            return "GPU";
         case Resource::unknown:
             break;
     }
@@ -170,7 +172,7 @@ Resource resource_of_stressor(const std::string& stressor)
     static const std::map<std::string, Resource> known{{"memory", Resource::memory},   {"cache", Resource::memory},
                                                        {"capacity", Resource::memory}, {"network", Resource::network},
                                                        {"io", Resource::io},           {"metadata", Resource::io},
-                                                       {"cpu", Resource::cpu}};
+                                                       {"cpu", Resource::cpu},         {"gpu", Resource::gpu}};
     const auto found = known.find(stressor.substr(0, stressor.find('.')));
     return found == known.end() ? Resource::unknown : found->second;
 }

@@ -21,8 +21,8 @@ struct Change {
 };
 
 // What a slowdown got in the way of.
-enum class Resource { unknown, memory, network, io, cpu };
-std::string text(Resource resource);  // "memory", "I/O"; empty for unknown
+enum class Resource { unknown, memory, network, io, cpu, gpu };
+std::string text(Resource resource);  // "memory", "I/O", "GPU"; empty for unknown
 
 struct Decomposition {
     double step_percent = 0.0;

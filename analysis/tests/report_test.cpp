@@ -215,6 +215,7 @@ TEST_CASE("a kind of noise has the same colour in every report, on light and on 
     CHECK(analysis::colour("memory.stream", 0).light == "#0072b2");
     CHECK(analysis::colour("memory.chase", 0).dark == "#56b4e9");
     CHECK(analysis::colour("io.write", 0).variable == "--io-0");
+    CHECK(analysis::colour("gpu.copy", 0).variable == "--gpu-0");
     CHECK(analysis::colour("of.somebody", 0).variable == "--other-0");
     const auto report_of = [](const std::vector<std::string>& stressors) {
         std::vector<analysis::Slot> slots{{0, 0, 1, {}}};

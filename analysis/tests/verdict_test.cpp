@@ -75,6 +75,8 @@ TEST_CASE("advice depends on what noise got in the way of")
     CHECK(says("io.write", Mechanism::input, "sbcast"));
     CHECK(says("io.write", Mechanism::checkpoint, "Checkpoints share the disk"));
     CHECK(says("io.write", Mechanism::unknown, "Licenses=scratch"));
+    CHECK(says("gpu.copy", Mechanism::input, "nvidia-smi topo -m"));
+    CHECK(says("gpu.launch", Mechanism::compute, "ConstrainDevices=yes"));
     CHECK(says("of.another.world", Mechanism::compute, "Keep such jobs off"));
     CHECK(analysis::advice("io.write", Mechanism::input, "undecided").find("measure longer") != std::string::npos);
 }

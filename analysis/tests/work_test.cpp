@@ -211,5 +211,7 @@ TEST_CASE("the resource is named by what grew, and own work by CPU time")
     CHECK(made_of("transfer") == analysis::Resource::network);
     CHECK(analysis::resource_of_stressor("cache.llc") == analysis::Resource::memory);
     CHECK(analysis::resource_of_stressor("metadata.create") == analysis::Resource::io);
+    CHECK(analysis::resource_of_stressor("gpu.copy") == analysis::Resource::gpu);
+    CHECK(analysis::text(analysis::Resource::gpu) == "GPU");
     CHECK(analysis::resource_of_stressor("sort") == analysis::Resource::unknown);
 }

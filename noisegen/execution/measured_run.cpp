@@ -2,6 +2,7 @@
 
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
+#include "noisegen/resources/gpu_budget.hpp"
 #include "noisegen/resources/placement.hpp"
 
 namespace noisegen {
@@ -33,6 +34,7 @@ bool run(const MeasuredRun& measured)
     const std::vector<std::vector<int>> runs = divide(measured.schedule, base::physical_cores(measured.cpus));
     const std::vector<Demand> demanded = demands(measured.schedule, runs);
     check_demands(demanded, measured.budgets);
+    check_gpus(demanded, {});
     allow_descriptors(demanded);
     Team team{measured.schedule, {.cpus = cpus, .runs = runs, .control_run = {}, .noise = {}, .job = {}}};
 

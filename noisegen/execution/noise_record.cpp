@@ -62,6 +62,9 @@ void record_placement(nlohmann::ordered_json& record, const Plan& plan)
 {
     record["placement"] = nlohmann::ordered_json::array();
     for (const CpuPlacement& placement : plan.placements) record["placement"].push_back(placement_record(placement));
+    const CpuRequest& asked = plan.request.cpu_request;
+    if (!asked.near.empty()) record["near"] = asked.near;
+    if (!asked.far.empty()) record["far"] = asked.far;
     record["memory"] = plan.request.memory;
     record["scheduling_class"] = plan.request.scheduling;
     if (const auto quota = base::cpu_quota()) record["cpu_quota"] = *quota;

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
 #include "noisegen/execution/warnings.hpp"
+#include "noisegen/resources/gpu_budget.hpp"
 #include "noisegen/resources/rates_of_limits.hpp"
 #include "noisegen/schedule/designed.hpp"
 
@@ -51,6 +52,7 @@ Plan plan(Request request, bool placed)
         plan.runs.assign(schedule.stressors.size(), {0});
     plan.demands = demands(schedule, plan.runs);
     check_demands(plan.demands, plan.request.budgets);
+    check_gpus(plan.demands, plan.request.control_run);
     if (!schedule.needs_slot()) plan.table = slot_table(schedule, plan.request.seed, plan.request.duration);
     return plan;
 }

@@ -4,6 +4,7 @@
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
+#include "base/gpu/cuda_driver.hpp"
 #include "base/random.hpp"
 #include "noisegen/execution/measured_run.hpp"
 #include "noisegen/measure/window_sums.hpp"
@@ -107,9 +108,11 @@ bool can_be_held_to_a_rate(const StressorCard& card)
 std::vector<Configured> configured_by_default()
 {
     std::vector<Configured> all;
-    for (const StressorCard* card : stressors().cards())
-        if (card->cpus == StressorCard::Cpus::own && can_be_held_to_a_rate(*card))
-            all.push_back({card, stressors().settings(*card, {})});
+    for (const StressorCard* card : stressors().cards()) {
+        if (card->cpus == StressorCard::Cpus::none || !can_be_held_to_a_rate(*card)) continue;
+        const base::Settings settings = stressors().settings(*card, {});
+        if (!card->needs(settings).gpu || base::cuda::devices() > 0) all.push_back({card, settings});
+    }
     return all;
 }
 
@@ -137,7 +140,8 @@ std::vector<Item> items_of(const std::vector<Configured>& configured, const base
         const bool known =
             std::any_of(items.begin(), items.end(), [&](const Item& item) { return item.is_of(stressor); });
         if (known) continue;
-        for (const std::size_t count : counts) {
+        const bool needs_one = stressor.card->cpus == StressorCard::Cpus::one;
+        for (const std::size_t count : needs_one ? std::vector<std::size_t>{1} : counts) {
             Item item{.stressor = stressor,
                       .cores = count,
                       .cpus = {},
@@ -146,6 +150,7 @@ std::vector<Item> items_of(const std::vector<Configured>& configured, const base
                       .waited = {},
                       .windows = {}};
             for (std::size_t i = 0; i < count; ++i) item.cpus.insert(cores[i].cpus.begin(), cores[i].cpus.end());
+            if (needs_one) item.cpus = {*item.cpus.begin()};
             items.push_back(std::move(item));
         }
     }

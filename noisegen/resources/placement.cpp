@@ -1,6 +1,7 @@
 #include "noisegen/resources/placement.hpp"
 
 #include "base/error.hpp"
+#include "noisegen/resources/near_device.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -25,6 +26,10 @@ void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<
     options.add("numa", cpu_request.numa, "only CPUs of these NUMA nodes", "LIST");
     options.add_choice("socket", cpu_request.socket, {"any", "same", "other"},
                        "only CPUs of a socket that is to be avoided, or of another one");
+    options.add("near", cpu_request.near,
+                "only CPUs of the socket of that GPU's PCIe root, as CUDA counts GPUs; pci:0000:17:00.0: of any device",
+                "gpu:N");
+    options.add("far", cpu_request.far, "only CPUs of other sockets than that", "gpu:N");
     options.add_choice("smt", cpu_request.smt, {"no", "yes"}, "noise on siblings (SMT) of CPUs to be avoided");
     options.add_switch("share", cpu_request.share, "make noise on CPUs that should be avoided, on purpose");
 }
@@ -50,15 +55,34 @@ try {
     base::fail_usage(option, ": '", text, "' is not a list of NUMA nodes, such as 0 or 0,2-3");
 }
 
+std::set<int> sockets_of(const base::CpuSet& cpus, const Machine& machine)
+{
+    std::set<int> sockets;
+    for (const base::Core& core : machine.cores)
+        if (base::have_common(core.cpus, cpus)) sockets.insert(core.package);
+    return sockets;
+}
+
+// Sockets that --near and --far leave, of all.
+std::set<int> sockets_by_device(const CpuRequest& cpu_request, const Machine& machine)
+{
+    std::set<int> all;
+    for (const base::Core& core : machine.cores) all.insert(core.package);
+    if (!cpu_request.near.empty() && !cpu_request.far.empty())
+        base::fail_usage("--near ", cpu_request.near, " and --far ", cpu_request.far, ": one of them at a time");
+    if (!cpu_request.near.empty()) return sockets_of(cpus_near("--near", cpu_request.near, machine.root), machine);
+    if (!cpu_request.far.empty())
+        for (const int near : sockets_of(cpus_near("--far", cpu_request.far, machine.root), machine)) all.erase(near);
+    return all;
+}
+
 // The cores that the cpu_request does not leave out as such.
 std::vector<base::Core> suitable(const CpuRequest& cpu_request, const Machine& machine)
 {
     std::set<int> nodes;
-    std::set<int> sockets;
-    for (const base::Core& core : machine.cores) {
-        nodes.insert(core.numa_node);
-        if (base::have_common(core.cpus, machine.avoided)) sockets.insert(core.package);
-    }
+    for (const base::Core& core : machine.cores) nodes.insert(core.numa_node);
+    const std::set<int> sockets = sockets_of(machine.avoided, machine);
+    const std::set<int> by_device = sockets_by_device(cpu_request, machine);
     if (cpu_request.socket != "any" && sockets.empty())
         base::fail_usage("--socket ", cpu_request.socket, ": than which? Say what is to be avoided with --avoid");
     const std::set<int> wanted = cpu_request.numa == "any" ? nodes : parse_nodes("--numa", cpu_request.numa);
@@ -69,7 +93,7 @@ std::vector<base::Core> suitable(const CpuRequest& cpu_request, const Machine& m
     for (const base::Core& core : machine.cores) {
         const bool right_socket =
             cpu_request.socket == "any" || sockets.contains(core.package) == (cpu_request.socket == "same");
-        if (right_socket && wanted.contains(core.numa_node)) cores.push_back(core);
+        if (right_socket && by_device.contains(core.package) && wanted.contains(core.numa_node)) cores.push_back(core);
     }
     return cores;
 }
@@ -113,6 +137,8 @@ std::string in_words(const CpuRequest& cpu_request)
         cpu_request.cpus == "idle" ? (cpu_request.smt == "no" ? "whole core is idle" : "CPU is idle") : "CPU is left";
     if (cpu_request.numa != "any") text += " on NUMA node " + cpu_request.numa;
     if (cpu_request.socket != "any") text += " on the " + cpu_request.socket + " socket";
+    if (!cpu_request.near.empty()) text += " on the socket of " + cpu_request.near;
+    if (!cpu_request.far.empty()) text += " on another socket than that of " + cpu_request.far;
     return text;
 }
 
@@ -268,6 +294,7 @@ std::vector<std::vector<int>> divide(const Schedule& schedule, const std::vector
             cpus = {*all.begin()};
         else if (parts)
             cpus = base::part_of(cores, static_cast<std::size_t>(place - own.begin()), own.size());
+        if (schedule.stressors[i].card->cpus == StressorCard::Cpus::one) cpus = {*cpus.begin()};
         divided.emplace_back(cpus.begin(), cpus.end());
     }
     return divided;

@@ -7,6 +7,7 @@
 #include "noisegen/resources/avoided.hpp"
 #include "noisegen/schedule/schedule.hpp"
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -20,6 +21,8 @@ struct CpuRequest {
     std::string count = "all";   // cores of each noise process, at most
     std::string numa = "any";    // or a list of NUMA nodes: only their CPUs
     std::string socket = "any";  // same, other: than one of the avoided CPUs
+    std::string near = "";       // gpu:0: only the socket of that device
+    std::string far = "";        // gpu:0: only other sockets than that of the device
     std::string smt = "no";      // yes: on siblings of avoided CPUs too, and on single CPUs of a core
     bool share = false;          // on avoided CPUs too
 };
@@ -36,6 +39,7 @@ struct Machine {
     base::CpuSet allowed;              // to this process: its affinity, which the cgroup's cpuset has cut already
     base::CpuSet avoided;              // by noise
     std::map<int, std::string> users;  // "python (4711)": who was found on an avoided CPU, where it is known
+    std::filesystem::path root = "/";  // under which the kernel says what is near a device; another one in tests
 };
 
 // This machine, of which `allowed` is this process's.
@@ -74,8 +78,9 @@ std::string text(const CpuPlacement& placement);
 std::set<int> parse_memory(const std::string& text);
 
 // For each of the schedule's stressors the noise CPUs that run it, in order: those of all `cores`; in a factorial those
-// of a part of its own for each stressor that stresses its CPU, so that no core runs two of them; the first CPU for a
-// stressor that needs none. Throws UsageError for a factorial with fewer cores than stressors.
+// of a part of its own for each stressor that stresses its CPU, so that no core runs two of them; the first CPU of
+// these for a stressor that needs one, the first of all for one that needs none. Throws UsageError for a factorial with
+// fewer cores than stressors.
 std::vector<std::vector<int>> divide(const Schedule& schedule, const std::vector<base::Core>& cores);
 
 }  // namespace noisegen

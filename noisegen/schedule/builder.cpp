@@ -107,7 +107,7 @@ std::vector<Treatment> ScheduleBuilder::factor_at(const base::PlugInText& plug_i
 bool ScheduleBuilder::runs_on_cpus(const Treatment& treatment) const
 {
     const FactorLevel& first = schedule_.levels.at(treatment.at(0));
-    return schedule_.stressors[first.stressor].card->cpus == StressorCard::Cpus::own;
+    return schedule_.stressors[first.stressor].card->cpus != StressorCard::Cpus::none;
 }
 
 Schedule ScheduleBuilder::finish(decltype(Schedule::order) order)

@@ -18,7 +18,7 @@ std::vector<std::size_t> Schedule::with_own_cpus() const
 {
     std::vector<std::size_t> own;
     for (std::size_t i = 0; i < stressors.size(); ++i)
-        if (stressors[i].card->cpus == StressorCard::Cpus::own) own.push_back(i);
+        if (stressors[i].card->cpus != StressorCard::Cpus::none) own.push_back(i);
     return own;
 }
 

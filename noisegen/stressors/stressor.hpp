@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -75,6 +76,13 @@ struct Place {
     bool at_once = false;      // nothing is measured or held exactly: what takes long may be done while it stresses
 };
 
+// What an instance takes from a GPU.
+struct GpuNeeds {
+    std::string device;   // its number, or auto
+    base::Bytes memory;   // of it, beside what a context takes
+    base::Percent spare;  // of all its memory: what must stay free for others
+};
+
 // What an instance takes from the machine.
 struct Needs {
     base::Bytes memory;
@@ -83,11 +91,14 @@ struct Needs {
     std::int64_t files = 0;           // inodes
     std::int64_t descriptors = 0;     // open at once
     bool mpi = false;
+    std::optional<GpuNeeds> gpu = {};
 };
 
 struct StressorCard {
     enum class Cpus {
         own,   // stresses the CPU it runs on: a factorial gives each such stressor CPUs of its own
+        one,   // needs one CPU, which is its own in a factorial: runs on the first of those it gets, the others are
+               // quiet
         none,  // needs no CPU: runs on the first noise CPU, beside nothing else
     };
     std::string name;

@@ -235,6 +235,16 @@ TEST_CASE("in a rotation every stressor runs on all noise CPUs")
     CHECK(runs[3] == std::vector<int>{2});
 }
 
+TEST_CASE("a stressor that needs one CPU runs on the first of those that it gets")
+{
+    const auto in_turn = divide(parse_schedule("rotation(gpu.copy, memory.stream, placebo)"), three_cores);
+    CHECK(in_turn[0] == std::vector<int>{2});
+    CHECK(in_turn[1] == std::vector<int>{2, 3, 4, 66, 67, 68});
+    const auto together = divide(parse_schedule("factorial(memory.stream, gpu.copy)"), three_cores);
+    CHECK(together[0] == std::vector<int>{2, 66});
+    CHECK(together[1] == std::vector<int>{3});
+}
+
 TEST_CASE("in a factorial every stressor has cores of its own")
 {
     const auto runs = divide(parse_schedule("factorial(cpu.spin, memory.stream, placebo, io.write)"), three_cores);

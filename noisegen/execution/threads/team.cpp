@@ -215,13 +215,15 @@ void Team::run_slots(Worker& worker)
     }
 }
 
-// What is assigned to this CPU. In a factorial it belongs to one stressor, and is quiet while only others are on.
+// What is assigned to this CPU. In a factorial it belongs to one stressor, and is quiet while only others are on; as it
+// is where a stressor needs one CPU, which is another.
 std::optional<std::size_t> Team::level_of(const Worker& worker, const Slot& slot) const
 {
     const bool has_owners = schedule_.design == Schedule::Design::factorial;
     for (const std::size_t index : slot.treatment) {
         const std::size_t stressor = schedule_.levels[index].stressor;
-        const bool owned = has_owners && schedule_.stressors[stressor].card->cpus == StressorCard::Cpus::own;
+        const StressorCard::Cpus wanted = schedule_.stressors[stressor].card->cpus;
+        const bool owned = wanted == StressorCard::Cpus::one || (has_owners && wanted == StressorCard::Cpus::own);
         const std::vector<int>& cpus = setup_.runs[stressor];
         if (!owned || std::find(cpus.begin(), cpus.end(), worker.cpu) != cpus.end()) return index;
     }

@@ -1,0 +1,73 @@
+#include "noisegen/stressors/gpu/gpu_options.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/gpu/cuda_driver.hpp"
+#include "noisegen/stressors/gpu/gpu_work.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace noisegen {
+
+namespace {
+
+// The place on the PCI bus of the training's first GPU, by its record (training.gpu.pci_id); empty if it names none.
+// Numbers differ between processes with other CUDA_VISIBLE_DEVICES, places do not.
+std::string gpu_of_training(const std::filesystem::path& control_run)
+try {
+    const std::filesystem::path record = control_run / base::part::train / base::file::run_record;
+    if (control_run.empty() || !std::filesystem::exists(record)) return {};
+    return nlohmann::json::parse(base::read_whole(record)).at("training").at("gpu").at("pci_id").get<std::string>();
+} catch (const nlohmann::json::exception&) {
+    return {};
+}
+
+int number_of_training(const std::filesystem::path& control_run, int count)
+{
+    const std::string id = gpu_of_training(control_run);
+    for (int number = 0; number < count; ++number)
+        if (pci_id_of_gpu(number) == id) return number;
+    return 0;
+}
+
+}  // namespace
+
+std::vector<base::OptionCard> with_gpu(std::vector<base::OptionCard> own)
+{
+    own.push_back({"device", "auto",
+                   "the GPU's number, as CUDA counts those in CUDA_VISIBLE_DEVICES; auto: the first of the training's, "
+                   "else 0"});
+    own.push_back({"spare", "10%", "of the GPU's memory that must stay free beside it, or it is refused"});
+    return own;
+}
+
+GpuNeeds gpu_needs(const base::Settings& settings, const std::string& stressor, base::Bytes memory)
+{
+    GpuNeeds needs{.device = settings.text("device"), .memory = memory, .spare = settings.get<base::Percent>("spare")};
+    if (needs.spare.value < 0.0 || needs.spare.value > 100.0)
+        base::fail_usage(stressor, "[spare]: 0% to 100%, not ", settings.text("spare"));
+    if (needs.device != "auto" && settings.get<int>("device") < 0)
+        base::fail_usage(stressor, "[device]: a number from 0 on, or auto, not ", needs.device);
+    return needs;
+}
+
+base::Bytes gpu_buffer(const base::Settings& settings, const std::string& stressor)
+{
+    const auto bytes = settings.get<base::Bytes>("size");
+    if (bytes.count < (1 << 20)) base::fail_usage(stressor, "[size]: at least 1MiB, not ", settings.text("size"));
+    return bytes;
+}
+
+int gpu_number(const std::string& device, const std::filesystem::path& control_run)
+{
+    base::cuda::driver();
+    const int count = base::cuda::devices();
+    const int number = device == "auto" ? number_of_training(control_run, count) : base::parse<int>(device);
+    if (number >= count)
+        base::fail_usage("there is no GPU ", number, "; this process has ", count,
+                         ", from 0 on (CUDA_VISIBLE_DEVICES)");
+    return number;
+}
+
+}  // namespace noisegen

@@ -1,0 +1,120 @@
+#include "noisegen/stressors/gpu/gpu_work.hpp"
+
+#include "base/error.hpp"
+
+#include <cctype>
+#include <cmath>
+
+namespace noisegen {
+
+namespace cuda = base::cuda;
+
+GpuContext::GpuContext(int number) : number_{number}
+{
+    const cuda::Driver& driver = cuda::driver();
+    cuda::check(driver.device(&device_, number), "find the GPU");
+    // Refused where the context is there already: then it is one of ours, and made so.
+    static_cast<void>(driver.context_flags(device_, cuda::context_blocking_sync));
+    const cuda::Result code = driver.retain_context(&context_, device_);
+    if (code != cuda::success)
+        base::fail("GPU ", number, " has no room for the context of another process: ", cuda::error_text(code));
+    use();
+}
+
+GpuContext::~GpuContext()
+{
+    cuda::driver().release_context(device_);
+}
+
+void GpuContext::use() const
+{
+    cuda::check(cuda::driver().use_context(context_), "use the GPU");
+}
+
+GpuContext::Memory GpuContext::memory() const
+{
+    Memory memory;
+    cuda::check(cuda::driver().memory_info(&memory.free, &memory.total), "ask what memory of the GPU is free");
+    return memory;
+}
+
+std::string GpuContext::name() const
+{
+    std::array<char, 128> model{};
+    cuda::check(cuda::driver().device_name(model.data(), static_cast<int>(model.size()), device_), "name the GPU");
+    return base::join("GPU ", number_, " (", model.data(), ", ", pci_id_of_gpu(number_), ")");
+}
+
+std::string text_of(const GpuContext::Memory& memory)
+{
+    const auto gigabytes = [](std::size_t bytes) { return std::round(static_cast<double>(bytes) * 1e-8) / 10.0; };
+    return base::join(gigabytes(memory.free), " of ", gigabytes(memory.total),
+                      " GB free beside it; its context stays while it is off");
+}
+
+std::string pci_id_of_gpu(int number)
+{
+    const cuda::Driver& driver = cuda::driver();
+    cuda::Device device = 0;
+    cuda::check(driver.device(&device, number), "find the GPU");
+    std::array<char, 32> text{};
+    cuda::check(driver.pci_bus_id(text.data(), static_cast<int>(text.size()), device), "find the GPU on the PCI bus");
+    std::string id = text.data();
+    for (char& letter : id) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return id;
+}
+
+GpuMemory::GpuMemory(std::size_t bytes)
+{
+    cuda::check(cuda::driver().allocate(&address_, bytes), "take memory of the GPU");
+}
+
+GpuMemory::~GpuMemory()
+{
+    cuda::driver().free(address_);
+}
+
+PinnedMemory::PinnedMemory(std::size_t bytes)
+{
+    cuda::check(cuda::driver().allocate_host(&data_, bytes, 0), "take memory of the host for the GPU");
+}
+
+PinnedMemory::~PinnedMemory()
+{
+    cuda::driver().free_host(data_);
+}
+
+GpuQueue::GpuQueue()
+{
+    const cuda::Driver& driver = cuda::driver();
+    cuda::check(driver.create_stream(&stream_, cuda::stream_non_blocking), "make a stream on the GPU");
+    for (cuda::Event& event : done_)
+        cuda::check(driver.create_event(&event, cuda::event_blocking_sync | cuda::event_disable_timing),
+                    "make an event on the GPU");
+}
+
+GpuQueue::~GpuQueue()
+{
+    const cuda::Driver& driver = cuda::driver();
+    for (const cuda::Event event : done_) driver.destroy_event(event);
+    driver.destroy_stream(stream_);
+}
+
+void GpuQueue::drain()
+{
+    cuda::check(cuda::driver().synchronize_stream(stream_), "finish work on the GPU");
+}
+
+void GpuQueue::wait_for_room()
+{
+    if (handed_in_ < most_pieces) return;
+    cuda::check(cuda::driver().synchronize_event(done_[handed_in_ % most_pieces]), "wait for the GPU");
+}
+
+void GpuQueue::mark()
+{
+    cuda::check(cuda::driver().record_event(done_[handed_in_ % most_pieces], stream_), "follow work on the GPU");
+    ++handed_in_;
+}
+
+}  // namespace noisegen
