@@ -53,3 +53,48 @@ split_cores() {
             ;;
     esac
 }
+
+# common_cpus LIST LIST: what is in both.
+common_cpus() {
+    { each_cpu "$1" && each_cpu "$2"; } | sort -n | uniq -d | paste -sd,
+}
+
+# near_gpus: of each GPU that this process may use a line with the CPUs near it, in the order of their places on the PCI
+# bus (CUDA_DEVICE_ORDER=PCI_BUS_ID). The kernel says them; hwloc and NVML have them from there.
+near_gpus() {
+    local index uuid id near visible=",${CUDA_VISIBLE_DEVICES:-all},"
+    command -v nvidia-smi >/dev/null || return 0
+    while IFS=', ' read -r index uuid id; do
+        [[ $visible == ,all, || $visible == *",$index,"* || $visible == *",$uuid,"* ]] || continue
+        [[ ${id,,} =~ ^[0-9a-f]{4}([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$ ]] || continue
+        near=$(cat "${CROSSTALK_SYS:-/sys}/bus/pci/devices/${BASH_REMATCH[1]}/local_cpulist" 2>/dev/null) || true
+        if is_cpu_list "$near"; then echo "$near"; else allowed_cpus; fi
+    done < <(nvidia-smi --query-gpu=index,uuid,pci.bus_id --format=csv,noheader)
+}
+
+# split_near TRAIN_CPUS NOISE_CPUS NEAR...: as split_cores, with cores of its own for each rank: NEAR are the CPUs near
+# the GPU of each. Sets rank_cpus to a list for each, train_cpus to all of these, noise_cpus to what is left if it is not
+# given. With neither given ranks get every other core near their GPU. Fails where a rank gets none.
+split_near() {
+    local given=$1 noise=$2 may rank other sharers before from cores
+    shift 2
+    local near=("$@")
+    rank_cpus=()
+    for rank in "${!near[@]}"; do
+        sharers=0 before=0
+        for other in "${!near[@]}"; do
+            [[ ${near[other]} == "${near[rank]}" ]] || continue
+            sharers=$((sharers + 1))
+            ((other >= rank)) || before=$((before + 1))
+        done
+        may=$(common_cpus "${given:-$(allowed_cpus)}" "${near[rank]}")
+        [[ -n $may ]] || return 1
+        mapfile -t cores < <(allowed_cores "$may" "$noise" | awk -v every="${given:+1}${noise:+1}" 'every || NR % 2 == 1')
+        from=$((before * ${#cores[@]} / sharers))
+        cores=("${cores[@]:from:(before + 1) * ${#cores[@]} / sharers - from}")
+        ((${#cores[@]} > 0)) || return 1
+        rank_cpus+=("$(IFS=, && echo "${cores[*]}")")
+    done
+    train_cpus=$(IFS=, && echo "${rank_cpus[*]}")
+    noise_cpus=${noise:-$(allowed_cores '' "$train_cpus" | paste -sd,)}
+}

@@ -53,7 +53,8 @@ export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 CROSSTALK_BIN=$scratch/bin CROSSTALK
 export CROSSTALK_TRAIN_CPUS=0 CROSSTALK_NOISE_CPUS=1 NOISE_BEGINS=0 NOISE_ENDS=9223372036854775807 TRAINING_TAKES=3
 job=$jobscripts/co-schedule.sbatch
 
-for variable in SLURM_JOB_ID SLURM_JOB_NUM_NODES CROSSTALK_RANKS_PER_NODE CROSSTALK_TRAIN_CPUS CROSSTALK_NOISE_CPUS; do
+for variable in SLURM_JOB_ID SLURM_JOB_NUM_NODES CROSSTALK_RANKS_PER_NODE CROSSTALK_TRAIN_CPUS CROSSTALK_NOISE_CPUS \
+    CROSSTALK_GPUS_PER_NODE SLURM_GPUS_PER_NODE; do
     for value in "$attack" "\$(touch $scratch/executed)" '-f%f' '0-99999999999' '08x' $'1\n2'; do
         refused 2 "is not " env "$variable=$value" bash "$job"
         check "$variable is not evaluated" nothing_was_executed
