@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Packs what a build needs and a machine with a GPU may lack: OTF2 and other libraries, as packages of Debian's. On a Debian
+# 12, as any user:
+#
+#   results/gpu/fetch.sh [DIR]     the packages in DIR (default build/gpu-packages), which then goes to the other machine
+#
+# Nothing is installed. Exit codes: 0 fine, 1 a package cannot be had, 77 this is no Debian.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+folder=${1:-build/gpu-packages}
+wanted=(libopen-trace-format2-dev libboost-program-options-dev libboost-math-dev nlohmann-json3-dev libhwloc-dev libhdf5-dev
+    libeigen3-dev doctest-dev zlib1g-dev pkgconf)
+# What every machine with a compiler has, or its own kind of.
+there='^(libc6.*|libc-.*|libgcc.*|libstdc.*|gcc.*|linux-libc.*|perl.*|libperl.*|dpkg|tar|debianutils|pkg-config|auto.*|m4|lib(asan|lsan|tsan|ubsan|itm|quadmath|atomic|gomp).*|libcrypt.*|libselinux.*|libtirpc.*|libnsl.*|rpcsvc.*|libdb.*|libgdbm.*|.*-(nss|gnutls|openssl)-dev|libcurl3-.*|libssl-dev|libltdl.*|hdf5-helpers|libjpeg.*|libmd0|libacl1|nss-.*|libns[ps].*)$'
+
+say() { echo "fetch.sh: $*" >&2; }
+for program in apt-get apt-cache; do
+    command -v "$program" >/dev/null || { say "no $program here: run it on a Debian 12"; exit 77; }
+done
+mapfile -t packages < <(
+    apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances \
+        "${wanted[@]}" | grep '^[a-z]' | grep -vE "$there" | sort -u
+)
+((${#packages[@]} > 0)) || { say "apt-cache knows none of ${wanted[*]}: apt-get update?"; exit 1; }
+mkdir -p "$folder"
+(cd "$folder" && apt-get -q download "${packages[@]}" >&2) || { say "a package cannot be had"; exit 1; }
+say "${#packages[@]} packages, $(du -sh "$folder" | cut -f1), in $folder"

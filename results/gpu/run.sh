@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# Builds and tries on a GPU what needs one, in stages of less than ten minutes each. What the machine lacks, fetch.sh has
+# packed elsewhere: it needs CMake, Ninja, nvcc, a compiler, and for LibTorch a Python with torch, but neither MPI nor OTF2.
+#
+#   results/gpu/run.sh               all stages, one after the other; one that fails says why, and the next one runs
+#   results/gpu/run.sh build tests   these stages; what earlier ones left in WORK is used
+#   results/gpu/run.sh --list        what the stages are
+#
+# WORK=DIR      where it builds and runs (default build/gpu)
+# PACKAGES=DIR  what fetch.sh packed (default build/gpu-packages)
+# RESULTS=DIR   gets README.md, stages.csv, the tables and the logs (default results/gpu/DATE)
+# LIMIT=SECONDS of each stage (default 570)
+# Exit codes: 0 all stages are fine or skipped, 1 one failed, 2 wrong usage.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+root=$PWD
+work=${WORK:-build/gpu}
+packages=${PACKAGES:-build/gpu-packages}
+results=${RESULTS:-results/gpu/$(date -u +%F)}
+limit=${LIMIT:-570}
+skipped=77
+
+say() { echo "run.sh: $*" >&2; }
+why() { # the line that the summary shows
+    echo "$*" >"$work/why"
+    echo "$*"
+}
+lacks() { ! command -v "$1" >/dev/null; }
+
+# ------------------------------------------------------------------------------------------------ stages
+stages=(needs packages build tests quickstart bench designed emulated)
+declare -A about=(
+    [needs]="what the machine has" [packages]="unpacks what fetch.sh packed" [build]="configures and builds the programs"
+    [tests]="tests labelled gpu" [quickstart]="the quickstart, on CUDA" [bench]="what tracing costs a step"
+    [designed]="150 s beside memory.stream, gpu.copy, io.write and controls"
+    [emulated]="emulated[device=cuda] against emulated, in turns"
+)
+
+stage_needs() {
+    local program missing=()
+    for program in cmake ninja nvcc g++ python3; do
+        if lacks "$program"; then missing+=("$program"); else "$program" --version 2>&1 | head -n 1; fi
+    done
+    nvidia-smi --query-gpu=name,driver_version,memory.total,pci.bus_id --format=csv || why "nvidia-smi shows no GPU"
+    python3 -c 'import torch; print("torch", torch.__version__, "CUDA", torch.version.cuda, torch.cuda.is_available())' ||
+        echo "no torch"
+    command -v mpirun otf2-config || echo "no MPI or no OTF2: as expected"
+    ((${#missing[@]} == 0)) || { why "missing: ${missing[*]}"; return 1; }
+    lacks nvidia-smi || nvidia-smi -L | grep -q GPU || { why "no GPU here"; return 1; }
+    ! lacks nvidia-smi || { why "no GPU here: no nvidia-smi"; return 1; }
+}
+
+stage_packages() {
+    local package
+    compgen -G "$packages/*.deb" >/dev/null || { why "no packages in $packages: run results/gpu/fetch.sh on a Debian 12"; return 1; }
+    mkdir -p "$work/prefix"
+    for package in "$packages"/*.deb; do
+        if ! lacks dpkg-deb; then
+            dpkg-deb -x "$package" "$work/prefix" || { why "cannot unpack $package"; return 1; }
+        else
+            unpack_by_hand "$package" || { why "cannot unpack $package"; return 1; }
+        fi
+    done
+    # What pkg-config says of these is where they are now.
+    find "$work/prefix" -name '*.pc' -exec sed -i "s|^prefix=/usr|prefix=$(cd "$work" && pwd)/prefix/usr|" {} +
+    why "$(find "$packages" -name '*.deb' | wc -l) packages"
+}
+
+# A Debian package is an archive of ar's that holds one of tar's.
+unpack_by_hand() {
+    local member
+    member=$(ar t "$1" | grep '^data\.tar') && ar p "$1" "$member" | tar -x -C "$work/prefix" "$(
+        case $member in *.xz) echo --xz ;; *.zst) echo --zstd ;; *) echo --gzip ;; esac
+    )"
+}
+
+stage_build() {
+    local prefix libraries torch=()
+    prefix=$(cd "$work" && pwd)/prefix/usr
+    libraries=$prefix/lib/$(uname -m)-linux-gnu
+    python3 -c 'import torch' 2>/dev/null && torch=("-DCROSSTALK_LIBTORCH=$(command -v python3)")
+    export PKG_CONFIG_PATH=$libraries/pkgconfig:$prefix/share/pkgconfig
+    if lacks pkg-config; then
+        printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' "$libraries" "$prefix/bin/pkgconf" >"$work/pkg-config"
+        chmod +x "$work/pkg-config"
+        PKG_CONFIG=$(cd "$work" && pwd)/pkg-config
+        export PKG_CONFIG
+    fi
+    # DT_RPATH, which libraries of the packages find each other by, too.
+    cmake -S . -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DCROSSTALK_CUDA=ON \
+        -DCMAKE_PREFIX_PATH="$prefix;$libraries" -DCMAKE_BUILD_RPATH="$libraries;$libraries/hdf5/serial" \
+        -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags,-rpath-link,"$libraries" "${torch[@]}" ||
+        { why "CMake does not configure: see build.log"; return 1; }
+    cmake --build "$work/build" || { why "the build fails: see build.log"; return 1; }
+    [[ -x $work/build/bin/ddl-train ]] || why "built, but ddl-train was left out"
+}
+
+needs_program() {
+    [[ -x $work/build/bin/$1 ]] || { why "no $1 in $work/build/bin: what did the stage build say?"; return "$skipped"; }
+}
+
+stage_tests() {
+    needs_program noisegen || return
+    ctest --test-dir "$work/build" -L gpu --output-on-failure --no-tests=error -O "$work/ctest.txt" ||
+        { why "$(grep -m 1 'tests passed' "$work/ctest.txt" || echo 'no test ran: see tests.log')"; return 1; }
+    why "$(grep -m 1 'tests passed' "$work/ctest.txt")$(grep -c 'Skipped' "$work/ctest.txt" | sed 's/^/, lines of skipped ones: /')"
+}
+
+model_on_gpu='emulated[device=cuda,compute=20ms,gradients=1MiB]'
+
+# beside NAME DURATION SCHEDULE MODEL: a run of that name, whose tables go to the results.
+beside() {
+    needs_program ddl-train && needs_program crosstalk || return
+    local run=$work/$1 status=0
+    rm -rf "$run"
+    crosstalk run --out "$run" --duration "$2" --budget 5% --schedule "$3" -- \
+        ddl-train --model "$4" --data synthetic --transport self || status=$?
+    [[ -f $run/report/verdicts.csv ]] || { why "no report: crosstalk run ended with $status"; return 1; }
+    cp "$run/report/verdicts.csv" "$results/$1-verdicts.csv"
+    cp "$run/report/effects_step.csv" "$results/$1-effects_step.csv"
+    why "$(sed -n 's/^ *"headline": *"\(.*\)",*$/\1/p' "$run/report/verdict.json" | head -n 1) (exit code $status)"
+    ((status == 0))
+}
+
+stage_quickstart() {
+    needs_program noisegen || return
+    noisegen probe memory.stream cache.llc --blocks 5
+    beside quickstart 90s auto "$model_on_gpu"
+}
+
+stage_bench() {
+    needs_program ddl-train || return
+    cmake --build "$work/build" --target step-bench || { why "no step-bench"; return 1; }
+    results/bench/bench.py --build "$work/build" --quick --only step-bench || { why "step-bench fails"; return 1; }
+    cp "$work/build/bench-quick.csv" "$results/bench.csv" && why "rows: $(($(wc -l <"$results/bench.csv") - 1))"
+}
+
+stage_designed() {
+    beside designed 150s \
+        'rotation(memory.stream, gpu.copy, io.write, placebo, control.delay, control.sham; slot=auto)' "$model_on_gpu"
+}
+
+stage_emulated() {
+    needs_program ddl-train || return
+    local pair kind model
+    echo pair,kind,mean_step_ms >"$results/emulated.csv"
+    for pair in 1 2 3 4 5; do
+        for kind in cuda cpu; do
+            model='emulated[compute=20ms,gradients=1MiB]'
+            [[ $kind == cpu ]] || model=$model_on_gpu
+            rm -rf "$work/emulated"
+            ddl-train --model "$model" --data synthetic --duration 20s --transport self --json --out "$work/emulated" \
+                >"$work/emulated.json" || { why "ddl-train with $model ends with $?"; return 1; }
+            echo "$pair,$kind,$(sed -n 's/.*"mean_step_ms": *\([0-9.]*\).*/\1/p' "$work/emulated.json")" |
+                tee -a "$results/emulated.csv"
+        done
+    done
+    why "mean steps in emulated.csv"
+}
+
+# ------------------------------------------------------------------------------------------------ running them
+# Its own process group, so that all of it ends in time.
+run_stage() {
+    local stage=$1 began=$SECONDS status=0 outcome
+    rm -f "$work/why"
+    say "$stage: ${about[$stage]}"
+    timeout --kill-after=10 "$limit" bash "${BASH_SOURCE[0]}" --stage "$stage" >"$results/logs/$stage.log" 2>&1 </dev/null ||
+        status=$?
+    case $status in
+        0) outcome=fine ;;
+        "$skipped") outcome=skipped ;;
+        124 | 137) outcome="cut off after $limit s" ;;
+        *) outcome=failed ;;
+    esac
+    local said
+    said=$(head -c 300 "$work/why" 2>/dev/null | tr -d '\r\n",')
+    say "$stage: $outcome${said:+: $said}"
+    sed -i "/^$stage,/d" "$results/stages.csv"
+    echo "$stage,$((SECONDS - began)),$outcome,$said" >>"$results/stages.csv"
+    [[ $outcome == fine || $outcome == skipped ]]
+}
+
+write_readme() {
+    {
+        echo "# On a GPU, $(date -u '+%F %H:%M') UTC"
+        echo
+        echo "Written by \`results/gpu/run.sh\` from what it saw."
+        echo
+        echo "- GPU: $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null |
+            paste -sd';' | grep . || echo none)"
+        echo "- CPUs: $(nproc), $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)"
+        echo "- system: $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), kernel $(uname -r)"
+        echo "- $(nvcc --version 2>/dev/null | sed -n 's/.*release/CUDA/p' | grep . || echo 'no nvcc')," \
+            "torch $(python3 -c 'import torch; print(torch.__version__)' 2>/dev/null || echo none)"
+        echo "- Crosstalk: $(git -c safe.directory='*' describe --always --dirty 2>/dev/null || echo unknown)"
+        echo
+        echo "| stage | seconds | outcome | what it said |"
+        echo "|---|---|---|---|"
+        sed '1d; s/,/ | /; s/,/ | /; s/,/ | /; s/^/| /; s/$/ |/' "$results/stages.csv"
+    } >"$results/README.md"
+}
+
+case ${1-} in
+    --help | -h) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 0 ;;
+    --list) for stage in "${stages[@]}"; do echo "$stage: ${about[$stage]}"; done; exit 0 ;;
+    --stage)
+        mkdir -p "$work"
+        PATH=$root/$work/build/bin:$PATH
+        [[ $work != /* ]] || PATH=$work/build/bin:$PATH
+        "stage_$2"
+        exit
+        ;;
+esac
+chosen=("${@:-${stages[@]}}")
+(($# > 0)) || chosen=("${stages[@]}")
+for stage in "${chosen[@]}"; do
+    [[ -n ${about[$stage]-} ]] || { say "no stage '$stage' (run.sh --list shows all)"; exit 2; }
+done
+mkdir -p "$work" "$results/logs" || exit 1
+export WORK=$work PACKAGES=$packages RESULTS=$results
+[[ -f $results/stages.csv ]] || echo stage,seconds,outcome,said >"$results/stages.csv"
+failed=()
+for stage in "${chosen[@]}"; do
+    run_stage "$stage" || failed+=("$stage")
+    write_readme
+done
+((${#failed[@]} == 0)) || { say "failed: ${failed[*]}; logs are in $results/logs"; exit 1; }
