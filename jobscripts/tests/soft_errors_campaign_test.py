@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""A campaign of soft errors is planned, run, killed, run again and collected: each trial has one row.
+
+    soft_errors_campaign_test.py BIN     exit code 77: ddl-train has no mlp
+"""
+import csv
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BIN = pathlib.Path(sys.argv[1])
+ENVIRONMENT = dict(os.environ, CROSSTALK_BIN=str(BIN), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
+SPEC = """kind = soft-errors
+model = mlp
+options = --data digits --batch 16
+ranks = 1
+moments = 5, 15
+end = 15
+bits = 1, 2-31
+trials = 10
+stores = int8
+rates = 1e-3
+stored-trials = 2
+controls = 1
+blocks = 2
+"""
+
+
+def crosstalk(*words):
+    done = subprocess.run([BIN / "crosstalk", "campaign", *map(str, words)], capture_output=True, text=True, timeout=300,
+                          check=False, env=ENVIRONMENT)
+    assert done.returncode == 0, f"{words}: {done.returncode}: {done.stderr[-2000:]}"
+    return done
+
+
+def rows(file):
+    with open(file, newline="", encoding="utf-8") as table:
+        return list(csv.DictReader(table))
+
+
+def main():
+    listed = subprocess.run([BIN / "ddl-train", "--list"], capture_output=True, text=True, check=True).stdout
+    if "mlp" not in listed:
+        print("SKIPPED: no model mlp")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory(prefix="soft-errors-campaign.") as name:
+        scratch = pathlib.Path(name)
+        (scratch / "spec.ini").write_text(SPEC, encoding="utf-8")
+        campaign = scratch / "campaign"
+        crosstalk("plan", scratch / "spec.ini", "-o", campaign)
+        planned = rows(campaign / "trials.csv")
+        outcomes = campaign / "ddp/train/outcomes.csv"
+        with subprocess.Popen([BIN / "crosstalk", "campaign", "run", campaign], env=ENVIRONMENT, start_new_session=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while not outcomes.exists() or outcomes.read_text(encoding="utf-8").count("\n") < 10:
+                assert process.poll() is None, "it ended before it was killed"
+                time.sleep(0.002)
+            os.killpg(process.pid, signal.SIGKILL)
+        crosstalk("run", campaign)
+        found = rows(outcomes)
+        assert [row["trial"] for row in found] == [row["trial"] for row in planned]
+        assert sum(row["class"] == "crashed" for row in found) <= 1, "only the trial that was killed has crashed"
+        done = subprocess.run([BIN / "crosstalk", "campaign", "collect", campaign], capture_output=True, text=True,
+                              timeout=300, check=False, env=ENVIRONMENT)
+        assert done.returncode in (0, 3), done.stderr  # so few steps may not be trusted
+        report = campaign / "report"
+        assert len(rows(report / "trials.csv")) == len(planned)
+        assert {row["step"]: row["trials"] for row in rows(report / "stored.csv")} == {"5": "4", "15": "4"}
+        assert "trustworthy" in (report / "index.html").read_text(encoding="utf-8").lower()
+    print("a campaign of soft errors survives kill -9")
+
+
+main()
