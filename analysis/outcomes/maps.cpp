@@ -114,7 +114,8 @@ std::string bars(const std::vector<MapRow>& rows, const std::string& title)
                         base::join(fixed(row.ruined.percent, 1), " % of ", row.ruined.trials));
         y += row_height;
     }
-    return drawing(label_width + bar_width + 160, y, title, body);
+    body += text_at(label_width, y + 6, "ruined, % of trials, with its 95 % interval (0 to 100 %)");
+    return drawing(label_width + bar_width + 160, y + row_height, title, body);
 }
 
 std::string squares(const std::vector<MapRow>& rows, const std::string& title)
@@ -143,7 +144,9 @@ std::string squares(const std::vector<MapRow>& rows, const std::string& title)
                            fixed(row.ruined.percent, 1), " % of ", row.ruined.trials, "</title></rect>\n");
         body += text_at(column(row.step) + square / 2, at, fixed(row.ruined.percent, 0), "middle");
     }
-    return drawing(label_width + static_cast<int>(steps.size()) * square + 20, y, title, body);
+    body += text_at(label_width, y + 6, "ruined, % of trials, by the step of the flip");
+    const int width = std::max(static_cast<int>(steps.size()) * square, bar_width);
+    return drawing(label_width + width + 20, y + row_height, title, body);
 }
 
 }  // namespace analysis

@@ -212,7 +212,16 @@ std::string answer_of(const OutcomeReport& report)
     list += worst_of(bit_map(report), "bit") + worst_of(layer_map(report), "layer");
     for (const GuardRow& one : report.guards)
         if (!one.worth.empty()) list += "<li>" + escape(base::join("Guard ", one.guard, ": ", one.worth)) + "</li>\n";
-    return list.empty() ? list : "<ul class=\"plain\">\n" + list + "</ul>\n";
+    if (list.empty()) return list;
+    return "<ul class=\"plain\">\n" + list +
+           "</ul>\n<p>Shares hold for flips drawn evenly: trials of what was tried more often than that count "
+           "less.</p>\n";
+}
+
+// Of a drawing, which scrolls by itself where the screen is small.
+std::string framed(const std::string& drawing)
+{
+    return "<figure tabindex=\"0\">" + drawing + "</figure>\n";
 }
 
 std::string page_of(const OutcomeReport& report)
@@ -226,10 +235,10 @@ std::string page_of(const OutcomeReport& report)
     if (!report.shares.empty()) {
         body += "<h2>Classes</h2>\n" + class_table(report) + strategy_table(report) + guard_table(report) +
                 ruined_table(report);
-        body += "<h2>Ruined by bit</h2>\n" + bars(bit_map(report), "ruined trials by bit");
-        body += "<h2>Ruined by layer</h2>\n" + bars(layer_map(report), "ruined trials by layer");
-        body +=
-            "<h2>Ruined by layer and step</h2>\n" + squares(layer_step_map(report), "ruined trials by layer and step");
+        body += "<h2>Ruined by bit</h2>\n" + framed(bars(bit_map(report), "Ruined trials by bit"));
+        body += "<h2>Ruined by layer</h2>\n" + framed(bars(layer_map(report), "Ruined trials by layer"));
+        body += "<h2>Ruined by layer and step</h2>\n" +
+                framed(squares(layer_step_map(report), "Ruined trials by layer and step"));
     }
     if (const std::vector<StoredPoint> points = stored_points(report); !points.empty())
         body +=
@@ -259,9 +268,9 @@ void write_outcomes(const fs::path& directory, const OutcomeReport& report)
     write_map(here / "bit_map.csv", "bit", bit_map(report));
     write_map(here / "layer_map.csv", "location", layer_map(report));
     write_map(here / "layer_step_map.csv", "location", layer_step_map(report));
-    base::write_whole(here / "bit_map.svg", bars(bit_map(report), "ruined trials by bit"));
-    base::write_whole(here / "layer_map.svg", bars(layer_map(report), "ruined trials by layer"));
-    base::write_whole(here / "layer_step_map.svg", squares(layer_step_map(report), "ruined trials by layer and step"));
+    base::write_whole(here / "bit_map.svg", bars(bit_map(report), "Ruined trials by bit"));
+    base::write_whole(here / "layer_map.svg", bars(layer_map(report), "Ruined trials by layer"));
+    base::write_whole(here / "layer_step_map.svg", squares(layer_step_map(report), "Ruined trials by layer and step"));
     base::write_whole(here / "index.html", page_of(report));
     whole.finish();
 }

@@ -40,8 +40,8 @@ void add_where(base::Options& options, noisegen::Request& request, std::vector<s
     options.group("Where");
     noisegen::add_placement(options, request.cpu_request, avoid);
     options.add_choice("on-overlap", request.on_overlap, {"tell", "stop"},
-                       "when a process to be avoided comes to a noise CPU later (looked for every 5 s)");
-    options.add("memory", request.memory, "NUMA nodes that memory comes from; local: that of the noise CPU", "LIST");
+                       "if a process to be avoided comes to a noise CPU later");
+    options.add("memory", request.memory, "NUMA nodes that memory comes from; local: of the noise CPU", "LIST");
     options.add_choice("sched", request.scheduling, {"other", "batch", "idle"}, "scheduling class, sched(7)");
 }
 

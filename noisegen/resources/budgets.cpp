@@ -75,8 +75,7 @@ void check_files(const std::vector<Demand>& demands)
 void add_budgets(base::Options& options, Budgets& budgets)
 {
     options.add("max-memory", budgets.max_memory, "share of the available memory that may be taken", "PERCENT");
-    options.add("max-disk", budgets.max_disk,
-                "share of the free disk space, and of the free files (inodes), that may be taken", "PERCENT");
+    options.add("max-disk", budgets.max_disk, "share of the free disk space and inodes that may be taken", "PERCENT");
 }
 
 std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs)

@@ -26,8 +26,7 @@ void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<
     options.add("numa", cpu_request.numa, "only CPUs of these NUMA nodes", "LIST");
     options.add_choice("socket", cpu_request.socket, {"any", "same", "other"},
                        "only CPUs of a socket that is to be avoided, or of another one");
-    options.add("near", cpu_request.near,
-                "only CPUs of the socket of that GPU's PCIe root, as CUDA counts GPUs; pci:0000:17:00.0: of any device",
+    options.add("near", cpu_request.near, "only CPUs of the socket of that GPU; pci:0000:17:00.0: of a device",
                 "gpu:N");
     options.add("far", cpu_request.far, "only CPUs of other sockets than that", "gpu:N");
     options.add_choice("smt", cpu_request.smt, {"no", "yes"}, "noise on siblings (SMT) of CPUs to be avoided");
