@@ -201,8 +201,7 @@ bool decided(const Verdict& verdict)
 bool contradicts(const Control& control)
 {
     const Interval wide = control.percent.interval(distrust_confidence);
-    return !wide.contains(control.true_percent) &&
-           (wide.low > control.true_percent || wide.high < control.least_true_percent());
+    return !(wide.low <= control.true_percent && control.least_true_percent() <= wide.high);
 }
 
 bool off_by_more_than(const Control& control, double budget_percent)

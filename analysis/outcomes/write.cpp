@@ -186,7 +186,7 @@ std::string warning_of(const OutcomeReport& report)
     return text + "</ul></div>\n";
 }
 
-// The place with the largest share, of those whose interval begins above 0.
+// The place whose interval begins highest; nothing where no trial was ruined there.
 std::string worst_of(const std::vector<MapRow>& rows, const char* what)
 {
     const auto worst = std::max_element(rows.begin(), rows.end(), [](const MapRow& one, const MapRow& other) {
