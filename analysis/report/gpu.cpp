@@ -54,11 +54,7 @@ NoiseTable times_by_noise(const Report& report, const std::vector<std::size_t>& 
     const Experiment& plan = report.run.plan;
     for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
         const std::vector<std::size_t> steps = steps_under(report, t);
-        const std::vector<Assigned>& on = plan.treatments[t].on;
-        NoiseTable::Row row{.factor = on.size() == 1 ? on.front().factor : plan.treatments[t].name(),
-                            .level = on.size() == 1 ? on.front().level : "",
-                            .kind = "",
-                            .cells = {}};
+        NoiseTable::Row row = row_of(plan.treatments[t]);
         for (const std::size_t m : measures)
             row.cells.push_back({steps.empty() ? "–" : fixed(mean_ms(work, steps, m), 3), ""});
         table.rows.push_back(std::move(row));

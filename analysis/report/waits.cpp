@@ -50,11 +50,7 @@ NoiseTable waiting_by_noise(const Report& report)
     const Experiment& plan = report.run.plan;
     for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
         const std::vector<std::size_t> steps = steps_under(report, t);
-        const std::vector<Assigned>& on = plan.treatments[t].on;
-        NoiseTable::Row row{.factor = on.size() == 1 ? on.front().factor : plan.treatments[t].name(),
-                            .level = on.size() == 1 ? on.front().level : "",
-                            .kind = "",
-                            .cells = {}};
+        NoiseTable::Row row = row_of(plan.treatments[t]);
         for (const PatternWaits& pattern : waits.patterns)
             row.cells.push_back({fixed(mean_over(steps, pattern.ms_of_step), 3), ""});
         table.rows.push_back(std::move(row));
@@ -97,6 +93,13 @@ void write_wait_states(const std::filesystem::path& file, const Report& report)
 }
 
 }  // namespace
+
+NoiseTable::Row row_of(const Treatment& treatment)
+{
+    const std::vector<Assigned>& on = treatment.on;
+    if (on.size() == 1) return {.factor = on.front().factor, .level = on.front().level, .kind = "", .cells = {}};
+    return {.factor = treatment.name(), .level = "", .kind = "", .cells = {}};
+}
 
 std::vector<std::size_t> steps_under(const Report& report, std::size_t treatment)
 {
