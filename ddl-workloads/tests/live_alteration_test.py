@@ -24,6 +24,7 @@ except ImportError:
 
 BIN = pathlib.Path(sys.argv[1])
 RATE, MOMENTUM, STEPS = 0.01, 0.9, 200
+BRIEF = 60  # steps of a training of which only is asked whether its ranks agree
 TRAIN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2", BIN / "ddl-train", "--model", "mlp", "--data",
          "synthetic[samples=1600]", "--lr", RATE, "--momentum", MOMENTUM, "--weight-decay", 0, "--trace", "off", "--json"]
 
@@ -76,8 +77,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
-        quiet = directory / "quiet"
-        truth = train(quiet)
+        truth = train(directory / "quiet", steps=BRIEF)
         train(directory / "begun", "--checkpoint-every", 50, "--checkpoint-by", "sharded", steps=50)
         checkpoint, = (directory / "begun/train/checkpoints").iterdir()
         with h5py.File(checkpoint / "checkpoint.h5") as file:
@@ -106,11 +106,11 @@ def main():
         assert apart(directory, {f"mean/{weight}": [(index, 8)]}, "mean")
         for path, tag in ((f"gradient/{weight}", "gradient"), ("input/images", "input")):
             out = directory / tag
-            result = train(out, "--alter", f"1:50:{sequence(directory, path, (index, 2))}")
+            result = train(out, "--alter", f"1:50:{sequence(directory, path, (index, 2))}", steps=BRIEF)
             assert result["ranks_agree"] and result["checksum"] != truth["checksum"], (tag, result)
-        told = train(directory / "told", "--alter", f"0:50:{sequence(directory, f'mean/{weight}', (index, 8))}")
+        told = train(directory / "told", "--alter", f"0:50:{sequence(directory, f'mean/{weight}', (index, 8))}", steps=BRIEF)
         assert not told["ranks_agree"], told
-        everywhere = train(directory / "all", "--alter", f"all:50:{sequence(directory, f'model/{weight}', (index, 9))}")
+        everywhere = train(directory / "all", "--alter", f"all:50:{sequence(directory, f'model/{weight}', (index, 9))}", steps=BRIEF)
         assert everywhere["ranks_agree"] and everywhere["checksum"] != truth["checksum"]
 
         # One altered checkpoint leads all strategies to one end, with NaN too.

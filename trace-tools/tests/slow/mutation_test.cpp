@@ -40,7 +40,7 @@ extern const char etext;
 namespace {
 
 // Of each archive, four in all.
-const std::size_t mutations_of_each = std::stoul(base::environment("CROSSTALK_MUTATIONS").value_or("120"));
+const std::size_t mutations_of_each = std::stoul(base::environment("CROSSTALK_MUTATIONS").value_or("40"));
 
 // How a reading process ends.
 enum Ending : int { answered = 40, refused = 41, unclear = 42, crash_of_otf2 = 43, crash_of_ours = 44 };
