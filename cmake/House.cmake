@@ -224,18 +224,19 @@ function(house_manual program)
   install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endfunction()
 
-# house_tests(LIBRARY [ALONE] [RUNS PROGRAM...] [USES TARGET...] [FROM FOLDER] [LABELS L...]): every case in
+# house_tests(LIBRARY [ALONE] [RUNS PROGRAM...] [USES TARGET...] [FROM FOLDER...] [LABELS L...]): every case in
 # FOLDER/*_test.cpp (default: tests/) becomes a ctest of its own. A case that this machine cannot run exits 77 and says
 # why. ALONE: no other test runs beside them, whatever ctest's --parallel.
 function(house_tests library)
-  cmake_parse_arguments(test "ALONE" "FROM" "RUNS;USES;LABELS" ${ARGN})
+  cmake_parse_arguments(test "ALONE" "" "FROM;RUNS;USES;LABELS" ${ARGN})
   if(NOT test_FROM)
     set(test_FROM tests)
   endif()
   if(NOT BUILD_TESTING OR NOT CROSSTALK_HAS_DOCTEST)
     return()
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${test_FROM}/*_test.cpp)
+  list(TRANSFORM test_FROM REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*_test.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS ${test_FROM})
   if(NOT sources)
     return()
   endif()
