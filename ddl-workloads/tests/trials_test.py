@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trials in a warm training end as a cold process of its own does, to the bit; a killed one goes on.
+"""Trials in a warm training end as a cold process of its own does, to the bit; one that is killed or stands still goes on.
 
     trials_test.py BIN [NUMBER]     a warm training of so many trials (100); exit code 77: no mpirun, or ddl-train has no
                                     mlp
@@ -146,6 +146,48 @@ def goes_on_after_kill(scratch):
             assert {**one, "seconds": ""} == {**other, "seconds": ""}, (one, other)
 
 
+def process_of_rank(process, rank):
+    """Of the ranks that this mpirun has started."""
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+            environment = (entry / "environ").read_bytes().split(b"\0")
+            if parent == process.pid and f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment:
+                return int(entry.name)
+        except OSError:
+            continue
+    raise AssertionError(f"no rank {rank}")
+
+
+def stands_still(scratch):
+    """A rank that stands still in a trial ends the training after a while: that trial has crashed, and all others end as
+    if nothing had been. Whichever rank it is, and if it happens again."""
+    rows = [trial("before", bits="1-8", seed=1), trial("hangs", bits="1-8", seed=2, steps=400),
+            trial("between", bits="1-8", seed=3), trial("hangs too", bits="1-8", seed=4, steps=400),
+            trial("after", bits="1-8", seed=5)]
+    write_trials(scratch / "still.csv", rows)
+    make(2, scratch / "moving", scratch / "still.csv")
+    words = [str(word) for word in ddl_train(2, *[w for w in TRAIN if w not in ("--trace", "off")], "--trials",
+                                             scratch / "still.csv", "--out", scratch / "still", "--stall-after", "3s")]
+    for name, rank in (("hangs", 1), ("hangs too", 0)):
+        mark = scratch / "still/train/trial-begun"
+        with subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as process:
+            while not mark.exists() or mark.read_text(encoding="utf-8") != name:
+                assert process.poll() is None, process.stderr.read()
+                time.sleep(0.002)
+            os.kill(process_of_rank(process, rank), signal.SIGSTOP)
+            said = process.communicate(timeout=120)[1]
+            assert process.returncode != 0 and "no progress for 3s" in said, said
+            assert f"silent (stopped, dead or cut off): rank {rank}" in said, said
+    make(2, scratch / "still", scratch / "still.csv")
+    for one, other in zip(outcomes(scratch / "still"), outcomes(scratch / "moving"), strict=True):
+        if one["trial"].startswith("hangs"):
+            assert one["class"] == "crashed" and one["accuracy"] == "", one
+        else:
+            assert {**one, "seconds": ""} == {**other, "seconds": ""}, (one, other)
+
+
 def one_rank_alone(scratch):
     rows = [trial("null", "null"), trial("second", rank=1, bits="2-8", count=20, seed=3),
             trial("inference", steps=0, bits="1", count=50, seed=4), trial("nan", "positive", rank=0)]
@@ -243,6 +285,7 @@ def main():
     try:
         refused(scratch)
         goes_on_after_kill(scratch)
+        stands_still(scratch)
         one_rank_alone(scratch)
         guarded(scratch)
         stored_weights(scratch)

@@ -71,6 +71,8 @@ std::string stall_report(const std::vector<StalledRank>& stalled, int ranks, bas
 StallWatch::StallWatch(base::Nanoseconds after, fs::path directory, Instruments& instruments, ExchangeThread& exchanges)
     : after_{after}, directory_{std::move(directory)}, instruments_{instruments}, exchanges_{exchanges}
 {
+    // Of an earlier start, where trials go on: who left it would be taken for the one that reports.
+    fs::remove(word_of(directory_, exchanges_.rank()));
     instruments_.clock().mark();
     if (after_.count() > 0) thread_ = std::thread{[this] { watch(); }};
 }
