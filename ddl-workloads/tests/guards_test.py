@@ -32,14 +32,17 @@ HERE = None
 COUNT = 0
 
 
-def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off"):
+IMAGES = ("mlp[hidden=16]", "synthetic[samples=480]")  # model and data
+
+
+def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off", of=IMAGES):
     """Where it wrote, its result (what it said on stderr if it ended with a usage error)."""
     global COUNT
     COUNT += 1
     out = HERE / f"{COUNT}"
     command = [str(word) for word in (
-        "mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, BIN / "ddl-train", "--model", "mlp[hidden=16]",
-        "--data", "synthetic[samples=480]", "--weight-decay", 0, "--trace", trace, "--json", "--strategy", strategy,
+        "mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, BIN / "ddl-train", "--model", of[0],
+        "--data", of[1], "--weight-decay", 0, "--trace", trace, "--json", "--strategy", strategy,
         "--steps", steps, "--out", out, *words)]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
@@ -164,6 +167,27 @@ def steps_are_taken_back(truth):
         assert sorted(path.name for path in (out / "checkpoints").iterdir())[-1] == "step-000000020"
 
 
+def transformer_is_watched():
+    """In every tensor of a transformer the highest bit of an exponent: `range` finds each, and makes it good."""
+    (HERE / "text").write_bytes(bytes(range(32, 127)) * 60)
+    gpt = ("gpt[layers=2,width=32,heads=2]", f"text[path={HERE / 'text'},length=16]")
+    out, result = train("--checkpoint-every", 10, of=gpt)
+    truth = result["checksum"]
+    paths = sorted(path for path, tensor in tensors_of(out / "checkpoints/step-000000020").items()
+                   if path.startswith("model/") and tensor.dtype.kind == "f")
+    assert len(paths) > 20, paths
+    record = HERE / "transformer.json"
+    record.write_text(json.dumps({path: [[0], [1]] for path in paths}))
+    for reaction, code in (("tell", 0), ("stop", 3), ("repair", 0), ("rollback=4", 0)):
+        out, result = train("--alter", f"1:10:{record}", "--guard", "range=2", "--on-guard", reaction, of=gpt, code=code)
+        found = caught(out)
+        assert sorted(tensor for guard, step, rank, tensor in found if step == 10 and rank == "1") == paths, reaction
+        if reaction in ("repair", "rollback=4"):
+            assert len(found) == len(paths) and result["checksum"] == truth and result["ranks_agree"], (reaction, found)
+        else:
+            assert result["checksum"] != truth, reaction
+
+
 def propagation(golden, checkpoint, altered):
     """What the table says is what h5py reads in the checkpoints of both."""
     out, result = train("--alter", f"0:12:{flip(WEIGHT, 5, 8)}", "--golden", golden, "--checkpoint-every", 10,
@@ -239,6 +263,7 @@ def main():
         state_is_watched()
         state_is_repaired(truth, three["checksum"])
         steps_are_taken_back(truth)
+        transformer_is_watched()
         propagation(golden, begun, altered)
         refused()
         print("passed")
