@@ -81,6 +81,18 @@ TEST_CASE("stored weights are crossed by moment, code, detection, rate and reads
     CHECK(base::read_trials(scratch / "plan" / "trials.csv") == crosstalk::make_trials(spec_of(alone)));
 }
 
+TEST_CASE("the specs of soft errors that come along are planned")
+{
+    const auto trials_of = [](const std::string& name) {
+        return crosstalk::make_trials(
+                   crosstalk::read_trial_spec(std::string{CROSSTALK_SOURCE} + "/jobscripts/specs/" + name))
+            .size();
+    };
+    // 2 moments, 5 blocks: (2 bits x 2 targets x 20 + 2 null + 2 positive); (8 codes x 4 detections x 8 rates + 1 + 1)
+    CHECK(trials_of("soft-errors.ini") == 2 * 5 * (2 * 2 * 20 + 4));
+    CHECK(trials_of("stored-weights.ini") == 2 * 5 * (8 * 4 * 8 + 2));
+}
+
 TEST_CASE("planned trials are read as they were written")
 {
     const testing::Scratch scratch;
