@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 namespace analysis {
 
@@ -73,7 +74,7 @@ int Outcomes::run()
     std::vector<TrialRun> runs;
     for (const std::string& directory : directories_) runs.push_back(read_trial_run(directory));
     const OutcomeReport report =
-        outcome_report(runs, read_bands(seeds),
+        outcome_report(std::move(runs), read_bands(seeds),
                        interval_ == "wilson" ? ProportionInterval::wilson : ProportionInterval::clopper_pearson, fit);
     write_outcomes(out, report);
     print_outcomes(std::cout, report);

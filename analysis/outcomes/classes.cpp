@@ -91,18 +91,17 @@ Goldens goldens_of(const TrialRun& run)
     return goldens;
 }
 
-// The first look from which on it is as good as it has to be; 0: always was.
-std::int64_t steps_until_good(const base::Outcome& outcome, const Golden& golden, double allowance)
+// Between two looks, the first of them worse than it has to be; 0 and 0: it always was as good.
+void note_recovery(ClassedTrial& one, const Golden& golden, double allowance)
 {
-    std::int64_t since = 0;
-    bool good = true;
-    for (const Look& look : looks_of(outcome)) {
+    std::optional<std::int64_t> worse;  // the last look, if it was
+    for (const Look& look : looks_of(one.outcome)) {
         const auto beside = golden.accuracies.find(look.steps);
-        const bool now = beside == golden.accuracies.end() || look.accuracy >= beside->second - allowance;
-        if (now && !good) since = look.steps;
-        good = now;
+        const bool good = beside == golden.accuracies.end() || look.accuracy >= beside->second - allowance;
+        if (good && worse) one.recovered_after = look.steps;
+        if (good && worse) one.worse_until = *worse;
+        worse = good ? std::nullopt : std::optional{look.steps};
     }
-    return since;
 }
 
 // Blind guessing, with three standard deviations of so many guesses.
@@ -127,7 +126,7 @@ void classify(ClassedTrial& one, const TrialRun& run, const Band& band, const Go
         one.what = outcome_class::latent;
     } else {
         const double allowance = golden == nullptr ? 0.0 : std::max(0.0, golden->accuracy - band.low);
-        if (golden != nullptr) one.recovered_after = steps_until_good(outcome, *golden, allowance);
+        if (golden != nullptr) note_recovery(one, *golden, allowance);
         one.what = one.recovered_after > 0 ? outcome_class::recovered : outcome_class::tolerated;
     }
 }
@@ -148,20 +147,25 @@ bool is_ruined(const std::string& what)
     return what == outcome_class::crashed || what == outcome_class::collapsed || what == outcome_class::degraded;
 }
 
-std::vector<ClassedTrial> classed(const TrialRun& run, const std::map<std::int64_t, Band>& bands)
+std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands)
 {
     const Goldens goldens = goldens_of(run);
     std::vector<ClassedTrial> trials;
     for (std::size_t i = 0; i < run.outcomes.size(); ++i) {
         const base::Trial& trial = run.trials[i];
         const base::Outcome& outcome = run.outcomes[i];
-        ClassedTrial one{trial, outcome, run.strategy, {}, 0, one_of(outcome.path, ";"), one_of(outcome.bits, " "),
-                         1.0};
+        ClassedTrial one{.trial = trial,
+                         .outcome = outcome,
+                         .strategy = run.strategy,
+                         .model = run.model,
+                         .what = {},
+                         .location = one_of(outcome.path, ";"),
+                         .bit = one_of(outcome.bits, " ")};
         if (one.location.empty()) one.location = trial.location.empty() ? several : trial.location;
         if (one.bit.empty()) one.bit = trial.bits.empty() ? several : one_of(trial.bits, "-");
-        const auto band = bands.find(trial.step + trial.steps);
+        const auto band = bands.find({run.model, trial.step + trial.steps});
         if (band == bands.end())
-            base::fail("trial ", trial.name, " ends at step ", trial.step + trial.steps,
+            base::fail("trial ", trial.name, " of ", run.model, " ends at step ", trial.step + trial.steps,
                        ", and no undisturbed training of --band does");
         const auto golden = goldens.find({trial.step, trial.steps});
         classify(one, run, band->second, golden == goldens.end() ? nullptr : &golden->second);
@@ -216,8 +220,7 @@ std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, Pr
     return shares;
 }
 
-std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& trials,
-                                             const std::map<std::int64_t, Band>& bands)
+std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& trials, const Bands& bands)
 {
     std::vector<std::string> why;
     std::size_t nulls = 0;
@@ -237,7 +240,7 @@ std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& tr
         if (positive && !caught && one.what != outcome_class::collapsed)
             say(base::join("positive trial ", one.trial.name, " is ", one.what,
                            ", not collapsed: alterations do not reach the training"));
-        const Band& band = bands.at(one.trial.step + one.trial.steps);
+        const Band& band = bands.at({one.model, one.trial.step + one.trial.steps});
         if (null && one.outcome.accuracy.value_or(0.0) < band.low)
             say("the training without any alteration lies below the band of other seeds");
     }

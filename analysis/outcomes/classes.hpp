@@ -24,16 +24,20 @@ bool is_ruined(const std::string& outcome_class);
 struct ClassedTrial {
     base::Trial trial;
     base::Outcome outcome;
-    std::string strategy;
-    std::string what;                  // its class
-    std::int64_t recovered_after = 0;  // steps; of class recovered
-    std::string location;              // the tensor; "several" of more than one
-    std::string bit;                   // likewise
-    double weight = 1.0;               // of its stratum's bits, how many it stands for
+    std::string strategy;  // with the model, where the report is on several
+    std::string model;
+    std::string what;  // its class
+    // Of class recovered: the first look (0, 1, 2, 4, .. steps, and the last) from which on it is as good as it has to
+    // be, and the look before it, at which it is not.
+    std::int64_t recovered_after = 0;
+    std::int64_t worse_until = 0;
+    std::string location;  // the tensor; "several" of more than one
+    std::string bit;       // likewise
+    double weight = 1.0;   // of its stratum's bits, how many it stands for
 };
 
 // Nulls and positives too, in order. Throws Error if no band is that of a trial's last step.
-std::vector<ClassedTrial> classed(const TrialRun& run, const std::map<std::int64_t, Band>& bands);
+std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands);
 
 enum class ProportionInterval { wilson, clopper_pearson };
 
@@ -60,7 +64,6 @@ ClassShare share_of(const std::vector<const ClassedTrial*>& trials, const std::v
 
 // Why these trials prove nothing; empty if they may be trusted: null trials must be like no alteration to the bit,
 // positive ones must collapse, and the training itself must lie in the band.
-std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& trials,
-                                             const std::map<std::int64_t, Band>& bands);
+std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& trials, const Bands& bands);
 
 }  // namespace analysis

@@ -16,7 +16,6 @@ namespace analysis {
 namespace {
 
 constexpr int row_height = 18;
-constexpr int label_width = 260;
 constexpr int bar_width = 400;
 
 const std::vector<std::string> ruined{base::outcome_class::crashed, base::outcome_class::collapsed,
@@ -56,8 +55,17 @@ std::string text_at(int x, int y, const std::string& text, const char* anchor = 
 std::string drawing(int width, int height, const std::string& title, const std::string& body)
 {
     return base::join("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 ", width, " ", height, "' width='", width,
-                      "' height='", height, "' role='img' font-family='sans-serif' font-size='12' fill='currentColor'>",
-                      "<title>", base::escape_markup(title), "</title>\n", body, "</svg>\n");
+                      "' height='", height, "' style='max-width:", width,
+                      "px' role='img' font-family='sans-serif' font-size='12' fill='currentColor'>", "<title>",
+                      base::escape_markup(title), "</title>\n", body, "</svg>\n");
+}
+
+// In front of the rows, so that the longest label of them fits.
+int label_width(std::size_t longest)
+{
+    constexpr std::size_t shortest = 15;
+    constexpr int letter = 8;
+    return letter * static_cast<int>(std::max(longest, shortest)) + 12;
 }
 
 int along(double percent)
@@ -94,6 +102,9 @@ std::vector<MapRow> layer_step_map(const OutcomeReport& report)
 
 std::string bars(const std::vector<MapRow>& rows, const std::string& title)
 {
+    std::size_t longest = 0;
+    for (const MapRow& row : rows) longest = std::max(longest, row.of.size());
+    const int left = label_width(longest);
     std::string body;
     int y = row_height;
     std::string group;
@@ -104,27 +115,30 @@ std::string bars(const std::vector<MapRow>& rows, const std::string& title)
             y += row_height;
         }
         const base::Interval& interval = row.ruined.percent_interval;
-        body += text_at(label_width - 6, y, row.of, "end");
-        body += base::join("<rect x='", label_width, "' y='", y - 11, "' width='", along(row.ruined.percent),
+        body += text_at(left - 6, y, row.of, "end");
+        body += base::join("<rect x='", left, "' y='", y - 11, "' width='", along(row.ruined.percent),
                            "' height='12' fill='#0072b2'/>\n");
-        body +=
-            base::join("<line x1='", label_width + along(interval.low), "' x2='", label_width + along(interval.high),
-                       "' y1='", y - 5, "' y2='", y - 5, "' stroke='currentColor'/>\n");
-        body += text_at(label_width + bar_width + 6, y,
-                        base::join(fixed(row.ruined.percent, 1), " % of ", row.ruined.trials));
+        body += base::join("<line x1='", left + along(interval.low), "' x2='", left + along(interval.high), "' y1='",
+                           y - 5, "' y2='", y - 5, "' stroke='currentColor'/>\n");
+        body += text_at(left + bar_width + 6, y, base::join(fixed(row.ruined.percent, 1), " % of ", row.ruined.trials));
         y += row_height;
     }
-    body += text_at(label_width, y + 6, "ruined, % of trials, with its 95 % interval (0 to 100 %)");
-    return drawing(label_width + bar_width + 160, y + row_height, title, body);
+    body += text_at(left, y + 6, "ruined, % of trials, with its 95 % interval (0 to 100 %)");
+    return drawing(left + bar_width + 160, y + row_height, title, body);
 }
 
 std::string squares(const std::vector<MapRow>& rows, const std::string& title)
 {
     constexpr int square = 56;
     std::set<std::int64_t> steps;
-    for (const MapRow& row : rows) steps.insert(row.step);
+    std::size_t longest = 0;
+    for (const MapRow& row : rows) {
+        steps.insert(row.step);
+        longest = std::max(longest, group_of(row).size() + 2 + row.of.size());
+    }
+    const int left = label_width(longest);
     const auto column = [&](std::int64_t step) {
-        return label_width + static_cast<int>(std::distance(steps.begin(), steps.find(step))) * square;
+        return left + static_cast<int>(std::distance(steps.begin(), steps.find(step))) * square;
     };
     std::string body;
     for (const std::int64_t step : steps)
@@ -134,19 +148,19 @@ std::string squares(const std::vector<MapRow>& rows, const std::string& title)
     for (const MapRow& row : rows) {
         const std::string line = base::join(group_of(row), ", ", row.of);
         if (lines.try_emplace(line, y).second) {
-            body += text_at(label_width - 6, y, line, "end");
+            body += text_at(left - 6, y, line, "end");
             y += row_height;
         }
         const int at = lines.at(line);
         body += base::join("<rect x='", column(row.step), "' y='", at - 13, "' width='", square - 2, "' height='",
                            row_height - 2, "' fill='#0072b2' fill-opacity='",
-                           fixed(std::max(0.04, row.ruined.percent / 100.0), 2), "'><title>",
+                           fixed(0.04 + 0.56 * row.ruined.percent / 100.0, 2), "'><title>Ruined ",
                            fixed(row.ruined.percent, 1), " % of ", row.ruined.trials, "</title></rect>\n");
         body += text_at(column(row.step) + square / 2, at, fixed(row.ruined.percent, 0), "middle");
     }
-    body += text_at(label_width, y + 6, "ruined, % of trials, by the step of the flip");
+    body += text_at(left, y + 6, "ruined, % of trials, by the step of the flip");
     const int width = std::max(static_cast<int>(steps.size()) * square, bar_width);
-    return drawing(label_width + width + 20, y + row_height, title, body);
+    return drawing(left + width + 20, y + row_height, title, body);
 }
 
 }  // namespace analysis

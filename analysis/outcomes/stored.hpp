@@ -2,8 +2,10 @@
 #pragma once
 
 #include "analysis/outcomes/tables.hpp"
+#include "analysis/report/plots/plots.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@ namespace analysis {
 
 // A point of a curve: equal trials of kind stored.
 struct StoredPoint {
+    std::string model;
     std::string strategy;
     std::string store;
     std::string detect;
@@ -30,7 +33,11 @@ struct StoredPoint {
 // Curve by curve, with rates in order.
 std::vector<StoredPoint> stored_points(const OutcomeReport& report);
 
-// A curve of accuracy over rate for each code: a drawing for each strategy, moment, reads and detection.
-std::string stored_curves(const std::vector<StoredPoint>& points);
+// stored.csv: a row for each. Throws std::system_error.
+void write_stored(const std::filesystem::path& file, const std::vector<StoredPoint>& points);
+
+// stored.svg from the stored.csv of these points there: a curve of accuracy over rate for each code, a panel for each
+// model, strategy, moment, reads and detection.
+Plot draw_stored(const std::filesystem::path& folder, const std::vector<StoredPoint>& points);
 
 }  // namespace analysis

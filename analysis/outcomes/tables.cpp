@@ -94,13 +94,13 @@ std::optional<base::Mean> cost_of(const std::vector<ClassedTrial>& trials, const
     return base::mean_of(percent);
 }
 
-GuardRow guard_row(const std::vector<ClassedTrial>& trials, const std::string& guard, ProportionInterval kind)
+GuardRow guard_row(const OutcomeReport& report, const std::string& guard, ProportionInterval kind)
 {
     std::vector<const ClassedTrial*> here;
     std::vector<const ClassedTrial*> nulls;
     double latency = 0.0;
     double caught = 0.0;
-    for (const ClassedTrial& one : trials) {
+    for (const ClassedTrial& one : report.trials) {
         if (one.trial.guard != guard) continue;
         if (one.trial.kind == base::trial_kind::null) nulls.push_back(&one);
         if (!is_trial(one)) continue;
@@ -115,7 +115,9 @@ GuardRow guard_row(const std::vector<ClassedTrial>& trials, const std::string& g
                  .false_alarms = share_if(nulls, is_caught, kind),
                  .worth = {}};
     if (caught > 0.0) row.latency = latency / caught;
-    if (guard != "none") row.cost_percent = cost_of(trials, guard);
+    if (guard == "none") return row;
+    row.cost_percent = cost_of(report.trials, guard);
+    row.noisy_cost_percent = cost_of(report.noisy, guard);
     return row;
 }
 
@@ -180,26 +182,31 @@ void judge(std::vector<GuardRow>& guards, const std::vector<ClassedTrial>& trial
 
 }  // namespace
 
-OutcomeReport outcome_report(const std::vector<TrialRun>& runs, const std::map<std::int64_t, Band>& bands,
-                             ProportionInterval interval, const std::optional<ErrorRate>& fit)
+OutcomeReport outcome_report(std::vector<TrialRun> runs, const Bands& bands, ProportionInterval interval,
+                             const std::optional<ErrorRate>& fit)
 {
+    std::set<std::string> models;
+    for (const TrialRun& run : runs) models.insert(run.model);
     OutcomeReport report;
     report.interval = interval;
     report.bands = bands;
-    for (const TrialRun& run : runs) {
+    for (TrialRun& run : runs) {
+        if (models.size() > 1) run.strategy += " of " + run.model;
         const std::vector<ClassedTrial> trials = classed(run, bands);
         for (const std::string& why : why_not_trustworthy(trials, bands))
             report.not_trustworthy.push_back(base::join(run.directory.string(), ": ", why));
         if (run.outcomes.size() < run.trials.size())
             report.not_trustworthy.push_back(base::join(run.directory.string(), ": only ", run.outcomes.size(), " of ",
                                                         run.trials.size(), " trials have ended"));
-        report.trials.insert(report.trials.end(), trials.begin(), trials.end());
+        std::vector<ClassedTrial>& all = run.noise.empty() ? report.trials : report.noisy;
+        all.insert(all.end(), trials.begin(), trials.end());
+        if (!run.noise.empty()) report.noise = run.noise;
     }
     report.shares = class_shares(report.trials, interval);
     report.comparisons = comparisons_of(report.trials);
     std::set<std::string> guards;
     for (const ClassedTrial& one : report.trials) guards.insert(one.trial.guard);
-    for (const std::string& guard : guards) report.guards.push_back(guard_row(report.trials, guard, interval));
+    for (const std::string& guard : guards) report.guards.push_back(guard_row(report, guard, interval));
     if (fit) {
         report.ruined = ruined_runs(report.trials, *fit, interval);
         judge(report.guards, report.trials, *fit);

@@ -28,11 +28,13 @@ struct StrategyComparison {
 struct GuardRow {
     std::string guard;
     ClassShare ruined;
-    ClassShare caught;                         // of trials of kind trial
-    ClassShare false_alarms;                   // of null trials
-    std::optional<double> latency{};           // steps until caught, mean
-    std::optional<base::Mean> cost_percent{};  // time of null trials beside those without a guard
-    std::string worth;                         // worth, not worth, undecided; empty without --fit
+    ClassShare caught;                // of trials of kind trial
+    ClassShare false_alarms;          // of null trials
+    std::optional<double> latency{};  // steps until caught, mean
+    // Time of null trials beside those without a guard, in quiet and in runs with noise beside them.
+    std::optional<base::Mean> cost_percent{};
+    std::optional<base::Mean> noisy_cost_percent{};
+    std::string worth;  // worth, not worth, undecided; empty without --fit
 };
 
 // Of a rate of bit errors, what it costs.
@@ -50,21 +52,24 @@ struct RuinedRuns {
 };
 
 struct OutcomeReport {
-    std::vector<ClassedTrial> trials;
+    std::vector<ClassedTrial> trials;  // in quiet
+    std::vector<ClassedTrial> noisy;   // of runs with noise beside them: their null trials price guards, no more
+    std::string noise;                 // beside them
     std::vector<ClassShare> shares;
     std::vector<std::string> not_trustworthy;  // why
-    std::map<std::int64_t, Band> bands;
+    Bands bands;
     std::vector<StrategyComparison> comparisons;
     std::vector<GuardRow> guards;
     std::vector<RuinedRuns> ruined;  // with --fit
     ProportionInterval interval = ProportionInterval::wilson;
 };
 
-OutcomeReport outcome_report(const std::vector<TrialRun>& runs, const std::map<std::int64_t, Band>& bands,
-                             ProportionInterval interval, const std::optional<ErrorRate>& fit);
+// Of several models each strategy is called "ddp of mlp".
+OutcomeReport outcome_report(std::vector<TrialRun> runs, const Bands& bands, ProportionInterval interval,
+                             const std::optional<ErrorRate>& fit);
 
-// classes.csv, trials_classed.csv, bit_map, layer_map and layer_step_map as .csv and .svg, strategies.csv, guards.csv,
-// ruined.csv, index.html. Throws std::system_error.
+// classes.csv, trials.csv, bit_map, layer_map and layer_step_map as .csv and .svg, strategies.csv, guards.csv,
+// ruined.csv, bands.csv, stored as .csv, .gp and .svg, index.html. Throws std::system_error.
 void write_outcomes(const std::filesystem::path& directory, const OutcomeReport& report);
 void print_outcomes(std::ostream& out, const OutcomeReport& report);
 

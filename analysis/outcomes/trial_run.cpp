@@ -22,6 +22,16 @@ nlohmann::ordered_json training_record(const fs::path& directory)
     return base::read_json(file);
 }
 
+std::string noise_beside(const fs::path& directory)
+{
+    const fs::path noise = directory / base::part::noise;
+    if (!fs::is_directory(noise)) return {};
+    for (const auto& process : fs::directory_iterator{noise})
+        if (const fs::path record = process.path() / base::file::noise_record; fs::exists(record))
+            return base::read_json(record).at("schedule").get<std::string>();
+    return {};
+}
+
 // Of pictures one class of all; of text one byte of 256; of clicks one of two.
 double chance_of(const nlohmann::ordered_json& shape)
 {
@@ -36,15 +46,18 @@ TrialRun read_trial_run(const fs::path& directory)
 try {
     const fs::path part = directory / base::part::train;
     TrialRun run{.directory = directory,
+                 .model = {},
                  .strategy = {},
                  .trials = base::read_trials(part / base::file::trials),
                  .outcomes = base::read_outcomes(part / base::file::outcomes),
                  .held_out = 0,
                  .chance = 0.0,
                  .parameters = {},
-                 .ranks = 1};
+                 .ranks = 1,
+                 .noise = noise_beside(directory)};
     const nlohmann::ordered_json record = training_record(directory);
     const nlohmann::ordered_json& training = record.at("training");
+    run.model = training.at("model").get<std::string>();
     run.strategy = training.at("strategy").get<std::string>();
     run.chance = chance_of(training.at("shape"));
     run.ranks = record.at("ranks").get<int>();
@@ -59,7 +72,7 @@ try {
             base::fail((part / base::file::outcomes).string(), ": row ", i + 1, " is no outcome of trial ", i + 1);
     return run;
 } catch (const nlohmann::json::exception& error) {
-    base::fail((directory / base::part::train / base::file::run_record).string(), ": ", error.what());
+    base::fail(directory.string(), ", in the record of a run: ", error.what());
 }
 
 double lower_end(const std::vector<double>& accuracies)
@@ -71,23 +84,24 @@ double lower_end(const std::vector<double>& accuracies)
     return mean.value - base::t_quantile(confidence, count - 1.0) * deviation * std::sqrt(1.0 + 1.0 / count);
 }
 
-std::map<std::int64_t, Band> read_bands(const std::vector<fs::path>& directories)
+Bands read_bands(const std::vector<fs::path>& directories)
 {
-    std::map<std::int64_t, Band> bands;
+    Bands bands;
     for (const fs::path& directory : directories) try {
             const nlohmann::ordered_json record = training_record(directory);
             const auto& result = record.at("result");
             if (result.is_null()) base::fail(directory.string(), ": that training has not ended");
             if (result.at("accuracy").is_null()) base::fail(directory.string(), ": that training has no accuracy");
             const auto steps = result.at("first_step").get<std::int64_t>() + result.at("steps").get<std::int64_t>();
-            bands[steps].accuracies.push_back(result.at("accuracy").get<double>());
+            bands[{record.at("training").at("model").get<std::string>(), steps}].accuracies.push_back(
+                result.at("accuracy").get<double>());
         } catch (const nlohmann::json::exception& error) {
             base::fail((directory / base::part::train / base::file::run_record).string(), ": ", error.what());
         }
-    for (auto& [steps, band] : bands) {
+    for (auto& [of, band] : bands) {
         if (band.accuracies.size() < least_seeds)
-            base::fail("--band: ", band.accuracies.size(), " undisturbed trainings of ", steps, " steps; at least ",
-                       least_seeds, " seeds are needed");
+            base::fail("--band: ", band.accuracies.size(), " undisturbed trainings of ", of.first, " with ", of.second,
+                       " steps; at least ", least_seeds, " seeds are needed");
         band.low = lower_end(band.accuracies);
     }
     return bands;

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace analysis {
@@ -15,6 +16,7 @@ namespace analysis {
 // Trials of one training, with their outcomes, which may be fewer.
 struct TrialRun {
     std::filesystem::path directory;
+    std::string model;
     std::string strategy;
     std::vector<base::Trial> trials;
     std::vector<base::Outcome> outcomes;
@@ -22,9 +24,10 @@ struct TrialRun {
     double chance = 0.0;        // accuracy of guessing blindly
     std::optional<double> parameters;
     int ranks = 1;
+    std::string noise = {};  // the schedule of what noisegen did beside it, in DIR/noise; empty: quiet
 };
 
-// DIR/train/{trials.csv, outcomes.csv, run.json}. Throws Error.
+// DIR/train/{trials.csv, outcomes.csv, run.json}, and the first DIR/noise/*/noise.json, if there is one. Throws Error.
 TrialRun read_trial_run(const std::filesystem::path& directory);
 
 // Accuracies of undisturbed trainings with other seeds, and what they allow.
@@ -33,9 +36,10 @@ struct Band {
     double low = 0.0;  // below it no more than one undisturbed training in forty is expected
 };
 
-// By the number of steps in the end. Each directory is that of a training without --trials. Throws Error for one that
-// has not ended.
-std::map<std::int64_t, Band> read_bands(const std::vector<std::filesystem::path>& directories);
+using Bands = std::map<std::pair<std::string, std::int64_t>, Band>;  // by model, and the number of steps in the end
+
+// Each directory is that of a training without --trials. Throws Error for one that has not ended.
+Bands read_bands(const std::vector<std::filesystem::path>& directories);
 
 // Prediction interval of one more normal value, its lower end.
 double lower_end(const std::vector<double>& accuracies);

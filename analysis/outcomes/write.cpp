@@ -3,6 +3,7 @@
 #include "analysis/outcomes/stored.hpp"
 #include "analysis/outcomes/tables.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -11,6 +12,7 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <optional>
 
@@ -36,13 +38,13 @@ void write_classes(const fs::path& file, const OutcomeReport& report)
 
 void write_trials(const fs::path& file, const OutcomeReport& report)
 {
-    Table table{
-        file,
-        {"trial", "kind", "strategy", "target", "step", "location", "bit", "class", "recovered_after", "weight"},
-        Table::Appear::whole};
+    Table table{file,
+                {"trial", "kind", "strategy", "target", "step", "location", "bit", "class", "recovered_after", "weight",
+                 "worse_until"},
+                Table::Appear::whole};
     for (const ClassedTrial& one : report.trials)
         table.row(one.trial.name, one.trial.kind, one.strategy, one.trial.target, one.trial.step, one.location, one.bit,
-                  one.what, one.recovered_after, one.weight);
+                  one.what, one.recovered_after, one.weight, one.worse_until);
     table.finish();
 }
 
@@ -74,23 +76,56 @@ std::string cell_of(const std::optional<double>& number)
     return number ? base::join(*number) : std::string{};
 }
 
+// Mean and 95 % interval.
+std::array<std::string, 3> cost_cells(const std::optional<base::Mean>& percent)
+{
+    if (!percent) return {};
+    const base::Interval interval = percent->interval(0.95);
+    return {base::join(percent->value), base::join(interval.low), base::join(interval.high)};
+}
+
+// In quiet, and beside noise where that was tried.
+std::string cost_text(const GuardRow& row, const std::string& noise)
+{
+    std::string text = row.cost_percent ? range(row.cost_percent->interval(0.95)) : std::string{};
+    if (row.noisy_cost_percent)
+        text +=
+            base::join(text.empty() ? "" : "; ", "beside ", noise, ": ", range(row.noisy_cost_percent->interval(0.95)));
+    return text;
+}
+
 void write_guards(const fs::path& file, const OutcomeReport& report)
 {
     Table table{file,
-                {"guard", "trials", "ruined", "caught", "caught_percent", "caught_low_percent", "caught_high_percent",
-                 "latency_steps", "nulls", "false_alarms", "false_low_percent", "false_high_percent", "cost_percent",
-                 "cost_low_percent", "cost_high_percent", "worth"},
+                {"guard",
+                 "trials",
+                 "ruined",
+                 "caught",
+                 "caught_percent",
+                 "caught_low_percent",
+                 "caught_high_percent",
+                 "latency_steps",
+                 "nulls",
+                 "false_alarms",
+                 "false_low_percent",
+                 "false_high_percent",
+                 "cost_percent",
+                 "cost_low_percent",
+                 "cost_high_percent",
+                 "worth",
+                 "noise",
+                 "noisy_cost_percent",
+                 "noisy_cost_low_percent",
+                 "noisy_cost_high_percent"},
                 Table::Appear::whole};
     for (const GuardRow& one : report.guards) {
-        std::optional<base::Interval> cost;
-        if (one.cost_percent) cost = one.cost_percent->interval(0.95);
+        const std::array<std::string, 3> cost = cost_cells(one.cost_percent);
+        const std::array<std::string, 3> noisy = cost_cells(one.noisy_cost_percent);
         const base::Interval& caught = one.caught.percent_interval;
         const base::Interval& alarms = one.false_alarms.percent_interval;
         table.row(one.guard, one.ruined.trials, one.ruined.count, one.caught.count, one.caught.percent, caught.low,
                   caught.high, cell_of(one.latency), one.false_alarms.trials, one.false_alarms.count, alarms.low,
-                  alarms.high, one.cost_percent ? base::join(one.cost_percent->value) : std::string{},
-                  cost ? base::join(cost->low) : std::string{}, cost ? base::join(cost->high) : std::string{},
-                  one.worth);
+                  alarms.high, cost[0], cost[1], cost[2], one.worth, report.noise, noisy[0], noisy[1], noisy[2]);
     }
     table.finish();
 }
@@ -105,24 +140,11 @@ void write_ruined(const fs::path& file, const OutcomeReport& report)
 
 void write_bands(const fs::path& file, const OutcomeReport& report)
 {
-    Table table{file, {"steps", "seeds", "lowest", "highest", "low"}, Table::Appear::whole};
-    for (const auto& [steps, band] : report.bands) {
+    Table table{file, {"steps", "seeds", "lowest", "highest", "low", "model"}, Table::Appear::whole};
+    for (const auto& [of, band] : report.bands) {
         const auto [least, most] = std::minmax_element(band.accuracies.begin(), band.accuracies.end());
-        table.row(steps, band.accuracies.size(), *least, *most, band.low);
+        table.row(of.second, band.accuracies.size(), *least, *most, band.low, of.first);
     }
-    table.finish();
-}
-
-void write_stored(const fs::path& file, const std::vector<StoredPoint>& points)
-{
-    Table table{file,
-                {"strategy", "store", "detect", "reads", "step", "steps", "rate", "trials", "accuracy", "low", "high",
-                 "ruined", "ruined_low_percent", "ruined_high_percent", "flipped", "detected"},
-                Table::Appear::whole};
-    for (const StoredPoint& one : points)
-        table.row(one.strategy, one.store, one.detect, one.reads, one.step, one.steps, one.rate, one.trials,
-                  one.accuracy, one.interval.low, one.interval.high, one.ruined, one.ruined_percent.low,
-                  one.ruined_percent.high, one.flipped, one.detected);
     table.finish();
 }
 
@@ -134,7 +156,7 @@ std::string class_table(const OutcomeReport& report)
             rows.push_back({words(one.strategy), words(one.target), words(one.what), number(base::join(one.trials)),
                             number(base::join(one.count)), number(fixed(one.percent, 2) + " %"),
                             number(range(one.percent_interval))});
-    return table({"strategy", "target", "class", "trials", "count", "share", "95 % interval"}, rows);
+    return dense(table({"strategy", "target", "class", "trials", "count", "share", "95 % interval"}, rows));
 }
 
 std::string strategy_table(const OutcomeReport& report)
@@ -148,7 +170,8 @@ std::string strategy_table(const OutcomeReport& report)
                         number(one.least_difference ? base::join(*one.least_difference) : "none")});
     return "<h2>Strategies on the same trials</h2>\n<p>Trials that ruin the training with one strategy alone; McNemar's "
            "exact test, and the smallest difference that so many could show.</p>\n" +
-           table({"strategies", "target", "pairs", "first alone", "second alone", "p", "least difference"}, rows);
+           dense(
+               table({"strategies", "target", "pairs", "first alone", "second alone", "p", "least difference"}, rows));
 }
 
 std::string guard_table(const OutcomeReport& report)
@@ -158,10 +181,10 @@ std::string guard_table(const OutcomeReport& report)
         rows.push_back(
             {words(one.guard), number(base::join(one.ruined.trials)), number(base::join(one.ruined.count)),
              number(range(one.caught.percent_interval)), number(one.latency ? fixed(*one.latency, 1) : std::string{}),
-             number(range(one.false_alarms.percent_interval)),
-             number(one.cost_percent ? range(one.cost_percent->interval(0.95)) : std::string{}), words(one.worth)});
+             number(range(one.false_alarms.percent_interval)), number(cost_text(one, report.noise)), words(one.worth)});
     return "<h2>Guards</h2>\n" +
-           table({"guard", "trials", "ruined", "caught", "latency, steps", "false alarms", "cost", "worth it"}, rows);
+           dense(table({"guard", "trials", "ruined", "caught", "latency, steps", "false alarms", "cost", "worth it"},
+                       rows));
 }
 
 std::string ruined_table(const OutcomeReport& report)
@@ -173,7 +196,7 @@ std::string ruined_table(const OutcomeReport& report)
                         number(base::join(one.ruined)),
                         number(base::join(one.interval.low, " to ", one.interval.high))});
     return "<h2>Runs ruined in 1,000 node hours</h2>\n" +
-           table({"strategy", "target", "flips", "ruined", "95 % interval"}, rows);
+           dense(table({"strategy", "target", "flips", "ruined", "95 % interval"}, rows));
 }
 
 std::string warning_of(const OutcomeReport& report)
@@ -224,7 +247,7 @@ std::string framed(const std::string& drawing)
     return "<figure tabindex=\"0\">" + drawing + "</figure>\n";
 }
 
-std::string page_of(const OutcomeReport& report)
+std::string page_of(const OutcomeReport& report, const std::optional<Plot>& stored, const fs::path& folder)
 {
     std::size_t trials = 0;
     for (const ClassedTrial& one : report.trials)
@@ -232,19 +255,16 @@ std::string page_of(const OutcomeReport& report)
     const std::string title = base::join("What became of ", trials, " altered trainings");
     std::string body = "<h1>" + escape(title) + "</h1>\n" + warning_of(report);
     body += answer_of(report);
+    if (!report.shares.empty()) body += "<h2>Classes</h2>\n" + class_table(report) + strategy_table(report);
+    if (report.guards.size() > 1) body += guard_table(report);
+    body += ruined_table(report);
     if (!report.shares.empty()) {
-        body += "<h2>Classes</h2>\n" + class_table(report) + strategy_table(report) + guard_table(report) +
-                ruined_table(report);
         body += "<h2>Ruined by bit</h2>\n" + framed(bars(bit_map(report), "Ruined trials by bit"));
         body += "<h2>Ruined by layer</h2>\n" + framed(bars(layer_map(report), "Ruined trials by layer"));
         body += "<h2>Ruined by layer and step</h2>\n" +
                 framed(squares(layer_step_map(report), "Ruined trials by layer and step"));
     }
-    if (const std::vector<StoredPoint> points = stored_points(report); !points.empty())
-        body +=
-            "<h2>Stored weights</h2>\n<p>Mean accuracy with its 95 % interval over trials, by the code that weights "
-            "are stored in.</p>\n" +
-            stored_curves(points);
+    if (stored) body += "<h2>" + escape(stored->title) + "</h2>\n" + figure(*stored, folder);
     body += "<p>Tables: " +
             links({"classes.csv", "trials.csv", "bit_map.csv", "layer_map.csv", "layer_step_map.csv", "strategies.csv",
                    "guards.csv", "ruined.csv", "bands.csv", "stored.csv"}) +
@@ -264,14 +284,17 @@ void write_outcomes(const fs::path& directory, const OutcomeReport& report)
     write_guards(here / "guards.csv", report);
     write_ruined(here / "ruined.csv", report);
     write_bands(here / "bands.csv", report);
-    write_stored(here / "stored.csv", stored_points(report));
+    const std::vector<StoredPoint> points = stored_points(report);
+    write_stored(here / "stored.csv", points);
     write_map(here / "bit_map.csv", "bit", bit_map(report));
     write_map(here / "layer_map.csv", "location", layer_map(report));
     write_map(here / "layer_step_map.csv", "location", layer_step_map(report));
     base::write_whole(here / "bit_map.svg", bars(bit_map(report), "Ruined trials by bit"));
     base::write_whole(here / "layer_map.svg", bars(layer_map(report), "Ruined trials by layer"));
     base::write_whole(here / "layer_step_map.svg", squares(layer_step_map(report), "Ruined trials by layer and step"));
-    base::write_whole(here / "index.html", page_of(report));
+    std::optional<Plot> stored;
+    if (!points.empty()) stored = draw_stored(here, points);
+    base::write_whole(here / "index.html", page_of(report, stored, here));
     whole.finish();
 }
 

@@ -1,11 +1,16 @@
 // Classes of trials, by hand.
 #include "analysis/outcomes/stored.hpp"
 #include "analysis/outcomes/tables.hpp"
+#include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
+#include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <set>
 
 namespace {
 
@@ -13,14 +18,15 @@ constexpr std::int64_t moment = 10;
 constexpr std::int64_t steps = 8;
 
 // Undisturbed: accuracy 0.95; in the band down to 0.90.
-std::map<std::int64_t, analysis::Band> band()
+analysis::Bands band()
 {
-    return {{moment + steps, {.accuracies = {0.93, 0.95}, .low = 0.90}}};
+    return {{{"mlp", moment + steps}, {.accuracies = {0.93, 0.95}, .low = 0.90}}};
 }
 
 base::Outcome ended(double accuracy, const std::string& accuracies, double largest = 2.0)
 {
     base::Outcome one{.kind = base::trial_kind::trial,
+                      .strategy = "ddp",
                       .step = moment,
                       .path = "model/layers.0.weight",
                       .bits = "3",
@@ -45,6 +51,7 @@ analysis::TrialRun run_of(std::vector<base::Outcome> outcomes)
     positive.what = base::outcome_class::collapsed;
     outcomes.insert(outcomes.begin(), {null, positive});
     analysis::TrialRun run{.directory = "run",
+                           .model = "mlp",
                            .strategy = "ddp",
                            .trials = {},
                            .outcomes = {},
@@ -80,6 +87,7 @@ TEST_CASE("a trial that was worse for some steps has recovered, and after how ma
     const auto trials = analysis::classed(run_of({ended(0.94, "0:0.40 1:0.60 4:0.88 8:0.94")}), band());
     CHECK(trials.back().what == "recovered");
     CHECK(trials.back().recovered_after == 4);
+    CHECK(trials.back().worse_until == 1);
 }
 
 TEST_CASE("a huge value that stays in a good training is latent")
@@ -196,7 +204,63 @@ TEST_CASE("stored weights are points of curves, and no flips among those of the 
     CHECK(points[1].interval.low == doctest::Approx(0.651587).epsilon(1e-4));
     CHECK(points[1].interval.high == 1.0);
     CHECK(points[1].flipped == doctest::Approx(6.0));
-    const std::string drawn = analysis::stored_curves(points);
-    CHECK(drawn.find("1e-6") != std::string::npos);
-    CHECK(drawn.find("bit error rate of a read") != std::string::npos);
+    const testing::Scratch scratch;
+    analysis::write_outcomes(scratch / "report", report);
+    const base::CsvTable table{scratch / "report/stored.csv"};
+    REQUIRE(table.rows() == 2);
+    CHECK(table.text(1, "model") == "mlp");
+    CHECK(table.get<double>(1, "accuracy") == doctest::Approx(0.9));
+    CHECK(base::read_whole(scratch / "report/index.html").find("href=\"stored.gp\"") != std::string::npos);
+    if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    const std::string drawn = base::read_whole(scratch / "report/stored.svg");
+    for (const char* text : {"1e−6", "bit error rate of a read", "mlp, ddp", "read once, detection parity", ">int8<"})
+        CHECK_MESSAGE(drawn.find(text) != std::string::npos, text);
+}
+
+TEST_CASE("a guard is priced by null trials, in quiet and beside noise, which counts for nothing else")
+{
+    const auto priced = [](double first_ratio, double second_ratio) {
+        std::vector<base::Outcome> nulls;
+        for (const double ratio : {0.0, first_ratio, 0.0, second_ratio}) {
+            base::Outcome null = ended(0.95, "0:0.80 8:0.95");
+            null.kind = base::trial_kind::null;
+            null.what = base::outcome_class::masked;
+            null.guard = ratio > 0.0 ? "range" : "none";
+            null.seconds = ratio > 0.0 ? 2.0 * ratio : 2.0;
+            nulls.push_back(null);
+        }
+        nulls.push_back(ended(0.5, "0:0.80"));
+        analysis::TrialRun run = run_of(nulls);
+        run.trials.erase(run.trials.begin());  // the null trial that has no time
+        run.outcomes.erase(run.outcomes.begin());
+        for (std::size_t i = 0; i < run.trials.size(); ++i) run.trials[i].guard = run.outcomes[i].guard;
+        return run;
+    };
+    analysis::TrialRun noisy = priced(1.5, 1.7);
+    noisy.noise = "memory.stream 1s";
+    const auto report =
+        analysis::outcome_report({priced(1.1, 1.2), noisy}, band(), analysis::ProportionInterval::wilson, std::nullopt);
+    REQUIRE(report.guards.size() == 2);
+    CHECK(report.guards[1].guard == "range");
+    CHECK(report.guards[1].cost_percent->value == doctest::Approx(15.0));
+    CHECK(report.guards[1].noisy_cost_percent->value == doctest::Approx(60.0));
+    CHECK(report.guards[0].ruined.trials == 1);
+    CHECK(report.noise == "memory.stream 1s");
+}
+
+TEST_CASE("each model has a band and curves of its own, and names its strategies")
+{
+    analysis::TrialRun gpt = run_of({ended(0.5, "0:0.4")});
+    gpt.model = "gpt";
+    const analysis::TrialRun mlp = run_of({ended(0.5, "0:0.8")});
+    analysis::Bands bands = band();
+    CHECK_THROWS_WITH_AS(analysis::classed(gpt, bands), doctest::Contains("trial t0 of gpt ends at step 18"),
+                         base::Error);
+    bands[{"gpt", moment + steps}] = {.accuracies = {0.45, 0.55}, .low = 0.40};
+    const auto report = analysis::outcome_report({mlp, gpt}, bands, analysis::ProportionInterval::wilson, std::nullopt);
+    CHECK(report.trials[2].what == "degraded");
+    CHECK(report.trials[5].what == "tolerated");
+    std::set<std::string> strategies;
+    for (const analysis::ClassShare& share : report.shares) strategies.insert(share.strategy);
+    CHECK(strategies == std::set<std::string>{"ddp of gpt", "ddp of mlp"});
 }

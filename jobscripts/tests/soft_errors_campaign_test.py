@@ -6,6 +6,7 @@
 import csv
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,11 +23,12 @@ ranks = 1
 moments = 5, 15
 end = 15
 bits = 1, 2-31
-trials = 10
+trials = 5
+guards = none, range
 stores = int8
 rates = 1e-3
 stored-trials = 2
-controls = 1
+controls = 2
 blocks = 2
 """
 
@@ -48,6 +50,25 @@ def goes_on(campaign):
             break
         time.sleep(0.2)
     assert done.returncode == 0, f"{done.returncode}: {done.stderr[-2000:]}"
+
+
+def priced_beside_noise(scratch, campaign):
+    """The same run with noise beside it is no run more: its null trials price guards, here as the quiet ones do."""
+    noisy = scratch / "noisy"
+    shutil.copytree(campaign / "ddp/train", noisy / "train", ignore=shutil.ignore_patterns("trace"))
+    subprocess.run([BIN / "noisegen", "--schedule", "cpu.spin 100ms", "--duration", "300ms", "--out", scratch / "noise"],
+                   check=True, capture_output=True, timeout=60)
+    shutil.move(scratch / "noise/noise", noisy / "noise")
+    seeds = [word for number in range(1, 9) for word in ("--band", campaign / f"seed-{number}")]
+    done = subprocess.run([BIN / "interference", "outcomes", campaign / "ddp", noisy, *seeds, "--out", scratch / "priced"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (0, 3), done.stderr
+    told = {row["guard"]: row for row in rows(scratch / "priced/guards.csv")}
+    assert told["range"]["noise"] == "cpu.spin 100ms" and told["range"]["cost_percent"] != "", told
+    for column in ("cost_percent", "cost_low_percent", "cost_high_percent"):
+        assert told["range"][column] == told["range"][f"noisy_{column}"], told["range"]
+    for table in ("classes.csv", "stored.csv"):
+        assert rows(campaign / "report" / table) == rows(scratch / "priced" / table), table
 
 
 def rows(file):
@@ -83,6 +104,8 @@ def main():
         report = campaign / "report"
         assert len(rows(report / "trials.csv")) == len(planned)
         assert {row["step"]: row["trials"] for row in rows(report / "stored.csv")} == {"5": "4", "15": "4"}
+        assert {row["model"] for row in rows(report / "stored.csv")} == {"mlp"}
+        priced_beside_noise(scratch, campaign)
         assert "trustworthy" in (report / "index.html").read_text(encoding="utf-8").lower()
     print("a campaign of soft errors survives kill -9")
 

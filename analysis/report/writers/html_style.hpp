@@ -67,7 +67,7 @@ details { margin: 6px 0 0; font-size: 13px; } summary { color: var(--quiet); cur
 dl { display: grid; grid-template-columns: minmax(90px, max-content) 1fr; gap: 4px 16px; margin: 8px 0; }
 dt { font-weight: 600; } dd { margin: 0; max-width: 82ch; }
 code { font: 12.5px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
-ul.plain { margin: 0; padding-left: 20px; } ul.plain li { margin: 4px 0; max-width: 95ch; }
+ul.plain { margin: 0; padding-left: 20px; } ul.plain li { margin: 4px 0; max-width: 95ch; overflow-wrap: anywhere; }
 td.number .half { color: var(--quiet); font-weight: 400; font-size: 0.9em; }
 .again { margin: 12px 0; max-width: none; }
 .nodes { display: flex; flex-wrap: wrap; gap: 12px 28px; } .node { min-width: 0; max-width: 100%; }
