@@ -24,20 +24,19 @@ constexpr int first_rank = 0;
 
 StepTable read_steps(const fs::path& file)
 {
-    const base::CsvTable table{file};
     StepTable steps;
     steps.phases = {base::text(base::TrainingPhase::control_settle), base::text(base::TrainingPhase::control_delay)};
     RankSteps rank;
-    std::vector<base::LongColumn<double>> phases_ms(steps.phases.size());
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-        if (table.get<int>(row, "rank") != first_rank) continue;
-        steps.numbers.push_back(table.get<std::int64_t>(row, "step"));
-        rank.begin_ns.push_back(table.get<std::int64_t>(row, "begin_ns"));
-        rank.end_ns.push_back(table.get<std::int64_t>(row, "end_ns"));
-        for (std::size_t p = 0; p < phases_ms.size(); ++p)
-            phases_ms[p].push_back(static_cast<double>(table.get<std::int64_t>(row, steps.phases[p] + "_ns")) / 1e6);
-    }
-    for (base::LongColumn<double>& phase : phases_ms) rank.phase_ms.append(std::move(phase));
+    std::vector<double> phase_ms(steps.phases.size());
+    base::read_rows(file, [&](const base::CsvRow& row) {
+        if (row.get<std::int64_t>("rank") != first_rank) return;
+        steps.numbers.push_back(row.get<std::int64_t>("step"));
+        rank.begin_ns.push_back(row.get<std::int64_t>("begin_ns"));
+        rank.end_ns.push_back(row.get<std::int64_t>("end_ns"));
+        for (std::size_t p = 0; p < phase_ms.size(); ++p)
+            phase_ms[p] = static_cast<double>(row.get<std::int64_t>(steps.phases[p] + "_ns")) / 1e6;
+        rank.phase_ms.append_row(phase_ms);
+    });
     steps.ranks.push_back(std::move(rank));
     return steps;
 }

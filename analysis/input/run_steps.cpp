@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace analysis {
 
@@ -78,10 +79,16 @@ try {
     return {};
 }
 
-Eigen::MatrixXf rows_of(const Eigen::MatrixXf& all, const std::vector<Eigen::Index>& rows)
+LongTable rows_of(const LongTable& all, const base::LongColumn<std::size_t>& rows)
 {
-    if (all.size() == 0) return all;
-    return all(rows, Eigen::all);
+    LongTable kept;
+    std::vector<double> row(static_cast<std::size_t>(all.cols()));
+    for (const std::size_t from : rows) {
+        for (std::size_t c = 0; c < row.size(); ++c)
+            row[c] = all(static_cast<Eigen::Index>(from), static_cast<Eigen::Index>(c));
+        if (!all.empty()) kept.append_row(row);
+    }
+    return kept;
 }
 
 }  // namespace
@@ -94,8 +101,8 @@ RunSteps read_run_steps(const fs::path& path, const otf2::StepChoice& choice, co
     run.name = path.string();
     run.names = {"step"};
     run.names.insert(run.names.end(), training.steps.phases.begin(), training.steps.phases.end());
-    run.numbers.assign(training.steps.numbers.begin(), training.steps.numbers.end());
-    run.ms = job_measures(training.steps);
+    run.numbers = std::move(training.steps.numbers);
+    run.ms = table_of(measures_of(training.steps));
     run.regions = training.work.regions;
     run.numbered = training.numbered;
     run.signature = std::move(training.signature);
@@ -103,10 +110,10 @@ RunSteps read_run_steps(const fs::path& path, const otf2::StepChoice& choice, co
     for (std::size_t r = 0; r < training.steps.ranks.size(); ++r) {
         RankOfRun& rank = run.ranks.emplace_back();
         rank.rank = training.steps.ranks[r].rank;
-        rank.ms = measures(training.steps.ranks[r]).cast<float>();
+        rank.ms = table_of(measures_of(training.steps.ranks[r]));
         if (!training.work.known()) continue;
-        rank.parts_ms = training.work.ranks[r].parts_ms.all().cast<float>();
-        rank.own_ms = training.work.ranks[r].own_ms.all().cast<float>();
+        rank.parts_ms = std::move(training.work.ranks[r].parts_ms);
+        rank.own_ms = std::move(training.work.ranks[r].own_ms);
         rank.cpu_share = training.work.ranks[r].cpu_share;
     }
     const auto lowest = std::min_element(training.steps.ranks.begin(), training.steps.ranks.end(),
@@ -122,17 +129,14 @@ RunSteps read_run_steps(const fs::path& path, const otf2::StepChoice& choice, co
     return run;
 }
 
-void keep_steps(RunSteps& run, const std::vector<std::size_t>& places, std::vector<std::int64_t> numbers)
+void keep_steps(RunSteps& run, const base::LongColumn<std::size_t>& places, base::LongColumn<std::int64_t> numbers)
 {
-    std::vector<Eigen::Index> rows;
-    std::vector<std::uint64_t> signature;
-    for (const std::size_t place : places) {
-        rows.push_back(static_cast<Eigen::Index>(place));
-        if (!run.signature.empty()) signature.push_back(run.signature[place]);
-    }
-    run.ms = Eigen::MatrixXd{run.ms(rows, Eigen::all)};
+    base::LongColumn<std::uint64_t> signature;
+    if (!run.signature.empty())
+        for (const std::size_t place : places) signature.push_back(std::as_const(run.signature)[place]);
+    run.ms = rows_of(run.ms, places);
     for (RankOfRun& rank : run.ranks)
-        for (Eigen::MatrixXf* of_steps : {&rank.ms, &rank.parts_ms, &rank.own_ms}) *of_steps = rows_of(*of_steps, rows);
+        for (LongTable* of_steps : {&rank.ms, &rank.parts_ms, &rank.own_ms}) *of_steps = rows_of(*of_steps, places);
     run.signature = std::move(signature);
     run.numbers = std::move(numbers);
 }

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "analysis/input/step_work/work.hpp"
+#include "base/columns/long_column.hpp"
 #include "base/units.hpp"
 #include "trace-tools/steps/chosen_steps.hpp"
-
-#include <Eigen/Dense>
 
 #include <array>
 #include <cstdint>
@@ -15,20 +14,20 @@
 
 namespace analysis {
 
-// A rank's steps, in ms. Single precision: a run is kept while all others are read.
+// A rank's steps, in ms.
 struct RankOfRun {
     int rank = 0;
-    Eigen::MatrixXf ms;        // steps x RunSteps::names
-    Eigen::MatrixXf parts_ms;  // steps x parts; empty if the run does not say what its steps were made of
-    Eigen::MatrixXf own_ms;    // steps x RunSteps::regions
-    double cpu_share = -1.0;   // CPU time of its process in its time; negative if the run does not say
+    LongTable ms;             // steps x RunSteps::names
+    LongTable parts_ms;       // steps x parts; empty if the run does not say what its steps were made of
+    LongTable own_ms;         // steps x RunSteps::regions
+    double cpu_share = -1.0;  // CPU time of its process in its time; negative if the run does not say
 };
 
 struct RunSteps {
-    std::string name;                   // as the user named it
-    std::vector<std::string> names;     // "step", then phases
-    std::vector<std::int64_t> numbers;  // of steps that every rank completed, ascending
-    Eigen::MatrixXd ms;                 // steps x names, means over ranks
+    std::string name;                        // as the user named it
+    std::vector<std::string> names;          // "step", then phases
+    base::LongColumn<std::int64_t> numbers;  // of steps that every rank completed, ascending
+    LongTable ms;                            // steps x names, means over ranks
 
     // When the first steps of the lowest rank began and ended on its node's clock: no two runs agree to the ns.
     std::vector<std::int64_t> identity{};
@@ -36,9 +35,9 @@ struct RunSteps {
     std::vector<RankOfRun> ranks{};
     std::vector<std::string> regions{};  // of own work
 
-    bool numbered = true;                     // steps said their numbers; else they are counted
-    std::vector<std::uint64_t> signature{};   // [step]: which regions it entered, see Training
-    otf2::StepChoice choice{};                // that makes the same steps of another archive
+    bool numbered = true;                         // steps said their numbers; else they are counted
+    base::LongColumn<std::uint64_t> signature{};  // [step]: which regions it entered, see Training
+    otf2::StepChoice choice{};                    // that makes the same steps of another archive
     std::vector<std::string> what_trained{};  // strategy, model, data and batch by its record; empty text if unknown
     base::Nanoseconds piece{};                // of emulated work, as long as it was taken to be; zero: no such work
     std::string unfinished{};                 // why the run did not come to its end; empty if it did
@@ -60,6 +59,6 @@ RunSteps read_run_steps(const std::filesystem::path& run, const otf2::StepChoice
 bool same_run(const RunSteps& a, const RunSteps& b);
 
 // Keeps only these steps, by their place, and gives them these numbers.
-void keep_steps(RunSteps& run, const std::vector<std::size_t>& places, std::vector<std::int64_t> numbers);
+void keep_steps(RunSteps& run, const base::LongColumn<std::size_t>& places, base::LongColumn<std::int64_t> numbers);
 
 }  // namespace analysis

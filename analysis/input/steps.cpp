@@ -1,7 +1,6 @@
 #include "analysis/input/steps.hpp"
 
 #include <memory>
-#include <numeric>
 
 namespace analysis {
 
@@ -18,24 +17,7 @@ double measure_of(const RankSteps& rank, std::size_t step, std::size_t which)
                       : rank.phase_ms(static_cast<Eigen::Index>(step), static_cast<Eigen::Index>(which) - 1);
 }
 
-Eigen::MatrixXd all_of(const Measures& measures)
-{
-    std::vector<Eigen::Index> steps(measures.steps());
-    std::iota(steps.begin(), steps.end(), Eigen::Index{0});
-    return measures.of(steps, measures.cols());
-}
-
 }  // namespace
-
-Eigen::MatrixXd measures(const RankSteps& rank)
-{
-    return all_of(measures_of(rank));
-}
-
-Eigen::MatrixXd job_measures(const StepTable& table)
-{
-    return all_of(measures_of(table));
-}
 
 Eigen::MatrixXd Measures::of(std::span<const Eigen::Index> steps, Eigen::Index count) const
 {
@@ -65,6 +47,17 @@ Measures measures_of(const RankSteps& rank)
     return {rank.begin_ns.size(), 1 + rank.phase_ms.cols(), [&rank](std::size_t step, std::span<double> values) {
                 for (std::size_t m = 0; m < values.size(); ++m) values[m] = measure_of(rank, step, m);
             }};
+}
+
+LongTable table_of(const Measures& measures)
+{
+    LongTable table;
+    std::vector<double> row(static_cast<std::size_t>(measures.cols()));
+    for (std::size_t step = 0; step < measures.steps(); ++step) {
+        measures.fill(step, row);
+        table.append_row(row);
+    }
+    return table;
 }
 
 Measures with_columns(const Measures& measures, const LongTable& table)

@@ -28,12 +28,6 @@ struct StepTable {
     std::vector<RankSteps> ranks;
 };
 
-// Steps x (1 + phases), in ms: the step itself, then its phases. All steps at once: of runs that memory holds.
-Eigen::MatrixXd measures(const RankSteps& rank);
-
-// The same, averaged over ranks: the job's step.
-Eigen::MatrixXd job_measures(const StepTable& table);
-
 // Numbers of each step, made when they are asked for: of all steps at once they may be more than memory holds.
 class Measures {
  public:
@@ -73,9 +67,12 @@ class Measures {
     Fill fill_;
 };
 
-// As measures() and job_measures(). The steps must outlive them.
+// In ms: the step itself, then its phases. Of all ranks their means: the job's step. The steps must outlive them.
 Measures measures_of(const RankSteps& rank);
 Measures measures_of(const StepTable& table);
+
+// All of them, kept.
+LongTable table_of(const Measures& measures);
 
 // And the columns of a table, which must outlive them.
 Measures with_columns(const Measures& measures, const LongTable& table);

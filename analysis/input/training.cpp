@@ -1,6 +1,7 @@
 #include "analysis/input/training.hpp"
 
 #include "analysis/input/step_file.hpp"
+#include "analysis/input/step_work/numbered_rows.hpp"
 #include "analysis/input/step_work/work_reader.hpp"
 #include "analysis/input/training_archive.hpp"
 #include "base/contract/phases.hpp"
@@ -8,54 +9,45 @@
 #include "base/error.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 namespace analysis {
 
 namespace {
 
-// Numbers of the steps that every rank has, ascending.
-std::vector<std::int64_t> common_numbers(const otf2::StepTable& table)
+RankSteps steps_of(const otf2::StepsOfRank& recorded, const base::LongColumn<std::size_t>& rows)
 {
-    std::map<std::int64_t, std::size_t> ranks_with;
-    for (const otf2::StepsOfRank& rank : table.ranks) {
-        std::set<std::int64_t> numbers;
-        for (const otf2::Step& step : rank.steps)
-            if (step.end_ns > step.begin_ns) numbers.insert(step.number);
-        for (const std::int64_t number : numbers) ++ranks_with[number];
-    }
-    std::vector<std::int64_t> common;
-    for (const auto& [number, ranks] : ranks_with)
-        if (ranks == table.ranks.size()) common.push_back(number);
-    return common;
-}
-
-RankSteps steps_of(const otf2::StepsOfRank& recorded, const base::LongColumn<std::int64_t>& numbers, std::size_t phases)
-{
-    std::map<std::int64_t, const otf2::Step*> by_number;
-    for (const otf2::Step& step : recorded.steps) by_number.emplace(step.number, &step);
     RankSteps steps;
     steps.rank = static_cast<int>(recorded.rank);
-    steps.phase_ms.resize(static_cast<Eigen::Index>(numbers.size()), static_cast<Eigen::Index>(phases));
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const otf2::Step& step = *by_number.at(numbers[i]);
+    std::vector<double> phase_ms(recorded.phase_ns.size());
+    for (const std::size_t row : rows) {
+        const otf2::Step step = recorded.steps[row];
         steps.begin_ns.push_back(step.begin_ns);
         steps.end_ns.push_back(step.end_ns);
-        for (std::size_t phase = 0; phase < phases; ++phase)
-            steps.phase_ms(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(phase)) =
-                static_cast<double>(step.phase_ns[phase]) / 1e6;
+        for (std::size_t phase = 0; phase < phase_ms.size(); ++phase)
+            phase_ms[phase] = static_cast<double>(recorded.phase_ns[phase][row]) / 1e6;
+        steps.phase_ms.append_row(phase_ms);
     }
     return steps;
 }
 
-StepTable common_steps(const otf2::StepTable& table)
+// That every rank has, and that took any time.
+StepTable common_table(const otf2::StepTable& table)
 {
+    std::vector<base::LongColumn<NumberedRow>> whole;
+    for (const otf2::StepsOfRank& rank : table.ranks) {
+        base::LongColumn<NumberedRow> rows;
+        for (std::size_t row = 0; row < rank.steps.size(); ++row) {
+            const otf2::Step step = rank.steps[row];
+            if (step.end_ns > step.begin_ns) rows.push_back({step.number, row});
+        }
+        whole.push_back(in_order_of_numbers(std::move(rows)));
+    }
+    CommonSteps common = common_steps(whole);
     StepTable steps;
     steps.phases = table.phases;
-    steps.numbers = common_numbers(table);
-    for (const otf2::StepsOfRank& rank : table.ranks)
-        steps.ranks.push_back(steps_of(rank, steps.numbers, steps.phases.size()));
+    for (std::size_t r = 0; r < table.ranks.size(); ++r)
+        steps.ranks.push_back(steps_of(table.ranks[r], common.rows[r]));
+    steps.numbers = std::move(common.numbers);
     return steps;
 }
 
@@ -87,7 +79,7 @@ Training from_archive(const std::filesystem::path& file, const otf2::StepChoice&
     const WorkReader& work = *observer;
     Training training;
     training.steps_are = base::join(chosen->between ? "a step lasts from " : "a step is a visit of ", chosen->name);
-    training.steps = common_steps(chosen->table);
+    training.steps = common_table(chosen->table);
     training.choice = chosen->choice;
     training.numbered = work.numbered();
     training.cut_off = archive.property(base::property::cut_off).has_value();

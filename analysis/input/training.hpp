@@ -24,10 +24,10 @@ struct Training {
     bool is_table = false;  // of a steps.csv: its times are those of the node's CLOCK_MONOTONIC
     std::string steps_are;  // "a step is a visit of iterate"; empty for regions `step` with their number
 
-    bool numbered = true;                  // steps said their numbers; else they are counted
-    std::vector<std::uint64_t> signature;  // [step] of the lowest rank: which regions it entered; of a table empty
-    otf2::StepChoice choice;               // that makes the same steps of another archive of the program
-    bool cut_off = false;                  // the archive says that its program was ended before its recording
+    bool numbered = true;                       // steps said their numbers; else they are counted
+    base::LongColumn<std::uint64_t> signature;  // [step] of the lowest rank: which regions it entered; of a table empty
+    otf2::StepChoice choice;                    // that makes the same steps of another archive of the program
+    bool cut_off = false;                       // the archive says that its program was ended before its recording
 
     Work work;  // of each rank
 
@@ -42,7 +42,8 @@ struct Training {
     //   transfer_min      sum over buckets of the shortest exchange of any rank: transfer without waiting for peers
     //   ready rank <r>    from the step's begin on that rank until its last bucket was ready: names the slow rank,
     //                     which the wall time of a phase that waits does not
-    //   exchange bucket <n>, read reader <n>  see parts_of_steps.hpp; these overlap with other work
+    //   exchange bucket <n>  mean over ranks of its exchange; of the first eight, those of every step and rank
+    //   read reader <n>      see reads_of_steps.hpp; these overlap with other work, as those of buckets do
     // Why these: docs/statistics.md, where a delay comes from.
     LongTable extra_ms;
     std::vector<std::string> extra_names;

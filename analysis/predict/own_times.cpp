@@ -40,11 +40,15 @@ Eigen::MatrixXd own_without_waiting(const StepTable& steps)
     const bool any = std::any_of(steps.phases.begin(), steps.phases.end(), is_waiting);
     if (!any && steps.ranks.size() > 1) return {};
     for (std::size_t r = 0; r < steps.ranks.size(); ++r) {
-        const Eigen::MatrixXd ms = measures(steps.ranks[r]);
-        Eigen::VectorXd left = ms.col(0);
-        for (std::size_t p = 0; p < steps.phases.size(); ++p)
-            if (is_waiting(steps.phases[p])) left -= ms.col(static_cast<Eigen::Index>(p) + 1);
-        own.col(static_cast<Eigen::Index>(r)) = left;
+        const Measures measures = measures_of(steps.ranks[r]);
+        std::vector<double> ms(static_cast<std::size_t>(measures.cols()));
+        for (std::size_t i = 0; i < measures.steps(); ++i) {
+            measures.fill(i, ms);
+            double left = ms.front();
+            for (std::size_t p = 0; p < steps.phases.size(); ++p)
+                if (is_waiting(steps.phases[p])) left -= ms[p + 1];
+            own(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(r)) = left;
+        }
     }
     return own;
 }
@@ -68,10 +72,10 @@ struct Picked {
 class Picker {
  public:
     Picker(const Eigen::MatrixXd& own, const Training& training)
-        : own_{own},
-          rest_{job_measures(training.steps).col(0) - own.rowwise().maxCoeff()},
-          node_{nodes_of_ranks(training)}
+        : own_{own}, rest_{-own.rowwise().maxCoeff()}, node_{nodes_of_ranks(training)}
     {
+        const Measures job = measures_of(training.steps);
+        for (Eigen::Index i = 0; i < rest_.size(); ++i) rest_[i] += job.first(static_cast<std::size_t>(i));
     }
 
     TreatedTimes pick(const std::string& treatment, const Picked& picked) const

@@ -17,7 +17,7 @@ using base::join;
 
 constexpr const char* effects_file = "gpu_effects.csv";
 
-double mean_ms(const GpuWork& work, const std::vector<std::size_t>& steps, std::size_t measure)
+double mean_ms(const GpuWork& work, const base::LongColumn<std::size_t>& steps, std::size_t measure)
 {
     double sum = 0.0;
     for (const std::size_t step : steps)
@@ -53,7 +53,7 @@ NoiseTable times_by_noise(const Report& report, const std::vector<std::size_t>& 
     for (const std::size_t m : measures) table.head.push_back(metric_named(work.names[m]).title);
     const Experiment& plan = report.run.plan;
     for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
-        const std::vector<std::size_t> steps = steps_under(report, t);
+        const base::LongColumn<std::size_t> steps = steps_under(report, t);
         NoiseTable::Row row = row_of(plan.treatments[t]);
         for (const std::size_t m : measures)
             row.cells.push_back({steps.empty() ? "–" : fixed(mean_ms(work, steps, m), 3), ""});

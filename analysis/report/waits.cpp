@@ -14,7 +14,7 @@ namespace {
 
 using base::join;
 
-double mean_over(const std::vector<std::size_t>& steps, const std::vector<double>& values)
+double mean_over(const base::LongColumn<std::size_t>& steps, const base::LongColumn<double>& values)
 {
     double sum = 0.0;
     for (const std::size_t step : steps) sum += values[step];
@@ -49,7 +49,7 @@ NoiseTable waiting_by_noise(const Report& report)
     for (const PatternWaits& pattern : waits.patterns) table.head.emplace_back(pattern.state->title);
     const Experiment& plan = report.run.plan;
     for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
-        const std::vector<std::size_t> steps = steps_under(report, t);
+        const base::LongColumn<std::size_t> steps = steps_under(report, t);
         NoiseTable::Row row = row_of(plan.treatments[t]);
         for (const PatternWaits& pattern : waits.patterns)
             row.cells.push_back({fixed(mean_over(steps, pattern.ms_of_step), 3), ""});
@@ -85,7 +85,7 @@ void write_wait_states(const std::filesystem::path& file, const Report& report)
     base::CsvWriter table{file, {"pattern", "treatment", "ms_per_step", "steps", "seconds_of_run", "percent_of_run"}};
     const Experiment& plan = report.run.plan;
     for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
-        const std::vector<std::size_t> steps = steps_under(report, t);
+        const base::LongColumn<std::size_t> steps = steps_under(report, t);
         for (const PatternWaits& pattern : report.waits->patterns)
             table.row(pattern.state->cube_name, plan.treatments[t].name(), mean_over(steps, pattern.ms_of_step),
                       steps.size(), pattern.seconds, pattern.percent);
@@ -101,10 +101,10 @@ NoiseTable::Row row_of(const Treatment& treatment)
     return {.factor = treatment.name(), .level = "", .kind = "", .cells = {}};
 }
 
-std::vector<std::size_t> steps_under(const Report& report, std::size_t treatment)
+base::LongColumn<std::size_t> steps_under(const Report& report, std::size_t treatment)
 {
     const Exposures& exposures = report.analysis.exposures;
-    std::vector<std::size_t> steps;
+    base::LongColumn<std::size_t> steps;
     for (std::size_t i = 0; i < exposures.job.size(); ++i) {
         if (exposures.left_out[i] != LeftOut::no) continue;
         double share = 0.0;

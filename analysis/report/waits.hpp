@@ -14,7 +14,7 @@ namespace analysis {
 std::vector<NoiseTable> wait_tables(const Report& report);
 
 // Used steps that lie mostly under a treatment.
-std::vector<std::size_t> steps_under(const Report& report, std::size_t treatment);
+base::LongColumn<std::size_t> steps_under(const Report& report, std::size_t treatment);
 
 // A row of a noise table that names a treatment, without cells yet.
 NoiseTable::Row row_of(const Treatment& treatment);

@@ -72,7 +72,7 @@ analysis::DesignedRun factorial(double memory, double net, double both)
             run.slots.push_back({block, begin, time, on});
         }
     }
-    rank.phase_ms = analysis::measures({0, rank.begin_ns, rank.end_ns, Eigen::MatrixXd(rank.begin_ns.size(), 0)});
+    rank.phase_ms = analysis::table_of(analysis::measures_of(analysis::RankSteps{0, rank.begin_ns, rank.end_ns, {}}));
     analysis::DesignedRun result = designed(std::move(run));
     result.plan.design = analysis::Design::factorial;
     return result;
@@ -106,7 +106,8 @@ TEST_CASE("time shares alone would not recover a large effect")
     const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 0}});
     const Eigen::MatrixXd shares =
         analysis::time_shares(result.exposures.job, every_step(run), run.plan.treatment_of, run.plan.treatments.size());
-    const Eigen::MatrixXd means = analysis::block_means(shares, analysis::job_measures(run.steps));
+    const Eigen::MatrixXd means =
+        analysis::block_means(shares, analysis::table_of(analysis::measures_of(run.steps)).all());
     REQUIRE(means.size() > 0);
     CHECK(means(4, 0) / means(0, 0) - 1.0 < 0.995);
 }

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 TEST_CASE("the t quantile with two degrees of freedom is 4.303")
 {
     CHECK(analysis::t_quantile(0.95, 2.0) == doctest::Approx(4.3027).epsilon(1e-4));
@@ -45,10 +47,10 @@ namespace {
 
 analysis::RunSteps run_of(double ms, std::int64_t from)
 {
-    analysis::RunSteps run{"run", {"step", "forward"}, {}, Eigen::MatrixXd(30, 2)};
+    analysis::RunSteps run{"run", {"step", "forward"}, {}, {}};
     for (int i = 0; i < 30; ++i) {
         run.numbers.push_back(from + i);
-        run.ms.row(i) << ms, ms / 2.0;
+        run.ms.append_row(std::array{ms, ms / 2.0});
     }
     return run;
 }
@@ -75,8 +77,7 @@ TEST_CASE("a phase that only some runs have counts as nothing in the others")
     std::vector<analysis::RunSteps> noisy{run_of(110.0, 0), run_of(112.0, 0)};
     for (analysis::RunSteps& run : noisy) {
         run.names.emplace_back("checkpoint");
-        run.ms.conservativeResize(Eigen::NoChange, 3);
-        run.ms.col(2).setConstant(10.0);
+        run.ms.append(std::vector<double>(30, 10.0));
     }
     const analysis::Comparison comparison = analysis::compare({run_of(100.0, 0), run_of(100.0, 0)}, noisy, 0, 0.95);
     REQUIRE(comparison.phases.size() == 3);

@@ -18,13 +18,14 @@ RunSteps run_of(const std::string& letters, std::int64_t begin)
 {
     RunSteps run{base::join("run", begin), {"step", "work"}, {}, {}};
     run.numbered = false;
-    run.ms.resize(static_cast<Eigen::Index>(letters.size()), 2);
+    Eigen::MatrixXd ms(static_cast<Eigen::Index>(letters.size()), 2);
     for (std::size_t i = 0; i < letters.size(); ++i) {
         run.numbers.push_back(static_cast<std::int64_t>(i));
         run.signature.push_back(static_cast<std::uint64_t>(letters[i]));
-        run.ms.row(static_cast<Eigen::Index>(i)).setConstant(static_cast<double>(letters[i] - 'a' + 1));
+        ms.row(static_cast<Eigen::Index>(i)).setConstant(static_cast<double>(letters[i] - 'a' + 1));
     }
-    for (int rank = 0; rank < 2; ++rank) run.ranks.push_back({rank, run.ms.cast<float>(), {}, {}});
+    run.ms = ms;
+    for (int rank = 0; rank < 2; ++rank) run.ranks.push_back({rank, ms, {}, {}});
     run.identity = {begin, begin + 1};
     run.what_trained = {"ddp", "m", "d", "8"};
     return run;

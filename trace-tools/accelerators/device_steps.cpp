@@ -36,7 +36,7 @@ void DeviceSteps::close()
 void DeviceSteps::advance(std::int64_t now_ns)
 {
     while (window_ < windows_.size()) {
-        const Window& window = windows_[window_];
+        const Window window = windows_[window_];
         now_ns_ = std::max(now_ns_, std::min(now_ns, window.begin_ns));
         if (now_ns <= window.begin_ns && now_ns < window.end_ns) break;
         spend(std::min(now_ns, window.end_ns));

@@ -1,6 +1,7 @@
 // The steps of one device: sums up what runs on it, instant by instant.
 #pragma once
 
+#include "base/columns/long_column.hpp"
 #include "trace-tools/accelerators/gpu_steps.hpp"
 #include "trace-tools/accelerators/host_spans.hpp"
 #include "trace-tools/accelerators/launches.hpp"
@@ -23,7 +24,7 @@ class DeviceSteps {
 
     // The windows do not overlap and are in order; the last may still grow. They, the host and the sink must outlive
     // it. `blank`: rank and device.
-    DeviceSteps(const GpuStep& blank, const std::vector<Window>& windows, const HostSpans& host, const Sink& sink)
+    DeviceSteps(const GpuStep& blank, const base::LongColumn<Window>& windows, const HostSpans& host, const Sink& sink)
         : blank_{blank}, windows_{windows}, host_{host}, sink_{sink}, sums_{blank}
     {
     }
@@ -62,7 +63,7 @@ class DeviceSteps {
     IdleCause cause(const Idle& idle, std::int64_t at_ns, Next next, const Launch* launch) const;
 
     GpuStep blank_;
-    const std::vector<Window>& windows_;
+    const base::LongColumn<Window>& windows_;
     const HostSpans& host_;
     const Sink& sink_;
     std::size_t window_ = 0;

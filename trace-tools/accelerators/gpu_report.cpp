@@ -29,8 +29,8 @@ std::string formatted(const char* format, Values... values)
 void keep(std::vector<otf2::StepsOfRank>& ranks, const otf2::Part& part)
 {
     for (otf2::StepsOfRank& rank : ranks)
-        std::erase_if(rank.steps, [&](const otf2::Step& step) {
-            return part.within(rank.location, step.begin_ns, step.end_ns) < step.end_ns - step.begin_ns;
+        otf2::keep_steps(rank, [&](const otf2::Step& step) {
+            return part.within(rank.location, step.begin_ns, step.end_ns) >= step.end_ns - step.begin_ns;
         });
 }
 

@@ -25,7 +25,7 @@ HostRegion host_region(const otf2::Region& region)
 
 // Of a process that uses GPUs.
 struct Host {
-    std::vector<Window> windows;
+    base::LongColumn<Window> windows;
     HostSpans spans;
     std::uint32_t steps_on = otf2::nowhere;  // the location that has its steps
     std::vector<std::size_t> devices;        // places in Engine::devices
@@ -66,7 +66,7 @@ struct GpuSteps::Engine {
             Host& host = hosts[process];
             host.steps_on = rank.location;
             host.rank = rank.rank;
-            for (const otf2::Step& step : rank.steps) host.windows.push_back({step.number, step.begin_ns, step.end_ns});
+            for (const otf2::Step step : rank.steps) host.windows.push_back({step.number, step.begin_ns, step.end_ns});
         }
         has_steps = !steps.empty();
         for (std::uint32_t i = 0; i < accelerators.devices.size(); ++i) {
@@ -219,7 +219,7 @@ void GpuSteps::finish()
     Engine& engine = *engine_;
     if (!engine.has_steps)
         for (Host& host : engine.hosts)
-            if (!host.windows.empty()) host.windows.back().end_ns = engine.last_ns;
+            if (!host.windows.empty()) host.windows[host.windows.size() - 1].end_ns = engine.last_ns;
     for (DeviceSteps& device : engine.devices) device.finish();
 }
 

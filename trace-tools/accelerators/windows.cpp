@@ -15,7 +15,8 @@ std::vector<otf2::StepsOfRank> steps_on_common_clock(const std::filesystem::path
     if (!chosen) return {};
     for (otf2::StepsOfRank& rank : chosen->table.ranks) {
         const auto& offsets = reader.archive().locations[rank.location].clock_offsets;
-        for (otf2::Step& step : rank.steps) {
+        for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+            otf2::Step& step = rank.steps[i];
             step.begin_ns = otf2::on_common_clock(step.begin_ns, offsets);
             step.end_ns = otf2::on_common_clock(step.end_ns, offsets);
         }

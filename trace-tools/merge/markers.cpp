@@ -131,7 +131,7 @@ class Exposure {
     {
         std::size_t found = 0;
         for (const otf2::StepsOfRank& rank : steps.ranks)
-            for (const otf2::Step& step : rank.steps) found += used_.count({rank.rank, step.number});
+            for (const otf2::Step step : rank.steps) found += used_.count({rank.rank, step.number});
         if (found != used_.size())
             base::fail("the report speaks of ", used_.size() - found,
                        " steps that the training does not have: it is the report of another run");
@@ -200,9 +200,10 @@ Stretch covered_steps(const otf2::Slot& slot, const std::string& factor, const o
     auto step = std::partition_point(rank.steps.begin(), rank.steps.end(),
                                      [&](const otf2::Step& one) { return middle_ns(one) < slot.begin_ns; });
     for (; step != rank.steps.end() && middle_ns(*step) < slot.end_ns; ++step) {
-        if (!exposure.covered(rank.rank, step->number, factor)) continue;
-        stretch.begin_ns = std::min(stretch.begin_ns, step->begin_ns);
-        stretch.end_ns = std::max(stretch.end_ns, step->end_ns);
+        const otf2::Step covered = *step;
+        if (!exposure.covered(rank.rank, covered.number, factor)) continue;
+        stretch.begin_ns = std::min(stretch.begin_ns, covered.begin_ns);
+        stretch.end_ns = std::max(stretch.end_ns, covered.end_ns);
     }
     return stretch;
 }

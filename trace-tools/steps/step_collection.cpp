@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace otf2 {
 
@@ -33,7 +34,7 @@ void StepCollection::begin(const At& at, std::optional<std::int64_t> number)
     Place& place = places_[at.location];
     place.step.number = number.value_or(static_cast<std::int64_t>(place.steps.size()));
     place.step.begin_ns = at.time_ns;
-    place.step.phase_ns.clear();
+    place.phase_ns.clear();
     if (observer_ != nullptr) observer_->begin_step(at, number);
 }
 
@@ -41,6 +42,14 @@ void StepCollection::end(const At& at)
 {
     Place& place = places_[at.location];
     place.step.end_ns = at.time_ns;
+    std::int64_t rest_ns = place.step.end_ns - place.step.begin_ns;
+    if (place.phases_ns.size() < place.phase_ns.size()) place.phases_ns.resize(place.phase_ns.size());
+    for (std::size_t phase = 0; phase < place.phase_ns.size(); ++phase) {
+        place.phases_ns[phase].resize(place.steps.size());
+        place.phases_ns[phase].push_back(place.phase_ns[phase]);
+        rest_ns -= place.phase_ns[phase];
+    }
+    place.rest_ns.push_back(rest_ns);
     place.steps.push_back(place.step);
     if (observer_ != nullptr) observer_->end_step(at);
 }
@@ -55,12 +64,12 @@ void StepCollection::phase(std::uint32_t location, std::uint32_t region, std::in
         phase = static_cast<std::size_t>(known - phases_.begin());
         if (known == phases_.end()) phases_.push_back(name);
     }
-    std::vector<std::int64_t>& phase_ns = places_[location].step.phase_ns;
+    std::vector<std::int64_t>& phase_ns = places_[location].phase_ns;
     if (phase_ns.size() <= phase) phase_ns.resize(phase + 1);
     phase_ns[phase] += ns;
 }
 
-StepTable StepCollection::table() const
+StepTable StepCollection::table()
 {
     StepTable table;
     table.phases = phases_;
@@ -72,27 +81,35 @@ StepTable StepCollection::table() const
         const auto [known, added] = places.try_emplace(archive_.locations[i].process, i);
         if (!added && places_[i].steps.size() > places_[known->second].steps.size()) known->second = i;
     }
-    for (const auto& [process, place] : places)
+    for (const auto& [process, place] : places) {
+        Place& own = places_[place];
+        own.phases_ns.resize(phases_.size());
+        for (base::LongColumn<std::int64_t>& phase : own.phases_ns) phase.resize(own.steps.size());
+        own.phases_ns.push_back(std::move(own.rest_ns));
         table.ranks.push_back({.rank = ranks[place] >= 0    ? ranks[place]
                                        : process == nowhere ? 0
                                                             : process,
                                .location = static_cast<std::uint32_t>(place),
-                               .steps = whole(places_[place].steps)});
+                               .steps = std::move(own.steps),
+                               .phase_ns = std::move(own.phases_ns)});
+    }
     std::sort(table.ranks.begin(), table.ranks.end(),
               [](const StepsOfRank& a, const StepsOfRank& b) { return a.rank < b.rank; });
     return table;
 }
 
-// With all phases, and what is left of the step.
-std::vector<Step> StepCollection::whole(std::vector<Step> steps) const
+void keep_steps(StepsOfRank& rank, const std::function<bool(const Step&)>& wanted)
 {
-    for (Step& step : steps) {
-        std::int64_t rest = step.end_ns - step.begin_ns;
-        for (const std::int64_t ns : step.phase_ns) rest -= ns;
-        step.phase_ns.resize(phases_.size());
-        step.phase_ns.push_back(rest);
+    base::LongColumn<Step> steps;
+    std::vector<base::LongColumn<std::int64_t>> phase_ns(rank.phase_ns.size());
+    for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+        const Step step = std::as_const(rank.steps)[i];
+        if (!wanted(step)) continue;
+        steps.push_back(step);
+        for (std::size_t p = 0; p < phase_ns.size(); ++p) phase_ns[p].push_back(std::as_const(rank.phase_ns[p])[i]);
     }
-    return steps;
+    rank.steps = std::move(steps);
+    rank.phase_ns = std::move(phase_ns);
 }
 
 void read_observed(Reader& reader, Visitor& steps, StepObserver* observer)

@@ -1,9 +1,11 @@
 // Steps and their phases, as they are found in the events of an archive.
 #pragma once
 
+#include "base/columns/long_column.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,14 +16,18 @@ struct Step {
     std::int64_t number = 0;  // its attribute `step`, or counted from 0 on its rank
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
-    std::vector<std::int64_t> phase_ns;  // by StepTable::phases; they add up to the step
 };
 
+// Of which there may be more than memory holds.
 struct StepsOfRank {
-    std::int64_t rank = 0;       // in the largest communicator of MPI; of an archive without one the process's number
-    std::uint32_t location = 0;  // the one of the rank with the most steps
-    std::vector<Step> steps;     // in the order of time
+    std::int64_t rank = 0;         // in the largest communicator of MPI; of an archive without one the process's number
+    std::uint32_t location = 0;    // the one of the rank with the most steps
+    base::LongColumn<Step> steps;  // in the order of time
+    std::vector<base::LongColumn<std::int64_t>> phase_ns;  // by StepTable::phases, then by step; they add up to it
 };
+
+// Drops the others.
+void keep_steps(StepsOfRank& rank, const std::function<bool(const Step&)>& wanted);
 
 struct StepTable {
     std::vector<std::string> phases;  // regions directly inside steps, in the order of their first visits; then `other`
@@ -48,14 +54,16 @@ class StepCollection {
     // Regions of the same name are the same phase; one called `other` is what lies in no other.
     void phase(std::uint32_t location, std::uint32_t region, std::int64_t ns);
 
-    StepTable table() const;
+    StepTable table();  // gives away what was collected
 
  private:
     struct Place {
         Step step;
-        std::vector<Step> steps;
+        std::vector<std::int64_t> phase_ns;
+        base::LongColumn<Step> steps;
+        std::vector<base::LongColumn<std::int64_t>> phases_ns;  // by phases_, as many as it needs
+        base::LongColumn<std::int64_t> rest_ns;
     };
-    std::vector<Step> whole(std::vector<Step> steps) const;
 
     const Archive& archive_;
     StepObserver* observer_;

@@ -134,7 +134,7 @@ class StepsOfRegion : public StepVisitor {
         if (first == 0) steps_.end(at);
     }
 
-    StepTable table() const override { return steps_.table(); }
+    StepTable table() override { return steps_.table(); }
 
  private:
     struct Place {

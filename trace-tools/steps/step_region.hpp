@@ -53,13 +53,13 @@ std::uint32_t step_region_named(const Archive& archive, const std::string& name,
 // Makes steps of the events that it sees. What it is made with must outlive it; the observer may be null.
 class StepVisitor : public Visitor {
  public:
-    virtual StepTable table() const = 0;
+    virtual StepTable table() = 0;  // gives away what was collected
 };
 std::unique_ptr<StepVisitor> visits_as_steps(const Archive& archive, std::uint32_t region, StepObserver* observer);
 std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::uint32_t region, StepObserver* observer);
 
-// Steps are the visits of that region that end and are not inside another visit of it. Reads all events; memory grows
-// with the number of steps. The observer, if there is one, sees the events of that reading.
+// Steps are the visits of that region that end and are not inside another visit of it. Reads all events. The observer,
+// if there is one, sees the events of that reading.
 StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
 
 // Steps last from the end of one visit of that region to the end of the next: so what a rank is late, and what the

@@ -38,7 +38,7 @@ class StepsBetween : public StepVisitor {
         place.in_step = true;
     }
 
-    StepTable table() const override { return steps_.table(); }
+    StepTable table() override { return steps_.table(); }
 
  private:
     struct Open {

@@ -1,4 +1,5 @@
 // trace-steps: which region of a trace repeats as a training's step does, and what its visits are made of.
+#include "base/columns/long_order.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 
 namespace {
 
@@ -19,10 +21,11 @@ void write_steps(const std::filesystem::path& file, const otf2::StepTable& table
     for (const std::string& phase : table.phases) columns.push_back(phase + "_ns");
     base::CsvWriter steps{file, columns, base::CsvWriter::Appear::whole};
     for (const otf2::StepsOfRank& rank : table.ranks)
-        for (const otf2::Step& step : rank.steps) {
+        for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+            const otf2::Step step = rank.steps[i];
             std::vector<std::string> cells{std::to_string(rank.rank), std::to_string(step.number),
                                            std::to_string(step.begin_ns), std::to_string(step.end_ns)};
-            for (const std::int64_t ns : step.phase_ns) cells.push_back(std::to_string(ns));
+            for (const auto& phase_ns : rank.phase_ns) cells.push_back(std::to_string(phase_ns[i]));
             steps.write(cells);
         }
     steps.finish();
@@ -34,22 +37,26 @@ struct Times {
     double median_ms = 0.0;
 };
 
-Times times(std::vector<std::int64_t> ns)
+Times times(const base::LongColumn<double>& ns)
 {
-    double sum = 0.0;
-    for (const std::int64_t one : ns) sum += static_cast<double>(one);
-    std::sort(ns.begin(), ns.end());
-    const double middle = (static_cast<double>(ns[(ns.size() - 1) / 2]) + static_cast<double>(ns[ns.size() / 2])) / 2.0;
-    return {sum / static_cast<double>(ns.size()) / 1e6, middle / 1e6};
+    const double sum = std::accumulate(ns.begin(), ns.end(), 0.0);
+    return {sum / static_cast<double>(ns.size()) / 1e6, base::median(ns) / 1e6};
 }
 
-template <class Length>
-Times times(const otf2::StepTable& table, const Length& length)
+Times times(const otf2::StepTable& table)
 {
-    std::vector<std::int64_t> all;
+    base::LongColumn<double> ns;
     for (const otf2::StepsOfRank& rank : table.ranks)
-        for (const otf2::Step& step : rank.steps) all.push_back(length(step));
-    return times(std::move(all));
+        for (const otf2::Step step : rank.steps) ns.push_back(static_cast<double>(step.end_ns - step.begin_ns));
+    return times(ns);
+}
+
+Times times(const otf2::StepTable& table, std::size_t phase)
+{
+    base::LongColumn<double> all;
+    for (const otf2::StepsOfRank& rank : table.ranks)
+        for (const std::int64_t ns : rank.phase_ns[phase]) all.push_back(static_cast<double>(ns));
+    return times(all);
 }
 
 void print(const std::string& region, const otf2::StepTable& table)
@@ -62,17 +69,17 @@ void print(const std::string& region, const otf2::StepTable& table)
         least = std::min(least, rank.steps.size());
         most = std::max(most, rank.steps.size());
         run_ns += static_cast<double>(rank.steps.back().end_ns - rank.steps.front().begin_ns);
-        for (const otf2::Step& step : rank.steps) steps_ns += static_cast<double>(step.end_ns - step.begin_ns);
+        for (const otf2::Step step : rank.steps) steps_ns += static_cast<double>(step.end_ns - step.begin_ns);
     }
     const std::string count = least == most ? base::join(most) : base::join(least, " to ", most);
-    const Times step = times(table, [](const otf2::Step& one) { return one.end_ns - one.begin_ns; });
+    const Times step = times(table);
     std::printf(
         "step '%s': %s visits on each of %zu %s, %.3f ms each, %.1f %% of the time from the first to the last\n",
         region.c_str(), count.c_str(), table.ranks.size(), table.ranks.size() == 1 ? "rank" : "ranks", step.mean_ms,
         run_ns > 0.0 ? 100.0 * steps_ns / run_ns : 100.0);
     std::printf("%-28s %12s %12s %8s\n", "phase", "mean ms", "median ms", "share %");
     for (std::size_t phase = 0; phase < table.phases.size(); ++phase) {
-        const Times part = times(table, [&](const otf2::Step& one) { return one.phase_ns[phase]; });
+        const Times part = times(table, phase);
         std::printf("%-28s %12.3f %12.3f %8.2f\n", table.phases[phase].c_str(), part.mean_ms, part.median_ms,
                     step.mean_ms > 0.0 ? 100.0 * part.mean_ms / step.mean_ms : 0.0);
     }
@@ -90,10 +97,10 @@ void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWor
     const std::int64_t rounding_ns = 2 * std::max<std::int64_t>(tick_ns, 1);  // of both ends
     for (otf2::StepsOfRank& rank : table.ranks) {
         const otf2::Location& location = reader.archive().locations[rank.location];
-        std::erase_if(rank.steps, [&](const otf2::Step& step) {
+        otf2::keep_steps(rank, [&](const otf2::Step& step) {
             const std::int64_t begin_ns = otf2::on_common_clock(step.begin_ns, location.clock_offsets);
             const std::int64_t end_ns = otf2::on_common_clock(step.end_ns, location.clock_offsets);
-            return part.within(rank.location, begin_ns, end_ns) + rounding_ns < end_ns - begin_ns;
+            return part.within(rank.location, begin_ns, end_ns) + rounding_ns >= end_ns - begin_ns;
         });
     }
     std::erase_if(table.ranks, [](const otf2::StepsOfRank& rank) { return rank.steps.empty(); });

@@ -7,8 +7,8 @@ namespace analysis {
 
 namespace {
 
-using Signatures = std::vector<std::uint64_t>;
-using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+using Signatures = base::LongColumn<std::uint64_t>;
+using Pairs = base::LongColumn<PlaceInBoth>;
 
 constexpr std::size_t most_edits = 1000;
 
@@ -32,17 +32,22 @@ std::pair<std::int64_t, std::int64_t> begin_of(const Reached& before, std::int64
 
 Pairs walked_back(const Reached& before, std::int64_t edits, std::int64_t diagonal)
 {
-    Pairs pairs;
-    for (;; --edits) {
-        const std::int64_t end = reached(before, edits, diagonal);
-        const auto [begin, from] =
-            edits == 0 ? std::pair{std::int64_t{0}, diagonal} : begin_of(before, edits, diagonal);
-        for (std::int64_t x = end; x > begin; --x)
-            pairs.emplace_back(static_cast<std::size_t>(x - 1), static_cast<std::size_t>(x - 1 - diagonal));
-        if (edits == 0) break;
+    struct Alike {
+        std::int64_t begin;
+        std::int64_t end;
+        std::int64_t diagonal;
+    };
+    std::vector<Alike> stretches;  // the last one first
+    for (; edits > 0; --edits) {
+        const auto [begin, from] = begin_of(before, edits, diagonal);
+        stretches.push_back({begin, reached(before, edits, diagonal), diagonal});
         diagonal = from;
     }
-    std::reverse(pairs.begin(), pairs.end());
+    stretches.push_back({0, reached(before, 0, diagonal), diagonal});
+    Pairs pairs;
+    for (auto stretch = stretches.rbegin(); stretch != stretches.rend(); ++stretch)
+        for (std::int64_t x = stretch->begin; x < stretch->end; ++x)
+            pairs.push_back({static_cast<std::size_t>(x), static_cast<std::size_t>(x - stretch->diagonal)});
     return pairs;
 }
 
@@ -80,13 +85,12 @@ std::string align(std::vector<RunSteps>& quiet, std::vector<RunSteps>& noisy)
         matches.push_back(longest_common(first.signature, run->signature, most_edits));
         if (matches.back().empty()) return "their place in the run";
     }
-    const std::vector<std::int64_t> numbers = first.numbers;
     for (std::size_t r = 1; r < counted.size(); ++r) {
-        std::vector<std::size_t> places;
-        std::vector<std::int64_t> known;
-        for (const auto& [of_first, own] : matches[r]) {
-            known.push_back(numbers[of_first]);
-            places.push_back(own);
+        base::LongColumn<std::size_t> places;
+        base::LongColumn<std::int64_t> known;
+        for (const PlaceInBoth match : matches[r]) {
+            known.push_back(first.numbers[match.first]);
+            places.push_back(match.second);
         }
         keep_steps(*counted[r], places, std::move(known));
     }

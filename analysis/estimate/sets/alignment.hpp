@@ -5,16 +5,19 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace analysis {
 
-// Pairs of places in `a` and `b`, ascending in both, with equal values: a longest such list, after Myers (1986), "An
-// O(ND) difference algorithm and its variations". Empty where more than `most_edits` values would have to be left out.
-std::vector<std::pair<std::size_t, std::size_t>> longest_common(const std::vector<std::uint64_t>& a,
-                                                                const std::vector<std::uint64_t>& b,
-                                                                std::size_t most_edits);
+struct PlaceInBoth {
+    std::size_t first = 0;
+    std::size_t second = 0;
+};
+
+// Places in `a` and `b`, ascending in both, with equal values: a longest such list, after Myers (1986), "An O(ND)
+// difference algorithm and its variations". Empty where more than `most_edits` values would have to be left out.
+base::LongColumn<PlaceInBoth> longest_common(const base::LongColumn<std::uint64_t>& a,
+                                             const base::LongColumn<std::uint64_t>& b, std::size_t most_edits);
 
 // Where every run numbers its steps, by number: "their numbers". Else runs that count theirs get the numbers of the
 // first of them whose steps entered the same regions in the same order, so that missing steps and other lengths do no

@@ -1,6 +1,7 @@
 #include "analysis/estimate/sets/comparison.hpp"
 
 #include "analysis/estimate/sets/alignment.hpp"
+#include "analysis/input/step_work/numbered_rows.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -12,59 +13,45 @@ namespace analysis {
 namespace {
 
 using Runs = std::vector<RunSteps>;
+using Rows = base::LongColumn<std::size_t>;
 
 // Both sets, and of each run the places of the steps that all of them have.
 struct Sets {
     const Runs& quiet;
     const Runs& noisy;
-    std::vector<std::vector<Eigen::Index>> quiet_rows;
-    std::vector<std::vector<Eigen::Index>> noisy_rows;
+    std::vector<Rows> quiet_rows;
+    std::vector<Rows> noisy_rows;
     double confidence = 0.95;
     double quiet_step_ms = 0.0;
 };
 
-std::vector<std::int64_t> common_numbers(const Runs& quiet, const Runs& noisy, std::int64_t warm_up)
+CommonSteps common_of(const Runs& quiet, const Runs& noisy, std::int64_t warm_up)
 {
-    std::vector<std::int64_t> numbers = quiet.front().numbers;
-    for (const Runs* set : {&quiet, &noisy}) {
+    std::vector<base::LongColumn<NumberedRow>> runs;
+    for (const Runs* set : {&quiet, &noisy})
         for (const RunSteps& run : *set) {
-            std::vector<std::int64_t> both;
-            std::set_intersection(numbers.begin(), numbers.end(), run.numbers.begin(), run.numbers.end(),
-                                  std::back_inserter(both));
-            numbers = std::move(both);
+            base::LongColumn<NumberedRow>& rows = runs.emplace_back();
+            for (std::size_t row = 0; row < run.numbers.size(); ++row)
+                if (run.numbers[row] >= warm_up) rows.push_back({run.numbers[row], row});
         }
-    }
-    std::erase_if(numbers, [&](std::int64_t number) { return number < warm_up; });
-    return numbers;
-}
-
-std::vector<std::vector<Eigen::Index>> rows_of(const Runs& runs, const std::vector<std::int64_t>& numbers)
-{
-    std::vector<std::vector<Eigen::Index>> all;
-    for (const RunSteps& run : runs) {
-        std::vector<Eigen::Index>& rows = all.emplace_back();
-        for (const std::int64_t number : numbers)
-            rows.push_back(std::lower_bound(run.numbers.begin(), run.numbers.end(), number) - run.numbers.begin());
-    }
-    return all;
+    return common_steps(runs);
 }
 
 // Of one column at these rows; zero where the run has no such column.
-template <class Matrix>
-double column_mean(const Matrix& values, const std::vector<std::string>& names, const std::string& name,
-                   const std::vector<Eigen::Index>& rows)
+double column_mean(const LongTable& values, const std::vector<std::string>& names, const std::string& name,
+                   const Rows& rows)
 {
     const auto found = std::find(names.begin(), names.end(), name);
     const auto column = static_cast<Eigen::Index>(found - names.begin());
     if (found == names.end() || column >= values.cols()) return 0.0;
     double sum = 0.0;
-    for (const Eigen::Index row : rows) sum += static_cast<double>(values(row, column));
+    for (const std::size_t row : rows) sum += values(static_cast<Eigen::Index>(row), column);
     return sum / static_cast<double>(rows.size());
 }
 
 // mean(run, rows) of each run.
 template <class MeanOfRun>
-Eigen::VectorXd run_means(const Runs& runs, const std::vector<std::vector<Eigen::Index>>& rows, MeanOfRun mean)
+Eigen::VectorXd run_means(const Runs& runs, const std::vector<Rows>& rows, MeanOfRun mean)
 {
     Eigen::VectorXd means(static_cast<Eigen::Index>(runs.size()));
     for (std::size_t r = 0; r < runs.size(); ++r) means[static_cast<Eigen::Index>(r)] = mean(runs[r], rows[r]);
@@ -82,12 +69,15 @@ std::vector<std::string> names_of_all(const Sets& sets, std::vector<std::string>
     return names;
 }
 
-std::vector<double> step_means(const Runs& runs, const std::vector<std::vector<Eigen::Index>>& rows)
+base::LongColumn<double> step_means(const Runs& runs, const std::vector<Rows>& rows)
 {
-    std::vector<double> means(rows.front().size(), 0.0);
-    for (std::size_t r = 0; r < runs.size(); ++r)
-        for (std::size_t i = 0; i < means.size(); ++i)
-            means[i] += runs[r].ms(rows[r][i], 0) / static_cast<double>(runs.size());
+    base::LongColumn<double> means;
+    for (std::size_t i = 0; i < rows.front().size(); ++i) {
+        double mean = 0.0;
+        for (std::size_t r = 0; r < runs.size(); ++r)
+            mean += runs[r].ms(static_cast<Eigen::Index>(rows[r][i]), 0) / static_cast<double>(runs.size());
+        means.push_back(mean);
+    }
     return means;
 }
 
@@ -144,23 +134,22 @@ PhaseComparison compare_phase(const std::string& phase, const Eigen::VectorXd& q
 }
 
 // One column of one rank's table in each run.
-template <class Matrix>
-std::pair<Eigen::VectorXd, Eigen::VectorXd> of_rank(const Sets& sets, std::size_t rank, Matrix RankOfRun::*table,
+std::pair<Eigen::VectorXd, Eigen::VectorXd> of_rank(const Sets& sets, std::size_t rank, LongTable RankOfRun::*table,
                                                     const std::vector<std::string>* fixed_names,
                                                     std::vector<std::string> RunSteps::*names, const std::string& name)
 {
-    const auto mean = [&](const RunSteps& run, const std::vector<Eigen::Index>& rows) {
+    const auto mean = [&](const RunSteps& run, const Rows& rows) {
         return column_mean(run.ranks[rank].*table, fixed_names != nullptr ? *fixed_names : run.*names, name, rows);
     };
     return {run_means(sets.quiet, sets.quiet_rows, mean), run_means(sets.noisy, sets.noisy_rows, mean)};
 }
 
-bool all_have(const Sets& sets, Eigen::MatrixXf RankOfRun::*table)
+bool all_have(const Sets& sets, LongTable RankOfRun::*table)
 {
     const auto has = [&](const RunSteps& run) {
         return !run.ranks.empty() && run.ranks.size() == sets.quiet.front().ranks.size() &&
                std::all_of(run.ranks.begin(), run.ranks.end(),
-                           [&](const RankOfRun& rank) { return (rank.*table).size() > 0; });
+                           [&](const RankOfRun& rank) { return !(rank.*table).empty(); });
     };
     return std::all_of(sets.quiet.begin(), sets.quiet.end(), has) &&
            std::all_of(sets.noisy.begin(), sets.noisy.end(), has);
@@ -205,7 +194,7 @@ void compare_work(const Sets& sets, Comparison& comparison)
             comparison.own.back().rank = ranks[r].rank;
         }
         bool known = true;
-        const auto cpu_ms = [&](const RunSteps& run, const std::vector<Eigen::Index>& rows) {
+        const auto cpu_ms = [&](const RunSteps& run, const Rows& rows) {
             known = known && run.ranks[r].cpu_share >= 0.0;
             return run.ranks[r].cpu_share * column_mean(run.ranks[r].ms, run.names, "step", rows);
         };
@@ -241,11 +230,18 @@ Comparison compare(Runs quiet, Runs noisy, std::int64_t warm_up_steps, double co
     Comparison comparison;
     comparison.confidence = confidence;
     comparison.aligned_by = align(quiet, noisy);
-    comparison.numbers = common_numbers(quiet, noisy, warm_up_steps);
-    if (comparison.numbers.empty()) base::fail("the runs have no step in common after the first ", warm_up_steps);
-    Sets sets{quiet, noisy, rows_of(quiet, comparison.numbers), rows_of(noisy, comparison.numbers), confidence, 0.0};
+    CommonSteps common = common_of(quiet, noisy, warm_up_steps);
+    if (common.numbers.empty()) base::fail("the runs have no step in common after the first ", warm_up_steps);
+    comparison.numbers = std::move(common.numbers);
+    const auto first_noisy = std::make_move_iterator(common.rows.begin() + static_cast<std::ptrdiff_t>(quiet.size()));
+    Sets sets{.quiet = quiet,
+              .noisy = noisy,
+              .quiet_rows = {std::make_move_iterator(common.rows.begin()), first_noisy},
+              .noisy_rows = {first_noisy, std::make_move_iterator(common.rows.end())},
+              .confidence = confidence,
+              .quiet_step_ms = 0.0};
     const auto of_job = [&](const std::string& name) {
-        const auto mean = [&](const RunSteps& run, const std::vector<Eigen::Index>& rows) {
+        const auto mean = [&](const RunSteps& run, const Rows& rows) {
             return column_mean(run.ms, run.names, name, rows);
         };
         return std::pair{run_means(quiet, sets.quiet_rows, mean), run_means(noisy, sets.noisy_rows, mean)};

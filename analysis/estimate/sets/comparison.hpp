@@ -30,12 +30,12 @@ struct PhaseComparison {
 };
 
 struct Comparison {
-    std::vector<std::int64_t> numbers;   // steps that all runs have, after warm-up
-    std::string aligned_by;              // "their numbers"
-    std::vector<double> quiet_means_ms;  // by run
+    base::LongColumn<std::int64_t> numbers;  // steps that all runs have, after warm-up
+    std::string aligned_by;                  // "their numbers"
+    std::vector<double> quiet_means_ms;      // by run
     std::vector<double> noisy_means_ms;
-    std::vector<double> quiet_by_step_ms;  // mean over runs of aligned steps
-    std::vector<double> noisy_by_step_ms;
+    base::LongColumn<double> quiet_by_step_ms;  // mean over runs of aligned steps
+    base::LongColumn<double> noisy_by_step_ms;
     std::vector<PhaseComparison> phases;             // of the job: step first
     std::vector<PhaseComparison> by_rank;            // the same of each rank, if it has several
     std::vector<PhaseComparison> parts;              // of each rank, see Part; in percent of the job's quiet step

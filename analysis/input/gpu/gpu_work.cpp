@@ -1,30 +1,31 @@
 #include "analysis/input/gpu/gpu_work.hpp"
 
+#include "analysis/input/step_work/numbered_rows.hpp"
 #include "trace-tools/accelerators/gpu_table.hpp"
 #include "trace-tools/accelerators/windows.hpp"
 
-#include <unordered_map>
+#include <utility>
 
 namespace analysis {
 
 namespace {
 
-using Places = std::unordered_map<std::int64_t, std::size_t>;  // of steps, by their numbers
-
-void add_means(GpuWork& work, const Places& places)
+void add_means(GpuWork& work, const base::LongColumn<std::int64_t>& numbers)
 {
-    std::vector<std::int64_t> devices(places.size(), 0);
-    for (const gpu::GpuStep& row : work.rows)
-        if (const auto place = places.find(row.step); place != places.end()) ++devices[place->second];
-    work.ms.resize(static_cast<Eigen::Index>(places.size()), static_cast<Eigen::Index>(gpu::measures().size()));
+    PlaceOfStep place_of{numbers};
+    base::LongColumn<std::int64_t> devices;
+    devices.resize(numbers.size());
+    for (const gpu::GpuStep row : work.rows)
+        if (const std::size_t place = place_of(row.step); place < numbers.size()) ++devices[place];
+    work.ms.resize(static_cast<Eigen::Index>(numbers.size()), static_cast<Eigen::Index>(gpu::measures().size()));
     for (std::size_t m = 0; m < gpu::measures().size(); ++m) {
         const gpu::Measure& measure = gpu::measures()[m];
         work.names.push_back(measure.name);
-        for (const gpu::GpuStep& row : work.rows) {
-            const auto place = places.find(row.step);
-            if (place == places.end()) continue;
-            work.ms(static_cast<Eigen::Index>(place->second), static_cast<Eigen::Index>(m)) +=
-                static_cast<double>(measure.ns(row)) / 1e6 / static_cast<double>(devices[place->second]);
+        for (const gpu::GpuStep row : work.rows) {
+            const std::size_t place = place_of(row.step);
+            if (place == numbers.size()) continue;
+            work.ms(static_cast<Eigen::Index>(place), static_cast<Eigen::Index>(m)) +=
+                static_cast<double>(measure.ns(row)) / 1e6 / static_cast<double>(std::as_const(devices)[place]);
         }
     }
 }
@@ -33,7 +34,7 @@ double covered_percent(const GpuWork& work)
 {
     double delay = 0.0;
     double covered = 0.0;
-    for (const gpu::GpuStep& row : work.rows) {
+    for (const gpu::GpuStep row : work.rows) {
         delay += static_cast<double>(row.host_delay);
         covered += static_cast<double>(row.host_delay_covered);
     }
@@ -54,9 +55,7 @@ GpuWork read_gpu_work(const std::filesystem::path& archive, const otf2::StepChoi
     reader.read(steps);
     steps.finish();
     if (work.rows.size() == 0) return {};
-    Places places;
-    for (std::size_t i = 0; i < numbers.size(); ++i) places.emplace(numbers[i], i);
-    add_means(work, places);
+    add_means(work, numbers);
     work.covered_percent = covered_percent(work);
     work.devices = std::move(accelerators.devices);
     return work;

@@ -24,6 +24,7 @@ class LongTable {
 
     Eigen::Index rows() const { return rows_; }
     Eigen::Index cols() const { return static_cast<Eigen::Index>(columns_.size()); }
+    bool empty() const { return rows() == 0 || cols() == 0; }
     double operator()(Eigen::Index row, Eigen::Index column) const
     {
         return columns_[static_cast<std::size_t>(column)][static_cast<std::size_t>(row)];

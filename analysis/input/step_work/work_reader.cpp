@@ -1,5 +1,7 @@
 #include "analysis/input/step_work/work_reader.hpp"
 
+#include "analysis/input/step_work/numbered_rows.hpp"
+#include "analysis/input/step_work/recorded_steps.hpp"
 #include "base/columns/long_order.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/trace_names.hpp"
@@ -8,8 +10,8 @@
 #include <boost/container_hash/hash.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <utility>
 
 namespace analysis {
 
@@ -18,36 +20,17 @@ namespace {
 constexpr std::size_t no_column = SIZE_MAX;
 constexpr const char* wait_phase = "wait_exchange";
 
-bool is_phase(const std::string& region)
-{
-    return std::any_of(base::recorded_phases.begin(), base::recorded_phases.end(),
-                       [&](base::TrainingPhase known) { return base::text(known) == region; });
-}
-
 bool is_mpi_call(const otf2::Region& region)
 {
     return region.paradigm == otf2::Paradigm::mpi && region.role != otf2::RegionRole::file_io &&
            !region.name.starts_with("MPI_File_");
 }
 
-// A step, by its place in the order of recording.
-struct NumberedRow {
-    std::int64_t number = 0;
-    std::size_t row = 0;
-    auto operator<=>(const NumberedRow&) const = default;
-};
-
-// By number; of those with one number the first comes first.
-base::LongColumn<NumberedRow> in_order_of_numbers(const WorkOfSteps& steps)
+base::LongColumn<NumberedRow> rows_by_number(const WorkOfSteps& steps)
 {
     base::LongColumn<NumberedRow> rows;
-    bool ordered = true;
-    for (std::size_t row = 0; row < steps.size(); ++row) {
-        const std::int64_t number = steps.number(row);
-        ordered = ordered && (rows.empty() || rows.back().number <= number);
-        rows.push_back({number, row});
-    }
-    return ordered ? rows : base::sorted(rows, std::less<NumberedRow>{});
+    for (std::size_t row = 0; row < steps.size(); ++row) rows.push_back({steps.number(row), row});
+    return in_order_of_numbers(std::move(rows));
 }
 
 // Several threads of a rank are read one after the other.
@@ -242,7 +225,7 @@ void WorkReader::metric(const otf2::At& at, std::uint32_t metric, const otf2::Me
 base::LongColumn<std::size_t> WorkReader::rows_of(std::uint32_t location,
                                                   const base::LongColumn<std::int64_t>& numbers) const
 {
-    const base::LongColumn<NumberedRow> by_number = in_order_of_numbers(places_[location].steps);
+    const base::LongColumn<NumberedRow> by_number = rows_by_number(places_[location].steps);
     base::LongColumn<std::size_t> rows;
     std::size_t at = 0;
     for (const std::int64_t number : numbers) {
@@ -272,10 +255,10 @@ Work WorkReader::work(const base::LongColumn<std::int64_t>& numbers, const std::
     return work;
 }
 
-std::vector<std::uint64_t> WorkReader::signatures(const base::LongColumn<std::int64_t>& numbers,
-                                                  std::uint32_t location) const
+base::LongColumn<std::uint64_t> WorkReader::signatures(const base::LongColumn<std::int64_t>& numbers,
+                                                       std::uint32_t location) const
 {
-    std::vector<std::uint64_t> all;
+    base::LongColumn<std::uint64_t> all;
     for (const std::size_t row : rows_of(location, numbers)) all.push_back(places_[location].steps.signature(row));
     return all;
 }

@@ -33,7 +33,8 @@ class WorkReader : public otf2::StepObserver {
     Work work(const base::LongColumn<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const;
 
     // By step: from which regions it entered, in their order, as a hash. Equal steps of runs of one program are equal.
-    std::vector<std::uint64_t> signatures(const base::LongColumn<std::int64_t>& numbers, std::uint32_t location) const;
+    base::LongColumn<std::uint64_t> signatures(const base::LongColumn<std::int64_t>& numbers,
+                                               std::uint32_t location) const;
 
     bool numbered() const { return numbered_; }  // all steps said their number
 

@@ -1,5 +1,6 @@
 #include "analysis/input/waits/mpi_waits.hpp"
 
+#include "analysis/input/step_work/numbered_rows.hpp"
 #include "base/contract/trace_names.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
@@ -23,19 +24,16 @@ double in_seconds(std::int64_t ns)
 // The sums of each pattern, by step.
 class PatternSums {
  public:
-    explicit PatternSums(const StepTable& steps)
-    {
-        for (std::size_t i = 0; i < steps.numbers.size(); ++i) index_[steps.numbers[i]] = i;
-    }
+    explicit PatternSums(const StepTable& steps) : steps_{steps.numbers.size()}, place_of_{steps.numbers} {}
 
     void add(const replay::WaitKey& key, const replay::WaitSum& sum)
     {
         PatternWaits& waits = found_[key.pattern];
         waits.state = &replay::wait_state(key.pattern);
         waits.seconds += in_seconds(sum.ns);
-        waits.ms_of_step.resize(index_.size());
-        const auto step = index_.find(key.step);
-        if (step != index_.end()) waits.ms_of_step[step->second] += 1e3 * in_seconds(sum.ns);
+        waits.ms_of_step.resize(steps_);
+        const std::size_t step = place_of_(key.step);
+        if (step < steps_) waits.ms_of_step[step] += 1e3 * in_seconds(sum.ns);
     }
 
     std::vector<PatternWaits> finished(double ranks, double all_s)
@@ -43,14 +41,15 @@ class PatternSums {
         std::vector<PatternWaits> all;
         for (auto& [pattern, waits] : found_) {
             waits.percent = 100.0 * waits.seconds / all_s;
-            for (double& ms : waits.ms_of_step) ms /= ranks;
+            for (std::size_t i = 0; i < steps_; ++i) waits.ms_of_step[i] /= ranks;
             all.push_back(std::move(waits));
         }
         return all;
     }
 
  private:
-    std::map<std::int64_t, std::size_t> index_;  // of a step, by its number
+    std::size_t steps_;
+    PlaceOfStep place_of_;
     std::map<replay::Pattern, PatternWaits> found_;
 };
 

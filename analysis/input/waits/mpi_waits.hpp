@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/input/steps.hpp"
+#include "base/columns/long_column.hpp"
 #include "trace-tools/replay/wait_states.hpp"
 
 #include <filesystem>
@@ -14,9 +15,9 @@ namespace analysis {
 
 struct PatternWaits {
     const replay::WaitState* state = nullptr;
-    double seconds = 0.0;            // of all ranks, outside of steps too
-    double percent = 0.0;            // of the time of all ranks
-    std::vector<double> ms_of_step;  // [step], mean over ranks
+    double seconds = 0.0;                 // of all ranks, outside of steps too
+    double percent = 0.0;                 // of the time of all ranks
+    base::LongColumn<double> ms_of_step;  // [step], mean over ranks
 };
 
 // A region on a rank: all its threads.
@@ -35,8 +36,8 @@ struct MpiWaits {
     std::vector<PathPart> path;                                // most seconds first; empty: nothing joins the ranks
 };
 
-// None where the archive has no MPI calls. Reads all events once more; memory grows with the number of steps.
-// step_region: as it was chosen for an archive whose steps have no number; may be empty. Throws Error.
+// None where the archive has no MPI calls. Reads all events once more. step_region: as it was chosen for an archive
+// whose steps have no number; may be empty. Throws Error.
 std::optional<MpiWaits> read_mpi_waits(const std::filesystem::path& archive, const StepTable& steps,
                                        const std::string& step_region);
 

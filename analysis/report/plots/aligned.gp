@@ -11,5 +11,5 @@ set autoscale xfix  # the warm-up is cut
 set xlabel 'step'
 set ylabel 'mean over runs, ms'
 set key outside top center horizontal
-plot 'aligned_steps.csv' skip 1 using 1:3 with points pt 7 ps 0.3 lc rgb '#c96a00' title 'noisy', \
-     '' skip 1 using 1:2 with points pt 7 ps 0.3 lc rgb '#0072b2' title 'quiet'
+plot 'aligned_steps.csv' every stride skip 1 using 1:3 with points pt 7 ps 0.3 lc rgb '#c96a00' title 'noisy', \
+     '' every stride skip 1 using 1:2 with points pt 7 ps 0.3 lc rgb '#0072b2' title 'quiet'

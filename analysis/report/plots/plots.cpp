@@ -58,7 +58,12 @@ struct TimeAxis {
     double at(std::int64_t ns) const { return static_cast<double>(ns - zero_ns) / 1e9; }
 };
 
-constexpr std::size_t most_steps_shown = 200'000;  // of longer runs every second, third, ..
+// Every step, of long runs every second, third, ..
+std::size_t every_so_many(std::size_t steps)
+{
+    constexpr std::size_t most_shown = 200'000;
+    return 1 + (steps - 1) / most_shown;
+}
 
 TimeAxis time_axis(const Report& report)
 {
@@ -115,8 +120,7 @@ void write_timeline_data(const std::filesystem::path& folder, const Report& repo
                       slot.on.size() == 1 ? 1 : 0, base::factor_name(on.factor, on.level));
     base::CsvWriter steps{folder / "timeline_steps.csv", {"middle_s", "step_ms", "state"}};
     const RankSteps& rank = report.run.steps.ranks.front();
-    const std::size_t every = 1 + (rank.begin_ns.size() - 1) / most_steps_shown;
-    for (std::size_t i = 0; i < rank.begin_ns.size(); i += every) {
+    for (std::size_t i = 0; i < rank.begin_ns.size(); i += every_so_many(rank.begin_ns.size())) {
         const std::int64_t middle = rank.begin_ns[i] + (rank.end_ns[i] - rank.begin_ns[i]) / 2;
         steps.row(fixed(axis.at(middle), 4), fixed(static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]) / 1e6, 4),
                   state_of(report.analysis.exposures.left_out[i]));
@@ -243,12 +247,14 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
     return base::draw("interference", folder, "phases", variables, phases_gp);
 }
 
-Plot draw_aligned(const std::filesystem::path& folder)
+Plot draw_aligned(const std::filesystem::path& folder, std::size_t steps)
 {
+    base::GnuplotVariables variables;
+    variables.set("stride", every_so_many(steps));
     return for_people(folder, {"aligned",
                                "Steps aligned by number",
                                "Each dot is one step, averaged over the runs of its set.",
-                               base::draw("interference", folder, "aligned", {}, aligned_gp),
+                               base::draw("interference", folder, "aligned", variables, aligned_gp),
                                80,
                                {"aligned_steps.csv"}});
 }
@@ -301,7 +307,7 @@ std::vector<Plot> draw_comparison(const std::filesystem::path& folder, const Com
                                 draw_rows(folder, rows, budget_percent),
                                 80,
                                 {"effects_step.csv"}}),
-            draw_aligned(folder)};
+            draw_aligned(folder, comparison.numbers.size())};
 }
 
 }  // namespace analysis

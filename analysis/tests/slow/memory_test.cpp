@@ -1,5 +1,6 @@
 // The memory of an analysis does not grow with the steps of a run.
 #include "testing/interference_runs.hpp"
+#include "testing/process_cost.hpp"
 #include "testing/synthetic_run.hpp"
 #include "testing/testing.hpp"
 
@@ -16,8 +17,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr double run_s = 60.0;
+
 // So many rows of two ranks, from the run's begin to its end; each step has two phases, and wobbles.
-void write_steps(const fs::path& file, std::int64_t rows, double run_s)
+void write_steps(const fs::path& file, std::int64_t rows)
 {
     std::ofstream out{file};
     out << "rank,step,begin_ns,end_ns,backward_ns,wait_exchange_ns\n";
@@ -31,11 +34,23 @@ void write_steps(const fs::path& file, std::int64_t rows, double run_s)
         }
 }
 
-// The most memory that the program, or what it started, had; without gnuplot, whose memory is its own.
-std::int64_t peak_bytes(const std::vector<std::string>& words, const fs::path& only_programs)
+// The archives of a run of one length in as many steps as fit; in a process of its own, whose memory does not count.
+void write_archives(const fs::path& folder, double step_ms, std::uint64_t seed)
 {
+    analysis::testing::SyntheticRun run;
+    run.run_s = run_s;
+    run.step_ms = step_ms;
+    run.mpi = true;
+    run.seed = seed;
+    testing::peak_mb([&] { analysis::testing::write_run(folder, run); });
+}
+
+// The most memory that the program, or what it started, had; without gnuplot, whose memory is its own.
+std::int64_t peak_bytes(std::vector<std::string> words, const fs::path& only_programs)
+{
+    words.insert(words.begin(), testing::program);
     std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     std::string path = "PATH=" + only_programs.string();
     const ::pid_t child = ::fork();
@@ -53,6 +68,20 @@ std::int64_t peak_bytes(const std::vector<std::string>& words, const fs::path& o
     return static_cast<std::int64_t>(used.ru_maxrss) * 1024;
 }
 
+fs::path without_gnuplot(const testing::Scratch& scratch)
+{
+    fs::create_directory(scratch / "bin");
+    fs::create_symlink("/usr/bin/env", scratch / "bin/env");
+    return scratch / "bin";
+}
+
+// Bytes for each further row of the tables of steps.
+double per_row(std::int64_t few, std::int64_t many, std::int64_t rows)
+{
+    MESSAGE("peaks of ", few, " and ", many, " bytes");
+    return static_cast<double>(many - few) / static_cast<double>(rows);
+}
+
 }  // namespace
 
 TEST_CASE("an analysis of a million rows of steps takes a few bytes a row more than one of thirty thousand")
@@ -61,24 +90,46 @@ TEST_CASE("an analysis of a million rows of steps takes a few bytes a row more t
     return testing::skip("what the sanitizer keeps is not the program's memory");
 #endif
     const testing::Scratch scratch;
-    analysis::testing::SyntheticRun run;
-    run.run_s = 60.0;
-    analysis::testing::write_run(scratch / "run", run);
-    fs::create_directory(scratch / "bin");
-    fs::create_symlink("/usr/bin/env", scratch / "bin/env");
+    write_archives(scratch / "run", 20.0, 1);
+    const fs::path programs = without_gnuplot(scratch);
     const fs::path noise = scratch / "run/noise/here.0/trace/traces.otf2";
     const std::int64_t few = 30'000;
     const std::int64_t many = 1'000'000;
     std::vector<std::int64_t> peaks;
     for (const std::int64_t rows : {few, many}) {
         const fs::path steps = scratch / ("steps-" + std::to_string(rows) + ".csv");
-        write_steps(steps, rows, run.run_s);
-        peaks.push_back(peak_bytes({testing::program, "exposure", "--steps", steps, "--noise", noise, "--out",
+        write_steps(steps, rows);
+        peaks.push_back(peak_bytes({"exposure", "--steps", steps, "--noise", noise, "--out",
                                     scratch / ("report-" + std::to_string(rows)), "--draws", "99"},
-                                   scratch / "bin"));
+                                   programs));
     }
-    const double per_row = static_cast<double>(peaks[1] - peaks[0]) / static_cast<double>(many - few);
-    MESSAGE("peaks of ", peaks[0], " and ", peaks[1], " bytes: ", per_row, " bytes a row");
-    CHECK(per_row < 5.0);
-    CHECK(peaks[1] < 64'000'000);
+    const double a_row = per_row(peaks[0], peaks[1], many - few);
+    CHECK(a_row < 5.0);
+    CHECK(static_cast<double>(peaks[1]) + a_row * 9'000'000 < 64e6);  // of ten million rows
+}
+
+TEST_CASE("archives with eight times the steps take a few bytes a step more, also where runs are compared")
+{
+#if defined(__SANITIZE_ADDRESS__)
+    return testing::skip("what the sanitizer keeps is not the program's memory");
+#endif
+    const testing::Scratch scratch;
+    const fs::path programs = without_gnuplot(scratch);
+    std::vector<std::int64_t> analysed;
+    std::vector<std::int64_t> compared;
+    for (const int times : {1, 8}) {
+        const fs::path folder = scratch / std::to_string(times);
+        std::vector<std::string> runs;
+        for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+            runs.push_back(folder / std::to_string(seed));
+            write_archives(runs.back(), 12.0 / times, seed);
+        }
+        analysed.push_back(peak_bytes({"analyse", runs[0], "--draws", "99"}, programs));
+        compared.push_back(peak_bytes(
+            {"compare", "--quiet", runs[0], runs[1], "--noisy", runs[2], runs[3], "--out", folder / "compared"},
+            programs));
+    }
+    constexpr std::int64_t further_rows = 2 * 7 * 5'000;
+    CHECK(per_row(analysed[0], analysed[1], further_rows) < 30.0);
+    CHECK(per_row(compared[0], compared[1], 4 * further_rows) < 30.0);
 }

@@ -1,0 +1,112 @@
+// What the archive of a training that numbers its steps recorded of them, before they are compared between ranks.
+#pragma once
+
+#include "analysis/input/step_work/numbered_rows.hpp"
+#include "base/columns/long_column.hpp"
+#include "base/contract/phases.hpp"
+#include "trace-tools/steps/step_collection.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace analysis {
+
+struct RecordedStep {
+    std::int64_t number = 0;
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    std::array<std::int64_t, base::recorded_phases.size()> phase_ns{};
+    std::optional<std::int64_t> ready_ns;  // last bucket of this rank
+    std::uint32_t location = 0;
+};
+
+// A visit of bucket_exchange.
+struct RecordedExchange {
+    std::int64_t step = 0;
+    std::int64_t ns = 0;
+    std::int64_t end_ns = 0;
+    std::optional<std::uint64_t> bucket;
+};
+
+// Both in the order of recording.
+struct RecordedRank {
+    base::LongColumn<RecordedStep> steps;
+    base::LongColumn<RecordedExchange> exchanges;
+};
+
+// Steps are the regions `step` that say their number.
+class StepReader : public otf2::Visitor {
+ public:
+    // Both must outlive it.
+    StepReader(const otf2::Archive& archive, otf2::StepObserver& observer);
+
+    void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
+    void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
+
+    std::map<std::uint32_t, RecordedRank>& ranks() { return ranks_; }  // by process
+
+    // Those of a rank that took any time, by number. Throws Error for one that is there twice.
+    base::LongColumn<NumberedRow> whole_steps(const RecordedRank& rank) const;
+
+    // Does any step spend time in that one of base::recorded_phases?
+    bool has_phase(std::size_t phase) const { return seen_[phase]; }
+
+ private:
+    struct State {
+        bool in_step = false;
+        int depth = 0;
+        std::int64_t phase_begin_ns = 0;
+        RecordedStep step;
+        std::int64_t exchange_begin_ns = 0;
+        std::optional<std::int64_t> exchange_step;
+        std::optional<std::uint64_t> exchange_bucket;
+    };
+
+    RecordedRank& rank_of(std::uint32_t location) { return ranks_[archive_.locations[location].process]; }
+    std::string place(std::uint32_t location) const;
+
+    const otf2::Archive& archive_;
+    otf2::StepObserver& observer_;
+    std::optional<std::uint32_t> step_attribute_;
+    std::optional<std::uint32_t> bucket_attribute_;
+    std::vector<std::size_t> phase_of_;  // by region
+    std::vector<bool> is_step_;
+    std::vector<bool> is_ready_;
+    std::vector<bool> is_exchange_;
+    std::vector<State> state_;  // by location
+    std::array<bool, base::recorded_phases.size()> seen_{};
+    std::map<std::uint32_t, RecordedRank> ranks_;
+};
+
+// Walks through a rank's exchanges, step by step.
+class ExchangesOfSteps {
+ public:
+    using OfBucket = std::pair<std::uint64_t, std::int64_t>;  // its number, and how long it was exchanged in ns
+
+    // In any order.
+    explicit ExchangesOfSteps(base::LongColumn<RecordedExchange> exchanges);
+
+    // After the steps that it went to before.
+    void go_to(std::int64_t step);
+
+    // Of that step; none without exchanges.
+    std::optional<std::int64_t> last_end_ns() const { return last_end_ns_; }
+    const std::vector<OfBucket>& buckets() const { return buckets_; }  // by number
+    const OfBucket* find(std::uint64_t bucket) const;                  // null: was not exchanged
+
+ private:
+    base::LongColumn<RecordedExchange> exchanges_;  // in the order of steps
+    std::size_t next_ = 0;
+    std::optional<std::int64_t> last_end_ns_;
+    std::vector<OfBucket> buckets_;
+};
+
+// One of base::recorded_phases.
+bool is_phase(const std::string& region);
+
+}  // namespace analysis
