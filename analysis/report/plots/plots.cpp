@@ -61,7 +61,7 @@ struct TimeAxis {
 // Every step, of long runs every second, third, ..
 std::size_t every_so_many(std::size_t steps)
 {
-    constexpr std::size_t most_shown = 200'000;
+    constexpr std::size_t most_shown = 50'000;  // the page grows by 100 bytes for each
     return 1 + (steps - 1) / most_shown;
 }
 
@@ -250,7 +250,7 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
 Plot draw_aligned(const std::filesystem::path& folder, std::size_t steps)
 {
     base::GnuplotVariables variables;
-    variables.set("stride", every_so_many(steps));
+    variables.set("stride", every_so_many(2 * steps));  // of both sets
     return for_people(folder, {"aligned",
                                "Steps aligned by number",
                                "Each dot is one step, averaged over the runs of its set.",
