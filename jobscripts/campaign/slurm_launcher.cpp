@@ -32,6 +32,15 @@ std::string mask_of(const base::CpuSet& cpus)
     return "0x" + mask;
 }
 
+// How squeue calls this job. Of one task of a job array, whose number the whole array has, it shows the steps of all:
+// 7_1.0, 7_2.0.
+std::string shown_by_squeue(const std::string& job)
+{
+    const auto array = base::environment("SLURM_ARRAY_JOB_ID");
+    const auto task = base::environment("SLURM_ARRAY_TASK_ID");
+    return array && task ? base::join(*array, "_", *task) : job;
+}
+
 // Two overlapping steps of the job that this process is in.
 class StepLauncher : public Launcher {
  public:
@@ -67,6 +76,7 @@ class StepLauncher : public Launcher {
         return {"env",
                 "-u",
                 "SLURM_ARRAY_TASK_ID",
+                "CROSSTALK_ARRAY_TASK=" + base::environment("SLURM_ARRAY_TASK_ID").value_or(""),
                 "CROSSTALK_OUT=" + out.string(),
                 "CROSSTALK_BIN=" + path_of_program("").parent_path().string(),
                 "CROSSTALK_TRAIN_CPUS=" + base::format_cpus(cores.job),
@@ -121,8 +131,9 @@ class StepLauncher : public Launcher {
         Words ids;
         std::string id;
         std::string found;
+        const std::string of_this_job = shown_by_squeue(job_) + ".";
         while (lines >> id >> found)
-            if (found == name) ids.push_back(id);
+            if (found == name && id.starts_with(of_this_job)) ids.push_back(id);
         return ids;
     }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# campaign_test.sh local|proof|full|designed|kill|slurm|slurm_two_jobs|slurm_kill|nodes|nodes_two_jobs|nodes_serial|nodes_caught: a small
+# campaign_test.sh local|proof|full|designed|kill|slurm|slurm_at_once|slurm_two_jobs|slurm_kill|nodes|nodes_two_jobs|nodes_serial|nodes_caught: a small
 # campaign is planned, run, cut off and collected; nodes: each run on two virtual nodes under Slurm.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
@@ -219,6 +219,16 @@ case $how in
         complete 6
         check "they were jobs of Slurm" test -z "$(grep -L '"job":"[0-9]' "$campaign"/runs/*/status.json)"
         check "nothing is left in the queue" within 10 queue_is_empty
+        ;;
+    slurm_at_once)
+        # Two tasks of a job array, of which one has the number of all: it must not end the noise of the other.
+        plan 2 "duration = 3s"
+        use_sandbox
+        run crosstalk campaign run "$campaign" --back-end slurm --jobs 2
+        [[ $status == 0 ]] || broken "the campaign ends well" "$(cat "$scratch/out" "$scratch/err" "$campaign"/log/*)"
+        check "both blocks ran at a time" test "$(grep -hoE '"job":"[0-9]+"' "$campaign"/runs/*/status.json | sort -u | wc -l)" = 2
+        check "no noise was ended by the other block" test -z "$(grep -rlE 'ended early|failed \(14' "$campaign/failed" --include=status.json 2>/dev/null)"
+        complete 6
         ;;
     nodes_serial)
         # An srun that forgets --overlap, as people do: the second step waits for the first, silently.

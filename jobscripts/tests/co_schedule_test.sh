@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# co_schedule_test.sh covered|extended|ends_early|never_ready|too_short|fails|wrong_mpi|array: co-schedule.sbatch as a real
+# co_schedule_test.sh covered|extended|ends_early|never_ready|too_short|fails|wrong_mpi|array|at_once: co-schedule.sbatch as a real
 # job of the Slurm sandbox; nodes_covered|nodes_late|nodes_array: on two virtual nodes.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
@@ -47,6 +47,7 @@ case $1 in
     fails) expected=1 && export CROSSTALK_MODEL=emulatd ;;
     wrong_mpi) nodes=2 expected=1 && export CROSSTALK_MPI=none ;;
     array) expected=3 && export CROSSTALK_NOISE_DURATION=4s ;;
+    at_once) ;;
     nodes_array) nodes=2 && export CROSSTALK_DURATION=25s ;;
 esac
 submission=(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log")
@@ -94,6 +95,17 @@ for rank, node in enumerate(("n1", "n2")):
 PYTHON
 # of_task NUMBER: how the task of a job array ended.
 of_task() { sed -n 's/.*"exit_code": \([0-9]*\).*/\1/p' "$out/$1/status.json" 2>/dev/null; }
+if [[ $1 == at_once ]]; then
+    # One of them has the number of the whole array, and must not take the steps of the other for its own.
+    submission=(sbatch --parsable --nodes=1 --output="$scratch/job.%a.log" --array=1-2)
+    submit
+    for task in 1 2; do
+        [[ $(of_task "$task") == [03] ]] || broken "task $task ends well" "$(cat "$scratch/job.$task.log")"
+        check "noise of task $task has a trace" trace-info "$out/$task"/noise/*/trace/traces.otf2
+        check "task $task ends its own steps" test -z "$(grep scancel "$scratch/job.$task.log")"
+    done
+    exit
+fi
 if [[ $1 == nodes_array ]]; then
     tasks=1,2,3
     for _ in 1 2 3; do
