@@ -9,9 +9,9 @@
 #include "base/system/available.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
-#include "jobscripts/campaign/leftovers.hpp"
 #include "jobscripts/campaign/one_run.hpp"
 #include "jobscripts/campaign/progress.hpp"
+#include "jobscripts/leftovers/leftovers.hpp"
 #include "jobscripts/run/programs.hpp"
 
 #include <nlohmann/json.hpp>
@@ -71,6 +71,7 @@ class Driver {
         check_disk(campaign_, run);
         const fs::path partial = campaign_.partial(run);
         clear_leftovers(partial);
+        launcher_.end_leftovers();
         ::setenv(base::campaign::variable, partial.c_str(), 1);
         const std::int64_t begin_ns = base::now_ns();
         const std::string why = make_run({run, campaign_.spec(), launcher_, partial, [&] { look_up(run); }});

@@ -2,11 +2,13 @@
 
 #include "base/contract/campaign_directory.hpp"
 #include "base/error.hpp"
+#include "base/words.hpp"
 #include "jobscripts/run/programs.hpp"
 
 #include <boost/program_options/parsers.hpp>
 
 #include <csignal>
+#include <set>
 
 namespace crosstalk {
 
@@ -111,6 +113,21 @@ Words noise_words(const PlannedRun& run, const Spec& spec, const Split& cores)
         append(words, cores.shared ? Words{"--share"} : Words{"--avoid", base::format_cpus(cores.job)});
     }
     return words;
+}
+
+std::string why_no_such_noise(const Plan& plan, const Spec& spec)
+{
+    std::set<std::string> taken{""};  // of a quiet run
+    for (const PlannedRun& run : plan) {
+        if (!taken.insert(run.schedule).second) continue;
+        Words words{program("noisegen"),         "--schedule", run.schedule, "--duration",
+                    base::format(spec.duration), "--dry-run"};
+        if (run.noise == base::campaign::designed) words.emplace_back("--designed");
+        const Answer answer = answer_of(words, Errors::in_the_text);
+        if (answer.code != base::exit_usage) continue;
+        return base::shortened(base::printable(base::trim(answer.text)), 160);
+    }
+    return {};
 }
 
 }  // namespace crosstalk

@@ -33,6 +33,10 @@ class Launcher {
     virtual void end_noise(const PlannedRun& run, const base::Child& child) const = 0;
     virtual void end_training(const PlannedRun& run, const base::Child& child) const = 0;
 
+    // Ends what is left of a run whose driver's machine went down, and would go on beside the next one. Throws Error
+    // where it does not end.
+    virtual void end_leftovers() const {}
+
     // A designed run in this directory. Throws UsageError where there is no way.
     virtual Words designed(const PlannedRun& run, const std::filesystem::path& out) const = 0;
 };
@@ -49,5 +53,8 @@ Words training_words(const PlannedRun& run, const Spec& spec);
 
 // noisegen and its options on these CPUs, without records.
 Words noise_words(const PlannedRun& run, const Spec& spec, const Split& cores);
+
+// What noisegen on this machine says of the first of the plan's schedules that it refuses; empty if it takes all.
+std::string why_no_such_noise(const Plan& plan, const Spec& spec);
 
 }  // namespace crosstalk

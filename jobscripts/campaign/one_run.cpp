@@ -196,8 +196,8 @@ class SteadyRun {
 
     std::string last_words() const
     {
-        const std::string line = last_line(job_->log());
-        return line.empty() ? "" : ": " + line;
+        const std::vector<std::string> words = job_->last_words();
+        return words.empty() ? "" : ": " + base::shortened(base::printable(words.back()), 120);
     }
 
     bool ends_only_if_asked() const { return job_->source() != StepSource::ddl_train; }

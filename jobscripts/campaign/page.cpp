@@ -37,7 +37,7 @@ std::string percent(double value)
 std::string training_of(const PlannedRun& run)
 {
     if (run.ranks == 0) return run.model;
-    return run.model + ", " + run.strategy + ", " + std::to_string(run.ranks) + " ranks";
+    return run.model + ", " + run.strategy + ", " + counted(static_cast<std::size_t>(run.ranks), "rank");
 }
 
 struct PageCell {
@@ -139,7 +139,8 @@ void print_effects(std::ostream& out, const Collection& collection)
         out << treatment_name(effect.of) << "  " << percent(effect.effect_percent);
         if (effect.interval)
             out << " (" << percent(effect.interval->low) << " to " << percent(effect.interval->high) << ")";
-        out << "  " << effect.verdict << ", " << effect.blocks << " blocks, " << training_of(effect.of) << "\n";
+        out << "  " << effect.verdict << ", " << counted(effect.blocks, "block") << ", " << training_of(effect.of)
+            << "\n";
     }
 }
 

@@ -168,6 +168,11 @@ Plan make_plan(const Spec& spec)
     return plan;
 }
 
+std::string counted(std::size_t number, const std::string& noun)
+{
+    return base::join(number, " ", noun, number == 1 ? "" : "s");
+}
+
 std::string treatment_name(const PlannedRun& run)
 {
     const std::string noise = run.level.empty() ? run.noise : base::join(run.noise, "[", run.level, "]");
@@ -241,14 +246,16 @@ Expected expected(const Plan& plan, const Spec& spec)
 void print_plan(std::ostream& out, const Plan& plan, const Spec& spec)
 {
     const Expected all = expected(plan, spec);
-    out << plan.size() << " runs in " << (plan.empty() ? 0 : plan.back().block) << " blocks, about " << about(all.time)
+    const auto blocks = static_cast<std::size_t>(plan.empty() ? 0 : plan.back().block);
+    out << counted(plan.size(), "run") << " in " << counted(blocks, "block") << ", about " << about(all.time)
         << ", about " << rounded(static_cast<double>(all.disk.count) / 1048576.0, 0) << " MiB\n";
     int block = 0;
     for (const PlannedRun& run : plan) {
         if (run.block != block) {
             block = run.block;
             out << "block " << block << ": " << run.model;
-            if (run.ranks > 0) out << ", " << run.strategy << ", " << run.ranks << " ranks";
+            if (run.ranks > 0)
+                out << ", " << run.strategy << ", " << counted(static_cast<std::size_t>(run.ranks), "rank");
             out << "\n";
         }
         out << "  " << run.name << "  " << treatment_name(run)

@@ -3,7 +3,6 @@
 #include "base/cli/progress.hpp"
 #include "base/contract/campaign_directory.hpp"
 #include "base/contract/run_directory.hpp"
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -21,9 +20,6 @@
 #include <map>
 #include <span>
 #include <sstream>
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace crosstalk {
 
@@ -141,15 +137,8 @@ class JobDriver {
 
 std::optional<std::string> said_by(const Words& words)
 {
-    const base::Descriptor memory{base::check_errno(::memfd_create("output", MFD_CLOEXEC), "get memory for output")};
-    base::Child child{
-        {.words = words, .folder = {}, .output = base::join("/proc/self/fd/", int{memory}), .errors = {}}};
-    if (child.wait() != 0) return {};
-    std::string text;
-    std::array<char, 4096> part{};
-    for (ssize_t count = 0; (count = ::pread(memory, part.data(), part.size(), static_cast<off_t>(text.size()))) > 0;)
-        text.append(part.data(), static_cast<std::size_t>(count));
-    return text;
+    const Answer answer = answer_of(words, Errors::as_ours);
+    return answer.code == 0 ? std::optional{answer.text} : std::nullopt;
 }
 
 std::string job_name(const CampaignDirectory& campaign)

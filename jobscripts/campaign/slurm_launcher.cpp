@@ -1,6 +1,7 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/environment.hpp"
+#include "base/system/waiting.hpp"
 #include "base/words.hpp"
 #include "jobscripts/campaign/launcher.hpp"
 #include "jobscripts/campaign/slurm.hpp"
@@ -172,6 +173,21 @@ class TwoJobsLauncher : public Launcher {
 
     void end_noise(const PlannedRun&, const base::Child&) const override { end_job("noise"); }
     void end_training(const PlannedRun&, const base::Child&) const override { end_job("training"); }
+
+    void end_leftovers() const override
+    {
+        constexpr std::int64_t patience_ns = 60'000'000'000;
+        constexpr std::int64_t look_again_ns = 200'000'000;
+        const std::array names{campaign_ + "-noise", campaign_ + "-training"};
+        const auto gone = [&] {
+            const auto said = said_by({"squeue", "--noheader", "--name=" + names[0] + "," + names[1], "--format=%i"});
+            return said && base::trim(*said).empty();
+        };
+        if (gone()) return;
+        for (const std::string& name : names) said_by({"scancel", "--name=" + name});
+        if (!base::wait_until(gone, patience_ns, look_again_ns))
+            base::fail("jobs of an earlier run do not end: squeue --name=", names[0], ",", names[1]);
+    }
 
     Words designed(const PlannedRun&, const std::filesystem::path&) const override
     {

@@ -142,6 +142,11 @@ void check(const Spec& spec)
     if (spec.noise.empty() && spec.designed.empty()) base::fail_usage("needs noise, or designed runs");
     for (const auto* list : {&spec.strategies, &spec.cores})
         if (list->empty()) base::fail_usage("strategies and cores must not be empty");
+    for (const auto& [name, list] :
+         {std::pair{"models", &spec.models}, std::pair{"strategies", &spec.strategies}, std::pair{"noise", &spec.noise},
+          std::pair{"cores", &spec.cores}, std::pair{"designed", &spec.designed}})
+        if (std::find(list->begin(), list->end(), "") != list->end())
+            base::fail_usage(name, ": there is nothing beside a comma");
     if (spec.ranks.empty()) base::fail_usage("ranks must not be empty");
     for (const std::string& stressor : spec.noise) base::parse_plug_in(stressor);
     for (const std::string& schedule : spec.designed)
@@ -150,6 +155,19 @@ void check(const Spec& spec)
     for (const std::string* list : {&spec.cpus, &spec.noise_cpus})
         if (!list->empty()) base::parse_cpus(*list);
     check_numbers(spec);
+}
+
+// What would be ignored is refused.
+void check_kind(const Spec& spec, const std::set<std::string>& given)
+{
+    if (spec.command.empty()) {
+        for (const char* name : {"step-line", "step-from", "step-region"})
+            if (given.contains(name)) base::fail_usage(name, " is of a command; ddl-train records its own steps");
+    } else {
+        for (const char* name : {"data", "strategies", "ranks", "options"})
+            if (given.contains(name))
+                base::fail_usage(name, " is of models; a command stands as a whole: mpirun -n 4 ./mine");
+    }
 }
 
 }  // namespace
@@ -171,6 +189,7 @@ Spec read_spec(const std::filesystem::path& file)
     }
     try {
         check(spec);
+        check_kind(spec, given);
     } catch (const base::UsageError& error) {
         base::fail_usage(file.string(), ": ", error.what());
     }

@@ -18,6 +18,7 @@
 #include "jobscripts/campaign/spec.hpp"
 #include "jobscripts/campaign/trials/trial_plan.hpp"
 #include "jobscripts/campaign/trials/trial_runs.hpp"
+#include "jobscripts/run/programs.hpp"
 
 #include <iostream>
 
@@ -59,6 +60,9 @@ class PlanCommand : public base::Command {
             text = with_seed(text, seed_);
         }
         const Plan plan = make_plan(spec);
+        if (std::filesystem::exists(path_of_program("noisegen")))
+            if (const std::string why = why_no_such_noise(plan, spec); !why.empty())
+                base::warn("this noise will not run here: ", why);
         if (dry_run_) {
             show_commands(plan, spec, *local_launcher(spec), out_.empty() ? "DIR" : out_);
             return base::exit_fine;
@@ -102,7 +106,13 @@ class OfCampaign : public base::Command {
     }
 
  protected:
-    CampaignDirectory campaign() const { return CampaignDirectory{directory_}; }
+    CampaignDirectory campaign() const
+    {
+        if (has_trials())
+            base::fail_usage(directory_,
+                             " has trials of soft errors, which crosstalk campaign run and collect alone know");
+        return CampaignDirectory{directory_};
+    }
     bool has_trials() const { return is_trial_directory(directory_); }
     const std::string& directory() const { return directory_; }
     void add_retries() { options.add("retries", retries, "how often a run that does not count is repeated", "NUMBER"); }
@@ -140,13 +150,16 @@ class RunCampaignCommand : public OfCampaign {
     {
         if (has_trials()) return of_trials();
         const CampaignDirectory dir = campaign();
-        check();
+        check(dir.plan());
         keep_site(dir);
         if (dry_run_) {
             show_commands(dir.pending(retries), dir.spec(), *launcher(dir), dir.path());
             return base::exit_fine;
         }
         base::stop_on_signals();
+        if (back_end_ != "slurm")  // where the noise is to run
+            if (const std::string why = why_no_such_noise(dir.pending(retries), dir.spec()); !why.empty())
+                base::fail_usage("this noise does not run here: ", why);
         if (back_end_ == "step") {  // whoever submitted it drives, and may want it to stop
             if (!is_being_run(dir)) dir.withdraw_stop();
             return drive(dir, *launcher(dir), wanted());
@@ -166,8 +179,10 @@ class RunCampaignCommand : public OfCampaign {
         return run_trials(directory());
     }
 
-    void check() const
+    void check(const Plan& plan) const
     {
+        if (options.given("block") && (block_ < 1 || block_ > plan.back().block))
+            base::fail_usage("--block: there is none of that number; they are 1 to ", plan.back().block);
         base::check_at_least(0, retries, "--retries");
         base::check_at_least(1, jobs_, "--jobs");
         if (two_jobs_ && back_end_ != "slurm") base::fail_usage("--two-jobs is for --back-end slurm");

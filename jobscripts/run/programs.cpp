@@ -1,5 +1,6 @@
 #include "jobscripts/run/programs.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/environment.hpp"
@@ -7,11 +8,13 @@
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +72,21 @@ std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus
     auto child = std::make_unique<base::Child>(launch);
     base::bind_this_thread(own);
     return child;
+}
+
+Answer answer_of(const std::vector<std::string>& words, Errors errors)
+{
+    const base::Descriptor memory{base::check_errno(::memfd_create("output", MFD_CLOEXEC), "get memory for output")};
+    base::Launch launch{
+        .words = words, .folder = {}, .output = base::join("/proc/self/fd/", int{memory}), .errors = {}};
+    if (errors == Errors::in_the_text) launch.errors = launch.output;
+    base::Child child{launch};
+    Answer answer{.code = child.wait(), .text = {}};
+    std::array<char, 4096> part{};
+    ssize_t count = 0;
+    while ((count = ::pread(memory, part.data(), part.size(), static_cast<off_t>(answer.text.size()))) > 0)
+        answer.text.append(part.data(), static_cast<std::size_t>(count));
+    return answer;
 }
 
 void prepare_for_mpi()

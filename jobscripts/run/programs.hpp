@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace crosstalk {
 
@@ -28,6 +29,16 @@ std::optional<std::filesystem::path> found_on_path(const std::string& name);
 // A child on these CPUs (none: on all that this thread has) that gets SIGTERM if this process is killed. Throws
 // UsageError for a program that is not there.
 std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus);
+
+// How a program ended, and what it printed.
+struct Answer {
+    int code = 0;
+    std::string text;
+};
+
+// Waits for it. What it prints as errors is in the text too, or else goes where those of this process go.
+enum class Errors { in_the_text, as_ours };
+Answer answer_of(const std::vector<std::string>& words, Errors errors);
 
 // Sets for MPI what is not set in the environment: ranks may share CPUs, are bound by the job alone, and get time to
 // write their records.

@@ -108,6 +108,16 @@ case $how in
         plan 2
         check "the plan depends on spec and seed only" \
             cmp "$campaign/plan.csv" <(crosstalk campaign plan "$scratch/spec.ini" -o "$scratch/again" >/dev/null && cat "$scratch/again/plan.csv")
+        printf 'kind = soft-errors\n' >"$scratch/trials.ini"
+        check "trials are planned" crosstalk campaign plan "$scratch/trials.ini" -o "$scratch/trials"
+        refused 2 "has trials of soft errors" crosstalk campaign status "$scratch/trials"
+        printf 'command = true\nnoise = memory.strem\n' >"$scratch/wrong.ini"
+        run crosstalk campaign plan "$scratch/wrong.ini" -o "$scratch/wrong"
+        [[ $status == 0 ]] || broken "it can be planned where it will not run" "$(cat "$scratch/err")"
+        check "which a line says" grep -q "will not run here: noisegen: .*did you mean memory.stream" "$scratch/err"
+        refused 2 "does not run here: noisegen: .*did you mean memory.stream" crosstalk campaign run "$scratch/wrong"
+        check "no run of it was tried" test -z "$(ls -A "$scratch/wrong/runs")"
+        refused 2 "they are 1 to 2" crosstalk campaign run "$campaign" --block 3
         crosstalk campaign run "$campaign" --dry-run >"$scratch/commands"
         check "a dry run shows the commands" grep -q "noisegen --schedule 'cpu.spin 500ms'" "$scratch/commands"
         check "and starts nothing" test "$(counting)" = 0
@@ -249,9 +259,13 @@ case $how in
         plan 1 "cores = 1" "models = $tiny_model" "data = $tiny_data" "ranks = 1" "start-within = 60s"
         use_sandbox
         printf '#SBATCH --partition=shared\n' >"$scratch/site.sh"
+        # As where the driver's machine went down: its noise goes on, and would beside the quiet run.
+        name=$(crosstalk campaign run "$campaign" --back-end slurm --two-jobs --dry-run | sed -n 's/.*--job-name=\([^ ]*-noise\) .*/\1/p' | sed -n 1p)
+        left=$(sbatch --parsable --job-name="$name" --partition=shared --output="$scratch/lost.log" --wrap='sleep 500')
         run crosstalk campaign run "$campaign" --back-end slurm --two-jobs --site "$scratch/site.sh"
         [[ $status == 0 ]] || broken "the campaign ends well" "$(cat "$scratch/out" "$scratch/err")"
         complete 3
+        check "what was left of an earlier run was ended" grep -q JobState=CANCELLED <(scontrol --oneliner show job "$left")
         check "nothing is left in the queue" within 10 queue_is_empty
         ;;
     nodes)

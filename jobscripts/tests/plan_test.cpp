@@ -166,6 +166,11 @@ TEST_CASE_FIXTURE(SpecFile, "a wrong spec is refused with its line and the right
     CHECK(complaint("noise = io.write\n") == "spec.ini: needs either models, which ddl-train trains, or a command");
     CHECK(complaint("models = a\nnoise = io.write\nrepetitions = 0\n") ==
           "spec.ini: repetitions must be from 1 to 10000");
+    CHECK(complaint("command = a\nranks = 2, 4\nnoise = io.write\n") ==
+          "spec.ini: ranks is of models; a command stands as a whole: mpirun -n 4 ./mine");
+    CHECK(complaint("models = a\nstep-line = x\nnoise = io.write\n") ==
+          "spec.ini: step-line is of a command; ddl-train records its own steps");
+    CHECK(complaint("models = a,,b\nnoise = io.write\n") == "spec.ini: models: there is nothing beside a comma");
     CHECK(complaint("models\n") == "spec.ini line 1: 'models' is no setting, NAME = VALUE");
     CHECK(complaint("models = a\ndesigned = io.write\n") ==
           "spec.ini: designed: 'io.write' is neither rotation(..) nor factorial(..)");

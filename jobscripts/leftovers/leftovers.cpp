@@ -1,4 +1,4 @@
-#include "jobscripts/campaign/leftovers.hpp"
+#include "jobscripts/leftovers/leftovers.hpp"
 
 #include "base/contract/campaign_directory.hpp"
 #include "base/error.hpp"
