@@ -11,8 +11,12 @@
 #include "jobscripts/run/several_runs.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
+
+#include <unistd.h>
 
 namespace {
 
@@ -42,6 +46,12 @@ void check_fail_on(const std::string& words)
     for (const std::string& word : base::split(words, ','))
         if (std::find(known.begin(), known.end(), word) == known.end())
             base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, known));
+}
+
+void check_folder(const char* option, const std::filesystem::path& folder)
+{
+    if (::access((folder / "").c_str(), W_OK) != 0)
+        base::fail_usage(option, ": cannot write into ", folder.string(), ": ", std::strerror(errno));
 }
 
 // "2m 30s", "150", "150s": seconds where no unit is given.
@@ -117,6 +127,11 @@ class RunCommand : public base::Command {
         options.add("export-markdown", markdown_, "the verdicts as a table of Markdown", "FILE");
         options.add("export-json", json_, "verdict.json of the report", "FILE");
         options.add("export-csv", csv_, "effects.csv of the report", "FILE");
+        options.add(
+            "openmetrics", openmetrics_,
+            "while it runs, every 5 s: noise.prom, what is on and at what rate, and of ddl-train and "
+            "crosstalk-python training.prom, steps and their time; the folder is node exporter's for text files",
+            "DIR");
         options.add("export-junit", junit_, "the verdicts as JUnit XML: a test for each noise, unsafe ones fail",
                     "FILE");
         options.example("crosstalk run -- mpirun -n 8 ./program");
@@ -158,12 +173,32 @@ class RunCommand : public base::Command {
                                                : crosstalk::command_to_extend(request_.out);
     }
 
+    // Absolute: a run that is extended goes on in the folder where it began. What cannot be written is refused before
+    // the run, not after it.
+    std::filesystem::path file_to_write(const char* option, const std::string& text) const
+    {
+        namespace fs = std::filesystem;
+        if (text.empty()) return {};
+        const fs::path file = fs::absolute(text).lexically_normal();
+        const fs::path folder = file.parent_path();
+        if (file == (request_.out / file.filename()).lexically_normal()) return file;  // the run makes the folder
+        std::error_code unknown;
+        const fs::file_status found = fs::symlink_status(file, unknown);
+        if (fs::exists(found) && !fs::is_regular_file(found))
+            base::fail_usage(option, ": ", text, " is there, and is no regular file");
+        check_folder(option, folder);
+        return file;
+    }
+
     void read_exports()
     {
-        request_.export_markdown = markdown_;
-        request_.export_json = json_;
-        request_.export_csv = csv_;
-        request_.export_junit = junit_;
+        request_.export_markdown = file_to_write("--export-markdown", markdown_);
+        request_.export_json = file_to_write("--export-json", json_);
+        request_.export_csv = file_to_write("--export-csv", csv_);
+        request_.export_junit = file_to_write("--export-junit", junit_);
+        if (openmetrics_.empty()) return;
+        request_.openmetrics = std::filesystem::absolute(openmetrics_).lexically_normal();
+        check_folder("--openmetrics", request_.openmetrics);
     }
 
     void read_length()
@@ -219,6 +254,7 @@ class RunCommand : public base::Command {
     std::string json_;
     std::string csv_;
     std::string junit_;
+    std::string openmetrics_;
     bool dry_run_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
+#include "jobscripts/leftovers/guardian.hpp"
 #include "jobscripts/run/analysis.hpp"
 #include "jobscripts/run/cores.hpp"
 #include "jobscripts/run/ended.hpp"
@@ -78,17 +79,19 @@ Split cores_for(const Request& request)
     return split_cores(cores, request.job_cpus, request.noise_cpus);
 }
 
-// Nobody should wait for a job only to read that the schedule is malformed.
-void check_schedule(const Request& request, const Job& job, const Split& cores, const fs::path& slots)
+// The slots, as noisegen plans them. Nobody should wait for a job only to read that the schedule is malformed.
+std::string slots_of(const Request& request, const Job& job, const Split& cores)
 {
     std::vector<std::string> words = noise_words(request, job, cores);
     words.insert(words.end(), {"--duration", base::format(request.duration), "--designed", "--dry-run"});
-    const int code = wait_for(*start({.words = words, .folder = {}, .output = slots, .errors = slots}, cores.noise));
-    if (code == base::exit_fine) return;
-    std::string said = base::read_whole(slots);
-    const std::size_t last = said.rfind("noisegen: ");
-    if (last != std::string::npos) said = said.substr(last);
-    throw Ended{code, base::join("no such noise: ", base::trim(said))};
+    const Answer answer = answer_of(words, Errors::in_the_text);
+    if (answer.code == base::exit_fine) return answer.text;
+    const std::size_t last = answer.text.rfind("noisegen: ");
+    const std::string why =
+        base::join("no such noise: ", base::trim(answer.text.substr(last == std::string::npos ? 0 : last)));
+    if (answer.code == base::exit_usage) base::fail_usage(why);
+    if (answer.code == base::exit_unavailable) base::unavailable(why);
+    base::fail(why);
 }
 
 class Run {
@@ -101,7 +104,7 @@ class Run {
                 "the known delay: ddl-train, crosstalk-python or marks");
     }
 
-    void check() { check_schedule(request_, job_, cores_, request_.out / base::part::log / "slots.txt"); }
+    std::string slots() const { return slots_of(request_, job_, cores_); }
 
     void run()
     {
@@ -129,11 +132,15 @@ class Run {
         write_request(request_, reading);
         put_old_report_aside(request_);
         const int code = analyse(request_, cores_.noise);
-        const bool no_report = code == base::exit_failed && !fs::exists(request_.whole / base::part::report);
+        has_report_ = fs::exists(request_.whole / base::part::report);
+        const bool no_report = code == base::exit_failed && !has_report_;
         if (code == base::exit_promise_not_kept || (no_report && ended_early_))
             throw Ended{base::exit_promise_not_kept, "noise did not cover the training"};
         return code;
     }
+
+    // Of its own, and not of a part before.
+    bool has_report() const { return has_report_; }
 
     void show() const
     {
@@ -216,6 +223,8 @@ class Run {
         words = with_launch(words);
         const std::string length = base::format(base::Nanoseconds{request_.duration.count() + beyond_ns});
         words.insert(words.end(), {"--duration", length, "--out", request_.out.string()});
+        if (!request_.openmetrics.empty())
+            words.insert(words.end(), {"--openmetrics", (request_.openmetrics / "noise.prom").string()});
         if (!job_.cooperates())
             for (const pid_t pid : victims_of(job_.pid())) words.insert(words.end(), {"--victim", std::to_string(pid)});
         const fs::path log = noise_log();
@@ -333,6 +342,7 @@ class Run {
     bool ended_early_ = false;
     bool waits_for_its_end_ = false;
     bool decided_ = false;  // before the longest time was over
+    bool has_report_ = false;
 };
 
 void make_directories(const Request& request)
@@ -353,10 +363,12 @@ void make_directories(const Request& request)
 int designed_run(const Request& request)
 {
     Run run{request};
+    const std::string slots = run.slots();
     make_directories(request);
+    base::write_whole(request.out / base::part::log / "slots.txt", slots);
+    const Guardian guardian{request.out};
     const EndsWhatWasStarted guard;
     try {
-        run.check();
         run.run();
         const int code = run.report();
         write_status(request, code, "");
@@ -364,14 +376,16 @@ int designed_run(const Request& request)
         return code;
     } catch (const Ended& ended) {
         write_status(request, ended.code, ended.reason);
-        export_results(request);
+        run.has_report() ? export_results(request) : export_failure(request, ended.reason);
         base::warn(ended.reason);
         return ended.code;
     } catch (const base::UsageError& error) {
         write_status(request, base::exit_usage, error.what());
+        export_failure(request, error.what());
         throw;
     } catch (const base::Error& error) {
         write_status(request, base::exit_failed, error.what());
+        export_failure(request, error.what());
         throw;
     }
 }

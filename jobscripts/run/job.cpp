@@ -50,7 +50,7 @@ std::vector<std::string> last_words_in(const fs::path& log)
     std::vector<std::string> all;
     std::ifstream in{log};
     for (std::string line; std::getline(in, line);) {
-        if (base::trim(line).empty()) continue;
+        if (line.find_first_not_of(" \t\r-") == std::string::npos) continue;  // mpirun's frames
         if (line.starts_with("ddl-train: ") && std::find(own.begin(), own.end(), line) == own.end())
             own.push_back(line);
         all.push_back(line);
@@ -58,6 +58,11 @@ std::vector<std::string> last_words_in(const fs::path& log)
     std::vector<std::string>& last = own.empty() ? all : own;
     if (last.size() > most) last.erase(last.begin(), last.end() - most);
     return last;
+}
+
+void append(std::vector<std::string>& words, const std::vector<std::string>& more)
+{
+    words.insert(words.end(), more.begin(), more.end());
 }
 
 // Rows that a table of steps has so far for rank 0.
@@ -103,6 +108,12 @@ std::vector<std::string> Job::training_words(const fs::path& out) const
     return words;
 }
 
+std::vector<std::string> Job::metrics_words() const
+{
+    if (request_.openmetrics.empty()) return {};
+    return {"--openmetrics", (request_.openmetrics / "training.prom").string()};
+}
+
 std::vector<std::string> Job::words() const
 {
     switch (source_) {
@@ -111,6 +122,7 @@ std::vector<std::string> Job::words() const
             if (!names("--duration") && !names("--steps"))
                 words.insert(words.end(), {"--duration", base::format(request_.duration)});
             if (!names("--control-delay")) words.insert(words.end(), {"--control-delay", control_delay_});
+            if (!names("--openmetrics")) append(words, metrics_words());
             return words;
         }
         case StepSource::calls: {
@@ -119,9 +131,13 @@ std::vector<std::string> Job::words() const
             return words;
         }
         case StepSource::marks: {
-            std::vector<std::string> words = request_.command;
-            for (std::string& word : words)
-                if (word == "crosstalk-python") word = program(word);
+            std::vector<std::string> words;
+            for (const std::string& word : request_.command) {
+                const bool python = word == "crosstalk-python";
+                const bool module = word == "crosstalk" && !words.empty() && words.back() == "-m";
+                words.push_back(python ? program(word) : word);
+                if ((python || module) && !names("--openmetrics")) append(words, metrics_words());
+            }
             return words;
         }
         case StepSource::scorep: {

@@ -57,6 +57,7 @@ class Job {
  private:
     std::vector<std::string> words() const;
     std::vector<std::string> training_words(const std::filesystem::path& out) const;
+    std::vector<std::string> metrics_words() const;
     bool names(const std::string& option) const;
     void prepare() const;
     std::filesystem::path own_trace() const;

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <cstdio>
 #include <string_view>
 
 namespace crosstalk {
@@ -23,9 +25,22 @@ std::string test_case(std::string_view name, std::string_view outcome, const std
 
 std::string effect(const Verdict& factor)
 {
-    const auto percent = [&](const char* name) { return factor.at(name).dump() + " %"; };
+    const auto percent = [&](const char* name) {
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), "%.2f %%", factor.at(name).get<double>());
+        return std::string{text.data()};
+    };
     return base::join("slowdown of a step ", percent("effect_percent"), ", 95 % interval ", percent("low_percent"),
                       " to ", percent("high_percent"));
+}
+
+std::string suite(std::size_t tests, std::size_t failures, std::size_t errors, std::size_t skipped,
+                  const std::string& cases)
+{
+    return base::join(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n <testsuite name=\"crosstalk\" tests=\"", tests,
+        "\" failures=\"", failures, "\" errors=\"", errors, "\" skipped=\"", skipped, "\">\n", cases,
+        " </testsuite>\n</testsuites>\n");
 }
 
 }  // namespace
@@ -48,10 +63,12 @@ std::string junit(const Verdict& verdict)
     const bool trusted = verdict.at("trustworthy").get<bool>();
     failures += trusted ? 0 : 1;
     cases += test_case("the run can be trusted", trusted ? "" : "failure", reasons);
-    return base::join(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n <testsuite name=\"crosstalk\" tests=\"",
-        verdict.at("factors").size() + 1, "\" failures=\"", failures, "\" errors=\"0\" skipped=\"", skipped, "\">\n",
-        cases, " </testsuite>\n</testsuites>\n");
+    return suite(verdict.at("factors").size() + 1, failures, 0, skipped, cases);
+}
+
+std::string junit_without_report(const std::string& why)
+{
+    return suite(1, 0, 1, 0, test_case("there is a report", "error", why));
 }
 
 }  // namespace crosstalk

@@ -11,4 +11,8 @@ namespace crosstalk {
 // the reasons. Takes verdict.json.
 std::string junit(const nlohmann::ordered_json& verdict);
 
+// One test, that there is a report, which ended in an error: so that nobody takes the file of an earlier run for this
+// one's.
+std::string junit_without_report(const std::string& why);
+
 }  // namespace crosstalk

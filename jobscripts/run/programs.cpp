@@ -116,6 +116,11 @@ void adopt_orphans()
     base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become the reaper of orphans");
 }
 
+void leave_orphans()
+{
+    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 std::set<pid_t> started_processes()
 {
     std::set<pid_t> all = base::with_descendants({::getpid()}, base::processes());

@@ -47,8 +47,9 @@ void prepare_for_mpi();
 // Its exit code. Throws Interrupted where a signal asks this process to end.
 int wait_for(base::Child& child);
 
-// Orphans of its children become this process's own, so that nothing that was started gets out of sight.
+// Orphans of its children become this process's own, so that nothing that was started gets out of sight; or no longer.
 void adopt_orphans();
+void leave_orphans();
 
 // Everything that was started and runs, children of children included.
 std::set<pid_t> started_processes();
@@ -60,7 +61,11 @@ void end_started_processes();
 class EndsWhatWasStarted {
  public:
     EndsWhatWasStarted() { adopt_orphans(); }
-    ~EndsWhatWasStarted() { end_started_processes(); }
+    ~EndsWhatWasStarted()
+    {
+        end_started_processes();
+        leave_orphans();
+    }
     EndsWhatWasStarted(const EndsWhatWasStarted&) = delete;
     EndsWhatWasStarted& operator=(const EndsWhatWasStarted&) = delete;
 };

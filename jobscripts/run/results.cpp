@@ -68,10 +68,15 @@ void write_status(const Request& request, int code, const std::string& reason)
     base::write_whole(request.whole / base::file::status, status.dump() + "\n");
 }
 
+void export_failure(const Request& request, const std::string& why)
+{
+    if (!request.export_junit.empty()) base::write_whole(request.export_junit, junit_without_report(why));
+}
+
 void export_results(const Request& request)
 {
     const fs::path report = request.whole / base::part::report;
-    if (!fs::exists(report / base::file::verdict)) return;
+    if (!fs::exists(report / base::file::verdict)) return export_failure(request, "there is no verdict");
     if (!request.export_json.empty())
         base::write_whole(request.export_json, base::read_whole(report / base::file::verdict));
     if (!request.export_csv.empty())

@@ -99,7 +99,9 @@ int several_runs(const Request& request, int runs)
         const Request one = one_of(request, std::max(request.seed, fresh_seed(request.out)));
         base::warn("run ", run, " of ", runs, ": ", one.out.string());
         const int code = designed_run(one);
-        if (code != base::exit_fine && code != base::exit_promise_not_kept) return code;
+        if (code == base::exit_fine || code == base::exit_promise_not_kept) continue;
+        export_failure(request, base::join("run ", run, " failed (", code, ")"));
+        return code;
     }
     base::bind_this_thread(allowed);
     return report_on_all(request, allowed);
@@ -115,6 +117,7 @@ int extended(const Request& request, int runs)
     more.export_json = request.export_json;
     more.export_csv = request.export_csv;
     more.export_junit = request.export_junit;
+    more.openmetrics = request.openmetrics;
     more.whole = request.out;
     fs::current_path(more.folder);
     if (is_set) {

@@ -23,7 +23,11 @@ export CROSSTALK_SCHEDULE
 
 nodes=1 expected=0
 case $1 in
-    covered | nodes_covered) nodes=2 && export CROSSTALK_DURATION=40s ;; # noise comes three seconds after the training
+    covered | nodes_covered) # noise comes three seconds after the training
+        nodes=2
+        mkdir "$scratch/metrics"
+        export CROSSTALK_DURATION=40s CROSSTALK_OPENMETRICS=$scratch/metrics
+        ;;
     nodes_late)
         # Noise that starts late on the second node: as where a file system, or a prolog, keeps it waiting.
         nodes=2 expected=3
@@ -152,6 +156,8 @@ case $1 in
             check "they are n1 and n2" test -d "$out/noise/n1.0" -a -d "$out/noise/n2.1"
             check "noise overlaps the training on both" python3 "$scratch/overlap.py" "$out" "$CROSSTALK_NOISE_CPUS"
         fi
+        check "noise and training have told Prometheus, and have ended" test \
+            "$(grep -hc '^crosstalk_\(noise\|training\)_running.* 0$' "$scratch"/metrics/{noise,training}.prom | paste -sd,)" = 1,1
         check "two nodes made noise" test "$(find "$out"/noise -name noise.csv | wc -l)" = 2
         for archive in "$out"/train/trace/traces.otf2 "$out"/noise/*/trace/traces.otf2; do
             check "$archive is sound" trace-info "$archive"

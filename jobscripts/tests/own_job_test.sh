@@ -90,7 +90,8 @@ PYTHON
         source=$(cd "$jobscripts/.." && pwd)
         job=(mpirun -n 2 crosstalk-python "$source/python/tests/train_digits.py"
             "$source/ddl-workloads/data/digits/digits.csv.gz" 3600)
-        options=()
+        mkdir "$scratch/metrics"
+        options=(--openmetrics "$scratch/metrics")
         control=control.delay,control.sham
         duration=25s slot=300ms
         [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
@@ -118,6 +119,10 @@ fi
 check "the status file tells a campaign" grep -q '"exit_code":0.*"covered":true' "$run/status.json"
 check "the report names the job" grep -q "${job[0]##*/}" "$run/report/index.html"
 check "no scratch file of the noise is left" test -z "$(ls -A "$scratch/io")"
+if [[ $how == pytorch ]]; then
+    check "Prometheus is told its steps" grep -q '^crosstalk_training_steps_total{.*} [1-9]' "$scratch/metrics/training.prom"
+    check "and that it has ended" within 5 grep -q '^crosstalk_training_running{.*} 0' "$scratch/metrics/training.prom"
+fi
 if [[ $how == mpi4py ]]; then
     check "what its steps are is told" grep -q 'MPI_Allreduce to MPI_Allreduce' "$run/report/index.html"
 fi

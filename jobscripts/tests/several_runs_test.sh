@@ -30,13 +30,18 @@ refused 2 "leave out --seed" crosstalk run --extend "$scratch" --seed 2
 refused 1 "not a run of crosstalk run" crosstalk run --extend "$scratch" --duration 3s
 refused 2 "--runs: from 1 to" crosstalk run --runs 0 -- "${job[@]}"
 
-well "${measure[@]}" --runs 2 --duration 3s --out "$scratch/set" -- "${job[@]}"
+mkdir "$scratch/metrics"
+well "${measure[@]}" --runs 2 --duration 3s --openmetrics "$scratch/metrics" --out "$scratch/set" -- "${job[@]}"
+check "the last noise has ended" grep -q '^crosstalk_noise_running 0' "$scratch/metrics/noise.prom"
+check "and so has its training" grep -q '^crosstalk_training_running.* 0' "$scratch/metrics/training.prom"
 check "both runs are pooled" grep -q '^2 runs, each with its own' "$scratch/out"
 check "each run has its own order" test "$(grep -ho '"seed": [0-9]*' "$scratch"/set/run-?/request.json | sort -u | wc -l)" = 2
 check "the verdict rests on runs" grep -q '"unit": "run"' "$scratch/set/report/verdict.json"
 check "the status is that of all" grep -q '"verdicts"' "$scratch/set/status.json"
 
-well crosstalk run --extend "$scratch/set/run-1" --duration 3s
+cd "$scratch"
+well crosstalk run --extend "$scratch/set/run-1" --duration 3s --export-json extended.json
+check "its verdict is where it was asked for" cmp extended.json "$scratch/set/run-1/report/verdict.json"
 check "the part is added to its run" test -d "$scratch/set/run-1/part-2/train"
 check "in another order" test "$(grep -ho '"seed": [0-9]*' "$scratch"/set/run-1/request.json "$scratch"/set/run-1/part-2/request.json | sort -u | wc -l)" = 2
 check "both parts are pooled" grep -q '^1 run in 2 parts' "$scratch/out"

@@ -18,6 +18,7 @@ refused 2 "'all'" "${local_sh[@]}" --noise-cpus all
 refused 2 "leaves no core to the noise" "${local_sh[@]}" --train-cpus "$(allowed_cpus)"
 refused 2 "leaves no core to the training" "${local_sh[@]}" --noise-cpus "$(allowed_cpus)"
 refused 2 "both have 1:" "${local_sh[@]}" --train-cpus 0-1 --noise-cpus 1
+refused 2 "did you mean memory.stream" "${local_sh[@]}" --schedule 'rotation(memory.strem, placebo; slot=1s)'
 check "nothing was begun" test ! -e run
 mkdir -p run/noise
 echo precious >run/noise/file

@@ -4,12 +4,40 @@ from __future__ import annotations
 
 import atexit
 import os
+import select
+import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 BETWEEN_WRITES_NS = 5_000_000_000
 LAUNCHERS = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+
+
+def after_this_process(work: Callable[[], None]) -> None:
+    """Work for a process that sleeps until this one has ended, by whatever: of a signal Python is told too late."""
+    try:
+        this = os.pidfd_open(os.getpid())
+    except (AttributeError, OSError):
+        return
+    child = os.fork()
+    if child != 0:
+        os.waitpid(child, 0)  # it ends at once: nobody who waits for children of this process meets one of ours
+        os.close(this)
+        return
+    try:
+        os.setsid()
+        if os.fork() == 0:
+            null = os.open(os.devnull, os.O_RDWR)
+            for stream in range(3):
+                os.dup2(null, stream)
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)  # they come to all of a job at once
+            select.select([this], [], [])
+            work()
+    finally:
+        os._exit(0)
 
 
 class StepMetrics:
@@ -30,6 +58,7 @@ class StepMetrics:
         self.model = program.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
         self.write(running=True)
         atexit.register(self.write, running=False)
+        after_this_process(self.has_ended)
 
     def step(self, begin_ns: int) -> None:
         """A step that began then has ended."""
@@ -62,13 +91,26 @@ class StepMetrics:
             lines.append(f'{name}{total}{{model="{self.model}"}} {value!r}')
         return "\n".join([*lines, "# EOF", ""])
 
+    def has_ended(self) -> None:
+        """Where the training could not say so itself: the rest stays as it was last."""
+        assert self.file is not None
+        name = "\ncrosstalk_training_running{"
+        begin, found, end = self.file.read_text(encoding="utf-8").partition(name)
+        labels, _, rest = end.partition("\n")
+        if found and labels.endswith(" 1.0"):
+            self.replace(f"{begin}{name}{labels[:-3]}0.0\n{rest}")
+
+    def replace(self, text: str) -> None:
+        assert self.file is not None
+        scratch = self.file.with_name(f".{self.file.name}.{os.getpid()}")
+        scratch.write_text(text, encoding="utf-8")
+        scratch.replace(self.file)
+
     def write(self, running: bool) -> None:
         if self.file is None:
             return
-        scratch = self.file.with_name(f".{self.file.name}.{os.getpid()}")
         try:
-            scratch.write_text(self.text(running), encoding="utf-8")
-            scratch.replace(self.file)
+            self.replace(self.text(running))
         except OSError as error:
             print(f"crosstalk: no further metrics in {self.file}: {error}", file=sys.stderr)
             self.file = None

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def python(run: Path | None, *words: str, ranks: int = 1) -> list[tuple[str, str
         environment.pop("CROSSTALK_OUT", None)
         if run is not None:
             environment["CROSSTALK_OUT"] = str(run)
-        command = [sys.executable, "-W", "ignore", *words]
+        command = [sys.executable, *(["-S"] if sys.flags.no_site else []), "-W", "ignore", *words]
         started.append(
             subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         )
@@ -95,6 +96,19 @@ for item in crosstalk.steps(range(100)):
         self.assertEqual(out, "1\n")
         self.assertEqual(errors.count("\n"), 1)
         self.assertIn("CROSSTALK_MARK_LIBRARY=FILE", errors)
+
+    def test_metrics_say_that_a_training_has_ended_whatever_ended_it(self) -> None:
+        metrics = self.run_directory.parent / "killed.prom"
+        program = self.run_directory.parent / "killed.py"
+        program.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+        words = [sys.executable, "-m", "crosstalk", "--openmetrics", str(metrics), str(program)]
+        ended = subprocess.run(words, env={**os.environ, "PYTHONPATH": str(HERE.parent)})
+        self.assertEqual(ended.returncode, -9)
+        until = time.monotonic() + 10
+        while " 1.0" in metrics.read_text() and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertRegex(metrics.read_text(), r"\ncrosstalk_training_running\{[^}]*\} 0\.0\n(.*\n)*# EOF\n$")
+        self.assertEqual([path.name for path in metrics.parent.glob("*.prom*")], ["killed.prom"])
 
     def test_a_program_runs_as_it_would_without_us(self) -> None:
         self.run_directory.parent.joinpath("beside.py").write_text("NAME = 'beside'\n")

@@ -46,7 +46,8 @@ struct Request {
     std::filesystem::path export_json;
     std::filesystem::path export_csv;
     std::filesystem::path export_junit;
-    std::string again;  // the command that measures on, see interference analyse --again
+    std::filesystem::path openmetrics;  // a folder for Prometheus; empty: not wanted
+    std::string again;                  // the command that measures on, see interference analyse --again
 };
 
 }  // namespace crosstalk

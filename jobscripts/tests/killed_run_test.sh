@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# killed_run_test.sh: kill -9 of crosstalk run. Nothing of its job and its noise goes on, be it in a session of its own or
+# below a script that ends alone.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+needs setpriv crosstalk noisegen
+cat >"$scratch/job.sh" <<'SCRIPT'
+#!/usr/bin/env bash
+setsid sh -c 'while sleep 0.1; do :; done' &
+sh -c 'while sleep 0.02; do echo step; done'
+SCRIPT
+chmod +x "$scratch/job.sh"
+CROSSTALK_TEST=$scratch crosstalk run --out "$scratch/run" --duration 60s --step-line step \
+    --schedule 'rotation(cpu.spin, placebo, control.pause; slot=200ms)' -- "$scratch/job.sh" \
+    >"$scratch/log" 2>&1 </dev/null &
+run_pid=$!
+noise_takes_turns() { (($(cat "$scratch"/run/noise/*/noise.csv 2>/dev/null | wc -l) > 5)); }
+within 60 noise_takes_turns || broken "the noise takes turns" "$(cat "$scratch/log")"
+check "five processes and more go on" test "$(with_variable "CROSSTALK_TEST=$scratch" | wc -l)" -ge 5
+kill -9 "$run_pid"
+within 20 none_with_variable "CROSSTALK_TEST=$scratch" ||
+    broken "nothing of it goes on" "$(described "$(with_variable "CROSSTALK_TEST=$scratch")")"
+check "the noise's table is whole up to there" whole_csv "$scratch"/run/noise/*/noise.csv
