@@ -48,10 +48,10 @@ class NodeIsQuiet(rfm.RunOnlyRegressionTest):
 
     @run_before("performance")
     def keep_effects(self):
-        self.perf_variables = {
-            name: sn.make_performance_function(sn.defer(factor["effect_percent"]), "%")
-            for name, factor in self.verdict()["factors"].items()
-        }
+        if self.is_dry_run():
+            return
+        for name, factor in self.verdict()["factors"].items():
+            self.perf_variables[name] = sn.make_performance_function(sn.defer(factor["effect_percent"]), "%")
 
     @performance_function("ms")
     def quiet_step(self):
