@@ -1,3 +1,7 @@
+# Pages that link to each other lie as they do in the tree.
+install(FILES README.md LICENSE CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 # cpack, in a build folder: one Debian package of all that is installed.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "Crosstalk developers")
@@ -13,5 +17,6 @@ if(TorchWheel_FOUND)
 endif()
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, gnuplot-nox, python3")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "slurm-wlm, python3-torch")
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/before_packing.cmake)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # what is packed are the programs; tests need not be built
 include(CPack)

@@ -12,9 +12,12 @@ for program in crosstalk noisegen ddl-train interference trace-info trace-record
     [[ ! -x $CROSSTALK_BIN/$program ]] || check "$program has a manual" test -s "root/usr/share/man/man1/$program.1"
 done
 for file in share/crosstalk/jobscripts/co-schedule.sbatch share/crosstalk/data/digits.csv.gz include/crosstalk_mark.h \
+    share/doc/crosstalk/LICENSE share/doc/crosstalk/docs/campaign.md share/crosstalk/specs/nightly.ini \
     lib/cmake/crosstalk/crosstalk-config.cmake share/bash-completion/completions/noisegen; do
     check "$file is there" test -s "root/usr/$file"
 done
+module=$(readlink -f root/usr/lib/python3/dist-packages/crosstalk)
+check "Python finds the module" test "$module" = "$scratch/root/usr/share/crosstalk/python/crosstalk" -a -s "$module/__init__.py"
 check "it depends on the libraries of its programs" grep -q libboost-program-options <(dpkg-deb -f ./crosstalk_*.deb Depends)
 [[ ${1:-} == install ]] || exit 0
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import json
+import os
+import re
 import sys
 import tempfile
 import unittest
@@ -50,6 +54,19 @@ class Load(unittest.TestCase):
         make_run(self.folder, "run1", "", 2)
         make_run(self.folder, "run2", "none", 1)
         self.assertEqual(crosstalk.load(str(self.folder / "*"))["noise"].isna().tolist(), [True, True, False])
+
+    def test_what_the_page_of_campaigns_shows_works(self) -> None:
+        for number, (noise, steps) in enumerate((("io.write", 3), ("none", 2), ("none", 4))):
+            make_run(self.folder, f"DIR/runs/b01.{number}", noise, steps)
+        page = (Path(__file__).resolve().parents[2] / "docs/campaign.md").read_text(encoding="utf-8")
+        (shown,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(shown, {})
+        (quiet,) = re.findall(r"^.*\bnone\b(.*)$", printed.getvalue(), re.MULTILINE)
+        self.assertEqual([float(number) for number in quiet.split()][:2], [6.0, 0.0007])
 
     def test_no_run_is_an_error(self) -> None:
         with self.assertRaisesRegex(FileNotFoundError, "no run with train/steps.csv"):
