@@ -2,7 +2,8 @@
 
 #include "base/error.hpp"
 
-#include <optional>
+#include <array>
+#include <cctype>
 
 #include <dlfcn.h>
 
@@ -45,6 +46,13 @@ const Loaded& loaded()
     return all;
 }
 
+Device device_of(int number)
+{
+    Device device = 0;
+    check(driver().device(&device, number), "find the GPU");
+    return device;
+}
+
 std::string text_of(const Driver& functions, Result code)
 {
     const char* name = nullptr;
@@ -71,6 +79,23 @@ int devices()
     int count = 0;
     if (!all.missing.empty() || all.initialised != success || all.functions.device_count(&count) != success) return 0;
     return count;
+}
+
+std::string device_name(int number)
+{
+    std::array<char, 128> name{};
+    check(driver().device_name(name.data(), static_cast<int>(name.size()), device_of(number)), "name the GPU");
+    return name.data();
+}
+
+std::string pci_id(int number)
+{
+    std::array<char, 32> text{};
+    check(driver().pci_bus_id(text.data(), static_cast<int>(text.size()), device_of(number)),
+          "find the GPU on the PCI bus");
+    std::string id = text.data();
+    for (char& letter : id) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return id;
 }
 
 std::string error_text(Result code)

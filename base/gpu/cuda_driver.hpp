@@ -94,6 +94,11 @@ const Driver& driver();
 // How many GPUs it can use; 0 without a driver.
 int devices();
 
+// Of the GPU of that number, from 0 on: "NVIDIA H100 80GB HBM3", "0000:17:00.0" (as /sys/bus/pci/devices has it).
+// Throws Unavailable without a GPU, Error for what CUDA says.
+std::string device_name(int number);
+std::string pci_id(int number);
+
 // "CUDA_ERROR_OUT_OF_MEMORY: out of memory"
 std::string error_text(Result code);
 

@@ -2,9 +2,9 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/gpu/cuda_driver.hpp"
 #include "base/words.hpp"
 #include "noisegen/stressors/gpu/gpu_options.hpp"
-#include "noisegen/stressors/gpu/gpu_work.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -29,7 +29,7 @@ std::string pci_id_of(const std::string& device)
     const std::string number = device.starts_with(gpu_word) ? device.substr(4) : "";
     if (number.empty() || number.size() > 4 || number.find_first_not_of("0123456789") != std::string::npos)
         base::fail_usage("'", device, "' is not a device, such as gpu:0 or pci:0000:17:00.0");
-    return pci_id_of_gpu(gpu_number(number, {}));
+    return base::cuda::pci_id(gpu_number(number, {}));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/gpu/cuda_driver.hpp"
-#include "noisegen/stressors/gpu/gpu_work.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -27,7 +26,7 @@ int number_of_training(const std::filesystem::path& control_run, int count)
 {
     const std::string id = gpu_of_training(control_run);
     for (int number = 0; number < count; ++number)
-        if (pci_id_of_gpu(number) == id) return number;
+        if (base::cuda::pci_id(number) == id) return number;
     return 0;
 }
 

@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 
-#include <cctype>
 #include <cmath>
 
 namespace noisegen {
@@ -40,9 +39,7 @@ GpuContext::Memory GpuContext::memory() const
 
 std::string GpuContext::name() const
 {
-    std::array<char, 128> model{};
-    cuda::check(cuda::driver().device_name(model.data(), static_cast<int>(model.size()), device_), "name the GPU");
-    return base::join("GPU ", number_, " (", model.data(), ", ", pci_id_of_gpu(number_), ")");
+    return base::join("GPU ", number_, " (", cuda::device_name(number_), ", ", cuda::pci_id(number_), ")");
 }
 
 std::string text_of(const GpuContext::Memory& memory)
@@ -50,18 +47,6 @@ std::string text_of(const GpuContext::Memory& memory)
     const auto gigabytes = [](std::size_t bytes) { return std::round(static_cast<double>(bytes) * 1e-8) / 10.0; };
     return base::join(gigabytes(memory.free), " of ", gigabytes(memory.total),
                       " GB free beside it; its context stays while it is off");
-}
-
-std::string pci_id_of_gpu(int number)
-{
-    const cuda::Driver& driver = cuda::driver();
-    cuda::Device device = 0;
-    cuda::check(driver.device(&device, number), "find the GPU");
-    std::array<char, 32> text{};
-    cuda::check(driver.pci_bus_id(text.data(), static_cast<int>(text.size()), device), "find the GPU on the PCI bus");
-    std::string id = text.data();
-    for (char& letter : id) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    return id;
 }
 
 GpuMemory::GpuMemory(std::size_t bytes)

@@ -41,9 +41,6 @@ class GpuContext {
 // "71.2 of 81.6 GB free beside it; its context stays while it is off"
 std::string text_of(const GpuContext::Memory& memory);
 
-// "0000:17:00.0", as /sys/bus/pci/devices has it.
-std::string pci_id_of_gpu(int number);
-
 // Memory of a GPU. Throws Error.
 class GpuMemory {
  public:
