@@ -1,5 +1,6 @@
 #include "ddl-workloads/instruments/details.hpp"
 
+#include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace ddl {
 
@@ -54,6 +56,14 @@ std::string name_of_this_thread()
     const std::string text{name.data()};
     const std::string of_autograd = "pt_autograd_";  // LibTorch's threads of backward, one a device
     return text.starts_with(of_autograd) ? "autograd " + text.substr(of_autograd.size()) : "operators of " + text;
+}
+
+// By which what it starts on a GPU is found.
+otf2::Recorder::Placement with_its_number()
+{
+    return {.kind = otf2::LocationKind::cpu_thread,
+            .accelerator = {},
+            .properties = {{base::property::thread, std::to_string(::gettid())}}};
 }
 
 }  // namespace
@@ -118,8 +128,9 @@ Details::OfThread& Details::here()
     if (!mine || mine->owner != number_) {
         mine = std::make_unique<OfThread>();
         mine->owner = number_;
-        mine->location =
-            std::this_thread::get_id() == main_thread_ ? &main_ : &recorder_.location(name_of_this_thread());
+        mine->location = std::this_thread::get_id() == main_thread_
+                             ? &main_
+                             : &recorder_.location(name_of_this_thread(), with_its_number());
     }
     return *mine;
 }

@@ -5,7 +5,10 @@
 #include "base/system/cpus.hpp"
 
 #include <limits>
+#include <string>
 #include <utility>
+
+#include <unistd.h>
 
 namespace ddl {
 
@@ -54,8 +57,16 @@ void Instruments::define(const InstrumentPlan& plan)
         .kind = otf2::LocationKind::cpu_thread,
         .accelerator = {},
         .properties = {{base::property::cpus, base::format_cpus(base::allowed_cpus())}}};
-    main_ = &recorder.location(base::location::main, bound);
-    exchange_location_ = &recorder.location(base::location::transport, bound);
+    // What these two start on a GPU is found by their numbers.
+    const auto numbered = [&bound](pid_t thread) {
+        otf2::Recorder::Placement placement = bound;
+        placement.properties[base::property::thread] = std::to_string(thread);
+        return placement;
+    };
+    pid_t transport = 0;
+    exchanges_.post([&transport](Transport&) { transport = ::gettid(); }).get();
+    main_ = &recorder.location(base::location::main, numbered(::gettid()));
+    exchange_location_ = &recorder.location(base::location::transport, numbered(transport));
     for (int reader = 0; reader < plan.readers; ++reader)
         readers_.push_back(&recorder.location(base::location::reader + std::to_string(reader), bound));
     for (int transformer = 0; transformer < plan.transformers; ++transformer)

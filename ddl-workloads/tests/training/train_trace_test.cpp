@@ -157,6 +157,28 @@ TEST_CASE("the trace of a shared out optimizer holds the exchange of gradients a
     CHECK(trace.exchanged_bytes == std::map<std::string, std::uint64_t>{{"transport", 2 * 5 * 64'000}});
 }
 
+TEST_CASE("locations that may use a GPU have the system's numbers of their threads")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train_alone(scratch / "run", small({"--steps", "3"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
+    const nlohmann::json& rank = record["result"]["each_rank"][0];
+    std::map<std::string, std::string> numbers;
+    const otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    for (const otf2::Location& location : reader.archive().locations)
+        if (const auto number = location.properties.find("crosstalk::thread"); number != location.properties.end())
+            numbers[location.name] = number->second;
+    CHECK(numbers.size() == 2);
+    CHECK(numbers["main"] == std::to_string(rank["pid"].get<int>()));
+    const auto is_transport = [&](const nlohmann::json& thread) {
+        return std::to_string(thread["thread"].get<int>()) == numbers["transport"];
+    };
+    CHECK(numbers["transport"] != numbers["main"]);
+    CHECK(std::any_of(rank["thread_cpus"].begin(), rank["thread_cpus"].end(), is_transport));
+}
+
 TEST_CASE("otf2-print reads the archive without a complaint")
 {
     if (testing::run({"sh", "-c", "command -v otf2-print"}).status != 0)
