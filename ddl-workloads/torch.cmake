@@ -1,6 +1,6 @@
 # The only sources that see LibTorch's headers, which cost 10 to 20 s a file: compiled as one, or precompiled.
 
-house_library(ddl-networks FOLDERS models/torch USES ddl torch)
+house_library(ddl-networks FOLDERS models/torch models/torch/device USES ddl torch)
 if(NOT CMAKE_UNITY_BUILD)
   target_precompile_headers(ddl-networks PRIVATE <torch/torch.h>)
   set_source_files_properties(models/torch/makers.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)

@@ -154,6 +154,7 @@ void LiveAlterer::alter_state()
         alter(tensor.path, format_of(tensor.type), tensor.shape, tensor.bytes);
         paths.push_back(tensor.path);
     }
+    model_.restored();
     for (const auto& [path, injections] : wanted_)
         if (is_state(std::pair{path, 0}) && std::find(paths.begin(), paths.end(), path) == paths.end())
             base::fail("--alter: the training has no ", path, base::did_you_mean(path, paths));

@@ -66,7 +66,7 @@ void BucketModel::backward()
         if (std::find(altered_.begin(), altered_.end(), bucket.index) != altered_.end())
             alter_(bucket.index, bucket.gradients);
         if (start_) exchanges.push_back(start_(bucket, {}));
-        if (ready_) ready_(bucket.index, bucket.gradients);
+        if (ready_) ready_(bucket.index, bucket.gradients, {});
     }
     for (std::future<void>& exchange : exchanges) exchange.get();
 }

@@ -34,6 +34,7 @@ class Computer {
     virtual bool goes_by_the_clock() const { return true; }
     // How long a piece of its work takes undisturbed, if it works in pieces.
     virtual std::optional<base::Nanoseconds> piece() const { return std::nullopt; }
+    virtual std::optional<int> gpu() const { return std::nullopt; }
 };
 
 class Sleeper : public Computer {
@@ -81,6 +82,7 @@ class GpuWorker : public Computer {
  public:
     explicit GpuWorker(int preferred_gpu) : gpu_{preferred_gpu} {}
     void compute(const Part& part) override { gpu_.work(part.deadline_ns() - base::now_ns()); }
+    std::optional<int> gpu() const override { return gpu_.number(); }
 
  private:
     GpuClockwork gpu_;
@@ -146,6 +148,7 @@ class Emulated : public BucketModel {
     }
 
     bool computes_while_stopped() const override { return computer_->goes_by_the_clock(); }
+    std::optional<int> gpu() const override { return computer_->gpu(); }
     nlohmann::ordered_json describe() const override
     {
         const std::optional<base::Nanoseconds> piece = computer_->piece();

@@ -36,7 +36,8 @@ GpuClockwork::GpuClockwork(int preferred) : driver_{base::cuda::driver()}
     using base::cuda::check;
     int devices = 0;
     check(driver_.device_count(&devices), "count the GPUs");
-    check(driver_.device(&device_, preferred % devices), "take the GPU");
+    number_ = preferred % devices;
+    check(driver_.device(&device_, number_), "take the GPU");
     check(driver_.context_flags(device_, base::cuda::context_blocking_sync), "let the CPU sleep while the GPU works");
     base::cuda::Context context = nullptr;
     check(driver_.retain_context(&context, device_), "take the GPU");

@@ -16,12 +16,16 @@ class GpuClockwork {
     GpuClockwork(const GpuClockwork&) = delete;
     GpuClockwork& operator=(const GpuClockwork&) = delete;
 
+    // Of the GPU, among those that this process may use.
+    int number() const { return number_; }
+
     // A kernel occupies every multiprocessor for so long; the calling thread, which is the one that made this, sleeps
     // until it has ended.
     void work(std::int64_t length_ns);
 
  private:
     const base::cuda::Driver& driver_;
+    int number_ = 0;
     base::cuda::Device device_ = 0;
     base::cuda::Module module_ = nullptr;
     base::cuda::Function keep_busy_ = nullptr;

@@ -3,6 +3,7 @@
 
 #include "base/cli/cards.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"
+#include "ddl-workloads/devices/device_plan.hpp"
 #include "ddl-workloads/models/state_tensor.hpp"
 #include "ddl-workloads/transports/shard_parts.hpp"
 
@@ -39,8 +40,9 @@ using ExchangeDone = std::function<void(std::exception_ptr failure)>;
 // with what went wrong or null.
 using StartExchange = std::function<std::future<void>(const Bucket& bucket, ExchangeDone done)>;
 
-// Hears of a gradient tensor, by its place among gradients(), as soon as it is complete on this rank.
-using GradientReady = std::function<void(std::size_t tensor, std::span<float> gradient)>;
+// Hears of a gradient tensor, by its place among gradients(), as soon as it is complete on this rank. `arrive`, if any,
+// is to be called before the gradient is read, on any thread: it waits until a device has sent it.
+using GradientReady = std::function<void(std::size_t tensor, std::span<float> gradient, std::function<void()> arrive)>;
 
 // Changes a gradient tensor, by its place among gradients().
 using AlterGradient = std::function<void(std::size_t tensor, std::span<float> gradient)>;
@@ -54,7 +56,8 @@ struct BucketCaps {
     bool view = false;          // gradients are views into their bucket: not copied back
 };
 
-// Used by the main thread. A step is take, forward, backward (several times, if it accumulates) and update.
+// Used by the main thread. All memory that it shows is the host's; if a device computes, it is a copy of the device's,
+// made by the call that shows it. A step is take, forward, backward (several times, if it accumulates) and update.
 class Model {
  public:
     virtual ~Model() = default;
@@ -63,6 +66,9 @@ class Model {
     virtual std::vector<std::span<std::byte>> parameters() = 0;
     virtual std::vector<std::span<std::byte>> statistics() { return {}; }
     virtual std::int64_t parameter_count() const = 0;  // of the whole model
+
+    // To be called after a write into what parameters(), statistics() or update_shard() gave last.
+    virtual void written(const std::vector<std::span<std::byte>>& /*memory*/) {}
 
     // What this rank alone holds of a model that is divided over the ranks, such as embedding tables.
     virtual std::vector<std::span<std::byte>> own_parameters() { return {}; }
@@ -94,7 +100,7 @@ class Model {
     virtual void update() = 0;
 
     // Complete after backward(), one span a tensor, in the same order on all ranks; of a model that updates a shard,
-    // what belongs to it.
+    // what belongs to it. Update() uses what is written into them.
     virtual std::vector<std::span<float>> gradients() = 0;
 
     // Names of the gradients, at any time.
@@ -117,6 +123,9 @@ class Model {
     // of a divided model guess together; a batch may be empty.
     virtual std::int64_t count_correct(const Batch&) { return 0; }
 
+    // The number of the GPU that computes it, if one does.
+    virtual std::optional<int> gpu() const { return std::nullopt; }
+
     // Does its computing go on while the process is stopped (SIGSTOP), as on a GPU?
     virtual bool computes_while_stopped() const { return false; }
 
@@ -138,6 +147,7 @@ struct ModelPlan {
     int rank = 0;
     int local_rank = 0;
     int threads = 1;
+    DevicePlan device = {};               // its number is that of this rank's GPU
     ExchangeThread* exchanges = nullptr;  // of models that are divided over the ranks
     Details* details = nullptr;           // null: none are recorded
 };
@@ -147,6 +157,7 @@ struct ModelCard {
     std::string summary;
     std::vector<base::OptionCard> options;
     std::unique_ptr<Model> (*make)(const base::Settings& settings, const ModelPlan& plan);
+    bool chooses_device = false;  // it computes where ModelPlan::device says
 };
 
 // All models: those that need no Torch, and the given ones (torch_models()).

@@ -32,6 +32,7 @@ const ModelCard mlp{
     .summary = "multilayer perceptron",
     .options = {{"hidden", "256", "units of a hidden layer"}, {"layers", "2", "hidden layers"}},
     .make = [](const base::Settings& settings, const ModelPlan& plan) { return makers().mlp(settings, plan); },
+    .chooses_device = true,
 };
 
 const std::vector<base::OptionCard> resnet_options{
@@ -44,6 +45,7 @@ const ModelCard resnet18{
     .summary = "ResNet-18, 11,173,962 parameters",
     .options = resnet_options,
     .make = [](const base::Settings& settings, const ModelPlan& plan) { return makers().resnet18(settings, plan); },
+    .chooses_device = true,
 };
 
 const ModelCard resnet34{
@@ -51,6 +53,7 @@ const ModelCard resnet34{
     .summary = "ResNet-34, 21,282,122 parameters",
     .options = resnet_options,
     .make = [](const base::Settings& settings, const ModelPlan& plan) { return makers().resnet34(settings, plan); },
+    .chooses_device = true,
 };
 
 const ModelCard resnet50{
@@ -58,6 +61,7 @@ const ModelCard resnet50{
     .summary = "ResNet-50, 23,520,842 parameters",
     .options = resnet_options,
     .make = [](const base::Settings& settings, const ModelPlan& plan) { return makers().resnet50(settings, plan); },
+    .chooses_device = true,
 };
 
 const ModelCard gpt{
@@ -72,6 +76,7 @@ const ModelCard gpt{
                 {"context", "", "positions it can learn; the length of the data's samples if empty"},
                 {"vocabulary", "256", "different bytes; its embedding is also the head"}},
     .make = [](const base::Settings& settings, const ModelPlan& plan) { return makers().gpt(settings, plan); },
+    .chooses_device = true,
 };
 
 const ModelCard dlrm{
@@ -86,6 +91,7 @@ const ModelCard dlrm{
                 {"bottom", "64/32", "hidden layers between dense features and interaction"},
                 {"top", "64/32", "hidden layers between interaction and guess"}},
     .make = [](const base::Settings& settings, const ModelPlan& plan) { return makers().dlrm(settings, plan); },
+    .chooses_device = true,
 };
 
 }  // namespace

@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace ddl {
 
@@ -44,11 +46,12 @@ class Cycle : public Strategy, public Rounds {
     {
         names_ = model.gradient_names();
         ready_.emplace(names_.size());
-        model.announce_gradients([this](std::size_t tensor, std::span<float> gradient) {
+        const auto ready = [this](std::size_t tensor, std::span<float> gradient, std::function<void()> arrive) {
             const std::int64_t now = base::now_ns();
             instruments_.bucket_ready({instruments_.clock().step(), tensor}, now);
-            ready_->add({tensor, gradient, now});
-        });
+            ready_->add({tensor, gradient, now, std::move(arrive)});
+        };
+        model.announce_gradients(ready);
         exchanges_.go_round(this);
     }
 
@@ -71,11 +74,12 @@ class Cycle : public Strategy, public Rounds {
         if (broken_) return call_waits;
         try {
             std::uint64_t step = 0;
-            for (const auto& [tensor, gradient, since_ns] : ready_->take(step)) {
-                gradients_[names_[tensor]] = gradient;
-                negotiator_.ask({names_[tensor], static_cast<std::int64_t>(gradient.size())}, since_ns);
+            for (const ReadyGradients::Ready& ready : ready_->take(step)) {
+                const std::string& name = names_[ready.tensor];
+                gradients_[name] = ready;
+                negotiator_.ask({name, static_cast<std::int64_t>(ready.gradient.size())}, ready.since_ns);
             }
-            const std::vector<std::span<float>> agreed = negotiate(transport, call_waits);
+            const std::vector<std::span<float>> agreed = arrived(negotiate(transport, call_waits));
             fused_.average(transport, agreed, step);
             ready_->averaged(agreed.size());
             return negotiator_.call_waits_everywhere();
@@ -87,8 +91,8 @@ class Cycle : public Strategy, public Rounds {
     }
 
  private:
-    // The gradients that all ranks have ready, in the same order on all.
-    std::vector<std::span<float>> negotiate(Transport& transport, bool call_waits)
+    // Names of the gradients that all ranks have ready, in the same order on all.
+    std::vector<std::string> negotiate(Transport& transport, bool call_waits)
     {
         const otf2::Scope scope{instruments_.transport_thread(), negotiate_};
         const std::int64_t now = base::now_ns();
@@ -99,12 +103,23 @@ class Cycle : public Strategy, public Rounds {
         negotiator_.agree(bits);
         if (negotiator_.asks_coordinator()) ask_coordinator(transport, now);
         for (const Stalled& stalled : negotiator_.stalled(now)) base::warn(stall_warning(stalled, plan_.stall.count()));
-        std::vector<std::span<float>> agreed;
+        std::vector<std::string> agreed;
         for (const TensorResponse& response : negotiator_.take_agreed()) {
             if (!response.error.empty()) base::fail(response.error);
-            agreed.push_back(gradients_.at(response.tensor.name));
+            agreed.push_back(response.tensor.name);
         }
         return agreed;
+    }
+
+    std::vector<std::span<float>> arrived(const std::vector<std::string>& names)
+    {
+        std::vector<std::span<float>> gradients;
+        for (const std::string& name : names) {
+            ReadyGradients::Ready& ready = gradients_.at(name);
+            if (const std::function<void()> arrive = std::exchange(ready.arrive, {})) arrive();
+            gradients.push_back(ready.gradient);
+        }
+        return gradients;
     }
 
     void ask_coordinator(Transport& transport, std::int64_t now)
@@ -125,7 +140,7 @@ class Cycle : public Strategy, public Rounds {
     std::optional<ReadyGradients> ready_;  // from attach() on
 
     // Of the transport thread.
-    std::unordered_map<std::string, std::span<float>> gradients_;
+    std::unordered_map<std::string, ReadyGradients::Ready> gradients_;
     Negotiator negotiator_;
     FusedAverage fused_;
     otf2::RegionRef negotiate_;

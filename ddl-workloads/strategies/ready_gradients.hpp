@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -18,6 +19,7 @@ class ReadyGradients {
         std::size_t tensor = 0;
         std::span<float> gradient;
         std::int64_t since_ns = 0;
+        std::function<void()> arrive = {};  // to be called before the gradient is read, if any
     };
 
     // How many a step has.

@@ -16,6 +16,7 @@ class ShardedOptimizer : public Strategy {
 
     void attach(Model& model) override
     {
+        model_ = &model;
         shards_ = model.update_shard(exchanges_.rank(), exchanges_.size());
         overlap_.attach(model);
     }
@@ -26,11 +27,13 @@ class ShardedOptimizer : public Strategy {
     {
         clock.enter(Phase::wait_exchange);
         exchanges_.gather_shards(shards_).get();
+        model_->written({shards_});
     }
 
  private:
     BucketOverlap overlap_;
     ExchangeThread& exchanges_;
+    Model* model_ = nullptr;       // from attach() on
     std::span<std::byte> shards_;  // all parameters, by rank
 };
 

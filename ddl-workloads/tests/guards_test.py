@@ -3,6 +3,7 @@
 never been altered.
 
     guards_test.py BIN [all]     exit code 77: no python3-h5py, no mpirun, or ddl-train has no mlp
+    DEVICE=staged guards_test.py BIN     the same with --device staged
 
 Without `all` one case of each kind is tried.
 
@@ -43,7 +44,7 @@ def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off", of=IMA
     command = [str(word) for word in (
         "mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, BIN / "ddl-train", "--model", of[0],
         "--data", of[1], "--weight-decay", 0, "--trace", trace, "--json", "--strategy", strategy,
-        "--steps", steps, "--out", out, *words)]
+        "--steps", steps, "--out", out, "--device", os.environ.get("DEVICE", "cpu"), *words)]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)

@@ -2,6 +2,7 @@
 """A bit flips in one rank of a real training: what becomes of it on the other ranks follows from how SGD updates.
 
     live_alteration_test.py BIN     exit code 77: no python3-h5py, no mpirun, or ddl-train has no mlp
+    DEVICE=staged live_alteration_test.py BIN     the same with --device staged
 
 With gradients averaged over ranks and momentum m, a weight that one rank has altered by d stays d apart; a momentum
 altered by d ends at a weight -lr m d / (1 - m) apart. All else is equal to the bit: the ranks' gradients are the same
@@ -26,7 +27,8 @@ BIN = pathlib.Path(sys.argv[1])
 RATE, MOMENTUM, STEPS = 0.01, 0.9, 200
 BRIEF = 60  # steps of a training of which only is asked whether its ranks agree
 TRAIN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2", BIN / "ddl-train", "--model", "mlp", "--data",
-         "synthetic[samples=1600]", "--lr", RATE, "--momentum", MOMENTUM, "--weight-decay", 0, "--trace", "off", "--json"]
+         "synthetic[samples=1600]", "--lr", RATE, "--momentum", MOMENTUM, "--weight-decay", 0, "--trace", "off", "--json",
+         "--device", os.environ.get("DEVICE", "cpu")]
 
 
 def train(out, *words, code=0, steps=STEPS):

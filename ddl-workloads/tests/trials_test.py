@@ -3,6 +3,7 @@
 
     trials_test.py BIN [NUMBER]     a warm training of so many trials (100); exit code 77: no mpirun, or ddl-train has no
                                     mlp
+    DEVICE=staged trials_test.py BIN     the warm and the cold ones with --device staged
 
 The truth is by other hands: cold trainings that resume from checkpoints which noisegen alter has altered.
 """
@@ -21,7 +22,8 @@ BIN = pathlib.Path(sys.argv[1])
 LAST = int(sys.argv[2]) if len(sys.argv) > 2 else 100
 COLUMNS = "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed".split(",")
 STORED_COLUMNS = ["store", "detect", "rate", "reads"]
-TRAIN = ["--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600]", "--batch", 8, "--trace", "off", "--json"]
+TRAIN = ["--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600]", "--batch", 8, "--trace", "off", "--json",
+         "--device", os.environ.get("DEVICE", "cpu")]
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
 MOMENT, END = 20, 50

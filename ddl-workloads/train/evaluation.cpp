@@ -36,7 +36,9 @@ Guesses sum_over_ranks(const Guesses& mine, ExchangeThread& exchanges)
 std::optional<double> accuracy(Model& model, const Records& held_out, bool skip_corrupt, SkippedRecords& skipped,
                                ExchangeThread& exchanges, PhaseClock& clock)
 {
-    for (const std::span<std::byte> bytes : model.statistics()) exchanges.broadcast(bytes, 0).get();
+    const std::vector<std::span<std::byte>> statistics = model.statistics();
+    for (const std::span<std::byte> bytes : statistics) exchanges.broadcast(bytes, 0).get();
+    model.written(statistics);
     Guesses mine;
     for (std::int64_t first = 0; first < held_out.records(); first += exchanges.size() * batch) {
         const std::int64_t at = first + exchanges.rank() * batch;

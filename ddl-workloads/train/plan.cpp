@@ -99,6 +99,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     options.add_switch("list", list_all, "show all models, data sets, strategies, transports and guards, and end");
     const EndOptions ends{options, plan.ends};
     const PlacementOptions placement{options, plan.placement};
+    const DeviceOptions device{options, plan.device};
     const InputOptions input{options, plan.input};
     const CheckpointOptions checkpoint{options, plan.checkpoint};
     options.add(
@@ -135,6 +136,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     base::check_at_least(1, plan.accumulate, "--accumulate");
     ends.read();
     placement.read();
+    device.read();
     input.read();
     checkpoint.read();
     delays.read();

@@ -6,6 +6,7 @@
 #include "ddl-workloads/alteration/stored_weights.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/loading/input_options.hpp"
+#include "ddl-workloads/devices/device_plan.hpp"
 #include "ddl-workloads/guards/guard_options.hpp"
 #include "ddl-workloads/instruments/injected_delay.hpp"
 #include "ddl-workloads/instruments/recording_options.hpp"
@@ -37,6 +38,7 @@ struct TrainingPlan {
     std::uint64_t seed = 1;
 
     PlacementPlan placement;
+    DevicePlan device;
     InputPlan input;
     CheckpointPlan checkpoint;
     std::string resume;  // a directory, "auto", or empty

@@ -92,6 +92,9 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
     json["batch"] = plan.batch;
     json["accumulate"] = plan.accumulate;
     json["seed"] = plan.seed;
+    json["device"] = text(plan.device);
+    json["precision"] = text(plan.device.compute);
+    json["sync_phases"] = plan.device.sync_phases;
     json["threads"] = plan.placement.threads;
     json["cpus"] = plan.placement.cpus ? base::format_cpus(*plan.placement.cpus) : "";
     json["transport_cpus"] = plan.placement.transport_cpus ? base::format_cpus(*plan.placement.transport_cpus) : "";

@@ -303,6 +303,7 @@ nlohmann::ordered_json Training::result()
 {
     nlohmann::ordered_json mine = process_record(exchanges_.rank());
     mine["computing"] = model_->describe();
+    mine["gpu"] = gpu_;
     mine["checksum"] = checksum(model_->parameters());
     mine["skipped_records"] = skipped_.count();
     if (model_->loss()) mine["loss"] = *model_->loss();
@@ -355,6 +356,7 @@ void Training::write_record(const nlohmann::ordered_json& result)
     nlohmann::ordered_json record = started_;
     record["ranks"] = exchanges_.size();
     record["training"] = to_json(plan_);
+    record["training"]["gpu"] = gpu_;
     record["training"]["shape"] = to_json(data_.shape);
     record["training"]["steps_per_epoch"] = steps_per_epoch();
     record["training"]["input_past_page_cache"] = loader_->records().past_page_cache();

@@ -70,6 +70,7 @@ class Training {
     void claim();
     void describe_in_trace();
     void make_model(const ModelPlan& plan);
+    void name_gpus();
     void make_checkpointer();
     void make_loader(std::int64_t steps_done);
     std::unique_ptr<Loader> loader_from(const std::shared_ptr<const Records>& records, std::int64_t first_step);
@@ -146,6 +147,7 @@ class Training {
     bool ranks_agree_ = true;
     bool stopped_by_guard_ = false;  // rank 0
     SkippedRecords skipped_;
+    nlohmann::ordered_json gpu_;     // on which it computes; null: on none
     nlohmann::ordered_json trials_;  // rank 0: how they went; null: none
 };
 

@@ -6,6 +6,7 @@
 #include "base/system/launcher.hpp"
 #include "base/system/local_rank.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
+#include "ddl-workloads/devices/gpus.hpp"
 #include "ddl-workloads/train/resume.hpp"
 #include "ddl-workloads/train/training.hpp"
 #include "ddl-workloads/train/training_state.hpp"
@@ -34,6 +35,9 @@ bool goes_on_with(const std::vector<base::Trial>& trials, const std::filesystem:
 
 void Training::prepare_parts()
 {
+    const base::LocalRank local = base::local_rank();
+    DevicePlan device = plan_.device;
+    if (device.kind == DeviceKind::cuda) device.number = gpu_of_rank(device, local);
     if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !ranks_are_equal())
         base::fail_usage("--checkpoint-by rank0: with ",
                          strategy_card_.synchronous ? "--alter" : "--strategy " + plan_.strategy,
@@ -44,7 +48,6 @@ void Training::prepare_parts()
     earlier_ = as_rank0_found(earlier_, exchanges_);
     if (!earlier_.empty()) first_step_ = CheckpointReader{earlier_}.meta().step;
 
-    const base::LocalRank local = base::local_rank();
     control_.emplace(base::ControlFile::open(plan_.out, base::host_name()));
     named_.emplace(control_->page());
     base::ControlPage* const page = local.rank == 0 ? &control_->page() : nullptr;
@@ -67,11 +70,13 @@ void Training::prepare_parts()
                 .rank = exchanges_.rank(),
                 .local_rank = local.rank,
                 .threads = plan_.placement.threads,
+                .device = device,
                 .exchanges = &exchanges_,
                 .details = &instruments_->details()});
     if (instruments_->recorder().on())
         instruments_->recorder().property(base::property::computes_while_stopped,
                                           model_->computes_while_stopped() ? "yes" : "no");
+    name_gpus();
     inject_delays();
     make_alterer();
     make_store();
@@ -148,11 +153,16 @@ void Training::make_model(const ModelPlan& plan)
 {
     const base::PlugInText model = base::parse_plug_in(plan_.model);
     const ModelCard& card = models_.find(model.name);
+    if (plan.device.kind != DeviceKind::cpu && !card.chooses_device)
+        base::fail_usage("--device ", text(plan_.device), ": ", card.name, " computes without LibTorch, on the CPU",
+                         card.name == "emulated" ? "; emulated[device=cuda] keeps a GPU busy" : "");
     model_ = card.make(models_.settings(card, model.options), plan);
     if ((plan_.ends.until_loss || plan_.ends.until_accuracy) && !model_->learns())
         base::fail_usage(plan_.ends.until_loss ? "--until-loss: " : "--until-accuracy: ", plan_.model,
                          " does not learn");
-    for (const std::span<std::byte> bytes : model_->parameters()) exchanges_.broadcast(bytes, 0).get();
+    const std::vector<std::span<std::byte>> parameters = model_->parameters();
+    for (const std::span<std::byte> bytes : parameters) exchanges_.broadcast(bytes, 0).get();
+    model_->written(parameters);
     model_->accumulate(plan_.accumulate);
 
     const base::PlugInText strategy = base::parse_plug_in(plan_.strategy);
@@ -161,6 +171,15 @@ void Training::make_model(const ModelPlan& plan)
     if (!earlier_.empty())
         restore(earlier_, checkpoint_meta(plan_, exchanges_.size(), steps_per_epoch(), first_step_), *model_,
                 ranks_are_equal(), exchanges_.rank());
+}
+
+// Collective.
+void Training::name_gpus()
+{
+    gpu_ = gpu_record(model_->gpu());
+    const std::string mine =
+        gpu_.is_null() ? "" : base::join("the GPU ", gpu_["pci_id"].get<std::string>(), " of ", base::host_name());
+    for (const std::string& line : shared_gpus(exchanges_.gather(mine).get())) base::warn(line);
 }
 
 void Training::make_checkpointer()

@@ -160,6 +160,7 @@ DrawnAlteration put_nan(Model& model)
         if (tensor.path != path || tensor.type != ElementType::float32) continue;
         const std::uint64_t nan = base::nearest_bits(base::float32, std::numeric_limits<double>::quiet_NaN());
         base::store_bits(base::float32, nan, tensor.bytes.data());
+        model.restored();
         return {.path = path, .bits = {}, .index = "0"};
     }
     base::fail("a positive trial needs numbers of 32 bits in ", path);

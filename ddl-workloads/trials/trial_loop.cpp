@@ -118,6 +118,7 @@ std::optional<double> TrialLoop::guess()
     const std::optional<double> accuracy = parts_.accuracy();
     const std::vector<std::span<std::byte>> statistics = parts_.model.statistics();
     for (std::size_t i = 0; i < own.size(); ++i) std::copy(own[i].begin(), own[i].end(), statistics[i].begin());
+    parts_.model.written(statistics);
     return accuracy;
 }
 

@@ -43,6 +43,8 @@ WRONG = [  # ~ stands for a blank
     (2, "did you mean self?", "ddl-train --transport sefl --out NEW"),
     (2, "did you mean width?", "ddl-train --model resnet18[widht=3] --out NEW"),
     (2, "did you mean adamw?", "ddl-train --optimizer adam --out NEW"),
+    (2, "did you mean cuda?", "ddl-train --device cud --out NEW"),
+    (2, "goes with --device cuda", "ddl-train --sync-phases --out NEW"),
     (2, "did you mean --steps?", "ddl-train --step 3 --out NEW"),
     (2, "did you mean backward?", "ddl-train --delay 0:bakward:1ms --out NEW"),
     (2, "did you mean convert?", "ddl-data convrt digits"),

@@ -4,7 +4,8 @@
 //
 // The perceptrons are on every rank, as all other models are. The tables are divided: table t lives on rank t mod ranks
 // alone. So in forward the ranks exchange ids and the rows that were looked up, all to all, and in backward the rows'
-// gradients. A table learns by plain SGD, only in rows that were looked up, as in the authors' own program.
+// gradients. A table learns by plain SGD, only in rows that were looked up, as in the authors' own program. With a GPU
+// the tables stay in the host's memory, and so does looking up.
 //
 // With E features of a row, tables of r1, r2, ... rows, D dense features and P = pairs of the categories and the dense
 // features, parameters are those of the tables, E (r1 + r2 + ...), and of the perceptrons D > bottom > E and E + P >
@@ -38,6 +39,9 @@ struct TablesPlan {
     std::int64_t width = 16;
     std::uint64_t seed = 1;
     double learning_rate = 0.01;
+    // Rows' gradients are sent when backward is over: with a device they become ready on another thread than all
+    // others, so that ranks would not exchange in the same order.
+    bool send_after_backward = false;
 };
 
 // All embedding tables, of which this rank holds some.
@@ -80,7 +84,10 @@ class Tables : public OwnPart {
         found.set_requires_grad(true);
         const std::size_t number = lookups_.size();
         lookups_.push_back(std::move(lookup));
-        found.register_hook([this, number](const torch::Tensor& gradient) { send_back(lookups_[number], gradient); });
+        found.register_hook([this, number](const torch::Tensor& gradient) {
+            lookups_[number].sent = gradient.contiguous();
+            if (!plan_.send_after_backward) send_back(lookups_[number]);
+        });
         return found.index_select(0, place_);
     }
 
@@ -93,6 +100,8 @@ class Tables : public OwnPart {
 
     void finish_backward() override
     {
+        for (Lookup& lookup : lookups_)
+            if (lookup.sent.defined() && !lookup.gradients.defined()) send_back(lookup);
         for (Lookup& lookup : lookups_)
             if (lookup.sent_back.valid()) lookup.sent_back.get();
     }
@@ -198,10 +207,8 @@ class Tables : public OwnPart {
         return found.empty() ? torch::empty({0, plan_.width}) : torch::cat(found);
     }
 
-    // On the thread of backward.
-    void send_back(Lookup& lookup, const torch::Tensor& gradient)
+    void send_back(Lookup& lookup)
     {
-        lookup.sent = gradient.contiguous();
         lookup.gradients = torch::empty({sum(lookup.to_askers), plan_.width});
         lookup.sent_back = exchange(lookup.sent, lookup.from_owners, lookup.gradients, lookup.to_askers);
     }
@@ -254,7 +261,7 @@ class Dlrm : public Network {
 
     torch::Tensor forward(const Inputs& inputs) override
     {
-        const torch::Tensor rows = looked_up(inputs.tokens);
+        const torch::Tensor rows = looked_up(inputs.tokens.cpu()).to(inputs.images.device());
         const torch::Tensor features = from_dense(inputs.images);
         return clicked(interaction(features, rows));
     }
@@ -284,6 +291,7 @@ class Dlrm : public Network {
     torch::Tensor interaction(const torch::Tensor& features, const torch::Tensor& rows)
     {
         const ModuleScope scope{"interaction"};
+        if (pairs_.device() != features.device()) pairs_ = pairs_.to(features.device());
         const torch::Tensor vectors = torch::cat({features.unsqueeze(0), rows}).transpose(0, 1);
         const torch::Tensor products = torch::bmm(vectors, vectors.transpose(1, 2)).flatten(1);
         return torch::cat({features, products.index_select(1, pairs_)}, 1);
@@ -333,7 +341,8 @@ std::unique_ptr<Model> make_dlrm(const base::Settings& settings, const ModelPlan
     const DlrmPlan dlrm{.tables = {.rows = rows_of_tables(settings, plan.shape),
                                    .width = width,
                                    .seed = plan.seed,
-                                   .learning_rate = plan.optimizer.learning_rate},
+                                   .learning_rate = plan.optimizer.learning_rate,
+                                   .send_after_backward = plan.device.kind != DeviceKind::cpu},
                         .bottom = numbers(settings, "bottom"),
                         .top = numbers(settings, "top")};
     return torch_model([&] { return std::make_shared<Dlrm>(dlrm, plan.shape.dense, *plan.exchanges); }, plan);

@@ -65,6 +65,7 @@ class Attention : public nn::Module {
         // queries, keys and values: each samples x heads x positions x width of a head
         const std::vector<torch::Tensor> parts =
             input_->forward(x).view({samples, positions, 3, heads_, head_width}).permute({2, 0, 3, 1, 4}).unbind(0);
+        if (future_.device() != x.device()) future_ = future_.to(x.device());
         const torch::Tensor future = future_.narrow(0, 0, positions).narrow(1, 0, positions);
         const torch::Tensor scores =
             torch::matmul(parts[0] / std::sqrt(static_cast<double>(head_width)), parts[1].transpose(2, 3))

@@ -23,11 +23,12 @@ ParameterShards::ParameterShards(const std::vector<torch::Tensor>& parameters, i
     std::int64_t room = 0;
     for (const torch::Tensor& parameter : parameters) room += room_of(parameter);
     length_ = (room + shards - 1) / shards;
-    const std::int64_t begin = length_ * shard;
-    const std::int64_t end = begin + length_;
-    all_ = torch::zeros({length_ * shards});
-    mine_ = all_.narrow(0, begin, length_);
-    mine_.mutable_grad() = torch::zeros({length_});
+    begin_ = length_ * shard;
+    const std::int64_t end = begin_ + length_;
+    const torch::TensorOptions floats = torch::TensorOptions{torch::kFloat}.device(parameters.front().device());
+    all_ = torch::zeros({length_ * shards}, floats);
+    mine_ = mine_of(all_);
+    mine_.mutable_grad() = torch::zeros({length_}, floats);
 
     std::int64_t at = 0;
     for (const torch::Tensor& parameter : parameters) {
@@ -35,9 +36,9 @@ ParameterShards::ParameterShards(const std::vector<torch::Tensor>& parameters, i
         const torch::Tensor place = all_.narrow(0, at, count).view_as(parameter);
         place.copy_(parameter);
         parameter.set_data(place);
-        const std::int64_t from = std::max(at, begin);
+        const std::int64_t from = std::max(at, begin_);
         const std::int64_t to = std::min(at + count, end);
-        if (from < to) parts_.push_back({parameter, from - at, from - begin, to - from});
+        if (from < to) parts_.push_back({parameter, from - at, from - begin_, to - from});
         at += room_of(parameter);
     }
 }
@@ -66,22 +67,23 @@ std::vector<ShardPart> ParameterShards::parts_of(const std::vector<torch::Tensor
     return parts;
 }
 
-std::vector<std::span<float>> ParameterShards::gradients() const
+std::vector<torch::Tensor> ParameterShards::gradients() const
 {
-    std::vector<std::span<float>> all;
+    std::vector<torch::Tensor> all;
     for (const Part& part : parts_) {
         const torch::Tensor& gradient = part.parameter.grad();
         if (!gradient.is_contiguous()) base::fail("a gradient is not in one piece");
-        all.emplace_back(gradient.data_ptr<float>() + part.in_parameter, static_cast<std::size_t>(part.length));
+        all.push_back(gradient.view({-1}).narrow(0, part.in_parameter, part.length));
     }
     return all;
 }
 
 void ParameterShards::take_gradients()
 {
-    float* const shard = mine_.mutable_grad().data_ptr<float>();
-    const std::vector<std::span<float>> all = gradients();
-    for (std::size_t i = 0; i < all.size(); ++i) std::copy(all[i].begin(), all[i].end(), shard + parts_[i].in_shard);
+    const torch::NoGradGuard no_gradients;
+    const std::vector<torch::Tensor> all = gradients();
+    for (std::size_t i = 0; i < all.size(); ++i)
+        mine_.grad().narrow(0, parts_[i].in_shard, parts_[i].length).copy_(all[i]);
 }
 
 }  // namespace ddl

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace ddl {
@@ -24,8 +23,11 @@ class ParameterShards {
     // Which shards the gradients of these parameters belong to, if they lie one after the other.
     std::vector<ShardPart> parts_of(const std::vector<torch::Tensor>& parameters) const;
 
-    // What of the parameters' gradients belongs to this shard.
-    std::vector<std::span<float>> gradients() const;
+    // What of the parameters' gradients belongs to this shard: views of them, one row each.
+    std::vector<torch::Tensor> gradients() const;
+
+    // This shard of another tensor such as all().
+    torch::Tensor mine_of(const torch::Tensor& all) const { return all.narrow(0, begin_, length_); }
 
     // The shard's gradient becomes that.
     void take_gradients();
@@ -40,6 +42,7 @@ class ParameterShards {
     };
 
     std::int64_t length_;  // of a shard
+    std::int64_t begin_;   // of this one
     torch::Tensor all_;
     torch::Tensor mine_;
     std::vector<Part> parts_;

@@ -1,6 +1,7 @@
 #include "ddl-workloads/models/torch/reducer.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/models/torch/device/torch_device.hpp"
 #include "ddl-workloads/models/torch/parameter_shards.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
@@ -44,8 +45,10 @@ class TransportGroup : public c10d::ProcessGroup {
     {
         for (at::Tensor& tensor : tensors) {
             if (!tensor.is_contiguous()) base::fail("a tensor to broadcast is not in one piece");
-            const std::span<std::byte> bytes{static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+            const at::Tensor host = tensor.cpu();  // the same one if it is there already
+            const std::span<std::byte> bytes{static_cast<std::byte*>(host.data_ptr()), host.nbytes()};
             exchanges_.broadcast(bytes, static_cast<int>(options.rootRank)).get();
+            if (!host.is_same(tensor)) tensor.copy_(host);
         }
         return done(tensors);
     }
@@ -54,7 +57,7 @@ class TransportGroup : public c10d::ProcessGroup {
     c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions&) override
     {
         for (at::Tensor& tensor : tensors) {
-            const at::Tensor sums = tensor.to(at::kFloat).contiguous();
+            const at::Tensor sums = tensor.to(at::kCPU, at::kFloat).contiguous();
             const std::span<float> values{sums.data_ptr<float>(), static_cast<std::size_t>(sums.numel())};
             exchanges_.post([values](Transport& transport) { transport.sum(values); }).get();
             tensor.copy_(sums);
@@ -65,7 +68,10 @@ class TransportGroup : public c10d::ProcessGroup {
  private:
     static c10::intrusive_ptr<c10d::Work> done(const std::vector<at::Tensor>& tensors)
     {
-        auto future = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+        std::vector<c10::Device> devices;
+        for (const at::Tensor& tensor : tensors)
+            if (!tensor.is_cpu()) devices.push_back(tensor.device());
+        auto future = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()), devices);
         future->markCompleted(tensors);
         return c10d::Work::create_from_future(future);
     }
@@ -87,33 +93,79 @@ void collapse_into_huge_pages(std::span<float> memory)
 // Called by the reducer whenever a bucket is complete on this rank, on the thread of backward().
 class StartHook : public c10d::CommHookInterface {
  public:
-    StartHook(const ParameterShards* shards, StartExchange start) : shards_{shards}, start_{std::move(start)} {}
+    StartHook(const TorchDevice& device, ExchangeThread& exchanges, const ParameterShards* shards, StartExchange start)
+        : device_{device}, exchanges_{exchanges}, shards_{shards}, start_{std::move(start)}
+    {
+    }
 
     FuturePointer runHook(c10d::GradBucket& bucket) override
     {
         const at::Tensor& gradients = bucket.getBuffer();
-        auto averaged = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
-        Bucket ours{.index = bucket.getIndex(),
-                    .gradients = {gradients.data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
-                    .last = bucket.isLast()};
-        if (std::exchange(memory_[ours.index], ours.gradients.data()) != ours.gradients.data())
-            collapse_into_huge_pages(ours.gradients);
-        if (shards_ != nullptr) ours.parts = shards_->parts_of(bucket.getParameters());
-        start_(ours, [averaged, gradients](const std::exception_ptr& failure) {
-            if (failure)
-                averaged->setError(failure);
-            else
-                averaged->markCompleted(gradients);
-        });
+        const FuturePointer averaged = device_.future();
+        if (device_.is_apart())
+            start_by_way_of_host(bucket, gradients, averaged);
+        else
+            start_in_place(bucket, gradients, averaged);
         return averaged;
     }
 
     at::Tensor parseHookResult(const c10::IValue& result) override { return result.toTensor(); }
 
  private:
+    Bucket exchanged(const c10d::GradBucket& bucket, const at::Tensor& host) const
+    {
+        return {.index = bucket.getIndex(),
+                .gradients = {host.data_ptr<float>(), static_cast<std::size_t>(host.numel())},
+                .last = bucket.isLast(),
+                .parts = shards_ != nullptr ? shards_->parts_of(bucket.getParameters()) : std::vector<ShardPart>{}};
+    }
+
+    void start_in_place(const c10d::GradBucket& bucket, const at::Tensor& gradients, const FuturePointer& averaged)
+    {
+        const Bucket ours = exchanged(bucket, gradients);
+        if (std::exchange(memory_[ours.index], ours.gradients.data()) != ours.gradients.data())
+            collapse_into_huge_pages(ours.gradients);
+        start_(ours, [averaged, gradients](const std::exception_ptr& failure) {
+            if (failure)
+                averaged->setError(failure);
+            else
+                averaged->markCompleted(gradients);
+        });
+    }
+
+    // The transport thread waits for the copy to the host, exchanges that, and begins the copy back.
+    void start_by_way_of_host(const c10d::GradBucket& bucket, const at::Tensor& gradients,
+                              const FuturePointer& averaged)
+    {
+        at::Tensor& host = copies_[bucket.getIndex()];
+        if (!host.defined() || host.numel() != gradients.numel()) host = device_.host_memory(gradients);
+        const std::shared_ptr<Arrival> arrival = device_.to_host(gradients, host);
+        const auto lost = std::make_shared<std::exception_ptr>();
+        exchanges_.post([arrival, lost](Transport&) {
+            try {
+                arrival->wait();
+            } catch (...) {
+                *lost = std::current_exception();
+            }
+        });
+        if (bucket.isLast() && device_.plan().sync_phases) device_.finish();
+        start_(exchanged(bucket, host), [this, averaged, host, gradients, lost](const std::exception_ptr& failure) {
+            try {
+                if (failure) std::rethrow_exception(failure);
+                if (*lost) std::rethrow_exception(*lost);
+                device_.complete(averaged, host, gradients);
+            } catch (...) {
+                averaged->setError(std::current_exception());
+            }
+        });
+    }
+
+    const TorchDevice& device_;
+    ExchangeThread& exchanges_;
     const ParameterShards* shards_;
     StartExchange start_;
-    std::map<std::uint64_t, float*> memory_;  // of each bucket; another one after the reducer has cut new ones
+    std::map<std::uint64_t, float*> memory_;      // of each bucket; another one after the reducer has cut new ones
+    std::map<std::uint64_t, at::Tensor> copies_;  // .. or its place in the host's
 };
 
 // Buckets in the order in which backward will probably complete them: that of the parameters, backwards.
@@ -163,8 +215,8 @@ std::unique_ptr<Real> construct(const std::vector<torch::Tensor>& parameters, co
 
 class C10dReducer : public Reducer {
  public:
-    C10dReducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps, ExchangeThread& exchanges,
-                const ParameterShards* shards, StartExchange start)
+    C10dReducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps, const TorchDevice& device,
+                ExchangeThread& exchanges, const ParameterShards* shards, StartExchange start)
         : real_{construct<c10d::Reducer>(parameters, caps, c10::make_intrusive<TransportGroup>(exchanges))},
           logger_{std::make_shared<c10d::Logger>(real_)},
           learns_graph_{caps.static_graph}
@@ -172,7 +224,7 @@ class C10dReducer : public Reducer {
         real_->set_logger(logger_);
         logger_->set_construction_data_and_log("ddl-train", {}, -1, false, false, caps.static_graph);
         if (caps.static_graph) real_->set_static_graph();
-        real_->register_comm_hook(std::make_unique<StartHook>(shards, std::move(start)));
+        real_->register_comm_hook(std::make_unique<StartHook>(device, exchanges, shards, std::move(start)));
     }
 
     void before_forward() override
@@ -211,9 +263,10 @@ class C10dReducer : public Reducer {
 }  // namespace
 
 std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
-                                      ExchangeThread& exchanges, const ParameterShards* shards, StartExchange start)
+                                      const TorchDevice& device, ExchangeThread& exchanges,
+                                      const ParameterShards* shards, StartExchange start)
 {
-    return std::make_unique<C10dReducer>(parameters, caps, exchanges, shards, std::move(start));
+    return std::make_unique<C10dReducer>(parameters, caps, device, exchanges, shards, std::move(start));
 }
 
 }  // namespace ddl

@@ -12,6 +12,7 @@ namespace ddl {
 
 class ParameterShards;
 class ExchangeThread;
+class TorchDevice;
 
 class Reducer {
  public:
@@ -26,8 +27,10 @@ class Reducer {
     virtual nlohmann::ordered_json logged() = 0;
 };
 
-// Parameters must be equal on all ranks by now. Buckets of what lies in shards, if any, say whose it is.
+// Parameters must be equal on all ranks by now. Buckets of what lies in shards, if any, say whose it is. Buckets of a
+// device are exchanged in the host's memory, to which they are copied while backward goes on.
 std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
-                                      ExchangeThread& exchanges, const ParameterShards* shards, StartExchange start);
+                                      const TorchDevice& device, ExchangeThread& exchanges,
+                                      const ParameterShards* shards, StartExchange start);
 
 }  // namespace ddl

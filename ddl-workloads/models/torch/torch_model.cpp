@@ -1,9 +1,11 @@
 #include "ddl-workloads/models/torch/torch_model.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/models/torch/device/host_copies.hpp"
 #include "ddl-workloads/models/torch/operator_recorder.hpp"
 #include "ddl-workloads/models/torch/parameter_shards.hpp"
 #include "ddl-workloads/models/torch/reducer.hpp"
+#include "ddl-workloads/models/torch/torch_state.hpp"
 
 #include <nlohmann/json.hpp>
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
@@ -11,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -31,16 +32,11 @@ void limit_threads(int threads)
     if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
 }
 
-std::span<std::byte> bytes(const torch::Tensor& tensor)
+std::vector<std::span<float>> floats(const std::vector<std::span<std::byte>>& memory)
 {
-    if (!tensor.is_contiguous()) base::fail("a tensor of the model is not in one piece");
-    return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
-}
-
-std::vector<std::span<std::byte>> bytes(const std::vector<torch::Tensor>& tensors)
-{
-    std::vector<std::span<std::byte>> all;
-    for (const torch::Tensor& tensor : tensors) all.push_back(bytes(tensor));
+    std::vector<std::span<float>> all;
+    for (const std::span<std::byte> bytes : memory)
+        all.emplace_back(reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float));
     return all;
 }
 
@@ -49,80 +45,6 @@ template <class Number>
 torch::Tensor view(const std::vector<Number>& numbers, at::IntArrayRef shape)
 {
     return torch::from_blob(const_cast<Number*>(numbers.data()), shape, c10::CppTypeToScalarType<Number>::value);
-}
-
-ElementType element_type(const torch::Tensor& tensor)
-{
-    switch (tensor.scalar_type()) {
-        case torch::kFloat32:
-            return ElementType::float32;
-        case torch::kFloat64:
-            return ElementType::float64;
-        case torch::kInt32:
-            return ElementType::int32;
-        case torch::kInt64:
-            return ElementType::int64;
-        case torch::kUInt8:
-            return ElementType::uint8;
-        default:
-            base::fail("no checkpoint can hold a tensor of ", std::string{tensor.dtype().name()});
-    }
-}
-
-StateTensor state_tensor(std::string path, const torch::Tensor& tensor, Owner owner = Owner::any)
-{
-    return {.path = std::move(path),
-            .type = element_type(tensor),
-            .shape = tensor.sizes().vec(),
-            .bytes = bytes(tensor),
-            .owner = owner};
-}
-
-// Where an optimizer keeps what belongs to a parameter; the key is a text before LibTorch 2.1.
-template <class Map>
-std::unique_ptr<torch::optim::OptimizerParamState>& place_of(Map& all, const torch::Tensor& parameter)
-{
-    if constexpr (std::is_same_v<typename Map::key_type, std::string>)
-        return all[base::join(parameter.unsafeGetTensorImpl())];
-    else
-        return all[parameter.unsafeGetTensorImpl()];
-}
-
-template <class Kept>
-Kept& kept_of(torch::optim::Optimizer& optimizer, const torch::Tensor& parameter)
-{
-    auto& kept = place_of(optimizer.state(), parameter);
-    if (!kept) kept = std::make_unique<Kept>();  // as the optimizer itself would at its first step
-    return static_cast<Kept&>(*kept);
-}
-
-// In one piece, and zeros if the optimizer would make them at its first step.
-torch::Tensor whole(const torch::Tensor& kept, const torch::Tensor& parameter)
-{
-    return kept.defined() ? kept.contiguous() : torch::zeros_like(parameter, torch::MemoryFormat::Contiguous).detach();
-}
-
-void add_state_of_sgd(std::vector<StateTensor>& all, torch::optim::Optimizer& optimizer, const std::string& name,
-                      const torch::Tensor& parameter, Owner owner)
-{
-    auto& kept = kept_of<torch::optim::SGDParamState>(optimizer, parameter);
-    kept.momentum_buffer(whole(kept.momentum_buffer(), parameter));
-    all.push_back(state_tensor("optimizer/momentum/" + name, kept.momentum_buffer(), owner));
-}
-
-void add_state_of_adamw(std::vector<StateTensor>& all, torch::optim::Optimizer& optimizer, const std::string& name,
-                        const torch::Tensor& parameter, Owner owner)
-{
-    auto& kept = kept_of<torch::optim::AdamWParamState>(optimizer, parameter);
-    kept.exp_avg(whole(kept.exp_avg(), parameter));
-    kept.exp_avg_sq(whole(kept.exp_avg_sq(), parameter));
-    all.push_back(state_tensor("optimizer/exp_avg/" + name, kept.exp_avg(), owner));
-    all.push_back(state_tensor("optimizer/exp_avg_sq/" + name, kept.exp_avg_sq(), owner));
-    all.push_back({.path = "optimizer/step/" + name,
-                   .type = ElementType::int64,
-                   .shape = {},
-                   .bytes = std::as_writable_bytes(std::span{&kept.step(), 1}),
-                   .owner = owner});
 }
 
 std::unique_ptr<torch::optim::Optimizer> optimizer(const std::vector<torch::Tensor>& parameters,
@@ -137,8 +59,9 @@ std::unique_ptr<torch::optim::Optimizer> optimizer(const std::vector<torch::Tens
 
 class TorchModel : public Model {
  public:
-    TorchModel(std::shared_ptr<Network> network, const ModelPlan& plan)
+    TorchModel(std::shared_ptr<Network> network, const TorchDevice& device, const ModelPlan& plan)
         : shape_{plan.shape},
+          device_{device},
           network_{std::move(network)},
           parameters_{network_->parameters()},
           optimizer_plan_{plan.optimizer},
@@ -147,31 +70,38 @@ class TorchModel : public Model {
         if (plan.details != nullptr && plan.details->level() != DetailLevel::L0) operators_.emplace(*plan.details);
     }
 
-    std::vector<std::span<std::byte>> parameters() override { return bytes(parameters_); }
-    std::vector<std::span<std::byte>> statistics() override { return bytes(network_->buffers()); }
+    std::vector<std::span<std::byte>> parameters() override { return seen_parameters_.of(parameters_); }
+    std::vector<std::span<std::byte>> statistics() override { return seen_statistics_.of(network_->buffers()); }
+
+    void written(const std::vector<std::span<std::byte>>& memory) override
+    {
+        for (const HostCopies* seen : {&seen_parameters_, &seen_statistics_, &seen_shards_})
+            if (!memory.empty() && seen->gave(memory.front())) seen->put_back();
+    }
 
     std::vector<StateTensor> state() override
     {
-        std::vector<StateTensor> all;
+        GatheredState all;
         for (const auto& parameter : network_->named_parameters())
-            all.push_back(state_tensor("model/" + parameter.key(), parameter.value()));
+            all.add("model/" + parameter.key(), parameter.value());
         for (const auto& buffer : network_->named_buffers())
-            all.push_back(state_tensor("model/" + buffer.key(), buffer.value(), Owner::rank0));
+            all.add("model/" + buffer.key(), buffer.value(), Owner::rank0);
         if (OwnPart* const own = network_->own_part())
             for (std::size_t i = 0; const torch::Tensor& parameter : own->parameters())
-                all.push_back(state_tensor(base::join("model/own.", i++), parameter, Owner::each));
+                all.add(base::join("model/own.", i++), parameter, Owner::each);
         if (shards_)
-            add_optimizer_state(all, "shard", shards_->mine(), Owner::each);
+            add_optimizer_state(all, *optimizer_, optimizer_plan_, "shard", shards_->mine(), Owner::each);
         else
             for (const auto& parameter : network_->named_parameters())
-                add_optimizer_state(all, parameter.key(), parameter.value(), Owner::any);
+                add_optimizer_state(all, *optimizer_, optimizer_plan_, parameter.key(), parameter.value(), Owner::any);
         random_state_ = at::detail::getDefaultCPUGenerator().get_state();
-        all.push_back(state_tensor("meta/torch_random", random_state_, Owner::rank0));
-        return all;
+        all.add("meta/torch_random", random_state_, Owner::rank0);
+        return all.seen_by(seen_state_);
     }
 
     void restored() override
     {
+        seen_state_.put_back();
         at::Generator generator = at::detail::getDefaultCPUGenerator();
         generator.set_state(random_state_);
     }
@@ -187,12 +117,12 @@ class TorchModel : public Model {
     std::vector<std::span<std::byte>> own_parameters() override
     {
         OwnPart* const own = network_->own_part();
-        return own != nullptr ? bytes(own->parameters()) : std::vector<std::span<std::byte>>{};
+        return own != nullptr ? seen_own_.of(own->parameters()) : std::vector<std::span<std::byte>>{};
     }
 
     void exchange_in_buckets(const BucketCaps& caps, ExchangeThread& exchanges, StartExchange start) override
     {
-        reducer_ = make_reducer(parameters_, caps, exchanges, shards_ ? &*shards_ : nullptr, std::move(start));
+        reducer_ = make_reducer(parameters_, caps, device_, exchanges, shards_ ? &*shards_ : nullptr, std::move(start));
     }
 
     void announce_gradients(GradientReady ready) override
@@ -201,7 +131,7 @@ class TorchModel : public Model {
             // LibTorch itself keeps an accumulator no longer than a graph needs it.
             accumulators_.push_back(torch::autograd::impl::grad_accumulator(parameters_[i]));
             const auto tell = [this, i, ready](const auto& outputs, const auto&) {
-                if (is_last_pass()) ready(i, gradient(parameters_[i]));
+                if (is_last_pass()) announce(i, ready);
                 return outputs;
             };
             accumulators_.back()->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(tell));
@@ -213,9 +143,12 @@ class TorchModel : public Model {
     {
         for (const std::size_t i : tensors) {
             const auto altered = [this, i, alter](const torch::Tensor& gradient) {
-                torch::Tensor copy = gradient.clone(torch::MemoryFormat::Contiguous);
+                constexpr bool at_once = false;
+                constexpr bool anew = true;
+                const torch::Tensor copy =
+                    gradient.to(gradient.options().device(torch::kCPU), at_once, anew, torch::MemoryFormat::Contiguous);
                 if (is_last_pass()) alter(i, {copy.data_ptr<float>(), static_cast<std::size_t>(copy.numel())});
-                return copy;
+                return copy.to(gradient.device());
             };
             parameters_[i].register_hook(altered);
         }
@@ -225,7 +158,7 @@ class TorchModel : public Model {
     {
         shards_.emplace(parameters_, shard, shards);
         optimizer_ = optimizer({shards_->mine()}, optimizer_plan_);
-        return bytes(shards_->all());
+        return seen_shards_.of({shards_->all()}).front();
     }
 
     void accumulate(int passes) override { passes_ = passes; }
@@ -234,14 +167,16 @@ class TorchModel : public Model {
     {
         batch_ = std::move(batch);
         inputs_ = inputs_of(batch_);
+        finish_phase();
     }
 
     void forward() override
     {
         if (reducer_ && is_last_pass()) reducer_->before_forward();
-        const torch::Tensor scores = network_->forward(inputs_);
+        const torch::Tensor scores = scores_of(inputs_);
         loss_ = network_->loss(scores, network_->answers(inputs_));
-        loss_value_ = loss_.item<double>();
+        seen_loss_.see(loss_);
+        finish_phase();
     }
 
     void backward() override
@@ -252,29 +187,40 @@ class TorchModel : public Model {
         loss_.reset();
         if (OwnPart* const own = network_->own_part()) own->finish_backward();
         ++pass_;
+        finish_phase();
     }
 
     void update() override
     {
+        if (seen_gradients_.stands_for_device()) seen_gradients_.put_back();
         if (shards_) shards_->take_gradients();
         optimizer_->step();
+        if (shards_ && seen_shards_.stands_for_device())
+            device_.to_host(shards_->mine(), shards_->mine_of(seen_shards_.copy(0)))->wait();
+        seen_gradients_.forget();
+        seen_state_.forget();
         for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
         if (OwnPart* const own = network_->own_part()) own->update();
         pass_ = 0;
+        finish_phase();
     }
 
     std::vector<std::span<float>> gradients() override
     {
-        if (shards_) return shards_->gradients();
-        std::vector<std::span<float>> all;
-        for (const torch::Tensor& parameter : parameters_) all.push_back(gradient(parameter));
-        return all;
+        // Copies of a device's are made once a step: what was written into them shall stay.
+        if (seen_gradients_.stands_for_device()) return floats(seen_gradients_.all());
+        if (shards_) return floats(seen_gradients_.of(shards_->gradients()));
+        std::vector<torch::Tensor> all;
+        for (const torch::Tensor& parameter : parameters_) all.push_back(parameter.grad());
+        return floats(seen_gradients_.of(all));
     }
 
     std::vector<std::string> gradient_names() override { return network_->named_parameters().keys(); }
 
     bool learns() const override { return true; }
-    std::optional<double> loss() const override { return loss_value_; }
+    std::optional<double> loss() const override { return seen_loss_.value(); }
+    std::optional<int> gpu() const override { return device_.plan().number; }
+    bool computes_while_stopped() const override { return device_.plan().kind == DeviceKind::cuda; }
 
     std::int64_t count_correct(const Batch& batch) override
     {
@@ -282,7 +228,7 @@ class TorchModel : public Model {
         const torch::NoGradGuard no_gradients;
         const Inputs inputs = inputs_of(batch);
         network_->eval();
-        const torch::Tensor guesses = network_->guesses(network_->forward(inputs));
+        const torch::Tensor guesses = network_->guesses(scores_of(inputs));
         network_->train();
         return guesses.eq(network_->answers(inputs)).sum().item<std::int64_t>();
     }
@@ -291,6 +237,10 @@ class TorchModel : public Model {
     {
         nlohmann::ordered_json json;
         json["torch"] = TORCH_VERSION;
+        json["device"] = text(device_.plan());
+        json["precision"] = text(device_.plan().compute);
+        if (const std::optional<std::int64_t> peak = device_.peak_memory_bytes())
+            json["peak_device_memory_bytes"] = *peak;
         json["updated_parameters"] = shards_ ? shards_->parameter_count() : parameter_count();
         json["torch_threads"] = at::get_num_threads();
         if (openblas_get_num_threads != nullptr) json["openblas_threads"] = openblas_get_num_threads();
@@ -301,20 +251,24 @@ class TorchModel : public Model {
  private:
     bool is_last_pass() const { return pass_ + 1 == passes_; }
 
-    void add_optimizer_state(std::vector<StateTensor>& all, const std::string& name, const torch::Tensor& parameter,
-                             Owner owner)
+    void announce(std::size_t tensor, const GradientReady& ready)
     {
-        if (optimizer_plan_.name == "adamw")
-            add_state_of_adamw(all, *optimizer_, name, parameter, owner);
-        else if (optimizer_plan_.momentum != 0.0)
-            add_state_of_sgd(all, *optimizer_, name, parameter, owner);
+        const HostCopies::Begun begun = seen_gradients_.begin(tensor, parameters_[tensor].grad());
+        std::function<void()> arrive;
+        if (begun.arrival) arrive = [arrival = begun.arrival] { arrival->wait(); };
+        ready(tensor, floats({begun.bytes}).front(), std::move(arrive));
     }
 
-    static std::span<float> gradient(const torch::Tensor& parameter)
+    torch::Tensor scores_of(const Inputs& inputs)
     {
-        const torch::Tensor& gradient = parameter.grad();
-        if (!gradient.is_non_overlapping_and_dense()) base::fail("a gradient is not in one piece");
-        return {gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel())};
+        const Autocast autocast{device_};
+        const torch::Tensor scores = network_->forward(inputs);
+        return device_.plan().compute == Compute::bf16 ? scores.to(torch::kFloat) : scores;
+    }
+
+    void finish_phase() const
+    {
+        if (device_.plan().sync_phases) device_.finish();
     }
 
     Inputs inputs_of(const Batch& batch) const
@@ -322,20 +276,27 @@ class TorchModel : public Model {
         const std::int64_t samples = batch.samples;
         switch (shape_.kind) {
             case SampleShape::Kind::text:
-                return {.images = {}, .labels = {}, .tokens = view(batch.tokens, {samples, shape_.length + 1})};
+                return {.images = {}, .labels = {}, .tokens = there(batch.tokens, {samples, shape_.length + 1})};
             case SampleShape::Kind::clicks:
-                return {.images = view(batch.images, {samples, shape_.dense}),
-                        .labels = view(batch.labels, {samples}),
-                        .tokens = view(batch.tokens, {samples, shape_.categories})};
+                return {.images = there(batch.images, {samples, shape_.dense}),
+                        .labels = there(batch.labels, {samples}),
+                        .tokens = there(batch.tokens, {samples, shape_.categories})};
             case SampleShape::Kind::image:
                 break;
         }
-        return {.images = view(batch.images, {samples, shape_.channels, shape_.height, shape_.width}),
-                .labels = view(batch.labels, {samples}),
+        return {.images = there(batch.images, {samples, shape_.channels, shape_.height, shape_.width}),
+                .labels = there(batch.labels, {samples}),
                 .tokens = {}};
     }
 
+    template <class Number>
+    torch::Tensor there(const std::vector<Number>& numbers, at::IntArrayRef shape) const
+    {
+        return device_.moved(view(numbers, shape));
+    }
+
     SampleShape shape_;
+    TorchDevice device_;
     std::shared_ptr<Network> network_;
     std::vector<torch::Tensor> parameters_;
     OptimizerPlan optimizer_plan_;
@@ -351,7 +312,13 @@ class TorchModel : public Model {
     Batch batch_;
     Inputs inputs_;
     torch::Tensor loss_;
-    std::optional<double> loss_value_;
+    SeenLoss seen_loss_{device_};
+    HostCopies seen_parameters_{device_};
+    HostCopies seen_statistics_{device_};
+    HostCopies seen_own_{device_};
+    HostCopies seen_state_{device_};
+    HostCopies seen_shards_{device_};
+    HostCopies seen_gradients_{device_};
     std::optional<OperatorRecorder> operators_;
 };
 
@@ -368,8 +335,11 @@ std::unique_ptr<Model> torch_model(const std::function<std::shared_ptr<Network>(
 {
     limit_threads(plan.threads);
     c10::SetStackTraceFetcher([] { return std::string{}; });  // an error is one line, not thirty addresses
+    const TorchDevice device{plan.device};
     torch::manual_seed(plan.seed);
-    return std::make_unique<TorchModel>(build(), plan);
+    const std::shared_ptr<Network> network = build();  // the same numbers wherever it computes
+    if (!device.place().is_cpu()) network->to(device.place());
+    return std::make_unique<TorchModel>(network, device, plan);
 }
 
 }  // namespace ddl

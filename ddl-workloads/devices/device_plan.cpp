@@ -1,0 +1,63 @@
+#include "ddl-workloads/devices/device_plan.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
+
+#include <vector>
+
+namespace ddl {
+
+namespace {
+
+constexpr const char* numbered = "cuda:";
+constexpr std::size_t most_digits = 4;
+
+bool is_number(const std::string& text)
+{
+    return !text.empty() && text.size() <= most_digits && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+DevicePlan parse_device(const std::string& text)
+{
+    DevicePlan plan;
+    if (text == "cpu") return plan;
+    plan.kind = text == "staged" ? DeviceKind::staged : DeviceKind::cuda;
+    if (text == "staged" || text == "cuda") return plan;
+    const std::string number = text.starts_with(numbered) ? text.substr(std::string{numbered}.size()) : "";
+    const std::vector<std::string> known{"cpu", "cuda", "staged"};
+    if (!is_number(number))
+        base::fail_usage("--device ", text, " is none of cpu, cuda, cuda:NUMBER and staged",
+                         base::did_you_mean(text, known));
+    plan.number = base::parse<int>(number);
+    return plan;
+}
+
+DeviceOptions::DeviceOptions(base::Options& options, DevicePlan& plan) : plan_{plan}
+{
+    options.add("device", device_,
+                "where models of LibTorch compute: cpu; cuda, the GPU of the rank's place on its node; cuda:1; staged, "
+                "the CPU with all the copies that a GPU needs",
+                "DEVICE");
+    options.add_choice("precision", precision_, {"fp32", "tf32", "bf16"},
+                       "bf16: what gains from it is computed in 16 bits (autocast), parameters stay in 32; tf32: a GPU "
+                       "rounds what it multiplies");
+    options.add_switch("sync-phases", sync_phases_,
+                       "phases end when the device has done their work, and not when that is queued; costs time");
+}
+
+void DeviceOptions::read() const
+{
+    plan_ = parse_device(device_);
+    for (const Compute compute : {Compute::fp32, Compute::tf32, Compute::bf16})
+        if (precision_ == text(compute)) plan_.compute = compute;
+    plan_.sync_phases = sync_phases_;
+    if (plan_.compute == Compute::tf32 && plan_.kind != DeviceKind::cuda)
+        base::fail_usage("--precision tf32 goes with --device cuda: a CPU has no such products");
+    if (sync_phases_ && plan_.kind != DeviceKind::cuda)
+        base::fail_usage("--sync-phases goes with --device cuda: on the CPU no work is queued");
+}
+
+}  // namespace ddl

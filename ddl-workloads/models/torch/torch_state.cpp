@@ -1,0 +1,114 @@
+#include "ddl-workloads/models/torch/torch_state.hpp"
+
+#include "base/error.hpp"
+
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+ElementType element_type(const torch::Tensor& tensor)
+{
+    switch (tensor.scalar_type()) {
+        case torch::kFloat32:
+            return ElementType::float32;
+        case torch::kFloat64:
+            return ElementType::float64;
+        case torch::kInt32:
+            return ElementType::int32;
+        case torch::kInt64:
+            return ElementType::int64;
+        case torch::kUInt8:
+            return ElementType::uint8;
+        default:
+            base::fail("no checkpoint can hold a tensor of ", std::string{tensor.dtype().name()});
+    }
+}
+
+// Where an optimizer keeps what belongs to a parameter; the key is a text before LibTorch 2.1.
+template <class Map>
+std::unique_ptr<torch::optim::OptimizerParamState>& place_of(Map& all, const torch::Tensor& parameter)
+{
+    if constexpr (std::is_same_v<typename Map::key_type, std::string>)
+        return all[base::join(parameter.unsafeGetTensorImpl())];
+    else
+        return all[parameter.unsafeGetTensorImpl()];
+}
+
+template <class Kept>
+Kept& kept_of(torch::optim::Optimizer& optimizer, const torch::Tensor& parameter)
+{
+    auto& kept = place_of(optimizer.state(), parameter);
+    if (!kept) kept = std::make_unique<Kept>();  // as the optimizer itself would at its first step
+    return static_cast<Kept&>(*kept);
+}
+
+// In one piece, and zeros if the optimizer would make them at its first step.
+torch::Tensor whole(const torch::Tensor& kept, const torch::Tensor& parameter)
+{
+    return kept.defined() ? kept.contiguous() : torch::zeros_like(parameter, torch::MemoryFormat::Contiguous).detach();
+}
+
+void add_state_of_sgd(GatheredState& all, torch::optim::Optimizer& optimizer, const std::string& name,
+                      const torch::Tensor& parameter, Owner owner)
+{
+    auto& kept = kept_of<torch::optim::SGDParamState>(optimizer, parameter);
+    kept.momentum_buffer(whole(kept.momentum_buffer(), parameter));
+    all.add("optimizer/momentum/" + name, kept.momentum_buffer(), owner);
+}
+
+void add_state_of_adamw(GatheredState& all, torch::optim::Optimizer& optimizer, const std::string& name,
+                        const torch::Tensor& parameter, Owner owner)
+{
+    auto& kept = kept_of<torch::optim::AdamWParamState>(optimizer, parameter);
+    kept.exp_avg(whole(kept.exp_avg(), parameter));
+    kept.exp_avg_sq(whole(kept.exp_avg_sq(), parameter));
+    all.add("optimizer/exp_avg/" + name, kept.exp_avg(), owner);
+    all.add("optimizer/exp_avg_sq/" + name, kept.exp_avg_sq(), owner);
+    all.add_number("optimizer/step/" + name, kept.step(), owner);
+}
+
+}  // namespace
+
+void GatheredState::add(std::string path, const torch::Tensor& tensor, Owner owner)
+{
+    if (!tensor.is_contiguous()) base::fail("a tensor of the model is not in one piece");
+    places_.push_back(all_.size());
+    tensors_.push_back(tensor);
+    all_.push_back({.path = std::move(path),
+                    .type = element_type(tensor),
+                    .shape = tensor.sizes().vec(),
+                    .bytes = {},
+                    .owner = owner});
+}
+
+void GatheredState::add_number(std::string path, std::int64_t& number, Owner owner)
+{
+    all_.push_back({.path = std::move(path),
+                    .type = ElementType::int64,
+                    .shape = {},
+                    .bytes = std::as_writable_bytes(std::span{&number, 1}),
+                    .owner = owner});
+}
+
+std::vector<StateTensor> GatheredState::seen_by(HostCopies& copies)
+{
+    const std::vector<std::span<std::byte>>& bytes = copies.of(tensors_);
+    for (std::size_t i = 0; i < places_.size(); ++i) all_[places_[i]].bytes = bytes[i];
+    return std::move(all_);
+}
+
+void add_optimizer_state(GatheredState& all, torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,
+                         const std::string& name, const torch::Tensor& parameter, Owner owner)
+{
+    if (plan.name == "adamw")
+        add_state_of_adamw(all, optimizer, name, parameter, owner);
+    else if (plan.momentum != 0.0)
+        add_state_of_sgd(all, optimizer, name, parameter, owner);
+}
+
+}  // namespace ddl

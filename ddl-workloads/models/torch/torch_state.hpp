@@ -1,0 +1,34 @@
+// The state of a network and its optimizer, as checkpoints name it.
+#pragma once
+
+#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/models/torch/device/host_copies.hpp"
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+// State as it is gathered. Where tensors are seen is known once all of them are.
+class GatheredState {
+ public:
+    // Throws Error for a tensor that is not in one piece, or of numbers that no checkpoint holds.
+    void add(std::string path, const torch::Tensor& tensor, Owner owner = Owner::any);
+    void add_number(std::string path, std::int64_t& number, Owner owner);
+
+    std::vector<StateTensor> seen_by(HostCopies& copies);
+
+ private:
+    std::vector<StateTensor> all_;
+    std::vector<torch::Tensor> tensors_;
+    std::vector<std::size_t> places_;  // of the tensors, in all_
+};
+
+// What the optimizer remembers of a parameter; zeros if it would make them at its first step.
+void add_optimizer_state(GatheredState& all, torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,
+                         const std::string& name, const torch::Tensor& parameter, Owner owner);
+
+}  // namespace ddl

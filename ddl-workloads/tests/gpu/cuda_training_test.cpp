@@ -1,0 +1,187 @@
+// Models of LibTorch on a GPU: they learn as on the CPU, with every strategy, and their records say where they
+// computed.
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Trains in processes of its own, or says why this cannot be done here.
+class OnGpu {
+ public:
+    std::optional<nlohmann::json> train(Words words, const std::string& device, int ranks = 1)
+    {
+        last_ = scratch_ / std::to_string(number_++);
+        words.insert(words.begin(),
+                     {CROSSTALK_BIN "/ddl-train", "--json", "--out", last_.string(), "--device", device});
+        words.insert(words.end(), {"--transport", ranks == 1 ? "self" : "gloo"});
+        const testing::Outcome outcome = testing::run(ranks == 1 ? words : as_torchrun_does(ranks, words));
+        err_ = outcome.err;
+        INFO(outcome.err);
+        if (outcome.status == 77 || outcome.err.find("no transport 'gloo'") != std::string::npos ||
+            outcome.err.find("no model") != std::string::npos) {
+            CHECK(outcome.err.starts_with("ddl-train: "));
+            testing::skip(outcome.err.substr(0, outcome.err.find('\n')));
+            return std::nullopt;
+        }
+        REQUIRE(outcome.status == 0);
+        return nlohmann::json::parse(outcome.out.substr(outcome.out.find('{')));
+    }
+
+    nlohmann::json record() const { return nlohmann::json::parse(base::read_whole(last_ / "train/run.json")); }
+    const std::filesystem::path& last() const { return last_; }
+    const std::string& err() const { return err_; }
+
+    // Mean over the steps but the first ones.
+    double mean_ms(const char* column) const
+    {
+        const base::CsvTable rows{last_ / "train/steps.csv"};
+        double sum = 0.0;
+        for (std::size_t row = rows.rows() / 2; row < rows.rows(); ++row)
+            sum += static_cast<double>(rows.get<std::int64_t>(row, column)) / 1e6;
+        return sum / static_cast<double>(rows.rows() - rows.rows() / 2);
+    }
+
+ private:
+    // The other ranks beside the first, which says the result.
+    static Words as_torchrun_does(int ranks, const Words& words)
+    {
+        const std::string count = std::to_string(ranks);
+        const std::string script = "export WORLD_SIZE=" + count + " LOCAL_WORLD_SIZE=" + count +
+                                   "; for rank in $(seq " + std::to_string(ranks - 1) +
+                                   "); do RANK=$rank LOCAL_RANK=$rank \"$@\" >&2 & done; "
+                                   "RANK=0 LOCAL_RANK=0 \"$@\"; status=$?; wait; exit $status";
+        Words all{"bash", "-c", script, "ranks"};
+        all.insert(all.end(), words.begin(), words.end());
+        return all;
+    }
+
+    testing::Scratch scratch_;
+    std::filesystem::path last_;
+    std::string err_;
+    int number_ = 0;
+};
+
+const Words twenty{"--data", "synthetic[samples=800]", "--steps", "20", "--trace", "off", "--seed", "3"};
+
+Words of(const std::string& model, const Words& more = {})
+{
+    Words words = twenty;
+    words.insert(words.end(), {"--model", model});
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("models lose on a GPU what they lose on the CPU")
+{
+    OnGpu trainings;
+    for (const std::string model : {"mlp", "resnet18[width=16]", "resnet50[width=8]"}) {
+        CAPTURE(model);
+        const auto gpu = trainings.train(of(model), "cuda");
+        if (!gpu) return;
+        const auto cpu = trainings.train(of(model), "cpu");
+        CHECK(gpu->at("loss").get<double>() == doctest::Approx(cpu->at("loss").get<double>()).epsilon(1e-3));
+        CHECK(gpu->at("accuracy").get<double>() == doctest::Approx(cpu->at("accuracy").get<double>()).epsilon(0.05));
+    }
+}
+
+TEST_CASE("a model with tables in the host's memory loses on a GPU what it loses on the CPU")
+{
+    OnGpu trainings;
+    Words dlrm = of("dlrm", {"--strategy", "ddp"});
+    dlrm[1] = "clicks[samples=800]";
+    const auto gpu = trainings.train(dlrm, "cuda");
+    if (!gpu) return;
+    const auto cpu = trainings.train(dlrm, "cpu");
+    CHECK(gpu->at("loss").get<double>() == doctest::Approx(cpu->at("loss").get<double>()).epsilon(1e-3));
+}
+
+TEST_CASE("every strategy loses the same on a GPU, and nothing is left of it in the host's memory alone")
+{
+    OnGpu trainings;
+    std::optional<double> first;
+    for (const std::string strategy : {"none", "naive", "ddp", "ddp[first=64KiB,cap=256KiB]", "ddp[view=no]",
+                                       "ddp[static_graph=yes]", "cycle", "zero1", "zero1[view=no]"}) {
+        CAPTURE(strategy);
+        const auto result =
+            trainings.train(of("resnet18[width=16]", {"--strategy", strategy, "--accumulate", "2"}), "cuda");
+        if (!result) return;
+        const auto loss = result->at("loss").get<double>();
+        if (!first) first = loss;
+        CHECK(std::isfinite(loss));
+        CHECK(loss == doctest::Approx(*first).epsilon(1e-3));
+    }
+}
+
+TEST_CASE("the record says which GPU it was, as nvidia-smi names it")
+{
+    OnGpu trainings;
+    if (!trainings.train(of("mlp"), "cuda:0")) return;
+    const nlohmann::json record = trainings.record();
+    const nlohmann::json& gpu = record["training"]["gpu"];
+    CHECK(gpu["number"] == 0);
+    CHECK(std::filesystem::exists("/sys/bus/pci/devices/" + gpu["pci_id"].get<std::string>()));
+    CHECK(gpu["memory_bytes"].get<std::int64_t>() > std::int64_t{1} << 30);
+    const nlohmann::json& computing = record["result"]["each_rank"][0]["computing"];
+    CHECK(computing["device"] == "cuda:0");
+    if (computing.contains("peak_device_memory_bytes"))
+        CHECK(computing["peak_device_memory_bytes"].get<std::int64_t>() > 1'000'000);
+}
+
+TEST_CASE("a training on a GPU resumes about where it was")
+{
+    OnGpu trainings;
+    const auto whole = trainings.train(of("resnet18[width=16]"), "cuda");
+    if (!whole) return;
+    Words part = of("resnet18[width=16]", {"--checkpoint-every", "12"});
+    part[3] = "12";
+    trainings.train(part, "cuda");
+    const Words rest = of("resnet18[width=16]", {"--resume", trainings.last().string()});
+    const auto resumed = trainings.train(rest, "cuda");
+    REQUIRE(resumed);
+    CHECK(resumed->at("loss").get<double>() == doctest::Approx(whole->at("loss").get<double>()).epsilon(1e-2));
+}
+
+TEST_CASE("two ranks on the same GPU end with the same parameters and are said to share it")
+{
+    for (const std::string strategy : {"ddp", "cycle", "zero1", "naive"}) {
+        CAPTURE(strategy);
+        OnGpu trainings;
+        const auto result = trainings.train(of("resnet18[width=16]", {"--strategy", strategy}), "cuda:0", 2);
+        if (!result) return;
+        CHECK(result->at("ranks_agree") == true);
+        CHECK(trainings.err().find("ranks 0, 1 share the GPU ") != std::string::npos);
+    }
+}
+
+TEST_CASE("phases hold the GPU's time if they are asked to")
+{
+    OnGpu trainings;
+    const Words large = of("resnet50", {"--batch", "64", "--sync-phases"});
+    if (!trainings.train(large, "cuda")) return;
+    CHECK(trainings.mean_ms("backward_ns") > trainings.mean_ms("forward_ns"));
+    CHECK(trainings.mean_ms("wait_exchange_ns") < trainings.mean_ms("backward_ns"));
+}
+
+TEST_CASE("16 bits lose about what 32 bits lose on a GPU")
+{
+    OnGpu trainings;
+    const auto half = trainings.train(of("resnet18[width=16]", {"--precision", "bf16"}), "cuda");
+    if (!half) return;
+    const auto full = trainings.train(of("resnet18[width=16]"), "cuda");
+    CHECK(half->at("loss").get<double>() == doctest::Approx(full->at("loss").get<double>()).epsilon(0.1));
+}
