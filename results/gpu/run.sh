@@ -28,11 +28,13 @@ why() { # the line that the summary shows
 lacks() { ! command -v "$1" >/dev/null; }
 
 # ------------------------------------------------------------------------------------------------ stages
-stages=(needs packages build tests quickstart bench designed emulated)
+stages=(needs packages build tests train quickstart bench designed real emulated)
 declare -A about=(
     [needs]="what the machine has" [packages]="unpacks what fetch.sh packed" [build]="configures and builds the programs"
-    [tests]="tests labelled gpu" [quickstart]="the quickstart, on CUDA" [bench]="what tracing costs a step"
+    [tests]="tests labelled gpu" [train]="models and strategies with --device cuda, and on the CPU"
+    [quickstart]="the quickstart, on CUDA" [bench]="what tracing costs a step"
     [designed]="150 s beside memory.stream, gpu.copy, io.write and controls"
+    [real]="the same beside ResNet-50 with --device cuda"
     [emulated]="emulated[device=cuda] against emulated, in turns"
 )
 
@@ -106,15 +108,66 @@ stage_tests() {
     why "$(grep -m 1 'tests passed' "$work/ctest.txt")$(grep -c 'Skipped' "$work/ctest.txt" | sed 's/^/, lines of skipped ones: /')"
 }
 
+# train_row DEVICE PRECISION STRATEGY DATA MODEL: a training of 100 steps, as a row of train.csv.
+train_row() {
+    local status=0
+    rm -rf "$work/train"
+    ddl-train --model "$5" --data "$4" --strategy "$3" --device "$1" --precision "$2" --batch 32 --steps 100 \
+        --transport self --trace off --json --out "$work/train" >"$work/train.json" || status=$?
+    ((status == 0)) || { why "ddl-train --device $1 --model $5 --strategy $3 ends with $status"; return 1; }
+    python3 - "$work" "$@" <<'CODE' | tee -a "$results/train.csv"
+import csv, json, pathlib, sys
+work, (device, precision, strategy, _, model) = pathlib.Path(sys.argv[1]), sys.argv[2:]
+result = json.loads((work / "train.json").read_text().splitlines()[-1])
+record = work / "train/train/run.json"
+rank = json.loads(record.read_text())["result"]["each_rank"][0]["computing"] if record.exists() else {}
+csv.writer(sys.stdout, lineterminator="\n").writerow([
+    model, strategy, device, precision, result["mean_step_ms"], result.get("loss"), rank.get("peak_device_memory_bytes")])
+CODE
+}
+
+# Rows of the same model and precision lose about the same, whatever device and strategy: a hundred steps make rounding
+# large. The tests compare twenty.
+same_losses() {
+    python3 - "$results/train.csv" <<'CODE'
+import csv, sys
+first = {}
+for row in csv.DictReader(open(sys.argv[1])):
+    if row["loss"]:
+        loss = float(row["loss"])
+        apart = abs(loss - first.setdefault((row["model"], row["precision"]), loss))
+        if not apart <= 0.1 * abs(loss) + 0.05:
+            sys.exit(f"{row['model']} {row['strategy']} on {row['device']} loses {loss}, {apart} apart from the first row of its model")
+CODE
+}
+
+stage_train() {
+    needs_program ddl-train || return
+    grep -q resnet18 <<<"$(ddl-train --list)" || { why "ddl-train was built without LibTorch"; return "$skipped"; }
+    local text="text[path=$root/docs/statistics.md,length=128]" model data strategy apart
+    echo model,strategy,device,precision,mean_step_ms,loss,peak_device_memory_bytes >"$results/train.csv"
+    for model in mlp 'resnet18[width=16]' resnet18 resnet50 gpt 'gpt[size=micro]'; do
+        data=synthetic
+        [[ $model != gpt* ]] || data=$text
+        for strategy in none naive ddp cycle zero1; do
+            train_row cuda fp32 "$strategy" "$data" "$model" || return
+        done
+        train_row cuda bf16 ddp "$data" "$model" || return
+    done
+    for model in mlp 'resnet18[width=16]'; do train_row cpu fp32 ddp synthetic "$model" || return; done
+    apart=$(same_losses 2>&1) || { why "$apart"; return 1; }
+    why "rows: $(($(wc -l <"$results/train.csv") - 1)), in train.csv"
+}
+
 model_on_gpu='emulated[device=cuda,compute=20ms,gradients=1MiB]'
 
-# beside NAME DURATION SCHEDULE MODEL: a run of that name, whose tables go to the results.
+# beside NAME DURATION SCHEDULE MODEL [OPTION...]: a run of that name, whose tables go to the results.
 beside() {
     needs_program ddl-train && needs_program crosstalk || return
     local run=$work/$1 status=0
     rm -rf "$run"
     crosstalk run --out "$run" --duration "$2" --budget 5% --schedule "$3" -- \
-        ddl-train --model "$4" --data synthetic --transport self || status=$?
+        ddl-train --model "$4" --data synthetic --transport self "${@:5}" || status=$?
     [[ -f $run/report/verdicts.csv ]] || { why "no report: crosstalk run ended with $status"; return 1; }
     cp "$run/report/verdicts.csv" "$results/$1-verdicts.csv"
     cp "$run/report/effects_step.csv" "$results/$1-effects_step.csv"
@@ -135,9 +188,16 @@ stage_bench() {
     cp "$work/build/bench-quick.csv" "$results/bench.csv" && why "rows: $(($(wc -l <"$results/bench.csv") - 1))"
 }
 
+controlled='rotation(memory.stream, gpu.copy, io.write, placebo, control.delay, control.sham; slot=auto)'
+
 stage_designed() {
-    beside designed 150s \
-        'rotation(memory.stream, gpu.copy, io.write, placebo, control.delay, control.sham; slot=auto)' "$model_on_gpu"
+    beside designed 150s "$controlled" "$model_on_gpu"
+}
+
+stage_real() {
+    needs_program ddl-train || return
+    grep -q resnet50 <<<"$(ddl-train --list)" || { why "ddl-train was built without LibTorch"; return "$skipped"; }
+    beside real 150s "$controlled" resnet50 --device cuda --batch 64
 }
 
 stage_emulated() {
