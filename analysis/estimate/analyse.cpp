@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace analysis {
 
@@ -134,6 +135,31 @@ std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Exposures& 
     return rates;
 }
 
+// What the step costs by all of its steps, and by all but outliers. The estimate is one of both, by a cut that a single
+// step can cross.
+void add_both_ways(const DesignedRun& run, const Measures& job, Analysis& result)
+{
+    const Outliers& outliers = result.outliers;
+    std::vector<Effect> estimate;
+    for (const Effect& effect : result.effects)
+        if (effect.phase == "step") estimate.push_back(effect);
+    std::vector<Effect> other = estimate;
+    if (outliers.count() > 0) {
+        base::LongColumn<int> block = used_blocks(result.exposures, true);
+        for (std::size_t i = 0; i < block.size(); ++i)
+            if (outliers.slow[i] && !outliers.set_aside) block[i] = -1;
+        const Series series{all_ranks, &result.exposures.job, job.only(1), {"step"}};
+        const Fit fitted = fit(result.exposures.job, block, series.measures, run.plan);
+        if (fitted.blocks.size() < 2) return;
+        other = effects(series, block, fitted, run.plan, {.count = 0});
+    }
+    for (auto [way, with] : {std::pair{&estimate, !outliers.set_aside}, {&other, outliers.set_aside}})
+        for (Effect& effect : *way) {
+            effect.phase = with ? step_with_outliers : step_without_outliers;
+            result.extra_effects.push_back(std::move(effect));
+        }
+}
+
 // Of a rank's step its parts and its own work, region by region. They get no p-values: an interval says if they are
 // there.
 void add_work_effects(const DesignedRun& run, std::size_t rank, const base::LongColumn<int>& block, Analysis& result)
@@ -197,6 +223,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         (extra ? result.extra_effects : result.effects).push_back(std::move(effect));
     }
     for (Effect& effect : median_effects(series, block, run.plan)) result.extra_effects.push_back(std::move(effect));
+    add_both_ways(run, job, result);
     result.blocks = static_cast<int>(job_fit.blocks.size());
     result.dropped_blocks = job_fit.dropped;
     result.quiet_step_ms = job_fit.quiet_step_ms();

@@ -37,12 +37,15 @@ struct Analysis {
     std::vector<Effect> effects;             // step and phases, job first, then each rank; p_holm set
     std::vector<Effect> part_effects;        // of the parts of each rank's step; `phase` is one of part_names
     std::vector<Effect> own_effects;         // of own work of each rank; `phase` is one of Work::regions
-    std::vector<Effect> extra_effects;       // of the extra measures, and of the median step; job only
+    std::vector<Effect> extra_effects;       // of the extra measures, of the median step and of the next two; job only
     std::vector<Effect> gpu_effects;         // of the measures of GPUs; job only
     std::vector<OutlierRate> outlier_rates;  // quiet first
     std::map<LeftOut, std::size_t> counts;   // steps by why they were left out; LeftOut::no: used
     double covered_share = 0.0;              // of the training's time after warm-up, on the rank with the least
 };
+
+inline constexpr const char* step_with_outliers = "step with outliers";
+inline constexpr const char* step_without_outliers = "step without outliers";
 
 // Throws Error if the run allows no estimate: no step covered, or fewer than two complete blocks.
 Analysis analyse(const DesignedRun& run, const Rules& rules);

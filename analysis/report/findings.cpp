@@ -7,6 +7,7 @@
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
 #include "analysis/report/waits.hpp"
+#include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -148,6 +149,20 @@ NoiseTable effects_by_rank(const Report& report)
     return table;
 }
 
+// Empty where the effect with outliers and that without are the same against the budget.
+std::string where_outliers_decide(const Report& report, const OutlierRate& rate)
+{
+    const auto percent_of = [&](const char* measure) {
+        const Effect* effect = find(report.analysis.extra_effects, rate.factor, rate.level, Kind::alone, measure);
+        return effect == nullptr ? 0.0 : effect->percent.value;
+    };
+    const double with = percent_of(step_with_outliers);
+    const double without = percent_of(step_without_outliers);
+    if (std::abs(with - without) <= report.verdict.budget_percent) return "";
+    return join(" With outliers ", base::factor_name(rate.factor, rate.level), " costs ", signed_percent(with),
+                ", without them ", signed_percent(without), ".");
+}
+
 NoiseTable outliers(const Report& report)
 {
     NoiseTable table{
@@ -168,6 +183,7 @@ NoiseTable outliers(const Report& report)
                                {fixed(rate.percent_of_time, 2) + " %", ""},
                                {rate.factor == "quiet" ? "" : p_value(rate.p), ""},
                                {effect, ""}}});
+        table.note += where_outliers_decide(report, rate);
     }
     return table;
 }

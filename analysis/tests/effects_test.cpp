@@ -186,6 +186,33 @@ TEST_CASE("too many slow steps under one noise are an effect and stay in the est
     CHECK(step_effect(result, "f1").percent.value > 8.0);
 }
 
+TEST_CASE("effects with outliers and without say what rests on the share at which they are set aside")
+{
+    const auto with_slow_steps = [](int how_many) {
+        analysis::DesignedRun run = simulated(exact(), 1);
+        analysis::RankSteps& rank = run.steps.ranks.front();
+        for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
+            if (analysis::exposure(rank.begin_ns[i], rank.end_ns[i], run.slots.front(), "f1") == 1.0 && --how_many >= 0)
+                rank.end_ns[i] += 50'000'000;
+        return analysis::analyse(run, {.draws = {.count = 0}});
+    };
+    const auto percent = [](const analysis::Analysis& result, const char* measure) {
+        return analysis::find(result.extra_effects, "f1", "", Kind::alone, measure)->percent.value;
+    };
+    int most = 0;  // that are set aside
+    while (with_slow_steps(most + 1).outliers.set_aside) ++most;
+    const analysis::Analysis below = with_slow_steps(most);
+    const analysis::Analysis above = with_slow_steps(most + 1);
+    MESSAGE("one slow step more: from ", step_effect(below, "f1").percent.value, " to ",
+            step_effect(above, "f1").percent.value, " %");
+    CHECK(step_effect(below, "f1").percent.value == percent(below, analysis::step_without_outliers));
+    CHECK(step_effect(above, "f1").percent.value == percent(above, analysis::step_with_outliers));
+    CHECK(step_effect(above, "f1").percent.value - step_effect(below, "f1").percent.value > 2.0);
+    CHECK(percent(above, analysis::step_with_outliers) - percent(below, analysis::step_with_outliers) < 0.5);
+    CHECK(percent(below, analysis::step_without_outliers) == doctest::Approx(3.0).epsilon(0.01));
+    CHECK(percent(above, analysis::step_without_outliers) == doctest::Approx(3.0).epsilon(0.01));
+}
+
 TEST_CASE("a strong effect is no outlier")
 {
     const analysis::Analysis result = analysis::analyse(
