@@ -6,8 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-
 namespace base {
 
 namespace fs = std::filesystem;
@@ -43,11 +41,6 @@ std::vector<Injection> injections_of_ours(const fs::path& record)
 }
 
 }  // namespace
-
-std::string without_leading_slash(const std::string& path)
-{
-    return path.substr(std::min(path.find_first_not_of('/'), path.size()));
-}
 
 std::uint64_t index_in(const Injection& one, std::span<const std::uint64_t> shape, const std::string& tensor)
 {

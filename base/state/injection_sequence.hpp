@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -34,6 +35,9 @@ std::vector<Injection> injections_of(const nlohmann::ordered_json& theirs);
 std::vector<Injection> read_injections(const std::filesystem::path& record);
 
 // "/a/b" is "a/b".
-std::string without_leading_slash(const std::string& path);
+inline std::string without_leading_slash(const std::string& path)
+{
+    return path.substr(std::min(path.find_first_not_of('/'), path.size()));
+}
 
 }  // namespace base

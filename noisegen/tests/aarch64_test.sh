@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The loops of memory.stream compute the same on aarch64: stream_kernels_test.cpp, cross-compiled and run by qemu.
+# On aarch64 the loops of memory.stream compute the same, and a seed draws the same numbers and bits: two tests,
+# cross-compiled and run by qemu.
 # Usage: aarch64_test.sh SOURCE_DIRECTORY DOCTEST_INCLUDE_DIRECTORY. Skipped (77) without cross compiler or qemu.
 set -euo pipefail
 
@@ -12,8 +13,13 @@ done
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 cd "$1"
+include=$2
 # -idirafter: doctest's header may lie beside those of this machine's own C library.
-aarch64-linux-gnu-g++ -std=c++20 -O1 -static -Wall -Wextra -Werror -I. -idirafter "$2" \
-    -DDOCTEST_CONFIG_IMPLEMENT_WITH_MAIN noisegen/tests/stream_kernels_test.cpp \
-    noisegen/stressors/memory/stream_kernels.cpp noisegen/stressors/pages.cpp base/error.cpp base/words.cpp -o "$build/stream_kernels_test"
-qemu-aarch64-static "$build/stream_kernels_test"
+run_there() {
+    aarch64-linux-gnu-g++ -std=c++20 -O1 -static -Wall -Wextra -Werror -I. -idirafter "$include" \
+        -DDOCTEST_CONFIG_IMPLEMENT_WITH_MAIN "$@" base/error.cpp base/words.cpp -o "$build/test"
+    qemu-aarch64-static "$build/test"
+}
+run_there noisegen/tests/stream_kernels_test.cpp noisegen/stressors/memory/stream_kernels.cpp noisegen/stressors/pages.cpp
+run_there base/tests/state/sites_test.cpp base/state/drawing/{flips,geometric_gap,roles,selection}.cpp \
+    base/state/number_format.cpp base/units.cpp

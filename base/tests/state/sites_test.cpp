@@ -116,7 +116,7 @@ TEST_CASE("one seed draws the same and another does not")
 
 TEST_CASE("one seed draws the same numbers and bits on every machine")
 {
-    // Noted on x86-64; docs/limits.md says where else these tests ran.
+    // Noted on x86-64; aarch64_test.sh draws elsewhere.
     const base::FlipRequest pairs{.bits = base::BitRange{1, 31}, .burst = 2};
     const auto hash_of = [&](const base::SiteRequest& request) {
         base::Random random = base::random_stream(20260101, 0);
