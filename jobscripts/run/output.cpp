@@ -10,6 +10,8 @@
 #include <cstdlib>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -132,6 +134,11 @@ void Output::close()
 
 void Output::read()
 {
+    // A line gets its time when it is read. What is busy on this CPU, as noise may be, would make it wait for its turn;
+    // where that is not allowed it does wait, and write_steps() makes up for it.
+    sched_param priority{};
+    priority.sched_priority = 1;
+    ::pthread_setschedparam(::pthread_self(), SCHED_RR, &priority);
     std::array<char, 4096> bytes{};
     while (true) {
         const ssize_t count = ::read(reading_, bytes.data(), bytes.size());
@@ -157,11 +164,29 @@ void Output::take(const char* bytes, std::size_t count, std::int64_t at_ns)
     }
 }
 
+LineTimes spread(LineTimes at_ns)
+{
+    std::size_t first = 0;  // of those read at once
+    for (std::size_t end = 1; end <= at_ns.size(); ++end) {
+        if (end < at_ns.size() && at_ns[end] == at_ns[first]) continue;
+        const auto count = static_cast<std::int64_t>(end - first);
+        if (first > 0) {
+            const std::int64_t before_ns = at_ns[first - 1];
+            const std::int64_t since_ns = at_ns[first] - before_ns;
+            for (std::int64_t i = 1; i < count; ++i)
+                at_ns[first + static_cast<std::size_t>(i) - 1] = before_ns + since_ns * i / count;
+        }
+        first = end;
+    }
+    return at_ns;
+}
+
 void write_steps(const std::filesystem::path& file, const LineTimes& at_ns)
 {
     base::CsvWriter table{file, {"rank", "step", "begin_ns", "end_ns"}, base::CsvWriter::Appear::whole};
-    for (std::size_t i = 1; i < at_ns.size(); ++i)
-        if (at_ns[i] > at_ns[i - 1]) table.row(0, i - 1, at_ns[i - 1], at_ns[i]);
+    const LineTimes ends_ns = spread(at_ns);
+    for (std::size_t i = 1; i < ends_ns.size(); ++i)
+        if (ends_ns[i] > ends_ns[i - 1]) table.row(0, i - 1, ends_ns[i - 1], ends_ns[i]);
     table.finish();
 }
 

@@ -79,7 +79,11 @@ class Output {
     std::thread reader_;
 };
 
-// steps.csv of one rank: a step lasts from one line to the next.
+// Lines with the same time came while whoever reads them waited for a CPU: evenly since the line before, as far as is
+// known. If each of them were dropped but one, noise that keeps that CPU busy would seem to make steps longer.
+LineTimes spread(LineTimes at_ns);
+
+// steps.csv of one rank: a step lasts from one line to the next, spread as above.
 void write_steps(const std::filesystem::path& file, const LineTimes& at_ns);
 
 }  // namespace crosstalk

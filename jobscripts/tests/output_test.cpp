@@ -64,6 +64,16 @@ TEST_CASE("a job prints line by line, is logged byte by byte, and progress bars 
 TEST_CASE("a step lasts from one line to the next")
 {
     const Scratch scratch;
-    crosstalk::write_steps(scratch / "steps.csv", {100, 130, 130, 190});
-    CHECK(base::read_whole(scratch / "steps.csv") == "rank,step,begin_ns,end_ns\n0,0,100,130\n0,2,130,190\n");
+    crosstalk::write_steps(scratch / "steps.csv", {100, 130, 190});
+    CHECK(base::read_whole(scratch / "steps.csv") == "rank,step,begin_ns,end_ns\n0,0,100,130\n0,1,130,190\n");
+}
+
+TEST_CASE("lines that were read at once are steps of their own, evenly since the line before")
+{
+    const Scratch scratch;
+    crosstalk::write_steps(scratch / "steps.csv", {100, 130, 130, 130, 190, 190});
+    CHECK(base::read_whole(scratch / "steps.csv") ==
+          "rank,step,begin_ns,end_ns\n0,0,100,110\n0,1,110,120\n0,2,120,130\n0,3,130,160\n0,4,160,190\n");
+    CHECK(crosstalk::spread({7, 7, 9}) == LineTimes{7, 7, 9});  // nobody knows since when
+    CHECK(crosstalk::spread({}).empty());
 }
