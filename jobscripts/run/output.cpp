@@ -10,8 +10,6 @@
 #include <cstdlib>
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -134,11 +132,8 @@ void Output::close()
 
 void Output::read()
 {
-    // A line gets its time when it is read. What is busy on this CPU, as noise may be, would make it wait for its turn;
-    // where that is not allowed it does wait, and write_steps() makes up for it.
-    sched_param priority{};
-    priority.sched_priority = 1;
-    ::pthread_setschedparam(::pthread_self(), SCHED_RR, &priority);
+    // At no higher priority than others: that would take the job's CPU from it at each line. write_steps() makes up for
+    // lines that wait to be read.
     std::array<char, 4096> bytes{};
     while (true) {
         const ssize_t count = ::read(reading_, bytes.data(), bytes.size());
