@@ -267,7 +267,7 @@ def trials(runs, positive="collapsed"):
     names = "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed"
     found = ("trial,kind,strategy,rank,step,path,bits,guard,class,accuracy,loss,first_difference,caught,checksum,"
              "state_checksum,index,drawn_from,accuracies,largest,not_finite,steps,seconds")
-    training = {"strategy": "ddp", "shape": {"kind": "image", "classes": 10}}
+    training = {"model": "mlp", "strategy": "ddp", "shape": {"kind": "image", "classes": 10}}
     tables = {"trials.csv": [names, "n,1,null,5,,,1,model,all,none,5,1", "p,1,positive,5,,,1,model,all,none,5,1"],
               "outcomes.csv": [found, "n,null,ddp,all,5,,,none,masked,0.9,0.1,,,a,a,,0,0:0.9 5:0.9,1,0,5,0.1",
                                f"p,positive,ddp,all,5,,,none,{positive},0.9,nan,0,,b,b,,0,0:0.9 5:0.9,1,1,5,0.1"]}

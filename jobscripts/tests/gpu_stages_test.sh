@@ -35,7 +35,7 @@ stand_in our-noisegen <<<'exit 0'
 stand_in our-ddl-train <<'TEXT'
 [[ $1 != --list ]] || { printf '  %s\n' resnet18 resnet50; exit; }
 loss=2.25
-[[ "$*" != *"${LOSES_MORE:-none}"* ]] || loss=3
+[[ "$*" != *"${LOSES_MORE:-nothing}"* ]] || loss=3
 echo "{\"mean_step_ms\":20.5,\"loss\":$loss}"
 TEXT
 stand_in our-crosstalk <<'TEXT'

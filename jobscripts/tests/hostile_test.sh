@@ -39,7 +39,7 @@ while [[ $1 != ddl-train && $1 != noisegen ]]; do shift; done
 [[ $1 == ddl-train ]] || echo $$ >noise.pid
 exec "$@"
 TEXT
-stand_in squeue <<<'echo "1.1 noise"'
+stand_in squeue <<<'echo "7.1 noise"'
 stand_in scancel <<'TEXT'
 kill "$(cat noise.pid)"
 TEXT
