@@ -287,7 +287,7 @@ def main():
     try:
         refused(scratch)
         goes_on_after_kill(scratch)
-        if LAST > 100:  # which takes half a minute
+        if LAST > 100:  # two real stalls: long
             stands_still(scratch)
         one_rank_alone(scratch)
         guarded(scratch)

@@ -16,8 +16,8 @@ for file in share/crosstalk/jobscripts/co-schedule.sbatch share/crosstalk/data/d
     lib/cmake/crosstalk/crosstalk-config.cmake share/bash-completion/completions/noisegen; do
     check "$file is there" test -s "root/usr/$file"
 done
-module=$(readlink -f root/usr/lib/python3/dist-packages/crosstalk)
-check "Python finds the module" test "$module" = "$scratch/root/usr/share/crosstalk/python/crosstalk" -a -s "$module/__init__.py"
+module=$(realpath --relative-to=root/usr/share root/usr/lib/python3/dist-packages/crosstalk)
+check "Python finds the module" test "$module" = crosstalk/python/crosstalk -a -s "root/usr/share/$module/__init__.py"
 check "it depends on the libraries of its programs" grep -q libboost-program-options <(dpkg-deb -f ./crosstalk_*.deb Depends)
 [[ ${1:-} == install ]] || exit 0
 
