@@ -98,8 +98,10 @@ void note_recovery(ClassedTrial& one, const Golden& golden, double allowance)
     for (const Look& look : looks_of(one.outcome)) {
         const auto beside = golden.accuracies.find(look.steps);
         const bool good = beside == golden.accuracies.end() || look.accuracy >= beside->second - allowance;
-        if (good && worse) one.recovered_after = look.steps;
-        if (good && worse) one.worse_until = *worse;
+        if (good && worse) {
+            one.worse_until = *worse;
+            one.recovered_after = look.steps;
+        }
         worse = good ? std::nullopt : std::optional{look.steps};
     }
 }

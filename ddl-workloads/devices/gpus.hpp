@@ -19,7 +19,7 @@ int gpu_of_rank(const DevicePlan& plan, const base::LocalRank& local);
 // For the run record: `number`, `name`, `pci_id` and `memory_bytes` of that GPU; null for none.
 nlohmann::ordered_json gpu_record(std::optional<int> number);
 
-// "ranks 0 and 2 share the GPU 0000:17:00.0 of node1" for each one that several use. One text a rank, of the same GPU
+// "ranks 0, 2 share the GPU 0000:17:00.0 of node1" for each one that several use. One text a rank, of the same GPU
 // the same; empty: the rank has none.
 std::vector<std::string> shared_gpus(const std::vector<std::string>& gpu_of_ranks);
 
