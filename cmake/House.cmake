@@ -37,6 +37,10 @@ target_compile_options(house_rules INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(house_rules INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # false alarms (GCC bug 105329)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The compiler's own garbage collection begins at 512 MiB, not at 128: a tenth less time for 160 MB more.
+  target_compile_options(house_rules INTERFACE $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>)
+endif()
 target_include_directories(house_rules INTERFACE ${CMAKE_SOURCE_DIR})
 # CMake's targets that compile each header by itself are known by this property. What they make is never run.
 set(only_checked $<BOOL:$<TARGET_PROPERTY:DISABLE_PRECOMPILE_HEADERS>>)
@@ -54,9 +58,13 @@ if(CROSSTALK_SANITIZE)
     target_compile_options(house_rules INTERFACE -Wno-tsan)  # fences, which it does not know
   endif()
   # Most of a test's compile time would go into optimising and instrumenting code that runs once. What is tested is
-  # instrumented in its library.
+  # instrumented in its library; of a test, what it reads and writes outside of its stack is checked, by calls.
+  set(of_tests -O0 -fno-sanitize=undefined)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND of_tests --param=asan-stack=0 --param=asan-instrumentation-with-call-threshold=0)
+  endif()
   target_compile_options(house_rules INTERFACE
-    $<$<AND:$<BOOL:$<TARGET_PROPERTY:HOUSE_TESTS>>,$<COMPILE_LANGUAGE:CXX>>:-O0 -fno-sanitize=undefined>)
+    "$<$<AND:$<BOOL:$<TARGET_PROPERTY:HOUSE_TESTS>>,$<COMPILE_LANGUAGE:CXX>>:${of_tests}>")
 endif()
 if(CROSSTALK_FUZZ)
   target_compile_options(house_rules INTERFACE -fsanitize=fuzzer-no-link)

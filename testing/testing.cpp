@@ -25,6 +25,11 @@ bool skipped()
     return any_skipped;
 }
 
+bool at_night()
+{
+    return std::getenv("CROSSTALK_NIGHTLY") != nullptr;
+}
+
 Scratch::Scratch()
 {
     std::string name = (std::filesystem::temp_directory_path() / "crosstalk-test-XXXXXX").string();

@@ -13,6 +13,9 @@ namespace testing {
 void skip(const std::string& why);
 bool skipped();
 
+// The nightly tests are run (CROSSTALK_NIGHTLY is set): a case that has many rows tries them all.
+bool at_night();
+
 // A directory of its own, removed at the end.
 class Scratch {
  public:

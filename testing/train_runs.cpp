@@ -32,7 +32,8 @@ Words under_mpirun(int ranks, const Words& command)
 {
     // What MPI and the libraries it loads keep is not ours to report; a run without MPI is checked for leaks. Without
     // the stacks of allocations LibTorch loads a third faster.
-    ::setenv("ASAN_OPTIONS", "detect_container_overflow=0:detect_leaks=0:malloc_context_size=0", 1);
+    ::setenv("ASAN_OPTIONS", "detect_container_overflow=0:detect_leaks=0:malloc_context_size=0:quarantine_size_mb=16",
+             1);
     start_once();
     Words words{"mpirun", "-n", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
     words.insert(words.end(), command.begin(), command.end());

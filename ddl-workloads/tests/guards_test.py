@@ -46,7 +46,7 @@ def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off", of=IMA
         "--data", of[1], "--weight-decay", 0, "--trace", trace, "--json", "--strategy", strategy,
         "--steps", steps, "--out", out, "--device", os.environ.get("DEVICE", "cpu"), *words)]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
+                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # MPI's own
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
     assert done.returncode == code, f"{command}: {done.returncode}: {done.stderr[-2000:]}"
     return out / "train", json.loads(done.stdout.splitlines()[0]) if code in (0, 3) else done.stderr

@@ -26,15 +26,15 @@ except ImportError:
 BIN = pathlib.Path(sys.argv[1])
 RATE, MOMENTUM, STEPS = 0.01, 0.9, 200
 BRIEF = 60  # steps of a training of which only is asked whether its ranks agree
-TRAIN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2", BIN / "ddl-train", "--model", "mlp", "--data",
-         "synthetic[samples=1600]", "--lr", RATE, "--momentum", MOMENTUM, "--weight-decay", 0, "--trace", "off", "--json",
-         "--device", os.environ.get("DEVICE", "cpu")]
+TWO_RANKS = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2"]
+TRAIN = [BIN / "ddl-train", "--model", "mlp", "--data", "synthetic[samples=1600]", "--lr", RATE, "--momentum", MOMENTUM,
+         "--weight-decay", 0, "--trace", "off", "--json", "--device", os.environ.get("DEVICE", "cpu")]
 
 
-def train(out, *words, code=0, steps=STEPS):
-    command = [str(word) for word in (*TRAIN, "--steps", steps, "--out", out, *words)]
+def train(out, *words, code=0, steps=STEPS, start=TWO_RANKS):
+    command = [str(word) for word in (*start, *TRAIN, "--steps", steps, "--out", out, *words)]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
+                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # MPI's own
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
     assert (done.returncode == 0) == (code == 0), f"{command}: {done.returncode}: {done.stderr[-2000:]}"
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else done.stderr
@@ -105,7 +105,6 @@ def main():
             assert abs(found[f"model/{weight}", at] / expected - 1) < 0.01, (bit, found, expected)
 
         # After the exchange ranks diverge; before it, and in the input, they stay equal, and not as they were.
-        assert apart(directory, {f"mean/{weight}": [(index, 8)]}, "mean")
         for path, tag in ((f"gradient/{weight}", "gradient"), ("input/images", "input")):
             out = directory / tag
             result = train(out, "--alter", f"1:50:{sequence(directory, path, (index, 2))}", steps=BRIEF)
@@ -128,7 +127,8 @@ def main():
 
         for wrong, part in ((f"model/{weight}x", "no model/"), ("weights/x", "begins with none"),
                             ("gradient/none", "no gradient")):
-            said = train(directory / "wrong", "--alter", f"0:2:{sequence(directory, wrong, (0, 1))}", steps=5, code=1)
+            said = train(directory / "wrong", "--alter", f"0:2:{sequence(directory, wrong, (0, 1))}", steps=5, code=1,
+                         start=[])
             assert part in said, said
             shutil.rmtree(directory / "wrong", ignore_errors=True)
         print("passed")

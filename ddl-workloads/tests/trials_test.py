@@ -25,7 +25,7 @@ STORED_COLUMNS = ["store", "detect", "rate", "reads"]
 TRAIN = ["--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600]", "--batch", 8, "--trace", "off", "--json",
          "--device", os.environ.get("DEVICE", "cpu")]
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
+                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # MPI's own
 MOMENT, END = 20, 50
 
 

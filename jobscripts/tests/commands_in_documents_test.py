@@ -169,7 +169,7 @@ def main():
     environment = dict(os.environ, PATH=f"{programs}:/usr/bin:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1",
                        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     # Leaks of MPI's own do not matter here; a sanitizer's library comes before what trace-record preloads.
-    environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+    environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0"
     environment["PRELOAD_FIRST"] = os.environ.get("CROSSTALK_PRELOAD_FIRST", "")
     with tempfile.TemporaryDirectory(prefix="crosstalk-documents.") as name:
         folder = pathlib.Path(name)

@@ -29,7 +29,7 @@ def check(sentence, holds, found):
 
 def call(*words):
     # MPI unloads its plug-ins before a program ends: their leaks have no name that a suppression could match.
-    environment = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
+    environment = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")
     if BIN / "trace-record" in words and os.environ.get("CROSSTALK_PRELOAD_FIRST"):
         environment["LD_PRELOAD"] = os.environ["CROSSTALK_PRELOAD_FIRST"]  # a sanitizer's library must come first
     outcome = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=240, env=environment)

@@ -37,7 +37,7 @@ def train(replay: pathlib.Path, ranks: int, out: pathlib.Path) -> float:
                     "--model", f"emulated[replay={replay},gradients=64KiB,buckets=1]", "--data", "synthetic[samples=64]",
                     "--progress", "sleep", "--steps", str(STEPS), "--out", out],
                    check=True, stdout=subprocess.DEVNULL, timeout=240,
-                   env={**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"})  # MPI's own
+                   env={**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0"})
     with open(out / "train/steps.csv", newline="", encoding="utf-8") as table:
         steps = [int(row["end_ns"]) - int(row["begin_ns"]) for row in csv.DictReader(table) if int(row["step"]) >= WARM_UP]
     return sum(steps) / len(steps) / 1e6

@@ -15,7 +15,7 @@ import time
 
 BIN = pathlib.Path(sys.argv[1])
 ENVIRONMENT = dict(os.environ, CROSSTALK_BIN=str(BIN), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # MPI's own
+                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # MPI's own
 SPEC = """kind = soft-errors
 model = mlp
 options = --data digits --batch 16

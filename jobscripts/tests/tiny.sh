@@ -6,4 +6,4 @@ tiny_schedule='rotation(memory.stream[bytes=16MiB], io.write[directory=DIRECTORY
 tiny_schedule_in() { echo "${tiny_schedule/DIRECTORY/$1}"; }
 
 # MPI unloads its plug-ins before a program ends: their leaks have no name that a suppression could match.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0:malloc_context_size=0
