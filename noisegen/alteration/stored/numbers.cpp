@@ -174,9 +174,11 @@ void add_packed(std::vector<Patch>& patches, const StoredState& state, std::size
     });
     const base::Descriptor opened =
         base::check_errno(::open(stored.path.c_str(), O_RDONLY | O_CLOEXEC), "open ", stored.path.string());
+    std::uint64_t end = 0;
     for (std::string_view left{answer}; !left.empty();) {
         const auto at = take<std::uint64_t>(left);
         const auto size = take<std::uint64_t>(left);
+        end = at + size;
         if (size > left.size()) base::fail("the reading process said too little");
         if (stored.member && at + size > stored.bytes)
             base::fail(stored.path.string(),
@@ -188,6 +190,13 @@ void add_packed(std::vector<Patch>& patches, const StoredState& state, std::size
         left.remove_prefix(size);
         add_difference(patches, patch);
     }
+    // HDF5 refuses a file that ends before its last byte, also if that is a zero as those behind an end are.
+    const bool ends = !patches.empty() && patches.back().file == file && patches.back().end() == stored.at + end;
+    if (end > stored.bytes && !ends)
+        patches.push_back({.file = static_cast<std::uint32_t>(file),
+                           .at = stored.at + end - 1,
+                           .before = std::string(1, '\0'),
+                           .after = std::string(1, '\0')});
 }
 
 // The CRC-32 of the member in its archive follows what changes in it.

@@ -168,6 +168,7 @@ std::vector<NewBytes> written_by_hdf5(const StoredState& state, std::size_t file
         const auto* const from = reinterpret_cast<const char*>(open.store.bytes().data());
         all.push_back({begin, {from + begin, from + end}});
     }
+    all.push_back({open.store.bytes().size(), {}});  // HDF5 may have made it longer without writing its last bytes
     return all;
 }
 

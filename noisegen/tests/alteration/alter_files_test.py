@@ -167,6 +167,27 @@ def test_layouts(directory):
             compare(before, read(path), rows(burst), 3)
 
 
+def test_never_written(directory):
+    """Tensors that HDF5 has made no room for yet: it does when they are altered, and h5py reads the longer file."""
+    path = directory / "w.h5"
+    with h5py.File(path, "w") as file:
+        file["w"] = np.ones(10, dtype="<f4")
+        file.create_dataset("contiguous", shape=(100,), dtype="<f4")
+        file.create_dataset("chunks", shape=(100,), chunks=(10,), dtype="<f4")
+        file.create_dataset("packed", shape=(100,), chunks=(10,), dtype="<f4", compression="gzip")
+    old = sha(path)
+    for number, words in enumerate((("contiguous", "--flips", 100), ("contiguous", "--flips", 1), ("chunks", "--flips", 1),
+                                    ("chunks", "--flips", 100), ("packed", "--flips", 3))):
+        record = directory / f"r{number}.json"
+        run("alter", path, "--location", *words, "--bits", 2, "--in-place", "--record", record)
+        after = state(path)
+        for row in rows(record):
+            assert word(*after[row["path"]], int(row["index"])) == 0x20000000, row
+        assert sum(np.count_nonzero(np.frombuffer(raw, "<f4")) for raw, _ in after.values()) == 10 + words[-1]
+        run("alter", path, "--undo", record, "--in-place")
+        assert sha(path) == old, words
+
+
 def test_sampling(directory):
     path = directory / "state.h5"
     with h5py.File(path, "w") as file:
