@@ -37,6 +37,21 @@ void make_durable(const fs::path& path)
     check_errno(::fsync(file), "write ", path.string());
 }
 
+// Two at once that ask for the same name: one of them gets it.
+void write_new(const fs::path& path, const std::string& content)
+{
+    fs::path beside = path;
+    beside += join(".", ::getpid(), ".tmp");
+    write_whole(beside, content);
+    const int renamed = rename_unless_taken(beside, path);
+    const int why = errno;
+    std::error_code ignored;
+    if (renamed < 0) fs::remove(beside, ignored);
+    if (renamed < 0 && why == EEXIST) fail_taken(path);
+    if (renamed < 0) throw std::system_error{why, std::generic_category(), "cannot create " + path.string()};
+    make_durable(path);
+}
+
 template <class Number>
 void append_number(std::string& text, Number number)
 {
@@ -131,6 +146,8 @@ try {
         fail(record.string(), " is of format ", json.at("format").dump(), ", and this is written for format ",
              alteration_format);
     return json;
+} catch (const nlohmann::json::parse_error&) {
+    fail(record.string(), " is no record of an alteration, or cut off");
 } catch (const nlohmann::json::exception& error) {
     fail(record.string(), ": ", error.what());
 }
@@ -157,10 +174,6 @@ void write_alteration(const fs::path& record, const AlterationRecord& alteration
     for (const fs::path& path : {record, rows_of(record), undo_of(record)})
         if (fs::exists(fs::symlink_status(path))) fail_taken(path);
     const std::string rows = rows_text(alteration);
-    write_whole(rows_of(record), rows);
-    write_whole(undo_of(record), undo);
-    make_durable(rows_of(record));
-    make_durable(undo_of(record));
     ordered_json json = alteration.about;
     json["scale"] = alteration.scale ? ordered_json(*alteration.scale) : nullptr;
     json["numbers"] = alteration.numbers.size();
@@ -172,9 +185,21 @@ void write_alteration(const fs::path& record, const AlterationRecord& alteration
     for (const AlteredTensor& tensor : alteration.tensors)
         json["tensors"].push_back(
             {{"path", tensor.path}, {"type", format_name(tensor.format)}, {"shape", tensor.shape}});
-    write_whole(record, json.dump(2) + "\n");
-    make_durable(record);
-    make_durable(record.parent_path().empty() ? fs::path{"."} : record.parent_path());
+    write_new(rows_of(record), rows);  // who gets this name has the others, too
+    try {
+        write_new(undo_of(record), undo);
+        write_new(record, json.dump(2) + "\n");
+        make_durable(record.parent_path().empty() ? fs::path{"."} : record.parent_path());
+    } catch (...) {
+        remove_alteration(record);
+        throw;
+    }
+}
+
+void remove_alteration(const fs::path& record)
+{
+    std::error_code ignored;
+    for (const fs::path& path : {record, undo_of(record), rows_of(record)}) fs::remove(path, ignored);
 }
 
 AlterationRecord read_alteration(const fs::path& record)

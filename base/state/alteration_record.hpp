@@ -40,8 +40,12 @@ struct AlterationRecord {
 std::filesystem::path rows_of(std::filesystem::path record);
 std::filesystem::path undo_of(std::filesystem::path record);
 
-// `undo`: the content of R.undo. Throws UsageError if one of the three is there already, std::system_error.
+// `undo`: the content of R.undo. Throws UsageError if one of the three is there already, std::system_error; then none
+// of them is there but those of others.
 void write_alteration(const std::filesystem::path& record, const AlterationRecord& alteration, const std::string& undo);
+
+// Takes the three away: of an alteration that has changed nothing.
+void remove_alteration(const std::filesystem::path& record);
 
 // Throws Error that names the file if one is missing, damaged or not of this record.
 AlterationRecord read_alteration(const std::filesystem::path& record);

@@ -6,7 +6,9 @@
 #include "base/state/drawing/roles.hpp"
 #include "base/system/temporary_directory.hpp"
 #include "base/version.hpp"
+#include "base/words.hpp"
 #include "noisegen/alteration/copy.hpp"
+#include "noisegen/alteration/file_locks.hpp"
 #include "noisegen/alteration/replay.hpp"
 #include "noisegen/alteration/stored/numbers.hpp"
 
@@ -145,7 +147,7 @@ void print_rows(std::ostream& out, const StoredState& state, const Alteration& a
         const Number& before = alteration.before[i];
         const Number& after = alteration.after[i];
         const Tensor& tensor = state.tensors[before.tensor];
-        out << tensor.path << '[' << before.index << "] bits "
+        out << base::printable(tensor.path) << '[' << before.index << "] bits "
             << base::bits_text(tensor.format, before.bits ^ after.bits) << ": "
             << base::value_text(tensor.format, before.bits) << " -> " << base::value_text(tensor.format, after.bits)
             << '\n';
@@ -158,6 +160,18 @@ void print_summary(std::ostream& out, const StoredState& state, const Alteration
     for (const Tensor& tensor : state.tensors) all += tensor.elements;
     out << alteration.before.size() << " of " << all << " numbers in " << state.tensors.size() << " tensors";
     if (alteration.skipped > 0) out << ", " << alteration.skipped << " more left out: they would not be finite";
+}
+
+FileLocks locks_on(const fs::path& file, bool in_place)
+{
+    return {file, in_place ? FileLocks::For::changing : FileLocks::For::reading};
+}
+
+void apply_in_place(const std::vector<Patch>& patches, const std::vector<fs::path>& files, const fs::path& record)
+try {
+    apply_patches(patches, files);
+} catch (const std::exception& error) {
+    base::fail(error.what(), "; altered in part: --undo ", record.string(), " gives it back");
 }
 
 std::vector<fs::path> paths_in(const fs::path& target, const std::vector<std::string>& names)
@@ -197,16 +211,19 @@ void list_tensors(std::ostream& out, const fs::path& file, const std::string& pr
     const std::vector<std::string> roles = base::roles_of(named_tensors(state));
     for (std::size_t i = 0; i < state.tensors.size(); ++i) {
         const Tensor& tensor = state.tensors[i];
-        out << tensor.path << "  " << base::format_name(tensor.format) << "  " << shape_text(tensor.shape) << "  "
-            << roles[i] << "  " << layout_text(tensor.layout) << '\n';
+        out << base::printable(tensor.path) << "  " << base::format_name(tensor.format) << "  "
+            << shape_text(tensor.shape) << "  " << roles[i] << "  " << layout_text(tensor.layout) << '\n';
     }
-    for (const LeftAlone& one : state.left_alone) out << one.path << "  left alone: " << one.why << '\n';
+    for (const LeftAlone& one : state.left_alone)
+        out << base::printable(one.path) << "  left alone: " << base::printable(one.why) << '\n';
 }
 
 void alter(std::ostream& out, const AlterRequest& request)
 {
     std::optional<NewCopy> copy;
     if (!request.out.empty() && !request.dry_run) copy.emplace(request.out);
+    std::optional<FileLocks> locks;
+    if (!request.dry_run) locks.emplace(locks_on(request.file, request.out.empty()));
     Source source{request.file, copy, request.out.empty() && !request.dry_run};
     StoredState& state = source.state();
     const Alteration alteration = draw(state, request);
@@ -222,8 +239,16 @@ void alter(std::ostream& out, const AlterRequest& request)
     base::write_alteration(request.record, record_of(state, request, alteration, patches), packed_patches(patches));
     std::vector<std::string> names;
     for (const StoredFile& file : state.files) names.push_back(file.name);
-    apply_patches(patches, paths_in(copy ? copy->path() : request.file, names));
-    if (copy) copy->finish();
+    const std::vector<fs::path> targets = paths_in(copy ? copy->path() : request.file, names);
+    try {
+        make_room(patches, targets);
+        if (copy) apply_patches(patches, targets);
+        if (copy) copy->finish();
+    } catch (...) {
+        base::remove_alteration(request.record);
+        throw;
+    }
+    if (!copy) apply_in_place(patches, targets, request.record);
     out << "altered ";
     print_summary(out, state, alteration);
     out << "; record: " << request.record.string() << '\n';
@@ -235,6 +260,7 @@ void undo_alteration(std::ostream& out, const fs::path& file, const fs::path& ou
     const std::vector<Patch> patches = unpacked_patches(base::read_undo(record), base::undo_of(record));
     std::optional<NewCopy> copy;
     if (!out_copy.empty()) copy.emplace(out_copy);
+    const FileLocks locks = locks_on(file, out_copy.empty());
     const std::vector<RecordedFile> files = recorded_files(alteration, record);
     std::vector<std::string> names;
     for (const RecordedFile& one : files) {

@@ -41,7 +41,7 @@ class Alter : public base::Command {
         options.example("noisegen alter model.weights.h5 --list");
         options.example("noisegen alter model.weights.h5 --flips 10 --bits 1 --seed 7 --out altered.h5");
         options.example("    the highest bit of the exponent of ten numbers; altered.h5.alteration.csv has them");
-        options.example("noisegen alter altered.h5 --undo altered.h5.alteration.json");
+        options.example("noisegen alter altered.h5 --undo altered.h5.alteration.json --in-place");
         options.see_also("noisegen(1), noisegen-difference(1), ddl-train(1), h5dump(1)");
     }
 
@@ -147,6 +147,7 @@ class Alter : public base::Command {
             base::fail_usage("lacks --out COPY, or --in-place to change the file itself");
         if (!out_.empty() && in_place_) base::fail_usage("--out and --in-place: one of them");
         if (!undo_.empty() && !replay_.empty()) base::fail_usage("--undo and --replay: one of them");
+        if (!undo_.empty() && request_.dry_run) base::fail_usage("--dry-run does not go with --undo");
         request_.out = out_;
         if (!request_.out.empty() && !request_.out.has_filename()) request_.out = request_.out.parent_path();
         std::filesystem::path of = out_.empty() ? request_.file : request_.out;

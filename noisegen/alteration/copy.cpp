@@ -63,7 +63,9 @@ NewCopy::~NewCopy()
 void NewCopy::fill(const fs::path& from) const
 {
     if (!fs::is_directory(from)) return copy_one(from, beside_);
-    fs::create_directory(beside_);
+    std::error_code code;
+    fs::create_directory(beside_, code);
+    if (code) base::fail("cannot create ", wanted_.string(), ": ", code.message());
     for (const fs::directory_entry& entry : fs::directory_iterator{from})
         copy_one(entry.path(), beside_ / entry.path().filename());
 }

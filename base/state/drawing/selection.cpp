@@ -35,6 +35,7 @@ bool has_precision(NumberFormat format, const std::string& precision)
 
 [[noreturn]] void fail_none(const NamedTensors& state, const SiteRequest& request)
 {
+    if (state.tensors.empty()) fail(state.name, " has no tensor that may be altered (--list shows all)");
     std::vector<std::string> paths;
     for (const NamedTensor& tensor : state.tensors) paths.push_back(tensor.path);
     const std::string wanted =

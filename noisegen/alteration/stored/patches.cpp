@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <span>
 
 #include <fcntl.h>
@@ -122,6 +123,22 @@ std::vector<Patch> unpacked_patches(const std::string& content, const fs::path& 
         patches.push_back(std::move(patch));
     }
     return patches;
+}
+
+void make_room(const std::vector<Patch>& patches, const std::vector<fs::path>& files)
+{
+    std::map<std::uint32_t, std::uint64_t> ends;
+    for (const Patch& patch : patches) ends[patch.file] = std::max(ends[patch.file], patch.end());
+    for (const auto& [number, end] : ends) {
+        const fs::path& path = files.at(number);
+        const std::uint64_t size = fs::file_size(path);
+        if (end <= size) continue;
+        const base::Descriptor file = open_to_change(path);
+        const int why = ::posix_fallocate(file, static_cast<off_t>(size), static_cast<off_t>(end - size));
+        if (why == 0) continue;
+        fs::resize_file(path, size);
+        throw std::system_error{why, std::generic_category(), "cannot make " + path.string() + " longer"};
+    }
 }
 
 void apply_patches(const std::vector<Patch>& patches, const std::vector<fs::path>& files)

@@ -26,6 +26,10 @@ std::string packed_patches(const std::vector<Patch>& patches);
 // Throws Error that names `source` for what is no such content.
 std::vector<Patch> unpacked_patches(const std::string& content, const std::filesystem::path& source);
 
+// Makes the files as long as they will be, so that there is room. Throws std::system_error; their size is then the old
+// one.
+void make_room(const std::vector<Patch>& patches, const std::vector<std::filesystem::path>& files);
+
 // Writes what comes after. The patches of a file are in order. Throws std::system_error.
 void apply_patches(const std::vector<Patch>& patches, const std::vector<std::filesystem::path>& files);
 

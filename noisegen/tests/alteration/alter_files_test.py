@@ -4,8 +4,10 @@
     alter_files_test.py BIN     exit code 77: no python3-h5py, or noisegen has no alter
 """
 import csv
+import fcntl
 import hashlib
 import json
+import os
 import pathlib
 import random
 import signal
@@ -322,9 +324,10 @@ def test_refused(directory):
     with zipfile.ZipFile(directory / "w.pt", "w") as file:
         file.writestr("archive/data.pkl", "x")
     (directory / "empty.h5").write_bytes(b"")
+    h5py.File(directory / "none.h5", "w").close()
     for name, word_of_it in (("w.npz", "npz"), ("w.pkl", "pickle"), ("w.safetensors", "safetensors"),
                              ("model.ckpt.index", "TensorFlow"), ("saved", "TensorFlow"), ("w.pt", "PyTorch"),
-                             ("empty.h5", "no HDF5"), ("missing.h5", "no file")):
+                             ("empty.h5", "no HDF5"), ("missing.h5", "no file"), ("none.h5", "no tensor that may be")):
         said = run("alter", directory / name, "--in-place", code=1)
         assert word_of_it in said, said
     path = directory / "w.h5"
@@ -341,6 +344,8 @@ def test_refused(directory):
                   ("--out", directory / "x.h5")):
         run("alter", path, *words, "--in-place", code=2)
     run("alter", path, code=2)
+    run("alter", path, "--undo", path, "--dry-run", code=2)
+    assert "is no record" in run("alter", path, "--undo", path, "--in-place", code=1)
     assert sha(path) == old and not list(directory.glob("w.h5.*"))
 
 
@@ -415,6 +420,61 @@ def test_undo_after_kill(directory):
     path.write_bytes(foreign)
     assert "not the file of the record" in run("alter", path, "--undo", record, "--in-place", code=1)
     assert path.read_bytes() == foreign
+
+
+def test_two_at_once(directory):
+    """Who has the file open, to write or to read it, has it alone; of two with one record one is refused."""
+    path = directory / "w.h5"
+    with h5py.File(path, "w") as file:
+        fill(file, "packed", np.random.default_rng(1))
+    old = sha(path)
+    record = directory / "r.json"
+    run("alter", path, "--flips", 5, "--out", directory / "sound.h5", "--record", directory / "sound.json")
+    with open(path, "rb") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)
+        assert "in use" in run("alter", path, "--flips", 5, "--in-place", "--record", record, code=1)
+        run("alter", path, "--flips", 5, "--out", directory / "read.h5", "--record", record)
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert "in use" in run("alter", path, "--flips", 5, "--out", directory / "x.h5", code=1)
+        assert "in use" in run("alter", path, "--undo", directory / "sound.json", "--in-place", code=1)
+        run("alter", path, "--list")
+    assert sha(path) == old and not list(directory.glob("x.h5*"))
+    for number in range(5):
+        words = [str(NOISEGEN), "alter", str(path), "--flips", "2000", "--out", str(directory / f"two{number}.h5")]
+        jobs = [subprocess.Popen([*words, "--seed", seed], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                for seed in "12"]
+        said = [job.communicate()[1] for job in jobs]
+        assert sorted(job.returncode for job in jobs) == [0, 2], said
+        run("alter", directory / f"two{number}.h5", "--undo", directory / f"two{number}.h5.alteration.json", "--in-place")
+        assert sha(directory / f"two{number}.h5") == old
+    assert not list(directory.glob("*.tmp*"))
+
+
+def test_full_disk(directory):
+    """No room for the record, or for packed tensors that become longer: nothing has changed, and no record is left."""
+    disk = directory / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", disk], capture_output=True,
+                      check=False).returncode != 0:
+        print("no tmpfs can be mounted: a full disk is left out")
+        return
+    try:
+        path = disk / "w.h5"
+        with h5py.File(path, "w") as file:
+            file.create_dataset("z", data=np.zeros(50_000, dtype="<f4"), chunks=(1000,), compression="gzip")
+        old, size = sha(path), path.stat().st_size
+        for left, record in ((0, disk / "r.json"), (4096, disk / "r.json"), (4096, directory / "r.json")):
+            with open(disk / "ballast", "wb") as ballast:
+                ballast.write(bytes(os.statvfs(disk).f_bavail * 4096 - left))
+            said = run("alter", path, "--flips", 30000, "--in-place", "--record", record, code=1)
+            assert "No space left" in said, said
+            assert sha(path) == old and path.stat().st_size == size
+            assert not record.exists() and sorted(one.name for one in disk.iterdir()) == ["ballast", "w.h5"]
+            run("alter", path, "--flips", 30000, "--out", disk / "copy.h5", "--record", record, code=1)
+            assert not record.exists() and sorted(one.name for one in disk.iterdir()) == ["ballast", "w.h5"]
+            (disk / "ballast").unlink()
+    finally:
+        subprocess.run(["umount", disk], check=True)
 
 
 def test_replay(directory):
