@@ -1,5 +1,6 @@
 #include "analysis/outcomes/classes.hpp"
 
+#include "analysis/outcomes/strata.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -42,31 +43,6 @@ std::string one_of(const std::string& words, const char* separators)
 {
     if (words.find_first_of(separators) != std::string::npos) return several;
     return words;
-}
-
-using Stratum = std::tuple<std::int64_t, std::string, std::string, std::int64_t, std::string, std::string, std::string,
-                           std::int64_t>;
-
-Stratum stratum_of(const base::Trial& trial)
-{
-    return {trial.step, trial.location, trial.bits, trial.count, trial.target, trial.rank, trial.guard, trial.steps};
-}
-
-// Each stratum's bits, divided by its trials. A crashed trial has no bits of its own; others of the stratum have.
-void weigh(std::vector<ClassedTrial>& trials)
-{
-    std::map<Stratum, std::pair<double, double>> strata;  // bits, trials
-    for (const ClassedTrial& one : trials) {
-        if (one.trial.kind != base::trial_kind::trial) continue;
-        auto& [bits, count] = strata[stratum_of(one.trial)];
-        bits = std::max(bits, one.outcome.drawn_from);
-        count += 1.0;
-    }
-    for (ClassedTrial& one : trials) {
-        if (one.trial.kind != base::trial_kind::trial) continue;
-        const auto& [bits, count] = strata.at(stratum_of(one.trial));
-        one.weight = (bits > 0.0 ? bits : 1.0) / count;
-    }
 }
 
 // What an undisturbed training of the same moment and length is like.
@@ -149,6 +125,19 @@ bool is_ruined(const std::string& what)
     return what == outcome_class::crashed || what == outcome_class::collapsed || what == outcome_class::degraded;
 }
 
+std::vector<const ClassedTrial*> left_to_themselves(const std::vector<ClassedTrial>& trials)
+{
+    std::vector<const ClassedTrial*> all;
+    std::vector<const ClassedTrial*> left;
+    for (const ClassedTrial& one : trials) {
+        if (one.trial.kind != base::trial_kind::trial) continue;
+        const std::size_t colon = one.trial.guard.find(':');
+        all.push_back(&one);
+        if (colon == std::string::npos || one.trial.guard.substr(colon) == ":tell") left.push_back(&one);
+    }
+    return left.empty() ? all : left;
+}
+
 std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands)
 {
     const Goldens goldens = goldens_of(run);
@@ -203,13 +192,13 @@ std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, Pr
 {
     using Place = std::tuple<std::string, std::string, std::string, std::string>;
     std::map<Place, std::vector<const ClassedTrial*>> places;
-    for (const ClassedTrial& one : trials) {
-        if (one.trial.kind != base::trial_kind::trial) continue;
+    for (const ClassedTrial* trial : left_to_themselves(trials)) {
+        const ClassedTrial& one = *trial;
         std::set<Place> of;
         for (const std::string& location : {std::string{all}, one.location})
             for (const std::string& bit : {std::string{all}, one.bit})
                 of.insert({one.strategy, one.trial.target, location, bit});
-        for (const Place& place : of) places[place].push_back(&one);
+        for (const Place& place : of) places[place].push_back(trial);
     }
     std::vector<ClassShare> shares;
     for (const auto& [place, here] : places)

@@ -33,7 +33,7 @@ struct ClassedTrial {
     std::int64_t worse_until = 0;
     std::string location;  // the tensor; "several" of more than one
     std::string bit;       // likewise
-    double weight = 1.0;   // of its stratum's bits, how many it stands for
+    double weight = 1.0;   // for how many bits it stands
 };
 
 // Nulls and positives too, in order. Throws Error if no band is that of a trial's last step.
@@ -54,8 +54,11 @@ struct ClassShare {
     base::Interval percent_interval = {};
 };
 
-// Of trials of kind trial: for each strategy and target over all, by location, by bit, by both. A stratum (what a row
-// of trials.csv draws from) counts by its bits, however many trials it has.
+// Those of kind trial that no guard repairs or rolls back: what a flip does by itself. All, if each has such a guard.
+std::vector<const ClassedTrial*> left_to_themselves(const std::vector<ClassedTrial>& trials);
+
+// Of trials left to themselves: for each strategy and target over all, by location, by bit, by both. Each bit counts as
+// much, however many trials the strata have (what rows of trials.csv draw from), and however many of them hold it.
 std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, ProportionInterval kind);
 
 // The share among these, with any of these classes.

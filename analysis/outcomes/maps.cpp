@@ -33,11 +33,11 @@ std::vector<MapRow> map_of(const OutcomeReport& report, Of of, Step step)
 {
     std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::vector<const ClassedTrial*>> groups;
     std::map<std::string, std::string> names;
-    for (const ClassedTrial& one : report.trials) {
-        if (one.trial.kind != base::trial_kind::trial) continue;
+    for (const ClassedTrial* trial : left_to_themselves(report.trials)) {
+        const ClassedTrial& one = *trial;
         const std::string name = of(one);
         names[in_order(name)] = name;
-        groups[{one.strategy, one.trial.target, in_order(name), step(one)}].push_back(&one);
+        groups[{one.strategy, one.trial.target, in_order(name), step(one)}].push_back(trial);
     }
     std::vector<MapRow> rows;
     for (const auto& [group, here] : groups)

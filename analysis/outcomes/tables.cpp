@@ -1,5 +1,6 @@
 #include "analysis/outcomes/tables.hpp"
 
+#include "analysis/outcomes/strata.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 
@@ -121,19 +122,6 @@ GuardRow guard_row(const OutcomeReport& report, const std::string& guard, Propor
     return row;
 }
 
-// Bits of the state at a moment, of that target.
-double bits_of(const std::vector<const ClassedTrial*>& trials)
-{
-    std::map<std::pair<std::string, std::string>, double> strata;  // by location and bits
-    for (const ClassedTrial* one : trials) {
-        double& bits = strata[{one->trial.location, one->trial.bits}];
-        bits = std::max(bits, one->outcome.drawn_from);
-    }
-    double sum = 0.0;
-    for (const auto& [stratum, bits] : strata) sum += bits;
-    return sum;
-}
-
 double flips_in_1000_hours(const std::vector<const ClassedTrial*>& trials, const ErrorRate& fit)
 {
     constexpr double mbit = 1048576.0;
@@ -144,8 +132,8 @@ std::vector<RuinedRuns> ruined_runs(const std::vector<ClassedTrial>& trials, con
                                     ProportionInterval kind)
 {
     std::map<std::pair<std::string, std::string>, std::vector<const ClassedTrial*>> groups;
-    for (const ClassedTrial& one : trials)
-        if (is_trial(one) && one.trial.count == 1) groups[{one.strategy, one.trial.target}].push_back(&one);
+    for (const ClassedTrial* one : left_to_themselves(trials))
+        if (one->trial.count == 1) groups[{one->strategy, one->trial.target}].push_back(one);
     std::vector<RuinedRuns> all;
     for (const auto& [group, here] : groups) {
         const double flips = flips_in_1000_hours(here, fit);

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <set>
+#include <tuple>
 
 namespace analysis {
 
@@ -61,10 +63,14 @@ try {
     run.strategy = training.at("strategy").get<std::string>();
     run.chance = chance_of(training.at("shape"));
     run.ranks = record.at("ranks").get<int>();
-    if (const auto& result = record.at("result"); !result.is_null()) {
+    const auto& result = record.at("result");
+    if (!result.is_null()) run.parameters = result.at("parameters").get<double>();
+    if (training.contains("held_out"))
+        run.held_out = training.at("held_out").get<std::int64_t>();
+    else if (!result.is_null())  // an earlier version says it in the end only
         run.held_out = result.at("trials").at("held_out").get<std::int64_t>();
-        run.parameters = result.at("parameters").get<double>();
-    }
+    if (run.held_out < 1 && !run.outcomes.empty())
+        base::fail(directory.string(), ": its trials have not ended; the same command of ddl-train goes on with them");
     if (run.outcomes.size() > run.trials.size())
         base::fail((part / base::file::outcomes).string(), " has more rows than ", base::file::trials);
     for (std::size_t i = 0; i < run.outcomes.size(); ++i)
@@ -87,14 +93,19 @@ double lower_end(const std::vector<double>& accuracies)
 Bands read_bands(const std::vector<fs::path>& directories)
 {
     Bands bands;
+    std::set<std::tuple<std::string, std::int64_t, std::uint64_t>> seen;
     for (const fs::path& directory : directories) try {
             const nlohmann::ordered_json record = training_record(directory);
             const auto& result = record.at("result");
             if (result.is_null()) base::fail(directory.string(), ": that training has not ended");
             if (result.at("accuracy").is_null()) base::fail(directory.string(), ": that training has no accuracy");
             const auto steps = result.at("first_step").get<std::int64_t>() + result.at("steps").get<std::int64_t>();
-            bands[{record.at("training").at("model").get<std::string>(), steps}].accuracies.push_back(
-                result.at("accuracy").get<double>());
+            const nlohmann::ordered_json& training = record.at("training");
+            const auto model = training.at("model").get<std::string>();
+            if (training.contains("seed") && !seen.emplace(model, steps, training["seed"].get<std::uint64_t>()).second)
+                base::fail("--band: ", directory.string(), " has seed ", training["seed"].dump(),
+                           ", as another one has: each needs a seed of its own");
+            bands[{model, steps}].accuracies.push_back(result.at("accuracy").get<double>());
         } catch (const nlohmann::json::exception& error) {
             base::fail((directory / base::part::train / base::file::run_record).string(), ": ", error.what());
         }

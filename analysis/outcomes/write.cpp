@@ -236,9 +236,17 @@ std::string answer_of(const OutcomeReport& report)
     for (const GuardRow& one : report.guards)
         if (!one.worth.empty()) list += "<li>" + escape(base::join("Guard ", one.guard, ": ", one.worth)) + "</li>\n";
     if (list.empty()) return list;
+    const auto guarded =
+        std::count_if(report.trials.begin(), report.trials.end(),
+                      [](const ClassedTrial& one) { return one.trial.kind == base::trial_kind::trial; }) -
+        static_cast<std::ptrdiff_t>(left_to_themselves(report.trials).size());
     return "<ul class=\"plain\">\n" + list +
-           "</ul>\n<p>Shares hold for flips drawn evenly: trials of what was tried more often than that count "
-           "less.</p>\n";
+           "</ul>\n<p>Shares hold for flips drawn evenly: trials of what was tried more often than that count less." +
+           (guarded > 0
+                ? base::join(" ", guarded,
+                             " trials with a guard that repairs or rolls back are in the table of guards alone.")
+                : std::string{}) +
+           "</p>\n";
 }
 
 // Of a drawing, which scrolls by itself where the screen is small.

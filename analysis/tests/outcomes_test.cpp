@@ -125,6 +125,46 @@ TEST_CASE("strata count by their bits, not by their trials")
     }
 }
 
+TEST_CASE("a bit that two strata hold counts once")
+{
+    // 32 bits each of 100 numbers; 64 trials draw from all, 2 of each bit, and 8 more from bit 1, which always ruins.
+    // All flips are as likely: 1 of 32 ruins, however often bit 1 was tried.
+    analysis::TrialRun run = run_of({});
+    const auto add = [&](int bit, const char* bits, double from) {
+        base::Outcome one = ended(bit == 1 ? 0.5 : 0.95, "0:0.80 8:0.95");
+        one.trial = "s" + std::to_string(run.trials.size());
+        one.bits = std::to_string(bit);
+        one.drawn_from = from;
+        run.outcomes.push_back(one);
+        run.trials.push_back({.name = one.trial, .step = moment, .bits = bits, .steps = steps});
+    };
+    for (int i = 0; i < 64; ++i) add(i % 32, "0-31", 3200.0);
+    for (int i = 0; i < 8; ++i) add(1, "1", 100.0);
+    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson,
+                                                 analysis::ErrorRate{.per_mbit = 1e9 / 3200 * 1048576 / 1000});
+    for (const analysis::ClassShare& share : report.shares)
+        if (share.location == "all" && share.bit == "all" && share.what == "degraded")
+            CHECK(share.percent == doctest::Approx(100.0 / 32));
+    REQUIRE(report.ruined.size() == 1);
+    CHECK(report.ruined[0].flips == doctest::Approx(1.0));
+    CHECK(report.ruined[0].ruined == doctest::Approx(1.0 / 32));
+}
+
+TEST_CASE("what a guard repairs says nothing of what a flip does")
+{
+    analysis::TrialRun run = run_of({ended(0.5, "0:0.8"), ended(0.5, "0:0.8"), ended(0.95, "0:0.8")});
+    run.trials[3].guard = "range";
+    run.trials[4].guard = "range:repair";
+    const auto shares = analysis::class_shares(analysis::classed(run, band()), analysis::ProportionInterval::wilson);
+    std::int64_t ruined = 0;
+    for (const analysis::ClassShare& share : shares)
+        if (share.location == "all" && share.bit == "all" && share.what == "degraded") {
+            CHECK(share.trials == 2);
+            ruined += share.count;
+        }
+    CHECK(ruined == 2);
+}
+
 TEST_CASE("null trials that differ and positive ones that do not collapse are not to be trusted")
 {
     CHECK(analysis::why_not_trustworthy(analysis::classed(run_of({}), band()), band()).empty());
@@ -143,6 +183,33 @@ TEST_CASE("the band's lower end is that of one more training")
 {
     // Mean 5, standard deviation 2.13809, t(0.975, 7) = 2.36462: 5 - 2.36462 x 2.13809 x sqrt(1 + 1/8).
     CHECK(analysis::lower_end({2, 4, 4, 4, 5, 5, 7, 9}) == doctest::Approx(-0.36242).epsilon(1e-4));
+}
+
+TEST_CASE("trials that have not ended are classed as those that have, and a seed makes one training of a band")
+{
+    const testing::Scratch scratch;
+    const auto write = [&](const std::string& name, const std::string& text) {
+        std::filesystem::create_directories((scratch / name).parent_path());
+        base::write_whole(scratch / name, text);
+    };
+    write("train/trials.csv",
+          "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed\n"
+          "a,1,trial,5,,1,1,model,all,none,5,1\nb,1,trial,5,,1,1,model,all,none,5,2\n");
+    write("train/outcomes.csv",
+          "trial,kind,strategy,rank,step,path,bits,guard,class,accuracy,loss,first_difference,caught,checksum,"
+          "state_checksum,index,drawn_from,accuracies,largest,not_finite,steps,seconds\n"
+          "a,trial,ddp,all,5,model/w,1,none,ended,0.9,0.1,,,a,a,0,10,0:0.9 5:0.9,1,0,5,0.1\n");
+    const std::string begin = R"({"ranks": 1, "training": {"model": "mlp", "strategy": "ddp", "seed": 1,
+        "shape": {"kind": "image", "classes": 10})";
+    write("train/run.json", begin + R"(}, "result": null})");
+    CHECK_THROWS_WITH_AS(analysis::read_trial_run(scratch.path()), doctest::Contains("have not ended"), base::Error);
+    write("train/run.json", begin + R"(, "held_out": 100}, "result": null})");
+    CHECK(analysis::read_trial_run(scratch.path()).held_out == 100);
+    for (const char* seed : {"s1", "s2"})
+        write(std::string{seed} + "/train/run.json",
+              begin + R"(}, "result": {"first_step": 0, "steps": 10, "accuracy": 0.9}})");
+    CHECK_THROWS_WITH_AS(analysis::read_bands({scratch / "s1", scratch / "s2"}), doctest::Contains("of its own"),
+                         base::Error);
 }
 
 TEST_CASE("two strategies are compared on the trials of both")
