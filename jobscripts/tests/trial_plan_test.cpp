@@ -124,6 +124,8 @@ TEST_CASE("a spec of trials that makes no sense is refused")
                                             {"trials = 0", "trials must be from 1"},
                                             {"stores = int8, grey", "did you mean gray?"},
                                             {"detects = parties", "none of none, parity, range, both"},
+                                            {"bits = 1, 99", "no range within 0-63"},
+                                            {"altered-ranks = 0, 2", "no rank 2 of 2"},
                                             {"reads = twice", "none of once, each"},
                                             {"rates = 1e-6, 2", "from 0 to 1, not 2"}}) {
         const std::string kind = "kind = soft-errors\nend = 30\nmoments = 10\n";

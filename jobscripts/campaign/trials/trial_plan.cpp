@@ -124,6 +124,24 @@ void check_stored_weights(const TrialSpec& spec)
     }
 }
 
+// "1", "0-31".
+void check_bits(const std::string& bits)
+{
+    constexpr int most = 63;
+    const std::vector<std::string> ends = base::split(bits, '-');
+    const auto first = base::parse<int>(ends.front());
+    const auto last = base::parse<int>(ends.back());
+    if (ends.size() > 2 || first < 0 || last > most || first > last)
+        base::fail_usage("bits: '", bits, "' is no range within 0-63, from the left");
+}
+
+void check_altered_rank(const std::string& rank, int ranks)
+{
+    if (rank == "all") return;
+    const auto number = base::parse<int>(rank);
+    if (number < 0 || number >= ranks) base::fail_usage("altered-ranks: there is no rank ", rank, " of ", ranks);
+}
+
 void check_trial_spec(const TrialSpec& spec)
 {
     const auto at_least = [](const char* name, std::int64_t least, std::int64_t value) {
@@ -141,6 +159,8 @@ void check_trial_spec(const TrialSpec& spec)
         if (base::parse<std::int64_t>(moment) > spec.end) base::fail_usage("moment ", moment, " is behind the end");
     }
     check_stored_weights(spec);
+    for (const std::string& bits : spec.bits) check_bits(bits);
+    for (const std::string& rank : spec.altered_ranks) check_altered_rank(rank, spec.ranks);
     for (const std::string& target : spec.targets)
         if (target != "model" && target != "optimizer" && target != "both")
             base::fail_usage("targets: '", target, "' is none of model, optimizer, both");
