@@ -93,6 +93,9 @@ def main():
             while not outcomes.exists() or outcomes.read_text(encoding="utf-8").count("\n") < 10:
                 assert process.poll() is None, "it ended before it was killed"
                 time.sleep(0.002)
+            other = subprocess.run([BIN / "crosstalk", "campaign", "run", campaign], capture_output=True, text=True,
+                                   timeout=300, check=False, env=ENVIRONMENT)
+            assert other.returncode == 2 and "is being run" in other.stderr, other
             os.killpg(process.pid, signal.SIGKILL)
         goes_on(campaign)
         found = rows(outcomes)
@@ -106,7 +109,14 @@ def main():
         assert {row["step"]: row["trials"] for row in rows(report / "stored.csv")} == {"5": "4", "15": "4"}
         assert {row["model"] for row in rows(report / "stored.csv")} == {"mlp"}
         priced_beside_noise(scratch, campaign)
-        assert "trustworthy" in (report / "index.html").read_text(encoding="utf-8").lower()
+        page = (report / "index.html").read_text(encoding="utf-8")
+        assert "trustworthy" in page.lower()
+        # A report that cannot be made takes the earlier one from nobody.
+        shutil.move(campaign / "seed-8", scratch / "seed-8")
+        done = subprocess.run([BIN / "crosstalk", "campaign", "collect", campaign], capture_output=True, text=True,
+                              timeout=300, check=False, env=ENVIRONMENT)
+        assert done.returncode == 1 and "seed-8" in done.stderr, done
+        assert (report / "index.html").read_text(encoding="utf-8") == page
     print("a campaign of soft errors survives kill -9")
 
 

@@ -2,6 +2,7 @@
 
 #include "base/contract/campaign_directory.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/system/stop.hpp"
@@ -14,6 +15,9 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
 
 namespace crosstalk {
 
@@ -91,6 +95,16 @@ bool make_all(const TrialSpec& spec, const fs::path& directory, const std::strin
     return true;
 }
 
+// While it lives no other process makes the campaign's trials; a file system without locks goes without.
+base::Descriptor lock_of(const fs::path& directory)
+{
+    const fs::path file = directory / base::file::trials;
+    base::Descriptor lock = base::check_errno(::open(file.c_str(), O_RDONLY | O_CLOEXEC), "open ", file.string());
+    if (::flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        base::fail_usage(directory.string(), " is being run by another crosstalk campaign run");
+    return lock;
+}
+
 }  // namespace
 
 bool is_trial_directory(const fs::path& directory)
@@ -100,6 +114,7 @@ bool is_trial_directory(const fs::path& directory)
 
 int run_trials(const fs::path& directory)
 {
+    const base::Descriptor lock = lock_of(directory);
     const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);
     const std::size_t trials = base::read_trials(directory / base::file::trials).size();
     base::stop_on_signals();
@@ -130,11 +145,21 @@ int collect_trials(const fs::path& directory)
         words.push_back(seed_directory(directory, number).string());
     }
     const fs::path report = directory / base::part::report;
-    fs::remove_all(report);
+    fs::path earlier = report;
+    earlier += ".earlier";
+    if (fs::exists(report)) {
+        fs::remove_all(earlier);
+        fs::rename(report, earlier);
+    }
     words.emplace_back("--out");
     words.push_back(report.string());
     const std::unique_ptr<base::Child> child = start({.words = words}, {});
-    return wait_for(*child);
+    const int code = wait_for(*child);
+    if (fs::exists(report))
+        fs::remove_all(earlier);
+    else if (fs::exists(earlier))
+        fs::rename(earlier, report);
+    return code;
 }
 
 }  // namespace crosstalk
