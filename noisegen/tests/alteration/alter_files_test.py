@@ -536,6 +536,10 @@ def test_difference(directory):
             assert np.isclose(float(row["l2"]), l2, rtol=1e-9), (name, row, l2)
             assert np.isclose(float(row["relative_l2"]), l2 / np.sqrt((old.astype("f8") ** 2).sum()), rtol=1e-9)
             assert np.isclose(float(row["largest"]), np.abs(change).max(initial=0), rtol=1e-12)
+            if old.dtype.kind == "f" and old.dtype.itemsize == 4:  # how many numbers lie between, by their bits
+                places = [np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)[both]
+                          for bits in (side.astype("<f4").view("<i4").astype("i8") for side in (old, new))]
+                assert int(row["ulp_largest"]) == np.abs(places[1] - places[0]).max(initial=0), (name, row)
     flips = {}
     for row in told:
         for bit in row["bits"].split():
