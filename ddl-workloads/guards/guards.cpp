@@ -290,6 +290,12 @@ bool Guards::roll_back(std::int64_t steps_done)
 
 // --------------------------------------------------------------------------------------------------------- reporting
 
+bool Guards::has_found() const
+{
+    return !caught_.empty() ||
+           std::any_of(watches_.begin(), watches_.end(), [](const Watch& watch) { return watch.caught > 0; });
+}
+
 nlohmann::ordered_json Guards::summary() const
 {
     if (watches_.empty()) return nullptr;

@@ -57,6 +57,9 @@ class Guards {
     // This rank wants the training to end, with exit code 3.
     bool stops() const { return stops_; }
 
+    // Whether a guard of this rank has found anything yet, also if nothing is done about it before the next forward.
+    bool has_found() const;
+
     // Of this rank; null without guards. `replicas`: the same on all ranks; null if they are not compared.
     nlohmann::ordered_json summary() const;
     nlohmann::ordered_json replicas() const;

@@ -34,7 +34,7 @@ class Norm : public Guard {
                 of = i;
             }
         }
-        const double norm = std::sqrt(sum);
+        const double norm = std::abs(std::sqrt(sum));  // of NaN the sign goes
         const double limit = this->limit();
         if (norm <= limit && std::isfinite(norm)) {
             norms_.push_back(norm);

@@ -208,15 +208,18 @@ def guarded(scratch):
     flip = dict(bits="1", count=1, seed=3)
     rows = [trial("null", "null"), trial("watched", "null", guard="range+norm=10x"),
             trial("told", guard="range=2", **flip), trial("back", guard="checksum:rollback=10", **flip),
-            trial("nan", "positive", guard="range:repair", rank=1), trial("again", **flip)]
+            trial("nan", "positive", guard="range:repair", rank=1), trial("again", **flip),
+            trial("nan back", "positive", guard="norm:rollback=7")]
     write_trials(scratch / "guarded.csv", rows)
     make(2, scratch / "guarded", scratch / "guarded.csv")
-    null, watched, told, back, nan, again = outcomes(scratch / "guarded")
+    null, watched, told, back, nan, again, nan_back = outcomes(scratch / "guarded")
     assert watched["caught"] == "" and watched["state_checksum"] == null["state_checksum"], watched
     assert told["caught"] == "0" and told["state_checksum"] == again["state_checksum"], (told, again)
     assert back["caught"] == "0" and back["class"] == "masked", back
     assert nan["caught"] == "0" and nan["class"] == "masked", nan
     assert again["caught"] == "" and again["class"] != "masked", again
+    # The step with a loss that is not finite was taken back: it is none of those that the training has made.
+    assert nan_back["caught"] == "0" and nan_back["class"] == "masked" and nan_back["loss"] == null["loss"], nan_back
 
 
 def stored_weights(scratch):

@@ -2,8 +2,6 @@
 
 #include "base/error.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <span>
 
@@ -62,11 +60,7 @@ void TrialGuards::after_update()
 
 void TrialGuards::note(std::int64_t steps_done)
 {
-    if (caught_) return;
-    const nlohmann::ordered_json summary = guards_.summary();
-    std::int64_t sum = 0;
-    for (const auto& count : summary.at("caught")) sum += count.get<std::int64_t>();
-    if (sum > 0) caught_ = steps_done - begin_;
+    if (!caught_ && guards_.has_found()) caught_ = steps_done - begin_;
 }
 
 }  // namespace ddl

@@ -42,7 +42,7 @@ bool is_mine(const base::Trial& trial, int rank)
 struct TrialLoop::OfRank {
     DrawnAlteration drawn = {};
     std::int64_t first_difference = -1;  // none
-    bool loss_is_finite = true;
+    std::int64_t not_finite_after = -1;  // steps until a loss is not, of those that were not taken back; none
     double loss = 0.0;
     std::optional<std::int64_t> caught = {};  // steps until a guard found something
     base::WeightRead read = {};               // of kind stored
@@ -157,7 +157,7 @@ void TrialLoop::make(const base::Trial& trial)
                                       {"caught", mine.caught.value_or(-1)},
                                       {"flipped", mine.read.flipped},
                                       {"detected", mine.read.detected},
-                                      {"loss_is_finite", mine.loss_is_finite},
+                                      {"loss_is_finite", mine.not_finite_after < 0},
                                       {"state", state_checksum(parts_.model)},
                                       {"largest", numbers.largest},
                                       {"not_finite", numbers.not_finite}};
@@ -187,12 +187,13 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
         if (done == trial.steps) break;
         if (const std::optional<std::int64_t> back = guards.before_forward(trial.step + done)) {
             done = *back - trial.step;
+            if (mine.not_finite_after >= done) mine.not_finite_after = -1;
             loader = parts_.load(*back);
             continue;
         }
         step(*loader, trial.step + done, &guards, read_each);
         mine.loss = parts_.model.loss().value_or(0.0);
-        mine.loss_is_finite = mine.loss_is_finite && std::isfinite(mine.loss);
+        if (!std::isfinite(mine.loss) && mine.not_finite_after < 0) mine.not_finite_after = done;
         const double undisturbed = losses_.at(static_cast<std::size_t>(trial.step + done - parts_.first_step));
         if (mine.loss != undisturbed && mine.first_difference < 0) mine.first_difference = done;
         ++done;
