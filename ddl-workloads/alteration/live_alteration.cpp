@@ -1,5 +1,6 @@
 #include "ddl-workloads/alteration/live_alteration.hpp"
 
+#include "base/cli/option_checks.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -60,10 +61,11 @@ LiveAlteration parse_live_alteration(const std::string& text)
                          ": RANK:STEP:R.json is needed, such as 1:50:flips.json or all:50:flips.json");
     LiveAlteration alteration;
     if (const std::string rank = text.substr(0, first); rank != "all") {
-        alteration.rank = base::parse<int>(rank);
+        alteration.rank = base::parsed<int>(("--alter " + text).c_str(), rank);
         if (alteration.rank < 0) base::fail_usage("--alter ", text, ": ranks count from 0");
     }
-    const auto step = base::parse<std::int64_t>(text.substr(first + 1, second - first - 1));
+    const auto step =
+        base::parsed<std::int64_t>(("--alter " + text).c_str(), text.substr(first + 1, second - first - 1));
     if (step < 0) base::fail_usage("--alter ", text, ": steps count from 0");
     alteration.step = static_cast<std::uint64_t>(step);
     alteration.record = text.substr(second + 1);

@@ -47,6 +47,10 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
         base::warn("a guard ended the training: guards.csv says what it found");
         return base::exit_promise_not_kept;
     }
+    if (const auto step = training.step_not_altered(); step && exchanges.rank() == 0) {
+        base::warn("--alter: step ", *step, " was not made, and nothing was altered in it");
+        return base::exit_promise_not_kept;
+    }
     if (training.lost_checkpoints() == 0) return base::exit_fine;
     base::warn(training.lost_checkpoints(), " checkpoints could not be written");
     return base::exit_promise_not_kept;

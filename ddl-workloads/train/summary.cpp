@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ namespace {
 std::string digits(const char* format, double number)
 {
     std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), format, number);
+    std::snprintf(text.data(), text.size(), format, std::isnan(number) ? std::abs(number) : number);  // no "-nan"
     return text.data();
 }
 

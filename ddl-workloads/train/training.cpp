@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -293,8 +294,9 @@ void Training::evaluate()
     if (stored_) stored_->put_back();
     if (!accuracy_) return;
     const auto epoch = steps_done() / steps_per_epoch();
+    const double loss = model_->loss().value_or(0.0);
     std::fprintf(stderr, "ddl-train: epoch %lld: loss %.4f, accuracy on held-out samples %.2f %%\n",
-                 static_cast<long long>(epoch), model_->loss().value_or(0.0), 100.0 * *accuracy_);
+                 static_cast<long long>(epoch), std::isnan(loss) ? std::abs(loss) : loss, 100.0 * *accuracy_);
 }
 
 // ---------------------------------------------------------------------------------------------------------- reporting
@@ -359,6 +361,7 @@ void Training::write_record(const nlohmann::ordered_json& result)
     record["training"]["gpu"] = gpu_;
     record["training"]["shape"] = to_json(data_.shape);
     record["training"]["steps_per_epoch"] = steps_per_epoch();
+    if (held_out_answers_ > 0) record["training"]["held_out"] = held_out_answers_;
     record["training"]["input_past_page_cache"] = loader_->records().past_page_cache();
     record["transport"] = exchanges_.description();
     record["metrics"] = to_json(instruments_->metrics());

@@ -32,6 +32,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace ddl {
@@ -57,6 +58,17 @@ class Training {
     bool promise_kept() const
     {
         return !strategy_card_.synchronous || ranks_agree_ || told_to_differ(plan_.alterations);
+    }
+
+    // A step that --alter names and the training has not made; none: it has made all, or a signal has ended it. Rank 0,
+    // after result().
+    std::optional<std::uint64_t> step_not_altered() const
+    {
+        if (ends_->stop() == Stop::signal) return std::nullopt;
+        for (const LiveAlteration& one : plan_.alterations)
+            if (std::cmp_less(one.step, first_step_) || std::cmp_greater_equal(one.step, steps_taken()))
+                return one.step;
+        return std::nullopt;
     }
 
     // Whether a guard found what must end the training (--on-guard). Rank 0, after result().
@@ -147,8 +159,9 @@ class Training {
     bool ranks_agree_ = true;
     bool stopped_by_guard_ = false;  // rank 0
     SkippedRecords skipped_;
-    nlohmann::ordered_json gpu_;     // on which it computes; null: on none
-    nlohmann::ordered_json trials_;  // rank 0: how they went; null: none
+    nlohmann::ordered_json gpu_;         // on which it computes; null: on none
+    std::int64_t held_out_answers_ = 0;  // of --trials
+    nlohmann::ordered_json trials_;      // rank 0: how they went; null: none
 };
 
 }  // namespace ddl

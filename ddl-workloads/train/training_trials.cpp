@@ -14,6 +14,8 @@ void Training::make_trials()
     loader_->stop();
     const std::shared_ptr<const Records> records = open_part(data_, Part::train, reading());
     const std::unique_ptr<Records> held_out = open_part(data_, Part::held_out, reading());
+    held_out_answers_ = held_out->records() * data_.shape.answers();
+    if (exchanges_.rank() == 0) write_record(nullptr);  // who reads outcomes before the end needs to know
     TrialLoop loop{{.model = *model_,
                     .strategy = *strategy_,
                     .exchanges = exchanges_,
@@ -47,7 +49,7 @@ void Training::make_trials()
         trials_ = {{"count", plan_.trials.size()},
                    {"ended", loop.ended()},
                    {"crashed", loop.crashed()},
-                   {"held_out", held_out->records() * data_.shape.answers()}};
+                   {"held_out", held_out_answers_}};
 }
 
 }  // namespace ddl
