@@ -88,6 +88,15 @@ def main():
         crosstalk("plan", scratch / "spec.ini", "-o", campaign)
         planned = rows(campaign / "trials.csv")
         outcomes = campaign / "ddp/train/outcomes.csv"
+        # Asked to end, it ends after the trial at hand: that has a row of its own, and has not crashed.
+        with subprocess.Popen([BIN / "crosstalk", "campaign", "run", campaign], env=ENVIRONMENT,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while not outcomes.exists() or outcomes.read_text(encoding="utf-8").count("\n") < 4:
+                assert process.poll() is None, "it ended before it was stopped"
+                time.sleep(0.002)
+            process.send_signal(signal.SIGTERM)
+        begun = (campaign / "ddp/train/trial-begun").read_text(encoding="utf-8")
+        assert begun == rows(outcomes)[-1]["trial"], (begun, rows(outcomes)[-1])
         with subprocess.Popen([BIN / "crosstalk", "campaign", "run", campaign], env=ENVIRONMENT, start_new_session=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             while not outcomes.exists() or outcomes.read_text(encoding="utf-8").count("\n") < 10:

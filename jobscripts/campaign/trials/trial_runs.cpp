@@ -38,11 +38,17 @@ TrialWords training_of(const TrialSpec& spec, const std::string& strategy)
     return words;
 }
 
-// Its exit code.
+// Its exit code. Where a signal asks this process to end, the training ends after the trial at hand: one that is killed
+// in a trial counts it as crashed.
 int run_to_end(const TrialWords& words)
 {
     const std::unique_ptr<base::Child> child = start({.words = words, .output = "/dev/null"}, {});
-    return wait_for(*child);
+    try {
+        return wait_for(*child);
+    } catch (...) {
+        end_started_processes();
+        throw;
+    }
 }
 
 std::size_t rows_of(const fs::path& run)
