@@ -181,6 +181,7 @@ ClassShare share_of(const std::vector<const ClassedTrial*>& trials, const std::v
         squares += one->weight * one->weight;
         if (is_it) with_class += one->weight;
     }
+    if (share.trials == 0) share.percent_interval = {0.0, 100.0};  // nothing is known
     if (share.trials == 0) return share;
     share.percent = 100.0 * with_class / weights;
     // Kish: so many trials of equal weight tell as much.

@@ -99,23 +99,24 @@ GuardRow guard_row(const OutcomeReport& report, const std::string& guard, Propor
 {
     std::vector<const ClassedTrial*> here;
     std::vector<const ClassedTrial*> nulls;
-    double latency = 0.0;
-    double caught = 0.0;
+    std::vector<double> latencies;
     for (const ClassedTrial& one : report.trials) {
         if (one.trial.guard != guard) continue;
         if (one.trial.kind == base::trial_kind::null) nulls.push_back(&one);
         if (!is_trial(one)) continue;
         here.push_back(&one);
-        if (!is_caught(one)) continue;
-        latency += base::parse<double>(one.outcome.caught);
-        ++caught;
+        if (is_caught(one)) latencies.push_back(base::parse<double>(one.outcome.caught));
     }
     GuardRow row{.guard = guard,
                  .ruined = share_of(here, ruined_classes, kind),
                  .caught = share_if(here, is_caught, kind),
                  .false_alarms = share_if(nulls, is_caught, kind),
                  .worth = {}};
-    if (caught > 0.0) row.latency = latency / caught;
+    if (!latencies.empty()) row.latency = base::mean_of(latencies).value;
+    if (latencies.size() > 1) {
+        const base::Interval steps = base::mean_of(latencies).interval(0.95);
+        row.latency_interval = {std::max(0.0, steps.low), steps.high};
+    }
     if (guard == "none") return row;
     row.cost_percent = cost_of(report.trials, guard);
     row.noisy_cost_percent = cost_of(report.noisy, guard);

@@ -28,9 +28,10 @@ struct StrategyComparison {
 struct GuardRow {
     std::string guard;
     ClassShare ruined;
-    ClassShare caught;                // of trials of kind trial
-    ClassShare false_alarms;          // of null trials
-    std::optional<double> latency{};  // steps until caught, mean
+    ClassShare caught;                                 // of trials of kind trial
+    ClassShare false_alarms;                           // of null trials
+    std::optional<double> latency{};                   // steps until caught, mean
+    std::optional<base::Interval> latency_interval{};  // 95 %, from Student's t; of one trial none
     // Time of null trials beside those without a guard, in quiet and in runs with noise beside them.
     std::optional<base::Mean> cost_percent{};
     std::optional<base::Mean> noisy_cost_percent{};

@@ -84,6 +84,15 @@ std::array<std::string, 3> cost_cells(const std::optional<base::Mean>& percent)
     return {base::join(percent->value), base::join(interval.low), base::join(interval.high)};
 }
 
+// Mean, and its interval where there is one.
+std::string latency_text(const GuardRow& row)
+{
+    if (!row.latency) return {};
+    if (!row.latency_interval) return fixed(*row.latency, 1);
+    return base::join(fixed(*row.latency, 1), " (", fixed(row.latency_interval->low, 1), " to ",
+                      fixed(row.latency_interval->high, 1), ")");
+}
+
 // In quiet, and beside noise where that was tried.
 std::string cost_text(const GuardRow& row, const std::string& noise)
 {
@@ -116,7 +125,9 @@ void write_guards(const fs::path& file, const OutcomeReport& report)
                  "noise",
                  "noisy_cost_percent",
                  "noisy_cost_low_percent",
-                 "noisy_cost_high_percent"},
+                 "noisy_cost_high_percent",
+                 "latency_low_steps",
+                 "latency_high_steps"},
                 Table::Appear::whole};
     for (const GuardRow& one : report.guards) {
         const std::array<std::string, 3> cost = cost_cells(one.cost_percent);
@@ -125,7 +136,9 @@ void write_guards(const fs::path& file, const OutcomeReport& report)
         const base::Interval& alarms = one.false_alarms.percent_interval;
         table.row(one.guard, one.ruined.trials, one.ruined.count, one.caught.count, one.caught.percent, caught.low,
                   caught.high, cell_of(one.latency), one.false_alarms.trials, one.false_alarms.count, alarms.low,
-                  alarms.high, cost[0], cost[1], cost[2], one.worth, report.noise, noisy[0], noisy[1], noisy[2]);
+                  alarms.high, cost[0], cost[1], cost[2], one.worth, report.noise, noisy[0], noisy[1], noisy[2],
+                  one.latency_interval ? base::join(one.latency_interval->low) : std::string{},
+                  one.latency_interval ? base::join(one.latency_interval->high) : std::string{});
     }
     table.finish();
 }
@@ -178,10 +191,10 @@ std::string guard_table(const OutcomeReport& report)
 {
     std::vector<std::vector<Cell>> rows;
     for (const GuardRow& one : report.guards)
-        rows.push_back(
-            {words(one.guard), number(base::join(one.ruined.trials)), number(base::join(one.ruined.count)),
-             number(range(one.caught.percent_interval)), number(one.latency ? fixed(*one.latency, 1) : std::string{}),
-             number(range(one.false_alarms.percent_interval)), number(cost_text(one, report.noise)), words(one.worth)});
+        rows.push_back({words(one.guard), number(base::join(one.ruined.trials)), number(base::join(one.ruined.count)),
+                        number(range(one.caught.percent_interval)), number(latency_text(one)),
+                        number(range(one.false_alarms.percent_interval)), number(cost_text(one, report.noise)),
+                        words(one.worth)});
     return "<h2>Guards</h2>\n" +
            dense(table({"guard", "trials", "ruined", "caught", "latency, steps", "false alarms", "cost", "worth it"},
                        rows));
@@ -228,10 +241,11 @@ std::string answer_of(const OutcomeReport& report)
     std::string list;
     for (const ClassShare& one : report.shares)
         if (one.location == "all" && one.bit == "all" && one.count > 0)
-            list += "<li>" +
-                    escape(base::join(one.strategy, ", ", one.target, ": ", one.what, " ", one.count, " of ",
-                                      one.trials, ", ", range(one.percent_interval))) +
-                    "</li>\n";
+            list +=
+                "<li>" +
+                escape(base::join(one.strategy, ", ", one.target, ": ", one.what, " ", fixed(one.percent, 2), " % (",
+                                  range(one.percent_interval), "), ", one.count, " of ", one.trials, " trials")) +
+                "</li>\n";
     list += worst_of(bit_map(report), "bit") + worst_of(layer_map(report), "layer");
     for (const GuardRow& one : report.guards)
         if (!one.worth.empty()) list += "<li>" + escape(base::join("Guard ", one.guard, ": ", one.worth)) + "</li>\n";
@@ -255,6 +269,26 @@ std::string framed(const std::string& drawing)
     return "<figure tabindex=\"0\">" + drawing + "</figure>\n";
 }
 
+// What the words of the classes mean, and what the band is.
+std::string words_of_classes(const OutcomeReport& report)
+{
+    std::string text =
+        "<p>Crashed: ended its process. Collapsed: the loss is not finite, or guessing blindly is as good. Degraded: "
+        "ends below the band. Recovered: was worse for some steps. Latent: ends in the band, but a value that is not "
+        "finite or 1,000 times the largest stays. Tolerated: ends in the band. Masked: ends with the same bits. The "
+        "first three are ruined.</p>\n";
+    for (const auto& [of, band] : report.bands) {
+        const auto [least, most] = std::minmax_element(band.accuracies.begin(), band.accuracies.end());
+        text += "<p>" +
+                escape(base::join("The band: of ", band.accuracies.size(), " undisturbed trainings of ", of.first,
+                                  " with ", of.second, " steps ", fixed(100.0 * *least, 1), " to ",
+                                  fixed(100.0 * *most, 1), " % of the held-out answers are right; below ",
+                                  fixed(100.0 * band.low, 1), " % a trial is degraded.")) +
+                "</p>\n";
+    }
+    return text;
+}
+
 std::string page_of(const OutcomeReport& report, const std::optional<Plot>& stored, const fs::path& folder)
 {
     std::size_t trials = 0;
@@ -263,7 +297,9 @@ std::string page_of(const OutcomeReport& report, const std::optional<Plot>& stor
     const std::string title = base::join("What became of ", trials, " altered trainings");
     std::string body = "<h1>" + escape(title) + "</h1>\n" + warning_of(report);
     body += answer_of(report);
-    if (!report.shares.empty()) body += "<h2>Classes</h2>\n" + class_table(report) + strategy_table(report);
+    if (!report.shares.empty()) body += "<h2>Classes</h2>\n" + class_table(report);
+    body += words_of_classes(report);
+    if (!report.shares.empty()) body += strategy_table(report);
     if (report.guards.size() > 1) body += guard_table(report);
     body += ruined_table(report);
     if (!report.shares.empty()) {

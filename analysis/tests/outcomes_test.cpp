@@ -277,7 +277,10 @@ TEST_CASE("stored weights are points of curves, and no flips among those of the 
     REQUIRE(table.rows() == 2);
     CHECK(table.text(1, "model") == "mlp");
     CHECK(table.get<double>(1, "accuracy") == doctest::Approx(0.9));
-    CHECK(base::read_whole(scratch / "report/index.html").find("href=\"stored.gp\"") != std::string::npos);
+    const std::string page = base::read_whole(scratch / "report/index.html");
+    for (const char* text :
+         {"href=\"stored.gp\"", "of 2 undisturbed trainings of mlp with 18 steps 93.0 to 95.0", "below 90.0"})
+        CHECK_MESSAGE(page.find(text) != std::string::npos, text);
     if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
     const std::string drawn = base::read_whole(scratch / "report/stored.svg");
     for (const char* text : {"1e−6", "bit error rate of a read", "mlp, ddp", "read once, detection parity", ">int8<"})
@@ -311,8 +314,26 @@ TEST_CASE("a guard is priced by null trials, in quiet and beside noise, which co
     CHECK(report.guards[1].guard == "range");
     CHECK(report.guards[1].cost_percent->value == doctest::Approx(15.0));
     CHECK(report.guards[1].noisy_cost_percent->value == doctest::Approx(60.0));
+    CHECK(report.guards[1].caught.trials == 0);  // of which nothing is known
+    CHECK(report.guards[1].caught.percent_interval.high == 100.0);
     CHECK(report.guards[0].ruined.trials == 1);
     CHECK(report.noise == "memory.stream 1s");
+}
+
+TEST_CASE("how late a guard catches is a mean with an interval")
+{
+    analysis::TrialRun run = run_of({ended(0.95, "0:0.8"), ended(0.95, "0:0.8"), ended(0.95, "0:0.8")});
+    for (std::size_t i = 2; i < 5; ++i) {
+        run.trials[i].guard = "range";
+        run.outcomes[i].caught = std::to_string(i - 2);
+    }
+    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson, std::nullopt);
+    REQUIRE(report.guards.size() == 2);
+    CHECK(report.guards[1].latency == doctest::Approx(1.0));
+    // 1 + 4.30265 x 1 / sqrt(3), t of two degrees of freedom; never before the flip.
+    REQUIRE(report.guards[1].latency_interval);
+    CHECK(report.guards[1].latency_interval->low == 0.0);
+    CHECK(report.guards[1].latency_interval->high == doctest::Approx(3.48414).epsilon(1e-4));
 }
 
 TEST_CASE("each model has a band and curves of its own, and names its strategies")
