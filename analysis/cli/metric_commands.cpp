@@ -78,7 +78,8 @@ int ListMetrics::run()
 ExplainMetric::ExplainMetric()
     : Command{"interference explain", "a metric: what it is, its formula, how to read it, and in which files it stands"}
 {
-    options.add_positional("METRIC", name_, "its name, as interference metrics lists it");
+    options.add_positional("METRIC", name_,
+                           "its name, as interference metrics lists it, or what the page or measures.csv calls it");
     options.add_switch("json", json_, "print it as JSON");
     base::PlugInWords words;
     for (const MetricCard& card : metrics()) words.options[card.name] = {};
@@ -88,7 +89,8 @@ ExplainMetric::ExplainMetric()
 
 int ExplainMetric::run()
 {
-    const MetricCard& card = metric_named(name_);
+    const MetricCard* called = metric_called(name_);
+    const MetricCard& card = called != nullptr ? *called : metric_named(name_);
     if (json_)
         std::cout << json_of(card).dump(2) << "\n";
     else

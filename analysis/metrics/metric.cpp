@@ -54,6 +54,14 @@ std::string_view without_rank(std::string_view word)
     return blank == std::string_view::npos || blank == rank.size() ? word : base::trim(word.substr(blank));
 }
 
+// "exchange bucket 3" -> "measure is exchange bucket N", as Place::rows has it.
+std::string rows_of_measure(std::string_view word)
+{
+    const std::size_t last = word.find_last_not_of("0123456789");
+    const bool numbered = last != std::string_view::npos && last + 1 < word.size() && word[last] == ' ';
+    return base::join("measure is ", numbered ? word.substr(0, last + 1) : word, numbered ? "N" : "");
+}
+
 }  // namespace
 
 std::string text(Better better)
@@ -79,9 +87,13 @@ const MetricCard& metric_named(const std::string& name)
 
 const MetricCard* metric_called(std::string_view word)
 {
+    const std::string rows = rows_of_measure(word);
     word = without_rank(word);
-    const auto found = std::find_if(metrics().begin(), metrics().end(),
-                                    [&](const MetricCard& card) { return card.name == word || card.title == word; });
+    const auto found = std::find_if(metrics().begin(), metrics().end(), [&](const MetricCard& card) {
+        return card.name == word || card.title == word ||
+               std::any_of(card.places.begin(), card.places.end(),
+                           [&](const Place& place) { return place.rows == rows; });
+    });
     return word.empty() || found == metrics().end() ? nullptr : &*found;
 }
 

@@ -38,8 +38,8 @@ const std::vector<MetricCard>& metrics();
 // Throws UsageError, with the right word, if there is none.
 const MetricCard& metric_named(const std::string& name);
 
-// The one whose name or title this is ("own work, slowest rank"), also behind a rank ("rank 0 ready"); nullptr if there
-// is none.
+// The one whose name or title this is ("own work, slowest rank"), also behind a rank ("rank 0 ready"), or whose measure
+// of measures.csv ("ready rank 0"); nullptr if there is none.
 const MetricCard* metric_called(std::string_view word);
 
 }  // namespace analysis

@@ -82,6 +82,12 @@ TEST_CASE("a metric is found by its name, by the page's words and behind a rank"
     CHECK(analysis::metric_called("critical_compute") == analysis::metric_called("own work, slowest rank"));
     CHECK(analysis::metric_called("rank 12 ready")->name == "ready_rank");
     CHECK(analysis::metric_called("Wait at N x N")->name == "mpi_wait_nxn");
+    CHECK(analysis::metric_called("ready rank 12")->name == "ready_rank");
+    CHECK(analysis::metric_called("exchange bucket 3")->name == "exchange_bucket");
+    CHECK(analysis::metric_called("read reader 0")->name == "read_reader");
+    CHECK(analysis::metric_called("step with outliers")->name == "slowdown");
+    CHECK(analysis::metric_called("coefficient of variation")->name == "variability");
+    CHECK(analysis::metric_called("p95 step")->name == "tails");
     CHECK(analysis::metric_called("nonsense") == nullptr);
     CHECK(analysis::metric_called("") == nullptr);
 }
@@ -98,6 +104,8 @@ TEST_CASE("metrics are listed and explained, and a wrong name gets the right one
     for (const char* part :
          {"on the page: transfer", "formula", "measures.csv, effect_percent where measure is exposed_transfer"})
         CHECK_MESSAGE(one.out.find(part) != std::string::npos, one.out);
+    CHECK(testing::run({program, "explain", "ready rank 1"}).out.starts_with("ready_rank, "));
+    CHECK(testing::run({program, "explain", "Slowdown of a step"}).out.starts_with("slowdown, "));
     const testing::Outcome wrong = testing::run({program, "explain", "slowdwn"});
     CHECK(wrong.status == 2);
     CHECK(testing::one_line(wrong.err));

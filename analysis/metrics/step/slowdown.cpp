@@ -16,6 +16,8 @@ extern const MetricCard slowdown{
     .source = "docs/statistics.md, the estimator",
     .places = {{"verdicts.csv", "effect_percent"},
                {base::file::effects, "effect_percent", "phase is step"},
+               {"measures.csv", "effect_percent", "measure is step with outliers"},
+               {"measures.csv", "effect_percent", "measure is step without outliers"},
                {"effects_step.csv", "effect_percent"},
                {"pooled.csv", "effect_percent", "phase is step"},
                {"runs.csv", "effect_percent"},

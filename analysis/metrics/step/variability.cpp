@@ -13,7 +13,8 @@ extern const MetricCard variability{
     .better = Better::less,
     .from = "steps wholly under a treatment, outliers included",
     .source = "docs/statistics.md, tails and variability",
-    .places = {{"measures.csv", "effect_percent", "measure is standard deviation"}},
+    .places = {{"measures.csv", "effect_percent", "measure is standard deviation"},
+               {"measures.csv", "effect_percent", "measure is coefficient of variation"}},
 };
 
 }  // namespace analysis::metric
