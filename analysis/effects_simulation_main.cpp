@@ -85,6 +85,8 @@ int simulate_study(const std::string& study, int runs, std::uint64_t seed, const
     if (study == "response") study_of_response(std::cout, what);
     if (study == "carry-over") study_of_carry_over(std::cout, what);
     if (study == "sets") study_of_sets(std::cout, what);
+    if (study == "alarms") study_of_alarms(std::cout, what);
+    if (study == "efficiency") study_of_efficiency(std::cout, what);
     return base::exit_fine;
 }
 
@@ -101,10 +103,11 @@ try {
                           "how well the estimator recovers known effects (rotation of four factors, "
                           "the first a placebo; 120 s, slots of 1 s, steps of 100 ms)"};
     options.add_choice(
-        "study", study, {"effects", "pooled", "extended", "looking", "sets", "response", "carry-over"},
+        "study", study,
+        {"effects", "pooled", "extended", "looking", "sets", "response", "carry-over", "alarms", "efficiency"},
         "what is simulated: single runs; sets of runs that differ; runs in parts that differ; runs that "
         "end when all is decided; quiet and noisy runs compared; a noise at eight levels; noises that leave something "
-        "behind. Other than effects with 30 % of drift and stalls of the host");
+        "behind; runs without any effect; machine time of a rotation and of separate runs. Other than effects with 30 % of drift and stalls of the host");
     options.add("runs", runs, "simulated runs of each condition", "NUMBER");
     options.add("draws", draws, "of each re-randomisation test", "NUMBER");
     options.add("seed", seed, "of the simulation", "NUMBER");

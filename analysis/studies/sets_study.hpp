@@ -12,4 +12,12 @@ namespace analysis {
 // interval of interference compare hold the mean effect?
 void study_of_sets(std::ostream& out, const Study& study);
 
+// Quiet runs against quiet runs, of two ranks with two phases, and designed runs whose noises do nothing: how often is
+// anything at all an alarm (p <= 0.05 after Holm's correction)?
+void study_of_alarms(std::ostream& out, const Study& study);
+
+// Machine time until three noises are known to +- 0.5 %: of one rotation with a placebo and two controls, and of
+// separate quiet and noisy runs, whose levels vary from run to run and that have no drift, which is kind to them.
+void study_of_efficiency(std::ostream& out, const Study& study);
+
 }  // namespace analysis

@@ -59,6 +59,8 @@ for row in rows("response"):
         check(row, 0.94 - chance(0.94), 1.0)
     if row["quantity"] == "safe up to more than is tolerated":
         check(row, 0.0, 0.025 + chance(0.025))
+for row in rows("alarms"):
+    check(row, 0.0, 0.05 + chance(0.05))
 estimates = {}
 for row in rows("carry-over"):
     key = (row["count"], row["varies_percent"])
