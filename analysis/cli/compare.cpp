@@ -4,6 +4,7 @@
 #include "analysis/estimate/sets/comparable.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/report/writers/comparison_report.hpp"
+#include "analysis/report/writers/write.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
@@ -42,7 +43,12 @@ Compare::Compare() : Command{"interference compare", "sets of runs, quiet agains
     options.add_switch("unfinished", unfinished_, "take runs that did not come to their end, too");
     add_step_choice(options, settings_);
     add_common(options, settings_);
+    add_format(options, settings_);
     options.example("interference compare --quiet q1 q2 q3 --noisy n1 n2 n3 --out comparison");
+    options.epilogue(
+        "Two runs a side at least, better five: the run is the unit, and more steps in a run do not make the interval "
+        "narrower. Runs must differ in the noise alone. Exit codes: 0 fine, 1 failed, 2 wrong usage, which includes "
+        "runs that may not be compared.");
 }
 
 int Compare::run()
@@ -72,8 +78,16 @@ int Compare::report() const
         for (const std::string& name : *names)
             runs->push_back({name, record_beside(steps_file(name), "training", base::file::run_record, report.notes)});
     write_comparison(out_, report);
-    print(std::cout, report);
-    std::cout << "\nreport: " << base::printable((fs::path{out_} / "index.html").string()) << "\n";
+    if (settings_.format == "md")
+        write_markdown(std::cout, report);
+    else if (settings_.format == "json")
+        std::cout << json_text(tidy_json(report));
+    else if (settings_.format == "html")
+        std::cout << base::read_whole(fs::path{out_} / "index.html");
+    else {
+        print(std::cout, report);
+        std::cout << "\nreport: " << base::printable((fs::path{out_} / "index.html").string()) << "\n";
+    }
     base::flush_stdout();
     return base::exit_fine;
 }

@@ -105,24 +105,6 @@ int exit_code(const Verdict& verdict, const Settings& settings)
     return base::exit_failed;
 }
 
-// What is printed: as --format asks for it.
-template <class Print>
-void show(const Report& report, const std::string& scope, const fs::path& out, const Settings& settings,
-          const Print& print_text)
-{
-    if (settings.format == "md")
-        write_markdown(std::cout, report, scope);
-    else if (settings.format == "json")
-        std::cout << json_text(tidy_json(report));
-    else if (settings.format == "html")
-        std::cout << base::read_whole(out / "index.html");
-    else {
-        print_text();
-        std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
-    }
-    base::flush_stdout();
-}
-
 int one_report(const RunFiles& files, const fs::path& out, const Settings& settings)
 {
     Report report = report_of(files);
@@ -148,6 +130,22 @@ int pooled_report(const std::vector<RunParts>& runs, const fs::path& out, const 
 }
 
 }  // namespace
+
+void show(const Report& report, const std::string& scope, const fs::path& out, const Settings& settings,
+          const std::function<void()>& print_text)
+{
+    if (settings.format == "md")
+        write_markdown(std::cout, report, scope);
+    else if (settings.format == "json")
+        std::cout << json_text(tidy_json(report));
+    else if (settings.format == "html")
+        std::cout << base::read_whole(out / "index.html");
+    else {
+        print_text();
+        std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
+    }
+    base::flush_stdout();
+}
 
 int designed_report(const std::vector<RunParts>& runs, const fs::path& out, const Settings& settings)
 {

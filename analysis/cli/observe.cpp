@@ -1,9 +1,11 @@
 #include "analysis/cli/observe.hpp"
 
+#include "analysis/cli/designed_report.hpp"
 #include "analysis/conclude/confounders.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/input/observed/observed_run.hpp"
 #include "analysis/input/run_steps.hpp"
+#include "analysis/report/answer.hpp"
 #include "analysis/report/limits.hpp"
 #include "analysis/report/writers/terminal.hpp"
 #include "analysis/report/writers/write.hpp"
@@ -90,9 +92,7 @@ int observed(const fs::path& train, const std::vector<fs::path>& noise, const fs
         return no_answer(out, error.what());
     }
     write_report(out, *report);
-    print(std::cout, *report);
-    std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
-    base::flush_stdout();
+    show(*report, scope(*report), out, settings, [&] { print(std::cout, *report); });
     return base::exit_fine;
 }
 
@@ -112,6 +112,7 @@ Observe::Observe()
     options.add("guard", settings_.guard, "leave out steps that begin so soon after noise changed", "TIME");
     options.add("clock-offset", settings_.clock_offset,
                 "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
+    add_format(options, settings_);
     options.example("interference observe --train run1 --noise jobs.csv --out observed");
     options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 there was nothing to compare.");
 }

@@ -67,6 +67,12 @@ void add_step_choice(base::Options& options, Settings& settings)
                 "NAME");
 }
 
+void add_format(base::Options& options, Settings& settings)
+{
+    options.add_choice("format", settings.format, {"text", "md", "json", "html"},
+                       "what is printed: lines for a terminal, Markdown for CI and wikis, tables as JSON, or the page");
+}
+
 void add_settings(base::Options& options, Settings& settings)
 {
     add_step_choice(options, settings);
@@ -88,8 +94,7 @@ void add_settings(base::Options& options, Settings& settings)
                 "command that makes such a run anew, for the report to show; {seconds} in it stands for its length; "
                 "without it the recorded command lines",
                 "TEXT");
-    options.add_choice("format", settings.format, {"text", "md", "json", "html"},
-                       "what is printed: lines for a terminal, Markdown for CI and wikis, tables as JSON, or the page");
+    add_format(options, settings);
     options.add_switch("pdf", settings.pdf, "also print the page into report.pdf beside it, by chromium");
     options.epilogue(
         "Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 wrong usage, 3 noise did not cover the training (this "

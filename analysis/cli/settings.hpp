@@ -45,6 +45,9 @@ void add_common(base::Options& options, Settings& settings);
 // --step-region, --step-from.
 void add_step_choice(base::Options& options, Settings& settings);
 
+// --format.
+void add_format(base::Options& options, Settings& settings);
+
 // All, for the analysis of a designed run.
 void add_settings(base::Options& options, Settings& settings);
 

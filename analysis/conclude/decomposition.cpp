@@ -11,8 +11,6 @@ namespace analysis {
 
 namespace {
 
-constexpr const char* unexplained = "unexplained";
-
 std::string amount(double percent)
 {
     char text[32];

@@ -24,6 +24,8 @@ struct Change {
 enum class Resource { unknown, memory, network, io, cpu, gpu };
 std::string text(Resource resource);  // "memory", "I/O", "GPU"; empty for unknown
 
+inline constexpr const char* unexplained = "unexplained";  // the part that is left
+
 struct Decomposition {
     double step_percent = 0.0;
     Interval step_interval;

@@ -63,7 +63,10 @@ void write_changes(const std::filesystem::path& file, const char* what, const Al
     Rows table{file, all, {"rank", what, "effect_percent", "low_percent", "high_percent"}};
     for (const NamedDecomposition& one : all)
         for (const Change& change : one.of.*changes)
-            table.row(one, change.rank, change.name, change.percent, change.interval.low, change.interval.high);
+            if (change.name == unexplained)  // what is left has no interval
+                table.row(one, change.rank, change.name, change.percent, "", "");
+            else
+                table.row(one, change.rank, change.name, change.percent, change.interval.low, change.interval.high);
 }
 
 void write_parts(const std::filesystem::path& file, const All& all)

@@ -101,6 +101,21 @@ TEST_CASE("noise of a job log is observed: its cost, what could confound, and no
     CHECK(base::CsvTable{scratch / "out/effects.csv"}.rows() > 0);
 }
 
+TEST_CASE("what was observed prints as Markdown and JSON, by whichever command")
+{
+    const testing::Scratch scratch;
+    const std::vector<Span> spans = every_second(1000.5, 15);
+    write_steps(scratch / "steps.csv", spans, 2.0);
+    write_log(scratch / "jobs.csv", spans, "node1");
+    const testing::Outcome markdown =
+        observe(scratch / "steps.csv", {scratch / "jobs.csv"}, scratch / "md", {"--format", "md"});
+    CHECK(markdown.out.starts_with("## "));
+    CHECK(markdown.out.find("| sort |") != std::string::npos);
+    const testing::Outcome json = testing::run({program, "exposure", "--steps", scratch / "steps.csv", "--noise",
+                                                scratch / "jobs.csv", "--out", scratch / "json", "--format", "json"});
+    CHECK(nlohmann::json::parse(json.out).at("verdicts").at(0).at("verdict") == "observed");
+}
+
 TEST_CASE("a trend, few episodes, and noise in one part of the run are told")
 {
     const testing::Scratch scratch;
@@ -149,6 +164,11 @@ TEST_CASE("where nothing can be compared there is no answer, and why")
     };
     no_answer("later", spans, "node1", "no noise ran while the training did", 500.0);
     no_answer("elsewhere", spans, "node7", "it ran on node7, the training on node0.cluster, node1.cluster");
+    std::string one_node = base::read_whole(scratch / "steps.csv");
+    for (std::size_t at = 0; (at = one_node.find("node1.", at)) != std::string::npos;) one_node[at + 4] = '0';
+    base::write_whole(scratch / "one_node.csv", one_node);
+    CHECK(observe(scratch / "one_node.csv", {scratch / "elsewhere.csv"}, scratch / "on_one")
+              .out.ends_with("it ran on node7, the training on node0.cluster\n"));
     no_answer("always", {{999.0, 1100.0}}, "node0", "nothing to compare with");
     no_answer("once", {{1001.0, 1002.0}}, "node0", "in one episode only");
     no_answer("empty", {}, "node0", "no episodes");

@@ -5,6 +5,7 @@
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 
@@ -72,6 +73,24 @@ TEST_CASE("the rank that got slower is named in archives without phases")
     CHECK(rows.text(0, "rank") == "all");
     CHECK(rows.text(rows.rows() - 1, "rank") == "1");
     CHECK(base::CsvTable{scratch / "out/resilience.csv"}.rows() > 0);
+}
+
+TEST_CASE("a comparison prints as Markdown, as JSON and as the page, and what is unexplained has no interval")
+{
+    const testing::Scratch scratch;
+    const std::vector<std::string> quiet{loop(scratch / "q1", "4000us"), loop(scratch / "q2", "4010us")};
+    const std::vector<std::string> noisy{loop(scratch / "n1", "6000us"), loop(scratch / "n2", "6020us")};
+    const std::string markdown = compare(quiet, noisy, scratch / "md", {"--format", "md"}).out;
+    CHECK(markdown.starts_with("## Noisy against quiet runs: +4"));
+    CHECK(markdown.find("| Phase | Effect | Interval | p (Welch, Holm) |") != std::string::npos);
+    CHECK(markdown.find("| MPI\\_Allreduce |") != std::string::npos);
+    const auto json = nlohmann::json::parse(compare(quiet, noisy, scratch / "json", {"--format", "json"}).out);
+    CHECK(json.at("verdict") == "unsafe");
+    CHECK(json.at("effects").at(0).at("phase") == "step");
+    CHECK(compare(quiet, noisy, scratch / "html", {"--format", "html"}).out.starts_with("<!"));
+    const base::CsvTable parts{scratch / "md/decomposition.csv"};
+    for (std::size_t row = 0; row < parts.rows(); ++row)
+        CHECK((parts.text(row, "part") == "unexplained") == std::string{parts.text(row, "low_percent")}.empty());
 }
 
 TEST_CASE("a network that got slower is told from a late rank")

@@ -89,12 +89,17 @@ std::vector<Episode> on_clock_of(const std::vector<NoiseLog>& logs, const Traini
     return all;
 }
 
+std::string list_of(const std::set<std::string>& hosts)
+{
+    return base::shortened(base::join_words(std::vector<std::string>(hosts.begin(), hosts.end()), ", "), 60);
+}
+
 std::string hosts_of(const std::vector<NoiseLog>& logs)
 {
     std::set<std::string> hosts;
     for (const NoiseLog& log : logs)
         for (const Episode& episode : log.episodes) hosts.insert(episode.host);
-    return base::shortened(base::join_words(std::vector<std::string>(hosts.begin(), hosts.end()), ", "), 60);
+    return list_of(hosts);
 }
 
 // Why nothing can be compared; empty if something can.
@@ -105,7 +110,7 @@ std::string nothing_to_compare(const std::vector<NoiseLog>& logs, const Training
         return "the log has no episodes";
     if (episodes.empty())
         return base::join("no noise ran on the training's hosts: it ran on ", hosts_of(logs), ", the training on ",
-                          base::shortened(base::join_words(training.host, ", "), 60));
+                          list_of({training.host.begin(), training.host.end()}));
     const auto quiet = [](const Slot& slot) { return slot.on.empty(); };
     if (std::all_of(slots.begin(), slots.end(), quiet)) return "no noise ran while the training did";
     if (std::none_of(slots.begin(), slots.end(), quiet))

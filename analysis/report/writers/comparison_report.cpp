@@ -7,6 +7,7 @@
 #include "analysis/report/record.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
+#include "analysis/report/writers/markdown.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
@@ -214,6 +215,41 @@ void print(std::ostream& out, const ComparisonReport& report)
         out << "  " << name << signed_percent(phase.percent) << " (" << range(phase.interval) << ")\n";
     }
     print(out, made_of(report).front());
+}
+
+void write_markdown(std::ostream& out, const ComparisonReport& report)
+{
+    const PhaseComparison& step = step_of(report);
+    out << "## Noisy against quiet runs: " << signed_percent(step.percent) << " (" << range(step.interval) << "), "
+        << verdict_of(report) << " against a budget of " << report.budget_percent << " %\n\n"
+        << report.quiet.size() << " quiet and " << report.noisy.size() << " noisy runs, "
+        << report.comparison.numbers.size() << " steps aligned by " << report.comparison.aligned_by << ", quiet step "
+        << fixed(step.quiet_ms, 2) << " ms. Quiet against quiet would scatter by "
+        << percent(report.comparison.floor_percent) << ".\n\n";
+    std::vector<std::vector<std::string>> rows;
+    for (const PhaseComparison& phase : report.comparison.phases)
+        rows.push_back(
+            {plain_markdown(phase.phase), signed_percent(phase.percent), range(phase.interval), p_value(phase.p_holm)});
+    out << markdown_table({"Phase", "Effect", "Interval", "p (Welch, Holm)"}, rows);
+    if (const std::string why = reading(decomposition_of(report.comparison)); !why.empty())
+        out << "\n" << plain_markdown(why) << ".\n";
+}
+
+nlohmann::ordered_json tidy_json(const ComparisonReport& report)
+{
+    nlohmann::ordered_json json = json_of(report);
+    json["effects"] = nlohmann::ordered_json::array();
+    for (const auto* table : {&report.comparison.phases, &report.comparison.by_rank})
+        for (const PhaseComparison& row : *table)
+            json["effects"].push_back({{"phase", row.phase},
+                                       {"rank", row.rank == all_ranks ? "all" : std::to_string(row.rank)},
+                                       {"effect_percent", row.percent},
+                                       {"low_percent", row.interval.low},
+                                       {"high_percent", row.interval.high},
+                                       {"p_holm", row.p_holm},
+                                       {"quiet_ms", row.quiet_ms},
+                                       {"noisy_ms", row.noisy_ms}});
+    return json;
 }
 
 void write_comparison(const std::filesystem::path& wanted, const ComparisonReport& report)

@@ -29,6 +29,12 @@ struct ComparisonReport {
 
 void print(std::ostream& out, const ComparisonReport& report);
 
+// The same as Markdown.
+void write_markdown(std::ostream& out, const ComparisonReport& report);
+
+// verdict.json, and beside it `effects`: the rows of compare.csv, as flat objects.
+nlohmann::ordered_json tidy_json(const ComparisonReport& report);
+
 // compare.csv, runs.csv, aligned_steps.csv, resilience.csv and decomposition_tables() (columns: docs/formats.md),
 // effects.svg, aligned.svg, verdict.json, run.json, index.html.
 // The folder is made here; throws UsageError if it is there already.
