@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -58,6 +59,29 @@ Harvests read_harvests(const std::vector<std::filesystem::path>& noise_csvs)
         const std::vector<double>& done = level.second.per_s;
         return std::all_of(done.begin(), done.end(), [](double per_s) { return per_s == 0.0; });
     });
+    return all;
+}
+
+Harvests harvests_of_all(const std::vector<std::vector<Harvests>>& runs)
+{
+    Harvests all{{}, runs.front().front().cpus};
+    for (const auto& [key, first] : runs.front().front().levels) {
+        Harvest harvest{first.stressor, first.bytes, {}};
+        bool did_all = true;
+        for (const std::vector<Harvests>& parts : runs) {
+            std::vector<double> of_run;
+            for (const Harvests& part : parts) {
+                const auto found = part.levels.find(key);
+                did_all = did_all && found != part.levels.end() && found->second.bytes == first.bytes;
+                if (did_all) of_run.insert(of_run.end(), found->second.per_s.begin(), found->second.per_s.end());
+            }
+            if (!did_all) break;
+            if (runs.size() > 1)
+                of_run = {std::accumulate(of_run.begin(), of_run.end(), 0.0) / static_cast<double>(of_run.size())};
+            harvest.per_s.insert(harvest.per_s.end(), of_run.begin(), of_run.end());
+        }
+        if (did_all) all.levels[key] = std::move(harvest);
+    }
     return all;
 }
 

@@ -25,6 +25,10 @@ struct Harvests {
 // Each process has one. What did nothing, as placebo and quiet, is left out. Throws Error for what is no such table.
 Harvests read_harvests(const std::vector<std::filesystem::path>& noise_csvs);
 
+// Of several runs, each with its parts: of each run its mean speed, because the run is the unit. Of one run in parts
+// the speeds of all slots. What one of them did not do is left out. CPUs are those of the first.
+Harvests harvests_of_all(const std::vector<std::vector<Harvests>>& runs);
+
 // The tables of a run's directory, of its noise/, or the one file that is named. Throws Error if there is none.
 std::vector<std::filesystem::path> noise_rows_in(const std::filesystem::path& place);
 

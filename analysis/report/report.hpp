@@ -23,13 +23,23 @@ struct Record {
     nlohmann::ordered_json json;  // null if there was none, or it could not be read
 };
 
+// Of all nodes together; 0 where no record says.
+struct CpusOfNodes {
+    double online = 0.0;
+    double idle = 0.0;  // not the training's
+    double noise = 0.0;
+};
+
 struct Report {
     DesignedRun run;
     Analysis analysis;
     Verdict verdict;
-    Secondary secondary;             // of one run only
-    std::vector<Harvested> harvest;  // likewise
-    double node_hour_cost = 0.0;     // 0: not given
+    Secondary secondary;  // of one run only
+    std::vector<Harvested> harvest;
+    std::optional<Harvests> noise_did;        // what harvest is computed from
+    std::optional<Harvests> noise_did_alone;  // on an empty node
+    CpusOfNodes cpus;                         // of several runs those of the first
+    double node_hour_cost = 0.0;              // 0: not given
     Rules rules;
     std::string schedule;            // as the noise was given it
     std::string seed;                // of the noise

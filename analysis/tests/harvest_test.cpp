@@ -112,3 +112,56 @@ TEST_CASE("a report says what the neighbour had of an empty node and what a sett
                            {"--empty-node", (scratch / "nowhere").string(), "--out", (scratch / "other").string()})
               .status == 1);
 }
+
+TEST_CASE("several runs have a speed each and the parts of one run have those of all slots")
+{
+    const testing::Scratch scratch;
+    const auto slots = [&](double first, double second) {
+        base::write_whole(scratch / "rows.csv",
+                          columns + row(0, "io", "limit=none", 1, first) + row(1, "io", "limit=none", 1, second));
+        return analysis::read_harvests({scratch / "rows.csv"});
+    };
+    const std::pair<std::string, std::string> io{"io", "limit=none"};
+    const analysis::Harvests runs = analysis::harvests_of_all({{slots(90, 110)}, {slots(40, 60)}});
+    CHECK(runs.levels.at(io).per_s == std::vector<double>{100, 50});
+    CHECK(runs.cpus == 1);
+    const analysis::Harvests parts = analysis::harvests_of_all({{slots(90, 110), slots(40, 60)}});
+    CHECK(parts.levels.at(io).per_s == std::vector<double>{90, 110, 40, 60});
+    const analysis::Harvests none = analysis::harvests_of_all({{slots(90, 110)}, {slots(0, 0)}});
+    CHECK(none.levels.empty());
+}
+
+TEST_CASE("a report of several runs says what the neighbour had of an empty node and what a setting did")
+{
+    const testing::Scratch scratch;
+    const auto rows = [&](double unlimited, double limited) {
+        std::string text = columns;
+        for (int slot = 0; slot < 8; ++slot)
+            text += row(slot, "mem", slot % 2 == 0 ? "limit=none" : "limit=cpu.max:10%", 3,
+                        slot % 2 == 0 ? unlimited : limited);
+        return text;
+    };
+    for (const int number : {1, 2, 3}) {
+        analysis::testing::SyntheticRun run;
+        run.run_s = 20.0;
+        run.seed = static_cast<std::uint64_t>(number);
+        run.noise[0].level = "limit=none";
+        run.noise.insert(run.noise.begin(), {"mem", "memory.stream", "backward", 2.0, -1, "limit=cpu.max:10%"});
+        const auto directory = scratch / "set" / base::join("run-", number);
+        analysis::testing::write_run(directory, run);
+        base::write_whole(directory / "noise/here.0/noise.csv", rows(700 + 50 * number, 200));
+        base::write_whole(directory / "noise/here.0/noise.json", R"({"host": "here"})");
+    }
+    base::write_whole(scratch / "empty.csv", rows(1000, 500));
+    const testing::Outcome outcome = testing::analyse(
+        scratch / "set", {"--empty-node", (scratch / "empty.csv").string(), "--node-hour-cost", "2", "--budget", "4%"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    // 750, 800, 850 of 1000: mean 80 %; standard error 50 / sqrt(3), of 800 3.6 %, times 4.303: 15.5 %
+    CHECK(outcome.out.find("neighbour 80 % (68 to 93 %) of its speed on an empty node") != std::string::npos);
+    const std::string page = base::read_whole(scratch / "set/report/index.html");
+    CHECK(page.find("With cpu.max:10%, mem costs") != std::string::npos);
+    CHECK(page.find("the neighbour keeps 25") != std::string::npos);
+    CHECK(page.find("Tried here: with cpu.max:10%") != std::string::npos);
+    CHECK(page.find("harvest.csv") != std::string::npos);
+    CHECK(testing::verdict_in(scratch / "set").at("harvest").size() == 2);
+}

@@ -18,16 +18,9 @@ namespace {
 
 using base::join;
 
-// Of all nodes together; 0 where no record says.
-struct Cpus {
-    double online = 0.0;
-    double idle = 0.0;  // not the training's
-    double noise = 0.0;
-};
-
-Cpus cpus_of_nodes(const Report& report)
+CpusOfNodes cpus_of_nodes(const Report& report)
 {
-    Cpus sum;
+    CpusOfNodes sum;
     for (const NodePlaces& node : node_places(report)) {
         if (node.online < node.training.size()) return {};
         sum.online += static_cast<double>(node.online);
@@ -61,7 +54,7 @@ std::optional<Worth> worth_of(const Report& report, const Harvested& done)
     const FactorVerdict* factor = verdict_of(report, done);
     if (report.node_hour_cost <= 0.0 || factor == nullptr) return std::nullopt;
     Worth worth{-report.node_hour_cost * speed_percent(factor->percent) / 100.0, {}};
-    const Cpus cpus = cpus_of_nodes(report);
+    const CpusOfNodes& cpus = report.cpus;
     if (done.of_empty_node && cpus.online > 0.0)
         worth.neighbour_gets = report.node_hour_cost * done.of_empty_node->percent / 100.0 * cpus.noise / cpus.online;
     return worth;
@@ -83,7 +76,7 @@ std::string harvest_sentence(const Report& report, const Harvested& done)
     std::string text =
         join(base::factor_name(done.factor, done.level), ": training ", signed_percent(speed_percent(factor->percent)),
              ", neighbour ", share_text(*done.of_empty_node), " of its speed on an empty node");
-    const Cpus cpus = cpus_of_nodes(report);
+    const CpusOfNodes& cpus = report.cpus;
     if (cpus.idle > 0.0) text += join(", ", cpus.noise, " of ", cpus.idle, " idle core hours used");
     if (const std::optional<Worth> worth = worth_of(report, done)) {
         text += join("; of a node hour at ", report.node_hour_cost, " the training loses ",
@@ -103,6 +96,12 @@ std::string setting_sentence(const Report& report, const Harvested& done)
         done.of_unlimited ? ", and the neighbour keeps " + share_text(*done.of_unlimited) + " of its speed without that"
                           : "",
         ".");
+}
+
+void compute_harvest(Report& report)
+{
+    report.harvest = harvested(*report.noise_did, report.noise_did_alone, report.verdict.confidence);
+    tell_tried_settings(report.verdict, report.harvest);
 }
 
 nlohmann::ordered_json share_json(const std::optional<Share>& share)
@@ -134,8 +133,28 @@ void add_harvest(Report& report, const std::string& empty_node)
         report.notes.push_back(join("what the noise got done is left out: ", error.what()));
         return;
     }
-    report.harvest = harvested(*own, alone, report.verdict.confidence);
-    tell_tried_settings(report.verdict, report.harvest);
+    report.noise_did = std::move(own);
+    report.noise_did_alone = std::move(alone);
+    report.cpus = cpus_of_nodes(report);
+    compute_harvest(report);
+}
+
+void add_harvest_of_all(Report& all, const std::vector<std::vector<const Report*>>& runs)
+{
+    std::vector<std::vector<Harvests>> did;
+    for (const std::vector<const Report*>& parts : runs) {
+        std::vector<Harvests>& of_run = did.emplace_back();
+        for (const Report* part : parts) {
+            if (!part->noise_did) return;  // its notes say why
+            of_run.push_back(*part->noise_did);
+        }
+    }
+    const Report& first = *runs.front().front();
+    all.noise_did = harvests_of_all(did);
+    all.noise_did_alone = first.noise_did_alone;
+    all.cpus = first.cpus;
+    all.node_hour_cost = first.node_hour_cost;
+    compute_harvest(all);
 }
 
 std::vector<std::string> harvest_sentences(const Report& report)
@@ -156,7 +175,7 @@ void write_harvest(const std::filesystem::path& file, const Report& report)
                            "empty_node_low_percent", "empty_node_high_percent", "unlimited_percent",
                            "unlimited_low_percent", "unlimited_high_percent", "training_speed_percent", "noise_cpus",
                            "idle_cpus", "training_loses_per_node_hour", "neighbour_gets_per_node_hour"}};
-    const Cpus cpus = cpus_of_nodes(report);
+    const CpusOfNodes& cpus = report.cpus;
     for (const Harvested& done : report.harvest) {
         const auto cells_of = [](const std::optional<Share>& share) -> std::vector<std::string> {
             if (!share) return {"", "", ""};

@@ -2,6 +2,7 @@
 #include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
 #include "analysis/report/further/further.hpp"
+#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/plots/response_plot.hpp"
@@ -129,7 +130,7 @@ std::string not_said_of_all(const PooledReport& report)
 
 constexpr std::string_view pooled_form = R"(<h1>{}</h1>
 <p class="sub">Noise beside {}<br>{}, {}</p>
-{}{}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
+{}{}{}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
 <ul class="plain">{}</ul></section>
 <p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
 )";
@@ -137,8 +138,19 @@ constexpr std::string_view pooled_form = R"(<h1>{}</h1>
 std::string links_to_tables()
 {
     return links({base::file::verdict, base::file::verdicts, "pooled.csv", "runs.csv", "differences.csv",
-                  base::file::effects, "measures.csv", "response.csv", "decomposition.csv", "rank_parts.csv",
-                  "own_work.csv", "causes.csv"});
+                  base::file::effects, "measures.csv", "response.csv", "harvest.csv", "decomposition.csv",
+                  "rank_parts.csv", "own_work.csv", "causes.csv"});
+}
+
+std::string harvest_section(const PooledReport& report)
+{
+    const std::vector<std::string> sentences = harvest_sentences(report.all);
+    if (sentences.empty()) return "";
+    return fill(R"(<section><h2>What the neighbour got done</h2>
+<ul class="plain">{}</ul>
+<p class="small">Speeds are means over {}.</p></section>
+)",
+                {list(sentences), report.of_runs() ? "runs: the run is the unit" : "slots of all parts"});
 }
 
 std::string curves_section(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
@@ -228,14 +240,14 @@ std::string pooled_html(const PooledReport& report, const PooledPlots& plots, co
     const std::string trust = banner(all.verdict);
     const bool trusted = all.verdict.trustworthy;
     const std::string answered = escape(headline(all));
-    return page(
-        "Crosstalk: " + what_was_pooled(report) + " of " + who, answered,
-        fill(pooled_form, {answered, who, escape(what_was_pooled(report)), escape(measured(all)), trusted ? "" : trust,
-                           verdict_section(all, scope(report)), trusted ? trust : "",
-                           runs_section(report, plots.runs, folder), curves_section(report, plots, folder),
-                           differences_section(report), limits_box(all), detail_section(report, plots, folder),
-                           parts_section(report), not_said_of_all(report), escape(word(all.own_record, "version")),
-                           escape(word(all.own_record, "git_revision")), links_to_tables()}));
+    return page("Crosstalk: " + what_was_pooled(report) + " of " + who, answered,
+                fill(pooled_form, {answered, who, escape(what_was_pooled(report)), escape(measured(all)),
+                                   trusted ? "" : trust, verdict_section(all, scope(report)), trusted ? trust : "",
+                                   runs_section(report, plots.runs, folder), curves_section(report, plots, folder),
+                                   harvest_section(report), differences_section(report), limits_box(all),
+                                   detail_section(report, plots, folder), parts_section(report),
+                                   not_said_of_all(report), escape(word(all.own_record, "version")),
+                                   escape(word(all.own_record, "git_revision")), links_to_tables()}));
 }
 
 void write_pooled(const std::filesystem::path& wanted, const PooledReport& report)

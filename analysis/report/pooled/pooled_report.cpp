@@ -1,6 +1,7 @@
 #include "analysis/report/pooled/pooled_report.hpp"
 
 #include "analysis/report/further/further.hpp"
+#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
@@ -91,6 +92,16 @@ std::vector<RunOfCurve> of_curves(const std::vector<std::vector<NamedReport>>& r
     for (const auto& parts : runs) {
         RunOfCurve& run = all.emplace_back();
         for (const NamedReport& part : parts) run.push_back({&part.report.run, &part.report.analysis});
+    }
+    return all;
+}
+
+std::vector<std::vector<const Report*>> reports_of(const std::vector<std::vector<NamedReport>>& runs)
+{
+    std::vector<std::vector<const Report*>> all;
+    for (const auto& parts : runs) {
+        std::vector<const Report*>& run = all.emplace_back();
+        for (const NamedReport& part : parts) run.push_back(&part.report);
     }
     return all;
 }
@@ -195,6 +206,7 @@ PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::strin
     all.analysis.quiet_step_ms = all.verdict.quiet_step_ms;
     note_equal_seeds(report);
     add_curves(all, of_curves(report.runs));
+    add_harvest_of_all(all, reports_of(report.runs));
     report.differences = differences(parts);
     return report;
 }

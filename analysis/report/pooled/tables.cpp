@@ -88,8 +88,8 @@ std::vector<NamedDecomposition> decompositions(const PooledReport& report)
 
 void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report)
 {
-    constexpr std::array<std::string_view, 4> as_of_one{base::file::verdicts, base::file::effects, "measures.csv",
-                                                        "response.csv"};
+    constexpr std::array<std::string_view, 5> as_of_one{base::file::verdicts, base::file::effects, "measures.csv",
+                                                        "response.csv", "harvest.csv"};
     for (const Table& table : tables())
         if (std::find(as_of_one.begin(), as_of_one.end(), table.file) != as_of_one.end())
             table.write(folder / table.file, report.all);
