@@ -49,6 +49,7 @@ std::string measured(const Report& report)
 std::string headline(const Report& report)
 {
     const Verdict& verdict = report.verdict;
+    if (verdict.observed) return "Observed, not designed: no verdict";
     if (!verdict.trustworthy) return "No answer: this run is not trustworthy";
     std::vector<std::string> parts;
     for (const char* word : {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::safe}) {

@@ -37,7 +37,10 @@ std::string answer(const Verdict& verdict)
         for (const std::string& noise : answer.noises) names.push_back(fill("<b>{}</b>", {escape(noise)}));
         text += answer.before + base::join_words(names, ", ") + answer.after + " ";
     }
-    if (!verdict.trustworthy) text = "This run gives no answer. Its numbers, if it were trustworthy: " + text;
+    if (verdict.observed)
+        text = "Nobody designed this noise, so nothing is judged: this is what it seems to have cost.";
+    else if (!verdict.trustworthy)
+        text = "This run gives no answer. Its numbers, if it were trustworthy: " + text;
     return fill("<p class=\"answer\">{}</p>\n", {text});
 }
 

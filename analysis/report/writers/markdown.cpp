@@ -100,6 +100,7 @@ void write_markdown(std::ostream& out, const Report& report, const std::string& 
         << plain_markdown(text(identity(report))) << "  \n"
         << plain_markdown(measured(report)) << "\n\n"
         << (verdict.trustworthy ? "Trustworthy: controls came out as known, and noise covered the training.\n"
+            : verdict.observed  ? "What could confound:\n\n"
                                 : "**Not trustworthy: do not act on the numbers below.**\n\n");
     for (const std::string& reason : verdict.reasons) out << "- " << plain_markdown(reason) << "\n";
     write_noises(out, report);
