@@ -22,7 +22,7 @@ h1 { font-size: 27px; line-height: 1.2; margin: 0 0 4px; letter-spacing: -0.01em
 h2 { font-size: 19px; margin: 0 0 10px; }
 h3 { font-size: 15px; margin: 22px 0 6px; }
 p { margin: 0 0 10px; max-width: 82ch; }
-.sub { color: var(--quiet); margin-bottom: 20px; }
+.sub { color: var(--quiet); margin-bottom: 20px; overflow-wrap: anywhere; }
 section { background: var(--paper); border: 1px solid var(--line); border-radius: 10px; padding: 20px 22px; margin: 16px 0; }
 .banner { border-radius: 10px; padding: 14px 18px; margin: 16px 0; border: 1px solid; }
 .banner h2 { margin-bottom: 4px; }
