@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 NOT_FOR_CLANG = (r" -(fpch-preprocess|Wno-restrict|Wno-subobject-linkage|Wshadow=local|Wno-maybe-uninitialized"
-                 r"|Winvalid-pch|fsanitize=\S+|fno-sanitize=\S+|include \S*cmake_pch\S*)(?= )")
+                 r"|Winvalid-pch|-param=\S+|fsanitize=\S+|fno-sanitize=\S+|include \S*cmake_pch\S*)(?= )")
 
 
 def members(unity):
