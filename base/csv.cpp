@@ -188,10 +188,10 @@ void CsvWriter::add(CsvSeconds time)
 template <class Number>
 void CsvWriter::add_number(Number number)
 {
-    std::array<char, 32> text{};
-    const auto [end, code] = std::to_chars(text.data(), text.data() + text.size(), number);
-    held_.append(text.data(), end);
-    held_ += ',';
+    std::array<char, 33> text{};
+    const auto [end, code] = std::to_chars(text.data(), text.data() + text.size() - 1, number);
+    *end = ',';
+    held_.append(text.data(), end + 1);
 }
 template void CsvWriter::add_number(double);
 template void CsvWriter::add_number(std::int64_t);

@@ -17,8 +17,10 @@ namespace base {
 template <class Chunk>
 class Conveyor {
  public:
-    explicit Conveyor(std::function<void(const Chunk&)> work)
-        : work_{std::move(work)}, thread_{[this] { work_on_all(); }}
+    // `meanwhile`: a part of something else, for the other thread to do while there is no chunk. False: there is
+    // nothing to do until the next chunk.
+    explicit Conveyor(std::function<void(const Chunk&)> work, std::function<bool()> meanwhile = {})
+        : work_{std::move(work)}, meanwhile_{std::move(meanwhile)}, thread_{[this] { work_on_all(); }}
     {
     }
     ~Conveyor() { end(); }
@@ -66,7 +68,7 @@ class Conveyor {
     try {
         std::unique_lock lock{mutex_};
         for (;; ++done_, changed_.notify_all()) {
-            changed_.wait(lock, [&] { return done_ < passed_ || ended_; });
+            wait_for_work(lock);
             if (done_ == passed_) return;
             Chunk& next = chunk(done_);
             lock.unlock();
@@ -80,7 +82,19 @@ class Conveyor {
         changed_.notify_all();
     }
 
+    void wait_for_work(std::unique_lock<std::mutex>& lock)
+    {
+        const auto is_over = [&] { return done_ < passed_ || ended_; };
+        for (bool more = meanwhile_ != nullptr; more && !is_over();) {
+            lock.unlock();
+            more = meanwhile_();
+            lock.lock();
+        }
+        changed_.wait(lock, is_over);
+    }
+
     std::function<void(const Chunk&)> work_;
+    std::function<bool()> meanwhile_;
     std::array<Chunk, most_chunks> chunks_;
 
     std::mutex mutex_;

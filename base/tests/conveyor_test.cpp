@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 using Numbers = std::vector<int>;
@@ -28,6 +30,23 @@ TEST_CASE("all that is put on a conveyor arrives in order, on another thread")
     std::iota(all.begin(), all.end(), 0);
     CHECK(arrived == all);
     CHECK(where != std::this_thread::get_id());
+}
+
+TEST_CASE("between chunks the other thread of a conveyor does something else, as long as there is any")
+{
+    std::atomic<int> done = 0;
+    Numbers arrived;
+    base::Conveyor<Numbers> conveyor{
+        [&](const Numbers& numbers) { arrived.insert(arrived.end(), numbers.begin(), numbers.end()); },
+        [&] { return done < 3 && ++done < 3; }};
+    while (done < 3) std::this_thread::yield();
+    for (int i = 0; i < 10; ++i) {
+        conveyor.chunk().push_back(i);
+        conveyor.pass_on();
+    }
+    conveyor.finish();
+    CHECK(done == 3);
+    CHECK(arrived == Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
 TEST_CASE("what the work at a conveyor throws comes out where chunks are put on it")

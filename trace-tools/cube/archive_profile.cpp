@@ -226,12 +226,13 @@ ArchiveProfile profile_of(otf2::Reader& reader, int threads)
     otf2::CallPathProfile visits{archive, tree};
     Waits waits;
     replay::FirstPass first{reader, {.threads = threads}};
-    replay::MpiReplay replay{reader.archive(),
-                             first.take_started(),
-                             {.critical_path = true, .call_paths = &tree, .threads = threads},
-                             [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
-                                 waits[key.pattern][{key.where, key.location}] += sum.ns;
-                             }};
+    replay::MpiReplay replay{
+        reader.archive(),
+        first.take_started(),
+        {.critical_path = true, .call_paths = &tree, .threads = threads, .meanwhile = [&] { return first.help(); }},
+        [&](const replay::WaitKey& key, const replay::WaitSum& sum) {
+            waits[key.pattern][{key.where, key.location}] += sum.ns;
+        }};
     otf2::FanOut analyses{&visits, &replay};
     first.replay(analyses);
     visits.finish();

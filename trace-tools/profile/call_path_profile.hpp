@@ -16,7 +16,7 @@ struct CallPathVisits {
 };
 
 // In any order of locations, each location's events in the order of the archive.
-class CallPathProfile : public Visitor {
+class CallPathProfile final : public Visitor {
  public:
     // Adds call paths to the tree as it comes to them.
     CallPathProfile(const Archive& archive, CallTree& tree);

@@ -57,7 +57,10 @@ struct MpiReplay::Engine {
         : options{std::move(how)},
           step_attribute{archive.find_attribute(base::attribute::step)},
           stacks(archive.locations.size()),
-          replay{archive, options.part, options.critical_path, options.threads, std::move(sink)},
+          replay{archive,
+                 options.part,
+                 {.enabled = options.critical_path, .threads = options.threads, .meanwhile = options.meanwhile},
+                 std::move(sink)},
           collectives{replay, std::move(started.collectives)},
           messages{replay, std::move(started.receives)},
           tasks{replay},
@@ -112,16 +115,18 @@ struct MpiReplay::Engine {
     CallStack& account(const otf2::At& at)
     {
         CallStack& stack = stacks[at.location];
-        if (stack.first_ns == INT64_MIN) {
+        const bool first = stack.first_ns == INT64_MIN;
+        if (first) {
             if (first_ns == INT64_MIN) first_ns = at.time_ns;  // of all locations: events come in the order of time
             stack.first_ns = at.time_ns;
             stack.last_ns = at.time_ns;
             replay.delays.begin(at.location, first_ns);
         }
         if (replay.locations[at.location].in_mpi == 0) {
+            const Kind kind = stack.open.empty() ? stack.outside : kinds[stack.open.back().region];
+            if (kind == Kind::work && !first && at.time_ns == stack.last_ns) return stack;  // no time passed
             const std::uint32_t where = stack.where();
             stack.exclusive.add(where, options.part.within(at.location, stack.last_ns, at.time_ns));
-            const Kind kind = stack.open.empty() ? stack.outside : kinds[stack.open.back().region];
             if (replay.delays.enabled() && kind == Kind::task_wait)
                 tasks.end_wait(at.location, at.time_ns, where);
             else if (kind == Kind::thread_barrier)

@@ -1,7 +1,6 @@
 #include "trace-tools/replay/first_pass.hpp"
 
 #include "base/words.hpp"
-#include "trace-tools/otf2/aside/handover.hpp"
 #include "trace-tools/otf2/read/fan_out.hpp"
 #include "trace-tools/steps/use_of_regions.hpp"
 
@@ -108,10 +107,7 @@ FirstPass::FirstPass(otf2::Reader& reader, const Options& options) : reader_{rea
 
 void FirstPass::replay(otf2::Visitor& visitor)
 {
-    if (threads_ < 3) return events_->read(visitor);  // the analysis of delays keeps the second one busy
-    otf2::Handover handover{reader_, visitor};
-    events_->read(handover);
-    handover.finish();
+    events_->read(visitor, threads_ > 2);  // of two the other one analyses delays, and helps
 }
 
 std::vector<std::string> FirstPass::oddities() const

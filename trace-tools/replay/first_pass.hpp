@@ -33,8 +33,10 @@ class FirstPass {
     const otf2::FoundSteps& steps() const { return steps_; }
     StartedRequests take_started() { return std::move(started_); }
 
-    // All events in the order of time; with three threads or more one reads and another one visits.
+    // All events in the order of time, once.
     void replay(otf2::Visitor& visitor);
+    // For a thread that has nothing else to do: see otf2::MergedAhead.
+    bool help() { return events_->help(); }
 
     // Sound, but worth a word.
     std::vector<std::string> oddities() const;

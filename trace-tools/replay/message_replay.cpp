@@ -11,9 +11,7 @@ namespace replay {
 // The oldest unmatched message of the route that lacks this half, or a new message.
 MessageReplay::MessagePtr MessageReplay::match(const Route& route, bool sends)
 {
-    auto entry = unmatched_.find(route);
-    if (entry == unmatched_.end()) entry = add_route(route);
-    Unmatched& waiting = entry->second;
+    Unmatched& waiting = of_route(route);
     if (waiting.messages.empty() || waiting.sent == sends) {
         waiting.sent = sends;
         waiting.messages.push_back(boost::allocate_local_shared<Message>(Recycled<Message>{}));
@@ -22,26 +20,18 @@ MessageReplay::MessagePtr MessageReplay::match(const Route& route, bool sends)
     }
     MessagePtr message = std::move(waiting.messages.front());
     waiting.messages.pop_front();
-    if (waiting.messages.empty()) remove_route(entry);
     return message;
 }
 
-MessageReplay::UnmatchedOfRoutes::iterator MessageReplay::add_route(const Route& route)
+// Routes that have none left stay for the next message, until there are many of them.
+MessageReplay::Unmatched& MessageReplay::of_route(const Route& route)
 {
-    if (spare_.empty()) return unmatched_.try_emplace(route).first;
-    UnmatchedOfRoutes::node_type node = std::move(spare_.back());
-    spare_.pop_back();
-    node.key() = route;
-    return unmatched_.insert(std::move(node)).position;
-}
-
-void MessageReplay::remove_route(UnmatchedOfRoutes::iterator entry)
-{
-    constexpr std::size_t most_spare = 64;
-    if (spare_.size() < most_spare)
-        spare_.push_back(unmatched_.extract(entry));
-    else
-        unmatched_.erase(entry);
+    if (const auto known = unmatched_.find(route); known != unmatched_.end()) return known->second;
+    if (unmatched_.size() >= most_routes_) {
+        std::erase_if(unmatched_, [](const auto& one) { return one.second.messages.empty(); });
+        most_routes_ = std::max(most_routes_, 2 * unmatched_.size());
+    }
+    return unmatched_[route];
 }
 
 void MessageReplay::send(std::uint32_t location, const otf2::MessageRecord& message)

@@ -91,11 +91,9 @@ class MessageReplay {
             return hash;
         }
     };
-    using UnmatchedOfRoutes = std::unordered_map<Route, Unmatched, RouteHash>;
 
     MessagePtr match(const Route& route, bool sends);
-    UnmatchedOfRoutes::iterator add_route(const Route& route);
-    void remove_route(UnmatchedOfRoutes::iterator entry);
+    Unmatched& of_route(const Route& route);
     MessagePtr post(std::uint32_t location, const Channel& channel);
     bool complete_receives(LocationMessages& own, const MpiCall& call);
     void complete_sends(LocationMessages& own, const MpiCall& call);
@@ -104,8 +102,8 @@ class MessageReplay {
 
     ReplayState& state_;
     std::vector<LocationMessages> locations_;
-    UnmatchedOfRoutes unmatched_;
-    std::vector<UnmatchedOfRoutes::node_type> spare_;  // of routes that had none left: their memory is used again
+    std::unordered_map<Route, Unmatched, RouteHash> unmatched_;
+    std::size_t most_routes_ = 64;  // before those that have none left go
     std::uint64_t unmatched_receives_ = 0;
 };
 

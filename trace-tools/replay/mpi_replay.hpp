@@ -43,7 +43,7 @@ struct PhaseTime {
     std::int64_t ns = 0;
 };
 
-class MpiReplay : public otf2::Visitor {
+class MpiReplay final : public otf2::Visitor {
  public:
     struct Options {
         bool critical_path = false;
@@ -61,6 +61,8 @@ class MpiReplay : public otf2::Visitor {
         otf2::Part part = {};
         // That look for started requests; with two or more one of its own analyses delays.
         int threads = 1;
+        // For that one, while it has nothing to analyse: a part of other work. False: there is none now.
+        std::function<bool()> meanwhile = {};
     };
 
     // Called for each sum of waits when its step has ended on all locations.

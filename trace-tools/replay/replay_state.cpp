@@ -8,12 +8,11 @@ bool is_mpi(const otf2::Region& region)
            (region.paradigm == otf2::Paradigm::unknown && region.name.starts_with("MPI_"));
 }
 
-ReplayState::ReplayState(const otf2::Archive& of, const otf2::Part& only, bool analyse_delays, int threads,
-                         WaitSums::Sink sink)
+ReplayState::ReplayState(const otf2::Archive& of, const otf2::Part& only, DelayReplay::How how, WaitSums::Sink sink)
     : archive{of},
       part{only},
       locations(of.locations.size()),
-      delays{of.locations.size(), analyse_delays, threads, only},
+      delays{of.locations.size(), std::move(how), only},
       waits{of.locations.size(), std::move(sink)},
       in_collective_(std::max(of.locations.size(), of.processes.size()), otf2::nowhere)
 {

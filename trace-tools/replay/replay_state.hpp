@@ -37,7 +37,7 @@ struct LocationState {
 bool is_mpi(const otf2::Region& region);
 
 struct ReplayState {
-    ReplayState(const otf2::Archive& of, const otf2::Part& only, bool analyse_delays, int threads, WaitSums::Sink sink);
+    ReplayState(const otf2::Archive& of, const otf2::Part& only, DelayReplay::How how, WaitSums::Sink sink);
 
     const otf2::Archive& archive;
     const otf2::Part& part;  // of the run whose time is summed up

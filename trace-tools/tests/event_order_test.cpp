@@ -1,11 +1,11 @@
-// Events in the order of time: put aside, or on another thread, they come as OTF2's own reader gives them.
+// Events in the order of time: put aside, whichever thread puts them in order, they come as OTF2's own reader gives
+// them.
 #include "base/error.hpp"
 #include "testing/archives/listing.hpp"
 #include "testing/archives/raw_archive.hpp"
 #include "testing/archives/small_archives.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/aside/events_aside.hpp"
-#include "trace-tools/otf2/aside/handover.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/write/recorded.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -13,10 +13,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace fs = std::filesystem;
@@ -24,7 +26,9 @@ using testing::small_archive;
 
 namespace {
 
-// In the order of time, by OTF2's own reader, out of the file to which events were put aside, and on another thread.
+enum class Helper { none, now_and_then, always };
+
+// In the order of time, by OTF2's own reader, and out of the file to which events were put aside.
 void check_orders(const fs::path& anchor)
 {
     otf2::Reader direct{anchor};
@@ -37,25 +41,27 @@ void check_orders(const fs::path& anchor)
     CHECK(ordered.lines == merged.lines);
     CHECK(direct.problems() == merging.problems());
 
-    otf2::Listing elsewhere{direct.archive(), true};
-    otf2::Handover handover{direct, elsewhere};
-    direct.read(handover);
-    handover.finish();
-    CHECK(ordered.lines == elsewhere.lines);
-
-    otf2::Listing by_location{direct.archive()};
-    otf2::Listing by_another{direct.archive()};
-    const std::vector<otf2::Visitor*> two{&by_location, &by_another};
-    otf2::EventsAside aside{direct, two};
-    otf2::Listing from_there{direct.archive(), true};
-    aside.read(from_there);
-    CHECK(ordered.lines == from_there.lines);
-    CHECK(by_location.lines.size() + by_another.lines.size() == ordered.lines.size());
+    for (const Helper helper : {Helper::none, Helper::now_and_then, Helper::always}) {
+        otf2::Listing by_location{direct.archive()};
+        otf2::Listing by_another{direct.archive()};
+        const std::vector<otf2::Visitor*> two{&by_location, &by_another};
+        otf2::EventsAside aside{direct, two};
+        otf2::Listing from_there{direct.archive(), true};
+        std::atomic<bool> over = false;
+        std::thread beside{[&] {
+            while (helper == Helper::now_and_then && !over) aside.help();
+        }};
+        aside.read(from_there, helper == Helper::always);
+        over = true;
+        beside.join();
+        CHECK(ordered.lines == from_there.lines);
+        CHECK(by_location.lines.size() + by_another.lines.size() == ordered.lines.size());
+    }
 }
 
 }  // namespace
 
-TEST_CASE("events put aside, or visited on another thread, are as OTF2's own reader gives them, in its order")
+TEST_CASE("events put aside are as OTF2's own reader gives them, in its order, whoever helps")
 {
     const testing::Scratch scratch;
     {
@@ -94,7 +100,7 @@ repeat 300 step {
     check_orders(scratch / "mpi/traces.otf2");
 }
 
-TEST_CASE("events of real archives, put aside or visited on another thread, are as OTF2's own reader gives them")
+TEST_CASE("events of real archives, put aside, are as OTF2's own reader gives them, whoever helps")
 {
     for (const char* name : {"casita-4_mpi_ls_barr", "casita-2_cuda_simple", "pipit-ping-pong-papi"}) {
         const fs::path anchor = fs::path{CROSSTALK_SOURCE} / "../shared/traces" / name / "traces.otf2";
@@ -163,15 +169,10 @@ TEST_CASE("what a visitor throws comes out of the reading")
     Impatient impatient;
     CHECK_THROWS_WITH_AS(reader.read(impatient), "enough", base::UsageError);
     CHECK_THROWS_WITH_AS(reader.read_by_location(impatient), "enough", base::UsageError);
-    const auto hand_over = [&] {
-        otf2::Handover handover{reader, impatient};
-        reader.read(handover);
-        handover.finish();
-    };
-    CHECK_THROWS_WITH_AS(hand_over(), "enough", base::UsageError);
     otf2::Visitor patient;
     const std::vector<otf2::Visitor*> both{&patient, &impatient};
     CHECK_THROWS_WITH_AS(otf2::EventsAside(reader, std::span{both}.subspan(1)), "enough", base::UsageError);
-    CHECK_THROWS_WITH_AS(otf2::EventsAside(reader, std::span{both}.first(1)).read(impatient), "enough",
-                         base::UsageError);
+    for (const bool with_a_thread : {false, true})
+        CHECK_THROWS_WITH_AS(otf2::EventsAside(reader, std::span{both}.first(1)).read(impatient, with_a_thread),
+                             "enough", base::UsageError);
 }

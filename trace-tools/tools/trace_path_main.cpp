@@ -95,10 +95,11 @@ int analyse(const ArchiveTool& tool)
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     const otf2::Part part = otf2::part_of(reader, tool.part);
     replay::FirstPass first{reader, {.threads = tool.threads.count}};
-    replay::MpiReplay replay{archive,
-                             first.take_started(),
-                             {.critical_path = true, .part = part, .threads = tool.threads.count},
-                             [](const replay::WaitKey&, const replay::WaitSum&) {}};
+    replay::MpiReplay replay{
+        archive,
+        first.take_started(),
+        {.critical_path = true, .part = part, .threads = tool.threads.count, .meanwhile = [&] { return first.help(); }},
+        [](const replay::WaitKey&, const replay::WaitSum&) {}};
     replay::replay_archive(first, replay, tool.name);
     if (!replay.joined()) {
         if (!out.empty()) write(out, {}, {}, archive);

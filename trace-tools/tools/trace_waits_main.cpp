@@ -239,7 +239,8 @@ int analyse(const ArchiveTool& tool)
                               .step_region = step,
                               .phases = [&](const replay::PhaseTime& phase) { tables.phase(phase); },
                               .part = part,
-                              .threads = tool.threads.count},
+                              .threads = tool.threads.count,
+                              .meanwhile = [&] { return first.help(); }},
                              add_wait};
     replay::replay_archive(first, replay, tool.name, gpus.visitor());
     const std::optional<replay::Efficiencies> found = replay::efficiencies(replay.times());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <system_error>
 #include <vector>
 
@@ -19,23 +20,23 @@ EventsAside::EventsAside(Reader& reader, std::span<Visitor* const> visitors) : r
     } catch (const std::system_error&) {  // no files can be made there
         spills_.clear();
     }
-    std::deque<FanOut> with_spills;
+    std::deque<FanOut<Spill, Visitor>> with_spills;
     std::vector<Visitor*> all{visitors.begin(), visitors.end()};
-    for (std::size_t i = 0; i < spills_.size(); ++i) {
-        FanOut& both = with_spills.emplace_back(std::initializer_list<Visitor*>{&spills_[i], visitors[i]});
-        all[i] = &both;
-    }
+    for (std::size_t i = 0; i < spills_.size(); ++i) all[i] = &with_spills.emplace_back(&spills_[i], visitors[i]);
     reader.read_by_location(all);
     const auto is_whole = [](Spill& spill) { return spill.is_whole(); };
-    if (!std::all_of(spills_.begin(), spills_.end(), is_whole)) spills_.clear();
+    if (spills_.empty() || !std::all_of(spills_.begin(), spills_.end(), is_whole)) return;
+    std::vector<Spill*> whole;
+    for (Spill& spill : spills_) whole.push_back(&spill);
+    in_order_.emplace(whole);
 }
 
-void EventsAside::read(Visitor& visitor)
+void EventsAside::read(Visitor& visitor, bool with_a_thread)
 {
-    if (spills_.empty()) return reader_.read(visitor);
-    std::vector<Spill*> all;
-    for (Spill& spill : spills_) all.push_back(&spill);
-    Spill::read(all, visitor);
+    if (!in_order_) return reader_.read(visitor);
+    std::future<void> helper;  // its end is waited for
+    if (with_a_thread) helper = std::async(std::launch::async, [&] { in_order_->help_all(); });
+    in_order_->read(visitor);
 }
 
 }  // namespace otf2

@@ -2,10 +2,12 @@
 // put aside meanwhile, in the order of time. That takes less than to read them twice with OTF2.
 #pragma once
 
+#include "trace-tools/otf2/aside/merged_ahead.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/read/spill.hpp"
 
 #include <deque>
+#include <optional>
 #include <span>
 
 namespace otf2 {
@@ -16,13 +18,17 @@ class EventsAside {
     // directory for temporary files (TMPDIR), which takes about half the archive's size. Throws as that does.
     EventsAside(Reader& reader, std::span<Visitor* const> visitors);
 
-    // All events in the order of time, as Reader::read(). Reads the archive again where there was no place to put
-    // them aside.
-    void read(Visitor& visitor);
+    // All events in the order of time, as Reader::read(), once. Reads the archive again where there was no place to put
+    // them aside. `with_a_thread`: one of its own puts them in order.
+    void read(Visitor& visitor, bool with_a_thread = false);
+
+    // See MergedAhead.
+    bool help() { return in_order_ && in_order_->help(); }
 
  private:
     Reader& reader_;
-    std::deque<Spill> spills_;  // none: there was no place
+    std::deque<Spill> spills_;
+    std::optional<MergedAhead> in_order_;  // none: there was no place
 };
 
 }  // namespace otf2

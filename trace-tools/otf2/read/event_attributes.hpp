@@ -21,7 +21,6 @@ class EventAttributes {
 
  private:
     friend class EventSource;
-    friend class Handover;
     friend class Spill;
     EventAttributes(const OTF2_AttributeList_struct* list, const class EventSource& source)
         : list_{list}, source_{source}

@@ -264,7 +264,8 @@ void Reader::merge(Visitor& visitor)
     Spill spill{archive_, *references_, directory};
     read_by_location(spill);
     Spill* const alone = &spill;
-    Spill::read({&alone, 1}, visitor);
+    Spill::Merge in_order{{&alone, 1}};
+    for (Spill::Merge::Chunk chunk; in_order.next(chunk);) in_order.visit(chunk, visitor);
 }
 
 void Reader::read_by_location(Visitor& visitor)

@@ -119,7 +119,6 @@ class Reader {
     const std::vector<std::string>& oddities() const { return oddities_; }
 
  private:
-    friend class Handover;
     friend class EventsAside;
     class Pass;
     struct Tally;

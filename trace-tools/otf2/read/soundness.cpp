@@ -225,11 +225,11 @@ void read_soundly(Reader& reader, Visitor& visitor)
 void read_soundly(Reader& reader, std::span<Visitor* const> visitors)
 {
     std::deque<Soundness> parts;
-    std::deque<FanOut> with_parts;
+    std::deque<FanOut<Soundness, Visitor>> with_parts;
     std::vector<Visitor*> all;
     for (Visitor* visitor : visitors) {
         Soundness& part = parts.emplace_back(reader.archive());
-        all.push_back(&with_parts.emplace_back(std::initializer_list<Visitor*>{&part, visitor}));
+        all.push_back(&with_parts.emplace_back(&part, visitor));
     }
     reader.read_by_location(all);
     for (; parts.size() > 1; parts.pop_back()) parts.front().add(parts.back());

@@ -4,10 +4,13 @@
 #pragma once
 
 #include "base/descriptor.hpp"
+#include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,7 +18,7 @@
 namespace otf2 {
 
 // Takes all events of one location, then all of the next one.
-class Spill : public Visitor {
+class Spill final : public Visitor {
  public:
     enum class WhenFull { fails, gives_up };
 
@@ -28,9 +31,7 @@ class Spill : public Visitor {
 
     bool is_whole();
 
-    // All that the spills took, each of other locations, in the order of OTF2's own reader: by the archive's clock,
-    // ties by the locations' numbers.
-    static void read(std::span<Spill* const> spills, Visitor& visitor);
+    class Merge;  // of what several took
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
     void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
@@ -50,6 +51,8 @@ class Spill : public Visitor {
 
  private:
     enum class Kind : std::uint8_t;
+    static constexpr unsigned numbers_of(Kind kind);
+    static constexpr bool has_attributes(Kind kind);
     class Cursor;
 
     struct Section {  // of the file: one location's events
@@ -78,6 +81,48 @@ class Spill : public Visitor {
     std::vector<Section> sections_;
     std::uint32_t location_ = nowhere;  // of the last section
     std::uint64_t last_tick_ = 0;       // in it
+};
+
+// Of all that the spills took, each of other locations, in the order of OTF2's own reader: by the archive's clock, ties
+// by the locations' numbers. One thread may put events in order while another one visits those before them.
+class Spill::Merge {
+ public:
+    struct Chunk;
+
+    // The spills take no more events, and outlive it.
+    explicit Merge(std::span<Spill* const> spills);
+    ~Merge();
+
+    // Replaces the chunk by the next events. False: there were no more.
+    bool next(Chunk& chunk);
+    void visit(const Chunk& chunk, Visitor& visitor) const;
+
+ private:
+    class NextEvents;
+    class Arguments;
+
+    std::vector<Cursor> cursors_;
+    std::unique_ptr<NextEvents> next_;
+    const Spill* any_ = nullptr;  // null: there are none
+    AttributeListHandle list_;    // of the event that is visited
+};
+
+// Some events: see spill_format.hpp.
+struct Spill::Merge::Chunk {
+    static constexpr std::size_t full = 32 << 10;
+
+    std::vector<char> bytes = std::vector<char>(full + 128);
+    std::size_t used = 0;  // of them
+
+    const char* begin() const { return bytes.data(); }
+    const char* end() const { return bytes.data() + used; }
+    // Where the next ones go, of which there are at most so many.
+    char* room(std::size_t most)
+    {
+        if (bytes.size() - used < most) bytes.resize(used + most);
+        return bytes.data() + used;
+    }
+    void end_at(const char* end) { used = static_cast<std::size_t>(end - begin()); }
 };
 
 }  // namespace otf2

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace otf2 {
 
@@ -13,6 +14,8 @@ namespace otf2 {
 // 2. the ticks since the location's previous event,
 // 3. the arguments of its kind, in their order.
 // Numbers are written seven bits a byte, the low ones first, the last byte without its high bit.
+// In a chunk of a Merge, where events of all locations follow each other, its location and its tick stand for 2., both
+// as they lie in memory.
 enum class Spill::Kind : std::uint8_t {
     enter,
     leave,
@@ -35,6 +38,74 @@ enum class Spill::Kind : std::uint8_t {
 
 constexpr std::size_t longest_event = 128;  // bytes without its attributes
 constexpr std::size_t longest_attribute = 32;
+constexpr unsigned numbers_of_attribute = 3;
+
+// That follow its ticks, without attributes.
+constexpr unsigned Spill::numbers_of(Kind kind)
+{
+    switch (kind) {
+        case Kind::enter:
+        case Kind::leave:
+        case Kind::enter_with_attributes:
+        case Kind::leave_with_attributes:
+        case Kind::collective_request:
+        case Kind::send_complete:
+        case Kind::receive_request:
+        case Kind::buffer_flush:
+            return 1;
+        case Kind::metric:
+            return 4;
+        case Kind::collective_end:
+        case Kind::collective_complete:
+            return 6;
+        case Kind::send:
+        case Kind::receive:
+            return 5;
+        case Kind::collective_begin:
+        case Kind::transfer_begin:
+        case Kind::transfer_end:
+        case Kind::other:
+            break;
+    }
+    return 0;
+}
+
+constexpr bool Spill::has_attributes(Kind kind)
+{
+    return kind == Kind::enter_with_attributes || kind == Kind::leave_with_attributes;
+}
+
+inline bool is_continued(char byte)
+{
+    return (static_cast<unsigned char>(byte) & 0x80U) != 0;
+}
+
+// The number that begins there; `at` is its end then.
+inline std::uint64_t number_at(const char*& at)
+{
+    std::uint64_t number = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        const char byte = *at++;
+        number |= std::uint64_t{static_cast<unsigned char>(byte) & 0x7FU} << shift;
+        if (!is_continued(byte)) return number;
+    }
+}
+
+// Values as they lie in memory.
+template <class Value>
+char* put_bytes(char* to, Value value)
+{
+    std::memcpy(to, &value, sizeof value);
+    return to + sizeof value;
+}
+template <class Value>
+Value take_bytes(const char*& at)
+{
+    Value value;
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value;
+    return value;
+}
 
 // Differences of either sign as numbers, small ones small.
 inline std::uint64_t folded(std::uint64_t difference)

@@ -8,15 +8,17 @@
 
 namespace replay {
 
-DelayReplay::DelayReplay(std::size_t locations, bool enabled, int threads, const otf2::Part& part)
+DelayReplay::DelayReplay(std::size_t locations, How how, const otf2::Part& part)
 {
-    if (!enabled) return;
+    if (!how.enabled) return;
     analysis_.emplace(locations, part);
     arrivals_.resize(locations);
-    if (threads > 1)
-        stage_.emplace([this](const std::vector<Call>& calls) {
-            for (const Call& call : calls) std::visit([this](const auto& one) { one(*analysis_); }, call);
-        });
+    if (how.threads > 1)
+        stage_.emplace(
+            [this](const std::vector<Call>& calls) {
+                for (const Call& call : calls) std::visit([this](const auto& one) { one(*analysis_); }, call);
+            },
+            std::move(how.meanwhile));
 }
 
 template <class Snapshot>

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -32,9 +33,12 @@ struct Handoff {
 // See DelayAnalysis.
 class DelayReplay {
  public:
-    // Disabled: arrivals have a time and no snapshot; all other functions do nothing. With two threads or more one of
-    // its own analyses.
-    DelayReplay(std::size_t locations, bool enabled, int threads, const otf2::Part& part);
+    struct How {
+        bool enabled = true;  // if not, arrivals have a time and no snapshot, and all other functions do nothing
+        int threads = 1;      // with two or more one of its own analyses
+        std::function<bool()> meanwhile = {};  // see base::Conveyor
+    };
+    DelayReplay(std::size_t locations, How how, const otf2::Part& part);
 
     bool enabled() const { return analysis_.has_value(); }
 

@@ -51,7 +51,6 @@ SyncIntervals::Pointer merged(std::span<SyncInterval* const> newest_first)
 
 void SyncIntervals::add(SyncInterval interval)
 {
-    constexpr std::size_t most = 256;
     interval.previous = std::move(last_);
     last_ = boost::allocate_local_shared<SyncInterval>(Recycled<SyncInterval>{}, std::move(interval));
     if (++length_ > most) merge_old();
@@ -62,15 +61,18 @@ void SyncIntervals::merge_old()
 {
     constexpr std::size_t most_older = 64;
     std::vector<SyncInterval*> intervals;  // the newest first
+    intervals.reserve(most + 1);
     for (SyncInterval* interval = last_.get(); interval != nullptr; interval = interval->previous.get())
         intervals.push_back(interval);
-    const std::size_t kept = (intervals.size() + 1) / 2;
+    length_ = (intervals.size() + 1) / 2;
 
-    std::vector<Pointer> older;
-    for (std::size_t i = kept; i < intervals.size();) {
-        if (older.size() == most_older) {
-            older.push_back(boost::allocate_local_shared<SyncInterval>(
-                Recycled<SyncInterval>{}, SyncInterval{.end_ns = intervals[i]->end_ns, .truncated = true}));
+    SyncInterval* last = intervals[length_ - 1];  // that is in its place
+    const std::size_t most_length = length_ + most_older;
+    for (std::size_t i = length_; i < intervals.size(); ++length_) {
+        if (length_ == most_length) {
+            last->previous = boost::allocate_local_shared<SyncInterval>(
+                Recycled<SyncInterval>{}, SyncInterval{.end_ns = intervals[i]->end_ns, .truncated = true});
+            ++length_;
             break;
         }
         std::size_t end = i + 1;
@@ -78,17 +80,16 @@ void SyncIntervals::merge_old()
             return !interval.shared && !interval.truncated && interval.worker == intervals[i]->worker;
         };
         while (end < intervals.size() && mergeable(*intervals[i]) && mergeable(*intervals[end])) ++end;
-        older.push_back(end == i + 1 ? intervals[i - 1]->previous : merged(std::span{intervals}.subspan(i, end - i)));
+        if (end == i + 1) {
+            last = intervals[i];
+        } else {
+            Pointer sum = merged(std::span{intervals}.subspan(i, end - i));
+            sum->previous = intervals[end - 1]->previous;
+            last->previous = std::move(sum);
+            last = last->previous.get();
+        }
         i = end;
     }
-
-    Pointer previous;
-    for (std::size_t i = older.size(); i-- > 0;) {
-        older[i]->previous = std::move(previous);
-        previous = older[i];
-    }
-    intervals[kept - 1]->previous = std::move(previous);
-    length_ = kept + older.size();
 }
 
 void DelayDetector::add_late(const SyncInterval& interval)

@@ -61,6 +61,8 @@ class SyncIntervals {
  private:
     void merge_old();
 
+    static constexpr std::size_t most = 256;  // before old ones are merged
+
     Pointer last_;
     std::size_t length_ = 0;  // estimate: other locations may have merged intervals that they share
 };

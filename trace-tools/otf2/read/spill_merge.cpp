@@ -1,0 +1,351 @@
+#include "trace-tools/otf2/read/confined.hpp"
+#include "trace-tools/otf2/read/event_source.hpp"
+#include "trace-tools/otf2/read/spill.hpp"
+#include "trace-tools/otf2/read/spill_format.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <unistd.h>
+
+namespace otf2 {
+
+// Walks through a section, a window of it in memory.
+class Spill::Cursor {
+ public:
+    Cursor(int file, const Section& section, std::size_t window_bytes)
+        : file_{file}, next_{section.begin}, end_{section.end}, location_{section.location}, window_(window_bytes)
+    {
+    }
+
+    // Up to the next event's time. False at the end.
+    bool advance()
+    {
+        need(longest_event);
+        if (at_ == filled_) return false;
+        const char* at = window_.data() + at_;
+        kind_ = static_cast<Kind>(*at++);
+        tick_ += unfolded(number_at(at));
+        at_ = static_cast<std::size_t>(at - window_.data());
+        return true;
+    }
+
+    std::uint64_t tick() const { return tick_; }
+
+    // The rest of the event goes to the chunk.
+    void move_to(Merge::Chunk& chunk)
+    {
+        char* end = chunk.room(longest_event);
+        end = put_bytes(end, kind_);
+        end = put_bytes(end, location_);
+        end = put_bytes(end, tick_);
+        chunk.end_at(copy(numbers_of(kind_), end));
+        if (!has_attributes(kind_)) return;
+        const char* at = window_.data() + at_;
+        std::uint64_t attributes = number_at(at);
+        chunk.end_at(copy(1, chunk.room(longest_attribute)));
+        for (; attributes > 0; --attributes) {
+            need(longest_attribute);
+            chunk.end_at(copy(numbers_of_attribute, chunk.room(longest_attribute)));
+        }
+    }
+
+ private:
+    // So many bytes are in the window, or all that are left.
+    void need(std::size_t bytes)
+    {
+        if (filled_ - at_ < bytes && next_ != end_) refill();
+    }
+    void refill()
+    {
+        std::memmove(window_.data(), window_.data() + at_, filled_ - at_);
+        filled_ -= at_;
+        at_ = 0;
+        while (filled_ < window_.size() && next_ < end_) {
+            const auto most = std::min<std::uint64_t>(window_.size() - filled_, end_ - next_);
+            const auto read = base::check_errno(
+                ::pread(file_, window_.data() + filled_, most, static_cast<off_t>(next_)), "read events put aside");
+            if (read == 0) base::fail("events that were put aside are gone");
+            filled_ += static_cast<std::size_t>(read);
+            next_ += static_cast<std::uint64_t>(read);
+        }
+    }
+
+    // Copies so many numbers. Returns the end of the copy.
+    char* copy(unsigned numbers, char* to)
+    {
+        const char* from = window_.data() + at_;
+        for (; numbers > 0; --numbers) {
+            while (is_continued(*from)) *to++ = *from++;
+            *to++ = *from++;
+        }
+        at_ = static_cast<std::size_t>(from - window_.data());
+        return to;
+    }
+
+    int file_;
+    std::uint64_t next_;  // of the file, to be read
+    std::uint64_t end_;
+    std::uint32_t location_;
+    std::vector<char> window_;
+    std::size_t at_ = 0;
+    std::size_t filled_ = 0;
+    Kind kind_{};
+    std::uint64_t tick_ = 0;
+};
+
+// The next event of each cursor, as a tournament: the earliest is first(), of one tick that of the smaller cursor.
+// Which one wins is hard to foretell, so it is computed without branches.
+class Spill::Merge::NextEvents {
+ public:
+    // Before the first one is asked for.
+    void add(std::uint64_t tick, std::uint32_t cursor)
+    {
+        ticks_.push_back(tick);
+        cursors_.push_back(cursor);
+    }
+    void begin()
+    {
+        const std::size_t count = ticks_.size();
+        winners_.resize(2 * count);
+        for (std::size_t i = 0; i < count; ++i) winners_[count + i] = static_cast<std::uint32_t>(i);
+        for (std::size_t i = count; i-- > 1;) {
+            const std::uint32_t one = winners_[2 * i];
+            const std::uint32_t other = winners_[2 * i + 1];
+            winners_[i] = earlier(one, ticks_[one], other, ticks_[other]) != 0 ? one : other;
+        }
+    }
+
+    bool empty() const { return ticks_.empty(); }
+    std::uint32_t first() const { return cursors_[first_place()]; }
+
+    // Of the first one's cursor the next.
+    void replace_first(std::uint64_t tick)
+    {
+        std::uint32_t winner = first_place();
+        ticks_[winner] = tick;
+        for (std::size_t at = ticks_.size() + winner; at > 1; at /= 2) {
+            const std::uint32_t other = winners_[at ^ 1U];
+            const std::uint64_t other_tick = ticks_[other];
+            const std::uint64_t changes = std::uint64_t{0} - earlier(other, other_tick, winner, tick);
+            winner ^= (winner ^ other) & static_cast<std::uint32_t>(changes);
+            tick ^= (tick ^ other_tick) & changes;
+            winners_[at / 2] = winner;
+        }
+        if (tick == UINT64_MAX || 2 * ended_ > ticks_.size()) drop_ended();
+    }
+    // There are no more of its cursor.
+    void remove_first()
+    {
+        cursors_[first_place()] = none;
+        ++ended_;
+        replace_first(UINT64_MAX);
+    }
+
+ private:
+    static std::uint64_t earlier(std::uint32_t place, std::uint64_t tick, std::uint32_t other, std::uint64_t other_tick)
+    {
+        const auto before = static_cast<std::uint64_t>(tick < other_tick);
+        const auto at_once = static_cast<std::uint64_t>(tick == other_tick);
+        return before | (at_once & static_cast<std::uint64_t>(place < other));
+    }
+    void drop_ended()
+    {
+        std::size_t kept = 0;
+        for (std::size_t place = 0; place < ticks_.size(); ++place) {
+            if (cursors_[place] == none) continue;
+            ticks_[kept] = ticks_[place];
+            cursors_[kept++] = cursors_[place];
+        }
+        ticks_.resize(kept);
+        cursors_.resize(kept);
+        ended_ = 0;
+        begin();
+    }
+    std::uint32_t first_place() const { return ticks_.size() == 1 ? 0 : winners_[1]; }
+
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    std::vector<std::uint64_t> ticks_;
+    std::vector<std::uint32_t> cursors_;  // none: it ended
+    std::size_t ended_ = 0;
+    std::vector<std::uint32_t> winners_;  // places: of all at 1, of both halves at 2 and 3, ..; last all places
+};
+
+Spill::Merge::Merge(std::span<Spill* const> spills)
+    : next_{std::make_unique<NextEvents>()}, list_{check(OTF2_AttributeList_New(), "read attributes")}
+{
+    struct Part {
+        const Spill* spill;
+        Section section;
+    };
+    std::vector<Part> parts;
+    for (Spill* spill : spills) {
+        spill->write_out();
+        if (!spill->sections_.empty()) spill->sections_.back().end = spill->written_;
+        for (const Section& section : spill->sections_) parts.push_back({spill, section});
+    }
+    if (parts.empty()) return;
+    any_ = spills.front();
+    const auto number = [&](const Part& part) { return any_->archive_.locations[part.section.location].id; };
+    std::sort(parts.begin(), parts.end(),
+              [&](const Part& one, const Part& other) { return number(one) < number(other); });
+    constexpr std::size_t all_windows = 16 << 20;
+    const std::size_t window = std::clamp<std::size_t>(all_windows / parts.size(), 4 << 10, 64 << 10);
+    cursors_.reserve(parts.size());
+    for (const auto& [spill, section] : parts) {
+        Cursor& cursor = cursors_.emplace_back(spill->file_, section, window);
+        if (cursor.advance()) next_->add(cursor.tick(), static_cast<std::uint32_t>(cursors_.size() - 1));
+    }
+    next_->begin();
+}
+
+Spill::Merge::~Merge() = default;
+
+bool Spill::Merge::next(Chunk& chunk)
+{
+    getting_on();
+    chunk.used = 0;
+    while (!next_->empty() && chunk.used < Chunk::full) {
+        Cursor& cursor = cursors_[next_->first()];
+        const std::uint64_t tick = cursor.tick();
+        cursor.move_to(chunk);
+        if (!cursor.advance())
+            next_->remove_first();
+        else if (cursor.tick() != tick)  // else it stays the first
+            next_->replace_first(cursor.tick());
+    }
+    return chunk.used > 0;
+}
+
+// Reads the numbers of an event.
+class Spill::Merge::Arguments {
+ public:
+    explicit Arguments(const char*& at) : at_{at} {}
+
+    std::uint64_t number() { return number_at(at_); }
+    std::uint32_t small() { return static_cast<std::uint32_t>(number()); }
+
+    MetricValue metric()
+    {
+        MetricValue value;
+        value.type = static_cast<Type>(number());
+        value.member = static_cast<std::uint8_t>(number());
+        value.uint64 = number();
+        return value;
+    }
+    CollectiveRecord collective()
+    {
+        CollectiveRecord record;
+        record.operation = static_cast<Operation>(number());
+        record.communicator = small();
+        record.root = small();
+        record.sent_bytes = number();
+        record.received_bytes = number();
+        record.request = number() - 1;
+        return record;
+    }
+    MessageRecord message()
+    {
+        MessageRecord message;
+        message.peer = small();
+        message.communicator = small();
+        message.tag = small();
+        message.bytes = number();
+        message.request = number() - 1;
+        return message;
+    }
+    void attributes(OTF2_AttributeList* list)
+    {
+        check(OTF2_AttributeList_RemoveAllAttributes(list), "read attributes");
+        for (std::uint64_t left = number(); left > 0; --left) {
+            const OTF2_AttributeRef id = small();
+            const auto type = static_cast<OTF2_Type>(number());
+            OTF2_AttributeValue value{};
+            value.uint64 = number();
+            check(OTF2_AttributeList_AddAttribute(list, id, type, value), "read an attribute");
+        }
+    }
+
+ private:
+    const char*& at_;
+};
+
+void Spill::Merge::visit(const Chunk& chunk, Visitor& visitor) const
+{
+    const EventSource source{any_->archive_, any_->references_, visitor};
+    const EventAttributes none{nullptr, source};
+    const EventAttributes some{list_.get(), source};
+    const char* next = chunk.begin();
+    Arguments arguments{next};
+    while (next != chunk.end()) {
+        const auto kind = take_bytes<Kind>(next);
+        At at{};
+        at.location = take_bytes<std::uint32_t>(next);
+        at.tick = take_bytes<std::uint64_t>(next);
+        at.time_ns = any_->references_.time_ns(at.tick);
+        switch (kind) {
+            case Kind::enter:
+                visitor.enter(at, arguments.small(), none);
+                break;
+            case Kind::leave:
+                visitor.leave(at, arguments.small(), none);
+                break;
+            case Kind::enter_with_attributes: {
+                const std::uint32_t region = arguments.small();
+                arguments.attributes(list_.get());
+                visitor.enter(at, region, some);
+                break;
+            }
+            case Kind::leave_with_attributes: {
+                const std::uint32_t region = arguments.small();
+                arguments.attributes(list_.get());
+                visitor.leave(at, region, some);
+                break;
+            }
+            case Kind::metric: {
+                const std::uint32_t metric = arguments.small();
+                visitor.metric(at, metric, arguments.metric());
+                break;
+            }
+            case Kind::collective_begin:
+                visitor.collective_begin(at);
+                break;
+            case Kind::collective_end:
+                visitor.collective_end(at, arguments.collective());
+                break;
+            case Kind::collective_request:
+                visitor.collective_request(at, arguments.number());
+                break;
+            case Kind::collective_complete:
+                visitor.collective_complete(at, arguments.collective());
+                break;
+            case Kind::send:
+                visitor.send(at, arguments.message());
+                break;
+            case Kind::send_complete:
+                visitor.send_complete(at, arguments.number());
+                break;
+            case Kind::receive_request:
+                visitor.receive_request(at, arguments.number());
+                break;
+            case Kind::receive:
+                visitor.receive(at, arguments.message());
+                break;
+            case Kind::buffer_flush:
+                visitor.buffer_flush(at, later(at.time_ns, arguments.number()));
+                break;
+            case Kind::transfer_begin:
+                visitor.transfer_begin(at);
+                break;
+            case Kind::transfer_end:
+                visitor.transfer_end(at);
+                break;
+            case Kind::other:
+                visitor.other(at);
+                break;
+        }
+    }
+}
+
+}  // namespace otf2
