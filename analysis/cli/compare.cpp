@@ -1,14 +1,13 @@
 #include "analysis/cli/compare.hpp"
 
 #include "analysis/cli/run_files.hpp"
+#include "analysis/cli/shown.hpp"
 #include "analysis/estimate/sets/comparable.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/report/writers/comparison_report.hpp"
-#include "analysis/report/writers/write.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
-#include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -78,17 +77,10 @@ int Compare::report() const
         for (const std::string& name : *names)
             runs->push_back({name, record_beside(steps_file(name), "training", base::file::run_record, report.notes)});
     write_comparison(out_, report);
-    if (settings_.format == "md")
-        write_markdown(std::cout, report);
-    else if (settings_.format == "json")
-        std::cout << json_text(tidy_json(report));
-    else if (settings_.format == "html")
-        std::cout << base::read_whole(fs::path{out_} / "index.html");
-    else {
-        print(std::cout, report);
-        std::cout << "\nreport: " << base::printable((fs::path{out_} / "index.html").string()) << "\n";
-    }
-    base::flush_stdout();
+    show(out_, settings_,
+         {.text = [&] { print(std::cout, report); },
+          .markdown = [&] { write_markdown(std::cout, report); },
+          .json = [&] { return tidy_json(report); }});
     return base::exit_fine;
 }
 

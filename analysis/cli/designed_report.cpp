@@ -1,6 +1,7 @@
 #include "analysis/cli/designed_report.hpp"
 
 #include "analysis/cli/pdf.hpp"
+#include "analysis/cli/shown.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/input/join.hpp"
 #include "analysis/report/answer.hpp"
@@ -134,17 +135,10 @@ int pooled_report(const std::vector<RunParts>& runs, const fs::path& out, const 
 void show(const Report& report, const std::string& scope, const fs::path& out, const Settings& settings,
           const std::function<void()>& print_text)
 {
-    if (settings.format == "md")
-        write_markdown(std::cout, report, scope);
-    else if (settings.format == "json")
-        std::cout << json_text(tidy_json(report));
-    else if (settings.format == "html")
-        std::cout << base::read_whole(out / "index.html");
-    else {
-        print_text();
-        std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
-    }
-    base::flush_stdout();
+    show(out, settings,
+         {.text = print_text,
+          .markdown = [&] { write_markdown(std::cout, report, scope); },
+          .json = [&] { return tidy_json(report); }});
 }
 
 int designed_report(const std::vector<RunParts>& runs, const fs::path& out, const Settings& settings)

@@ -1,0 +1,28 @@
+#include "analysis/cli/shown.hpp"
+
+#include "analysis/report/writers/write.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+
+#include <iostream>
+
+namespace analysis {
+
+void show(const std::filesystem::path& out, const Settings& settings, const Shown& shown)
+{
+    const std::filesystem::path page = out / "index.html";
+    if (settings.format == "md")
+        shown.markdown();
+    else if (settings.format == "json")
+        std::cout << json_text(shown.json());
+    else if (settings.format == "html")
+        std::cout << base::read_whole(page);
+    else {
+        shown.text();
+        std::cout << "\nreport: " << base::printable(page.string()) << "\n";
+    }
+    base::flush_stdout();
+}
+
+}  // namespace analysis

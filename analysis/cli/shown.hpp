@@ -1,0 +1,22 @@
+// What a command prints of its report: as --format asks for it.
+#pragma once
+
+#include "analysis/cli/settings.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <functional>
+
+namespace analysis {
+
+struct Shown {
+    std::function<void()> text;  // prints it for a terminal
+    std::function<void()> markdown;
+    std::function<nlohmann::ordered_json()> json;
+};
+
+// `out`: the report's folder, which has the page.
+void show(const std::filesystem::path& out, const Settings& settings, const Shown& shown);
+
+}  // namespace analysis
