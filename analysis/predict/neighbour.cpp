@@ -52,29 +52,32 @@ NeighbourPressure pressure_in(const Json& json)
     return pressure;
 }
 
-// What a level of a factor reached on each node.
-struct Reached {
-    std::vector<double> bytes;
-    std::vector<double> operations;
-
-    static double mean(const std::vector<double>& values)
-    {
-        double sum = 0.0;
-        for (const double value : values) sum += value;
-        return sum / static_cast<double>(values.size());
-    }
-    double level() const { return mean(bytes) > 0.0 ? mean(bytes) : mean(operations); }
+struct Rates {
+    double bytes_per_s = 0.0;
+    double operations_per_s = 0.0;
 };
 
-using ReachedBy = std::map<std::pair<std::string, std::string>, Reached>;  // by factor and level
+// What a level of a factor reached, by run and host: processes on one node add up, nodes do not.
+using OfNodes = std::map<std::pair<fs::path, std::string>, Rates>;
+using ReachedBy = std::map<std::pair<std::string, std::string>, OfNodes>;  // by factor and level
 
-void add_record(ReachedBy& reached, std::set<std::string>& hosts, const Json& record)
+double mean_level(const OfNodes& nodes)
 {
-    hosts.insert(record.at("host").get<std::string>());
+    Rates sum;
+    for (const auto& [node, rates] : nodes) {
+        sum.bytes_per_s += rates.bytes_per_s;
+        sum.operations_per_s += rates.operations_per_s;
+    }
+    return (sum.bytes_per_s > 0.0 ? sum.bytes_per_s : sum.operations_per_s) / static_cast<double>(nodes.size());
+}
+
+void add_record(ReachedBy& reached, const fs::path& run, const Json& record)
+{
     for (const Json& level : record.at("factor_levels")) {
-        Reached& one = reached[{level.at("factor").get<std::string>(), level.value("level", std::string{})}];
-        one.bytes.push_back(level.at("bytes_per_s").get<double>());
-        one.operations.push_back(level.at("operations_per_s").get<double>());
+        OfNodes& nodes = reached[{level.at("factor").get<std::string>(), level.value("level", std::string{})}];
+        Rates& rates = nodes[{run, record.at("host").get<std::string>()}];
+        rates.bytes_per_s += level.at("bytes_per_s").get<double>();
+        rates.operations_per_s += level.at("operations_per_s").get<double>();
     }
 }
 
@@ -101,7 +104,7 @@ void add_row(MeasuredCurves& measured, const base::CsvTable& table, std::size_t 
         measured.curves.push_back({factor, table.text(row, "stressor"), {}});
         curve = measured.curves.end() - 1;
     }
-    const MeasuredLevel point{found->second.level(),
+    const MeasuredLevel point{mean_level(found->second),
                               table.get<double>(row, "effect_percent"),
                               {table.get<double>(row, "low_percent"), table.get<double>(row, "high_percent")}};
     if (point.level > 0.0 && std::isfinite(point.percent + point.interval.low + point.interval.high))
@@ -142,7 +145,10 @@ MeasuredCurves read_curves(const fs::path& report, std::span<const fs::path> noi
     ReachedBy reached;
     std::set<std::string> hosts;
     for (const fs::path& file : noise_records)
-        read_as_written(file, [&](const Json& json) { add_record(reached, hosts, json); });
+        read_as_written(file, [&](const Json& json) {
+            hosts.insert(json.at("host").get<std::string>());
+            add_record(reached, file.parent_path().parent_path(), json);
+        });
     measured.hosts = {hosts.begin(), hosts.end()};
     const base::CsvTable table{report / base::file::verdicts};
     for (std::size_t row = 0; row < table.rows(); ++row) add_row(measured, table, row, reached);

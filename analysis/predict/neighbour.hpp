@@ -35,8 +35,8 @@ struct MeasuredCurves {
     std::vector<std::string> notes;
 };
 
-// Effects from the report, what each level reached from the records of the noise (noise.json; the mean over them). A
-// factor whose levels differ in more than their rate is no curve, and left out with a note. Throws Error if there is no
+// Effects from the report; what each level reached on a node from the records of its noise processes (noise.json), the
+// mean over nodes. A factor whose levels differ in more than their rate is no curve, and left out with a note. Throws Error if there is no
 // report or no record, and for intervals of another confidence than 95 %.
 MeasuredCurves read_curves(const std::filesystem::path& report, std::span<const std::filesystem::path> noise_records);
 

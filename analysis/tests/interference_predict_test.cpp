@@ -27,15 +27,21 @@ void write(const fs::path& file, const std::string& text)
     std::ofstream{file} << text;
 }
 
+// The record of a noise process that makes 1 or 2 GB/s of memory.stream, or writes 100 MB/s.
+std::string memory_and_disk(const std::string& host)
+{
+    return R"({"host": ")" + host + R"(", "factor_levels": [
+        {"factor": "mem", "level": "rate=1GB/s", "bytes_per_s": 1e9, "operations_per_s": 0},
+        {"factor": "mem", "level": "rate=2GB/s", "bytes_per_s": 2e9, "operations_per_s": 0},
+        {"factor": "io.write", "level": "", "bytes_per_s": 1e8, "operations_per_s": 100}]})";
+}
+
 // memory.stream at 1 and 2 GB/s costs 2 and 6 %, io.write at 100 MB/s 1 %.
 fs::path run_with_report(const Scratch& scratch)
 {
     const fs::path run = scratch / "run";
     write(run / "train/trace/traces.otf2", "not read");
-    write(run / "noise/n1.0/noise.json", R"({"host": "n1", "factor_levels": [
-        {"factor": "mem", "level": "rate=1GB/s", "bytes_per_s": 1e9, "operations_per_s": 0},
-        {"factor": "mem", "level": "rate=2GB/s", "bytes_per_s": 2e9, "operations_per_s": 0},
-        {"factor": "io.write", "level": "", "bytes_per_s": 1e8, "operations_per_s": 100}]})");
+    write(run / "noise/n1.0/noise.json", memory_and_disk("n1"));
     write(run / "report/verdict.json", R"({"confidence_percent": 95, "quiet_step_ms": 40.0, "trustworthy": true})");
     write(run / "report/verdicts.csv",
           "factor,level,stressor,effect_percent,low_percent,high_percent\n"
@@ -93,6 +99,25 @@ TEST_CASE("a neighbour's cost is read off the training's curves")
     CHECK(table.text(2, "stressor") == "together");
     CHECK(table.get<double>(2, "slowdown_percent") == doctest::Approx(4.0));
     CHECK(table.get<double>(2, "high_percent") == doctest::Approx(4.0 + std::hypot(1.25, 0.5)));
+}
+
+TEST_CASE("noise processes add up on a node, and do not over nodes and parts of a run")
+{
+    // Where two processes on each node make 1 GB/s, the node has 2 GB/s at the level that costs 2 %. A pressure of 3
+    // GB/s lies half way between the levels, at 4 %.
+    const Scratch scratch;
+    const fs::path run = run_with_report(scratch);
+    for (const char* process : {"n1.1", "n2.2", "n2.3"})
+        write(run / "noise" / process / "noise.json", memory_and_disk(std::string{process}.substr(0, 2)));
+    write(scratch / "pressure.json", R"({"command": "./app", "host": "n9", "noise_cpus": "1", "pressures": [
+        {"stressor": "memory.stream", "unit": "bytes/s", "felt": true, "level": 3e9, "low": 2.5e9, "high": 3.5e9}]})");
+    const Outcome outcome =
+        predict({run, "--neighbour", scratch / "pressure.json", "--out", scratch / "predicted.csv"});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const base::CsvTable table{scratch / "predicted.csv"};
+    CHECK(table.get<double>(0, "slowdown_percent") == doctest::Approx(4.0));
+    CHECK(table.get<double>(0, "measured_to") == 4e9);
 }
 
 TEST_CASE("a neighbour that presses harder than what was measured has no slowdown, and the exit code says so")
