@@ -68,7 +68,8 @@ std::string scope(const Report& report)
 {
     std::string text =
         "The intervals are of this run: they hold nothing of what changes from run to run (placement, pages, clock, "
-        "neighbours of a virtual machine). For that, make several: crosstalk run --runs 3.";
+        "neighbours of a virtual machine).";
+    if (!report.verdict.observed) text += " For that, make several: crosstalk run --runs 3.";
     if (!report.verdict.looked) return text;
     return text + join(" The run was to end when all was decided, so its intervals hold at every look: they are ",
                        fixed(price_of_looking(report), 2), " times as wide as those of a length fixed beforehand.");

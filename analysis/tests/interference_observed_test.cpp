@@ -111,6 +111,7 @@ TEST_CASE("what was observed prints as Markdown and JSON, by whichever command")
         observe(scratch / "steps.csv", {scratch / "jobs.csv"}, scratch / "md", {"--format", "md"});
     CHECK(markdown.out.starts_with("## Observed, not designed: no verdict\n"));
     CHECK(base::read_whole(scratch / "md/index.html").find("if it were trustworthy") == std::string::npos);
+    CHECK(base::read_whole(scratch / "md/index.html").find("crosstalk run --runs") == std::string::npos);
     CHECK(markdown.out.find("| sort |") != std::string::npos);
     const testing::Outcome json = testing::run({program, "exposure", "--steps", scratch / "steps.csv", "--noise",
                                                 scratch / "jobs.csv", "--out", scratch / "json", "--format", "json"});

@@ -42,6 +42,9 @@ TEST_CASE("negative numbers of a page have a minus sign and commands keep their 
     CHECK(analysis::typeset("<td>-0.2 to 1 (-3 %)</td>") == "<td>\u22120.2 to 1 (\u22123\u00a0%)</td>");
     CHECK(analysis::typeset("2026-11-23, CPUs 0-3") == "2026-11-23, CPUs 0-3");
     CHECK(analysis::typeset("<code>mpirun -2</code> -2") == "<code>mpirun -2</code> \u22122");
+    CHECK(analysis::typeset("not --cpu-bind, (--mem)") ==
+          "not <span class=\"option\">--cpu-bind</span>, (<span class=\"option\">--mem</span>)");
+    CHECK(analysis::typeset("run --mem") == "run <span class=\"option\">--mem</span>");
     CHECK(analysis::typeset("<p style=\"margin: -2px\">") == "<p style=\"margin: -2px\">");
 }
 

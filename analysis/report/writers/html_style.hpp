@@ -77,7 +77,7 @@ td.number .half { color: var(--quiet); font-weight: 400; font-size: 0.9em; }
 .had-both { fill: var(--both); background: var(--both); }
 .had-nobody { fill: none; background: none; stroke: var(--quiet); border: 1px solid var(--quiet); }
 .node .had-nobody + text.cpu { fill: var(--quiet); } .node .had-noise + text.cpu { fill: #10141a; }
-.key-word { white-space: nowrap; margin-right: 14px; }
+.key-word { white-space: nowrap; margin-right: 14px; } .option { white-space: nowrap; }
 .paper { display: none; }
 a { color: inherit; }
 @media screen and (max-width: 1040px) { .verdicts thead { display: none; }
@@ -90,7 +90,7 @@ a { color: inherit; }
     border-bottom: 1px solid var(--line); }
   .dense tbody tr:last-child { border-bottom: 0; }
   .dense td, .dense td.number { display: flex; justify-content: space-between; gap: 14px; border: 0; padding: 1px 0;
-    white-space: normal; text-align: right; width: auto; min-width: 0; }
+    white-space: normal; text-align: right; width: auto; min-width: 0; overflow-wrap: anywhere; }
   .dense td[data-title]::before { content: attr(data-title); color: var(--quiet); text-align: left; }
   .dense td:empty { display: none; } td > .name { min-width: 0; }
 }

@@ -117,6 +117,7 @@ std::string terms(const std::vector<std::string>& words)
 std::string typeset(std::string_view html)
 {
     constexpr std::string_view before = " (>\n";
+    constexpr std::string_view of_option = "-abcdefghijklmnopqrstuvwxyz";
     const auto ends_code = [&](std::size_t at) {
         return html.substr(at).starts_with("</code") || html.substr(at).starts_with("</svg");
     };
@@ -132,8 +133,15 @@ std::string typeset(std::string_view html)
             in_tag = true;
             in_code = (in_code || begins_code(i)) && !ends_code(i);
         }
-        const bool negative = c == '-' && !in_tag && !in_code && i + 1 < html.size() && html[i + 1] >= '0' &&
-                              html[i + 1] <= '9' && (i == 0 || before.find(html[i - 1]) != std::string_view::npos);
+        const bool begins_word = !in_tag && !in_code && (i == 0 || before.find(html[i - 1]) != std::string_view::npos);
+        const char next = i + 1 < html.size() ? html[i + 1] : '\0';
+        const bool negative = begins_word && c == '-' && next >= '0' && next <= '9';
+        if (begins_word && c == '-' && next == '-') {
+            const std::string_view option = html.substr(i, html.find_first_not_of(of_option, i) - i);
+            set += fill(R"(<span class="option">{}</span>)", {option});
+            i += option.size() - 1;
+            continue;
+        }
         if (c == '>') in_tag = false;
         const bool of_number = c == ' ' && !in_tag && !in_code && html.substr(i).starts_with(" %") && i > 0 &&
                                html[i - 1] >= '0' && html[i - 1] <= '9';

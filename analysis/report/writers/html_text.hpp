@@ -39,8 +39,8 @@ std::string url_path(const std::filesystem::path& path);
 // What those of the words mean that are metrics, to be opened by pointer, finger or keyboard; empty if none is one.
 std::string terms(const std::vector<std::string>& words);
 
-// HTML with a true minus sign before negative numbers, and with numbers that stay on a line with their percent sign;
-// code and drawings stay as they are.
+// HTML with a true minus sign before negative numbers, with numbers that stay on a line with their percent sign, and
+// with options such as --exclusive on one line; code and drawings stay as they are.
 std::string typeset(std::string_view html);
 
 // A whole page in the report's look, of HTML. Its tables sort where scripts run, and its shape is the same where not.
