@@ -65,16 +65,21 @@ fs::path last_in(const fs::path& directory, const std::string& stem, int first)
     return last;
 }
 
-// What did not become a part must not be taken for one.
-int added_part(const Request& request)
-try {
-    const int code = designed_run(request);
-    if (!fs::exists(request.out / base::file::request)) throw base::Error{"the job was not measured"};
-    return code;
-} catch (...) {
-    if (fs::exists(request.out) && !fs::exists(request.out / base::file::request))
-        fs::rename(request.out, next_in(request.whole, "failed-", 1));
-    throw;
+// A further run of a set, or a further part of a run. What was not measured must not be taken for one.
+int further(const Request& request, const fs::path& whole)
+{
+    const auto put_aside = [&] {
+        if (fs::exists(request.out) && !fs::exists(request.out / base::file::request))
+            fs::rename(request.out, next_in(whole, "failed-", 1));
+    };
+    try {
+        const int code = designed_run(request);
+        put_aside();
+        return code;
+    } catch (...) {
+        put_aside();
+        throw;
+    }
 }
 
 }  // namespace
@@ -98,7 +103,7 @@ int several_runs(const Request& request, int runs)
         make_room_for_table(request, last_in(request.out, base::part::one_of_runs, 1));
         const Request one = one_of(request, std::max(request.seed, fresh_seed(request.out)));
         base::warn("run ", run, " of ", runs, ": ", one.out.string());
-        const int code = designed_run(one);
+        const int code = one.out == first_run(request.out) ? designed_run(one) : further(one, request.out);
         if (code == base::exit_fine || code == base::exit_promise_not_kept) continue;
         export_failure(request, base::join("run ", run, " failed (", code, ")"));
         return code;
@@ -129,7 +134,7 @@ int extended(const Request& request, int runs)
     more.out = next_in(request.out, base::part::added, base::first_added_part);
     more.seed = fresh_seed(request.out);
     more.again = command_to_extend(request.out);
-    return added_part(more);
+    return further(more, request.out);
 }
 
 }  // namespace crosstalk

@@ -30,6 +30,9 @@ refused 2 "leave out --seed" crosstalk run --extend "$scratch" --seed 2
 refused 1 "not a run of crosstalk run" crosstalk run --extend "$scratch" --duration 3s
 refused 2 "--runs: from 1 to" crosstalk run --runs 0 -- "${job[@]}"
 
+printf '#!/bin/sh\n[ ! -e "%s/broken" ] && exec "$@"\n' "$scratch" >"$scratch/unless_broken"
+chmod +x "$scratch/unless_broken"
+job=("$scratch/unless_broken" "${job[@]}")
 mkdir "$scratch/metrics"
 well "${measure[@]}" --runs 2 --duration 3s --openmetrics "$scratch/metrics" --out "$scratch/set" -- "${job[@]}"
 check "the last noise has ended" grep -q '^crosstalk_noise_running 0' "$scratch/metrics/noise.prom"
@@ -47,3 +50,9 @@ check "in another order" test "$(grep -ho '"seed": [0-9]*' "$scratch"/set/run-1/
 check "both parts are pooled" grep -q '^1 run in 2 parts' "$scratch/out"
 check "the report of before is kept" test -s "$scratch/set/run-1/report.1/index.html"
 check "the report names no new run to be made" test -z "$(grep -o 'NEW_DIR' "$scratch/set/run-1/report/index.html")"
+
+touch "$scratch/broken"
+run crosstalk run --extend "$scratch/set" --duration 3s
+check "a job that fails ends the set" test "$status" = 1
+check "and says when" grep -q 'the job failed before noise could begin' "$scratch/err"
+check "a run that was not measured is none of the set" test ! -e "$scratch/set/run-3" -a -d "$scratch/set/failed-1/log"
