@@ -150,8 +150,13 @@ std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands)
                          .strategy = run.strategy,
                          .model = run.model,
                          .what = {},
-                         .location = one_of(outcome.path, ";"),
-                         .bit = one_of(outcome.bits, " ")};
+                         .location = {},
+                         .bit = {}};
+        // Several flips that chance put into one tensor say nothing of one flip in it.
+        if (trial.count == 1) {
+            one.location = one_of(outcome.path, ";");
+            one.bit = one_of(outcome.bits, " ");
+        }
         if (one.location.empty()) one.location = trial.location.empty() ? several : trial.location;
         if (one.bit.empty()) one.bit = trial.bits.empty() ? several : one_of(trial.bits, "-");
         const auto band = bands.find({run.model, trial.step + trial.steps});

@@ -6,10 +6,10 @@
 #include "base/units.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <iterator>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace analysis {
 
@@ -31,17 +31,25 @@ std::string in_order(const std::string& text)
 template <class Of, class Step>
 std::vector<MapRow> map_of(const OutcomeReport& report, Of of, Step step)
 {
-    std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::vector<const ClassedTrial*>> groups;
+    struct Group {
+        std::string strategy;
+        std::string target;
+        std::int64_t flips = 1;
+        std::string of;  // in order
+        std::int64_t step = -1;
+        auto operator<=>(const Group&) const = default;
+    };
+    std::map<Group, std::vector<const ClassedTrial*>> groups;
     std::map<std::string, std::string> names;
     for (const ClassedTrial* trial : left_to_themselves(report.trials)) {
         const ClassedTrial& one = *trial;
         const std::string name = of(one);
         names[in_order(name)] = name;
-        groups[{one.strategy, one.trial.target, in_order(name), step(one)}].push_back(trial);
+        groups[{one.strategy, one.trial.target, one.trial.count, in_order(name), step(one)}].push_back(trial);
     }
     std::vector<MapRow> rows;
     for (const auto& [group, here] : groups)
-        rows.push_back({std::get<0>(group), std::get<1>(group), names.at(std::get<2>(group)), std::get<3>(group),
+        rows.push_back({group.strategy, group.target, names.at(group.of), group.flips, group.step,
                         share_of(here, ruined, report.interval)});
     return rows;
 }
@@ -80,6 +88,11 @@ std::string group_of(const MapRow& row)
 
 }  // namespace
 
+std::string label(const MapRow& row)
+{
+    return row.flips == 1 ? row.of : base::join(row.of, ", ", row.flips, " flips");
+}
+
 std::vector<MapRow> bit_map(const OutcomeReport& report)
 {
     return map_of(
@@ -103,7 +116,7 @@ std::vector<MapRow> layer_step_map(const OutcomeReport& report)
 std::string bars(const std::vector<MapRow>& rows, const std::string& title)
 {
     std::size_t longest = 0;
-    for (const MapRow& row : rows) longest = std::max(longest, row.of.size());
+    for (const MapRow& row : rows) longest = std::max(longest, label(row).size());
     const int left = label_width(longest);
     std::string body;
     int y = row_height;
@@ -115,7 +128,7 @@ std::string bars(const std::vector<MapRow>& rows, const std::string& title)
             y += row_height;
         }
         const base::Interval& interval = row.ruined.percent_interval;
-        body += text_at(left - 6, y, row.of, "end");
+        body += text_at(left - 6, y, label(row), "end");
         body += base::join("<rect x='", left, "' y='", y - 11, "' width='", along(row.ruined.percent),
                            "' height='12' fill='#0072b2'/>\n");
         body += base::join("<line x1='", left + along(interval.low), "' x2='", left + along(interval.high), "' y1='",
@@ -134,7 +147,7 @@ std::string squares(const std::vector<MapRow>& rows, const std::string& title)
     std::size_t longest = 0;
     for (const MapRow& row : rows) {
         steps.insert(row.step);
-        longest = std::max(longest, group_of(row).size() + 2 + row.of.size());
+        longest = std::max(longest, group_of(row).size() + 2 + label(row).size());
     }
     const int left = label_width(longest);
     const auto column = [&](std::int64_t step) {
@@ -146,7 +159,7 @@ std::string squares(const std::vector<MapRow>& rows, const std::string& title)
     std::map<std::string, int> lines;
     int y = 2 * row_height;
     for (const MapRow& row : rows) {
-        const std::string line = base::join(group_of(row), ", ", row.of);
+        const std::string line = base::join(group_of(row), ", ", label(row));
         if (lines.try_emplace(line, y).second) {
             body += text_at(left - 6, y, line, "end");
             y += row_height;

@@ -8,14 +8,19 @@
 
 namespace analysis {
 
-// A row of a map: what it is of (a bit, a tensor), of which strategy, target and step (-1: all).
+// A row of a map: what it is of (a bit, a tensor) and how many bits flipped, of which strategy, target and step (-1:
+// all).
 struct MapRow {
     std::string strategy;
     std::string target;
     std::string of;
+    std::int64_t flips = 1;
     std::int64_t step = -1;
     ClassShare ruined;
 };
+
+// "several, 24 flips"; of one flip the name alone.
+std::string label(const MapRow& row);
 
 std::vector<MapRow> bit_map(const OutcomeReport& report);
 std::vector<MapRow> layer_map(const OutcomeReport& report);

@@ -148,24 +148,28 @@ std::vector<RuinedRuns> ruined_runs(const std::vector<ClassedTrial>& trials, con
     return all;
 }
 
-// A guard is worth its time if the runs that it saves in 1,000 node hours would have lost more than it takes.
-void judge(std::vector<GuardRow>& guards, const std::vector<ClassedTrial>& trials, const ErrorRate& fit)
+// A guard is worth its time if the runs that it saves in 1,000 node hours would have lost more than it takes. Memory
+// flips one bit at a time: trials of several say nothing here.
+void judge(std::vector<GuardRow>& guards, const std::vector<ClassedTrial>& trials, const ErrorRate& fit,
+           ProportionInterval kind)
 {
-    const auto none = std::find_if(guards.begin(), guards.end(), [](const auto& row) { return row.guard == "none"; });
-    if (none == guards.end()) return;
     std::vector<const ClassedTrial*> all;
-    for (const ClassedTrial& one : trials)
-        if (is_trial(one)) all.push_back(&one);
-    const double lost_percent = flips_in_1000_hours(all, fit) * fit.run_hours / 1000.0;  // of time, if all flips ruin
+    std::map<std::string, std::vector<const ClassedTrial*>> of_guard;
+    for (const ClassedTrial& one : trials) {
+        if (!is_trial(one) || one.trial.count != 1) continue;
+        all.push_back(&one);
+        of_guard[one.trial.guard].push_back(&one);
+    }
+    const double lost = flips_in_1000_hours(all, fit) * fit.run_hours / 1000.0;  // share of time, if all flips ruin
+    const base::Interval without = share_of(of_guard["none"], ruined_classes, kind).percent_interval;
     for (GuardRow& row : guards) {
         if (row.guard == "none") continue;
         row.worth = "undecided";
-        if (!row.cost_percent) continue;
+        if (!row.cost_percent || of_guard["none"].empty()) continue;
         const base::Interval cost = row.cost_percent->interval(0.95);
-        const double least = lost_percent * (none->ruined.percent_interval.low - row.ruined.percent_interval.high);
-        const double most = lost_percent * (none->ruined.percent_interval.high - row.ruined.percent_interval.low);
-        if (least > cost.high) row.worth = "worth";
-        if (most < cost.low) row.worth = "not worth";
+        const base::Interval with = share_of(of_guard[row.guard], ruined_classes, kind).percent_interval;
+        if (lost * (without.low - with.high) > cost.high) row.worth = "worth";
+        if (lost * (without.high - with.low) < cost.low) row.worth = "not worth";
     }
 }
 
@@ -198,7 +202,7 @@ OutcomeReport outcome_report(std::vector<TrialRun> runs, const Bands& bands, Pro
     for (const std::string& guard : guards) report.guards.push_back(guard_row(report, guard, interval));
     if (fit) {
         report.ruined = ruined_runs(report.trials, *fit, interval);
-        judge(report.guards, report.trials, *fit);
+        judge(report.guards, report.trials, *fit, interval);
     }
     return report;
 }

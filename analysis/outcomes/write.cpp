@@ -50,13 +50,14 @@ void write_trials(const fs::path& file, const OutcomeReport& report)
 
 void write_map(const fs::path& file, const char* of, const std::vector<MapRow>& rows)
 {
-    Table table{file,
-                {"strategy", "target", of, "step", "trials", "ruined", "percent", "low_percent", "high_percent"},
-                Table::Appear::whole};
+    Table table{
+        file,
+        {"strategy", "target", of, "flips", "step", "trials", "ruined", "percent", "low_percent", "high_percent"},
+        Table::Appear::whole};
     for (const MapRow& row : rows)
-        table.row(row.strategy, row.target, row.of, row.step < 0 ? std::string{"all"} : std::to_string(row.step),
-                  row.ruined.trials, row.ruined.count, row.ruined.percent, row.ruined.percent_interval.low,
-                  row.ruined.percent_interval.high);
+        table.row(row.strategy, row.target, row.of, row.flips,
+                  row.step < 0 ? std::string{"all"} : std::to_string(row.step), row.ruined.trials, row.ruined.count,
+                  row.ruined.percent, row.ruined.percent_interval.low, row.ruined.percent_interval.high);
     table.finish();
 }
 
@@ -230,7 +231,7 @@ std::string worst_of(const std::vector<MapRow>& rows, const char* what)
     });
     if (worst == rows.end() || worst->ruined.count == 0) return {};
     return "<li>" +
-           escape(base::join("Worst ", what, ": ", worst->of, " (", worst->strategy, ", ", worst->target, "), ",
+           escape(base::join("Worst ", what, ": ", label(*worst), " (", worst->strategy, ", ", worst->target, "), ",
                              worst->ruined.count, " of ", worst->ruined.trials, " trials ruined, ",
                              range(worst->ruined.percent_interval))) +
            "</li>\n";

@@ -1,4 +1,5 @@
 // Classes of trials, by hand.
+#include "analysis/outcomes/maps.hpp"
 #include "analysis/outcomes/stored.hpp"
 #include "analysis/outcomes/tables.hpp"
 #include "base/csv.hpp"
@@ -318,6 +319,46 @@ TEST_CASE("a guard is priced by null trials, in quiet and beside noise, which co
     CHECK(report.guards[1].caught.percent_interval.high == 100.0);
     CHECK(report.guards[0].ruined.trials == 1);
     CHECK(report.noise == "memory.stream 1s");
+}
+
+TEST_CASE("several flips in one tensor stand apart from one flip in it")
+{
+    std::vector<base::Outcome> outcomes(12, ended(0.95, "0:0.80 8:0.95"));
+    for (const std::size_t ruined : {0, 10, 11}) outcomes[ruined].accuracy = 0.5;
+    analysis::TrialRun run = run_of(outcomes);
+    for (const std::size_t number : {12, 13}) run.trials[number].count = 24;
+    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson, std::nullopt);
+    const auto rows = analysis::layer_map(report);
+    REQUIRE(rows.size() == 2);
+    CHECK(analysis::label(rows[0]) == "model/layers.0.weight");
+    CHECK(rows[0].ruined.percent == doctest::Approx(10.0));
+    CHECK(analysis::label(rows[1]) == "several, 24 flips");
+    CHECK(rows[1].ruined.percent == doctest::Approx(100.0));
+}
+
+TEST_CASE("a guard is worth its time or not by what single flips do")
+{
+    // One flip ruins none of 20 trainings (0 to 16.1 %), 24 flips all of 20. Of 12.5 flips in 1,000 hours each that
+    // ruins loses 24 hours: at most 0.3 x 16.1 % = 4.8 % of the time, and the guard takes 10 %.
+    std::vector<base::Outcome> outcomes(44, ended(0.95, "0:0.80 8:0.95"));
+    for (std::size_t i = 20; i < 40; ++i) outcomes[i].accuracy = 0.5;
+    for (std::size_t i = 40; i < 44; ++i) {
+        outcomes[i].kind = base::trial_kind::null;
+        outcomes[i].what = base::outcome_class::masked;
+        outcomes[i].seconds = i % 2 == 0 ? 2.0 : 2.2;
+    }
+    for (const base::Outcome& trial : std::vector(20, ended(0.95, "0:0.80 8:0.95"))) outcomes.push_back(trial);
+    analysis::TrialRun run = run_of(outcomes);
+    run.trials.erase(run.trials.begin());  // the null trial that has no time
+    run.outcomes.erase(run.outcomes.begin());
+    for (std::size_t i = 1; i < run.trials.size(); ++i) {
+        if (i > 20 && i <= 40) run.trials[i].count = 24;
+        if (i > 44 || run.outcomes[i].seconds == 2.2) run.trials[i].guard = "range";
+    }
+    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson,
+                                                 analysis::ErrorRate{.per_mbit = 12.5 * 1048576 / 1e-4});
+    REQUIRE(report.guards.size() == 2);
+    CHECK(report.guards[1].worth == "not worth");
 }
 
 TEST_CASE("how late a guard catches is a mean with an interval")
