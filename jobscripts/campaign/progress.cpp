@@ -34,9 +34,18 @@ std::string Standing::text() const
     std::string line = base::join(done, " of ", runs, " runs count");
     if (failures > 0) line += base::join(", ", failures, failures == 1 ? " attempt" : " attempts", " did not");
     if (pending() == 0) return line;
-    const auto minutes = static_cast<std::int64_t>(base::seconds(left) / 60.0 + 0.5);
-    return line + (minutes < 2 ? base::join(", ", left.count() / 1'000'000'000, " s left")
-                               : base::join(", ", minutes, " minutes left"));
+    return line + base::join(", ", duration_left(base::seconds(left)), " left");
+}
+
+std::string duration_left(double seconds)
+{
+    const auto minutes = static_cast<std::int64_t>(seconds / 60.0 + 0.5);
+    return minutes < 2 ? base::join(static_cast<std::int64_t>(seconds), " s") : base::join(minutes, " minutes");
+}
+
+const char* being_run(bool is_being_run)
+{
+    return is_being_run ? "it is being run" : "nobody runs it now";
 }
 
 Standing standing_of(const CampaignDirectory& campaign, int retries)
@@ -74,7 +83,7 @@ void print_standing(std::ostream& out, const CampaignDirectory& campaign, int re
     for (const auto& [block, letters] : blocks) out << "block " << block << "  " << letters << "\n";
     out << "+ counts, > goes on, . is left, x was given up\n"
         << standing_of(campaign, retries).text() << "\n"
-        << (is_being_run(campaign) ? "it is being run" : "nobody runs it now") << "\n";
+        << being_run(is_being_run(campaign)) << "\n";
 }
 
 void print_standing_json(std::ostream& out, const CampaignDirectory& campaign, int retries)

@@ -4,6 +4,7 @@
 #include "jobscripts/campaign/directory.hpp"
 
 #include <iosfwd>
+#include <string>
 
 namespace crosstalk {
 
@@ -19,6 +20,11 @@ struct Standing {
     double fraction() const;
     std::string text() const;  // "12 of 30 runs count, 14 minutes left"
 };
+
+// "14 minutes", below two of them "90 s".
+std::string duration_left(double seconds);
+// "it is being run", or that nobody does.
+const char* being_run(bool is_being_run);
 
 Standing standing_of(const CampaignDirectory& campaign, int retries);
 

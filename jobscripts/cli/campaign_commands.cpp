@@ -110,7 +110,7 @@ class OfCampaign : public base::Command {
     {
         if (has_trials())
             base::fail_usage(directory_,
-                             " has trials of soft errors, which crosstalk campaign run and collect alone know");
+                             " has trials of soft errors: to stop them, interrupt crosstalk campaign run (Ctrl-C)");
         return CampaignDirectory{directory_};
     }
     bool has_trials() const { return is_trial_directory(directory_); }
@@ -236,7 +236,9 @@ class StatusCommand : public OfCampaign {
 
     int run() override
     {
-        if (json_)
+        if (has_trials())
+            of_trials();
+        else if (json_)
             print_standing_json(std::cout, campaign(), retries);
         else
             print_standing(std::cout, campaign(), retries);
@@ -245,6 +247,13 @@ class StatusCommand : public OfCampaign {
     }
 
  private:
+    void of_trials() const
+    {
+        if (options.given("retries")) base::fail_usage("--retries is not for trials of soft errors");
+        const TrialStanding standing = trial_standing(directory());
+        json_ ? print_json(std::cout, standing) : print(std::cout, standing);
+    }
+
     bool json_ = false;
 };
 

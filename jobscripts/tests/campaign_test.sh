@@ -110,7 +110,7 @@ case $how in
             cmp "$campaign/plan.csv" <(crosstalk campaign plan "$scratch/spec.ini" -o "$scratch/again" >/dev/null && cat "$scratch/again/plan.csv")
         printf 'kind = soft-errors\n' >"$scratch/trials.ini"
         check "trials are planned" crosstalk campaign plan "$scratch/trials.ini" -o "$scratch/trials"
-        refused 2 "has trials of soft errors" crosstalk campaign status "$scratch/trials"
+        refused 2 "has trials of soft errors" crosstalk campaign stop "$scratch/trials"
         printf 'command = true\nnoise = memory.strem\n' >"$scratch/wrong.ini"
         run crosstalk campaign plan "$scratch/wrong.ini" -o "$scratch/wrong"
         [[ $status == 0 ]] || broken "it can be planned where it will not run" "$(cat "$scratch/err")"

@@ -4,6 +4,7 @@
     soft_errors_campaign_test.py BIN     exit code 77: ddl-train has no mlp
 """
 import csv
+import json
 import os
 import pathlib
 import shutil
@@ -88,6 +89,9 @@ def main():
         crosstalk("plan", scratch / "spec.ini", "-o", campaign)
         planned = rows(campaign / "trials.csv")
         outcomes = campaign / "ddp/train/outcomes.csv"
+        standing = json.loads(crosstalk("status", "--json", campaign).stdout)
+        assert standing["seeds_done"] == 0 and standing["done"] == {"ddp": 0} and not standing["is_being_run"], standing
+        assert abs(standing["seconds_left"] - 0.5 * len(planned)) < 1e-6, standing  # half a second each is expected
         # Asked to end, it ends after the trial at hand: that has a row of its own, and has not crashed.
         with subprocess.Popen([BIN / "crosstalk", "campaign", "run", campaign], env=ENVIRONMENT,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -105,8 +109,12 @@ def main():
             other = subprocess.run([BIN / "crosstalk", "campaign", "run", campaign], capture_output=True, text=True,
                                    timeout=300, check=False, env=ENVIRONMENT)
             assert other.returncode == 2 and "is being run" in other.stderr, other
+            assert "it is being run" in crosstalk("status", campaign).stdout
             os.killpg(process.pid, signal.SIGKILL)
         goes_on(campaign)
+        assert crosstalk("status", campaign).stdout == (
+            f"8 of 8 undisturbed trainings have ended\nddp: {len(planned)} of {len(planned)} trials have ended\n"
+            "nobody runs it now\n")
         found = rows(outcomes)
         assert [row["trial"] for row in found] == [row["trial"] for row in planned]
         assert sum(row["class"] == "crashed" for row in found) <= 1, "only the trial that was killed has crashed"

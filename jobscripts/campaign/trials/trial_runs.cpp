@@ -2,10 +2,12 @@
 
 #include "base/contract/campaign_directory.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/system/stop.hpp"
+#include "jobscripts/campaign/progress.hpp"
 #include "jobscripts/campaign/trials/trial_plan.hpp"
 #include "jobscripts/run/programs.hpp"
 
@@ -13,6 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -51,10 +55,10 @@ int run_to_end(const TrialWords& words)
     }
 }
 
-std::size_t rows_of(const fs::path& run)
+std::vector<base::Outcome> rows_of(const fs::path& run)
 {
     const fs::path file = run / base::part::train / base::file::outcomes;
-    return fs::exists(file) ? base::read_outcomes(file).size() : 0;
+    return fs::exists(file) ? base::read_outcomes(file) : std::vector<base::Outcome>{};
 }
 
 bool has_ended(const fs::path& run)
@@ -91,9 +95,9 @@ bool make_all(const TrialSpec& spec, const fs::path& directory, const std::strin
          {std::string{"--trials"}, (directory / base::file::trials).string(), std::string{"--out"}, out.string()})
         words.push_back(word);
     bool first = true;
-    for (std::size_t rows = rows_of(out); rows < trials || !has_ended(out);) {
+    for (std::size_t rows = rows_of(out).size(); rows < trials || !has_ended(out);) {
         const int code = run_to_end(words);
-        const std::size_t now = rows_of(out);
+        const std::size_t now = rows_of(out).size();
         if (code == base::exit_usage || (now == rows && !first)) return now == trials && has_ended(out);
         rows = now;
         first = code == base::exit_fine;
@@ -101,13 +105,13 @@ bool make_all(const TrialSpec& spec, const fs::path& directory, const std::strin
     return true;
 }
 
-// While it lives no other process makes the campaign's trials; a file system without locks goes without.
-base::Descriptor lock_of(const fs::path& directory)
+// While it lives no other process makes the campaign's trials; none if another one does. A file system without locks
+// goes without.
+std::optional<base::Descriptor> lock_of(const fs::path& directory)
 {
     const fs::path file = directory / base::file::trials;
     base::Descriptor lock = base::check_errno(::open(file.c_str(), O_RDONLY | O_CLOEXEC), "open ", file.string());
-    if (::flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        base::fail_usage(directory.string(), " is being run by another crosstalk campaign run");
+    if (::flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::nullopt;
     return lock;
 }
 
@@ -120,7 +124,8 @@ bool is_trial_directory(const fs::path& directory)
 
 int run_trials(const fs::path& directory)
 {
-    const base::Descriptor lock = lock_of(directory);
+    const std::optional<base::Descriptor> lock = lock_of(directory);
+    if (!lock) base::fail_usage(directory.string(), " is being run by another crosstalk campaign run");
     const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);
     const std::size_t trials = base::read_trials(directory / base::file::trials).size();
     base::stop_on_signals();
@@ -144,7 +149,7 @@ int collect_trials(const fs::path& directory)
     const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);
     TrialWords words{program("interference"), "outcomes"};
     for (const std::string& strategy : spec.strategies)
-        if (rows_of(directory / strategy) > 0) words.push_back((directory / strategy).string());
+        if (!rows_of(directory / strategy).empty()) words.push_back((directory / strategy).string());
     if (words.size() == 2) base::fail("no trial has ended yet: crosstalk campaign run ", directory.string());
     for (int number = 1; number <= spec.seeds; ++number) {
         words.emplace_back("--band");
@@ -166,6 +171,50 @@ int collect_trials(const fs::path& directory)
     else if (fs::exists(earlier))
         fs::rename(earlier, report);
     return code;
+}
+
+TrialStanding trial_standing(const fs::path& directory)
+{
+    const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);
+    TrialStanding standing{.seeds = spec.seeds,
+                           .trials = base::read_trials(directory / base::file::trials).size(),
+                           .done = {},
+                           .is_being_run = !lock_of(directory)};
+    for (int number = 1; number <= spec.seeds; ++number)
+        standing.seeds_done += has_ended(seed_directory(directory, number)) ? 1 : 0;
+    double took_s = 0.0;
+    std::size_t ended = 0;
+    for (const std::string& strategy : spec.strategies) {
+        const std::vector<base::Outcome> rows = rows_of(directory / strategy);
+        standing.done[strategy] = rows.size();
+        ended += rows.size();
+        for (const base::Outcome& row : rows) took_s += row.seconds;
+    }
+    const double each_s = ended == 0 ? base::seconds(spec.trial_time) : took_s / static_cast<double>(ended);
+    standing.seconds_left = each_s * static_cast<double>(spec.strategies.size() * standing.trials - ended);
+    return standing;
+}
+
+void print(std::ostream& out, const TrialStanding& standing)
+{
+    out << standing.seeds_done << " of " << standing.seeds << " undisturbed trainings have ended\n";
+    for (const auto& [strategy, done] : standing.done)
+        out << strategy << ": " << done << " of " << standing.trials << " trials have ended\n";
+    if (standing.seconds_left > 0.0) out << duration_left(standing.seconds_left) << " left\n";
+    out << being_run(standing.is_being_run) << "\n";
+}
+
+void print_json(std::ostream& out, const TrialStanding& standing)
+{
+    nlohmann::ordered_json json;
+    json["format"] = base::format_version;
+    json["seeds"] = standing.seeds;
+    json["seeds_done"] = standing.seeds_done;
+    json["trials"] = standing.trials;
+    json["done"] = standing.done;
+    json["seconds_left"] = standing.seconds_left;
+    json["is_being_run"] = standing.is_being_run;
+    out << json.dump() << "\n";
 }
 
 }  // namespace crosstalk

@@ -3,7 +3,11 @@
 
 #include "base/contract/trials.hpp"
 
+#include <cstddef>
 #include <filesystem>
+#include <iosfwd>
+#include <map>
+#include <string>
 
 namespace crosstalk {
 
@@ -17,5 +21,20 @@ int run_trials(const std::filesystem::path& directory);
 
 // interference outcomes of all that is there, into DIR/report, in the place of an earlier one. Its exit code.
 int collect_trials(const std::filesystem::path& directory);
+
+// How far it is.
+struct TrialStanding {
+    int seeds = 0;  // undisturbed trainings
+    int seeds_done = 0;
+    std::size_t trials = 0;                   // of each strategy
+    std::map<std::string, std::size_t> done;  // by strategy
+    double seconds_left = 0.0;                // of trials, as long as they took so far, or were expected to take
+    bool is_being_run = false;
+};
+TrialStanding trial_standing(const std::filesystem::path& directory);
+
+// Of `campaign status`.
+void print(std::ostream& out, const TrialStanding& standing);
+void print_json(std::ostream& out, const TrialStanding& standing);
 
 }  // namespace crosstalk
