@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <numeric>
 #include <set>
@@ -115,6 +116,18 @@ TEST_CASE("the mean of equal numbers is the number")
     CHECK(values == std::array<float, 3>{1.5F, -2.0F, 0.1F});
     CHECK(reported);
     CHECK(twin.exchanges.bytes_averaged() == 12);
+}
+
+TEST_CASE("NaN is one in every mean, whatever its sign and payload")
+{
+    Twin twin;
+    for (const ddl::Precision precision : {ddl::Precision::full, ddl::Precision::half}) {
+        std::array<float, 3> values{std::bit_cast<float>(0xffc00000U), std::bit_cast<float>(0x7fc12345U), 1.0F};
+        twin.exchanges.average(values, {}, {}, precision).get();
+        CHECK(std::bit_cast<std::uint32_t>(values[0]) == 0x7fc00000U);
+        CHECK(std::bit_cast<std::uint32_t>(values[1]) == 0x7fc00000U);
+        CHECK(values[2] == 1.0F);
+    }
 }
 
 TEST_CASE("an all-to-all brings what each rank has for this one")

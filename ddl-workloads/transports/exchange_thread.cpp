@@ -171,7 +171,7 @@ void ExchangeThread::average_shard_now(Transport& transport, std::span<float> va
     } else {
         pack(values, parts, size_, packed_, [](float x) { return x; });
         reduce_scatter(transport, packed_, lengths, tag);
-        unpack(packed_.data() + mine, parts, rank_, values, [share](float x) { return x * share; });
+        unpack(packed_.data() + mine, parts, rank_, values, [share](float x) { return with_one_nan(x * share); });
     }
 }
 

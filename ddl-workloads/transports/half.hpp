@@ -11,7 +11,7 @@ struct Half {
     bool operator==(const Half&) const = default;
 };
 
-// Rounded to the nearest, ties to even; too large is infinite, and what is not a number stays so.
+// Rounded to the nearest, ties to even; too large is infinite. NaN of either sign is one.
 constexpr Half to_half(float value)
 {
     const auto whole = std::bit_cast<std::uint32_t>(value);
@@ -20,10 +20,9 @@ constexpr Half to_half(float value)
     constexpr std::uint32_t infinite = 0x7f800000U;
     constexpr std::uint32_t too_large = 0x477ff000U;     // halfway from the largest half, 65504, to 65536
     constexpr std::uint32_t least_normal = 0x38800000U;  // 2^-14
+    if (magnitude > infinite) return {0x7e00U};
     std::uint32_t bits = 0;
-    if (magnitude > infinite) {
-        bits = 0x7e00U;
-    } else if (magnitude >= too_large) {
+    if (magnitude >= too_large) {
         bits = 0x7c00U;
     } else if (magnitude >= least_normal) {
         const std::uint32_t odd = magnitude >> 13U & 1U;

@@ -9,15 +9,24 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace ddl {
+
+// NaN as one pattern of bits: of two different ones a sum has that which the processor was given first, and so differs
+// by algorithm and rank.
+inline float with_one_nan(float value)
+{
+    return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : value;
+}
 
 // The plug-in. Every call but ask_abort() comes on the transport thread, which also made the transport and will destroy
 // it; collective calls come in the same order on all ranks and return when this rank's part is done. Memory is the
@@ -36,13 +45,13 @@ class Transport {
     // The same in half precision.
     virtual void sum(std::span<Half> values) = 0;
 
-    // The mean, with the bits of the sum times 1/ranks.
+    // The mean, with the bits of the sum times 1/ranks, and with one NaN.
     virtual void mean(std::span<float> values)
     {
         sum(values);
         const float share = 1.0F / static_cast<float>(size());
         if (size() > 1)
-            for (float& value : values) value *= share;
+            for (float& value : values) value = with_one_nan(value * share);
     }
 
     // As sum(), but of each rank's part alone: parts lie one after the other in rank order, as long as `lengths` says

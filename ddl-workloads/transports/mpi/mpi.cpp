@@ -81,7 +81,7 @@ void mean_of_two(void* given, void* means, int* count, MPI_Datatype*)
     const std::span<const float> values{static_cast<const float*>(given), static_cast<std::size_t>(*count)};
     float* const mean = static_cast<float*>(means);
     std::transform(values.begin(), values.end(), mean, mean,
-                   [](float one, float other) { return (one + other) * 0.5F; });
+                   [](float one, float other) { return with_one_nan((one + other) * 0.5F); });
 }
 
 class MpiTransport : public Transport {
