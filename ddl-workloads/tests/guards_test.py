@@ -33,7 +33,7 @@ HERE = None
 COUNT = 0
 
 
-IMAGES = ("mlp[hidden=16]", "synthetic[samples=480]")  # model and data
+IMAGES = ("mlp[hidden=16]", "synthetic[samples=480,channels=1,height=8,width=8]")  # model and data
 
 
 def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off", of=IMAGES):
@@ -41,8 +41,9 @@ def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off", of=IMA
     global COUNT
     COUNT += 1
     out = HERE / f"{COUNT}"
+    start = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
     command = [str(word) for word in (
-        "mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, BIN / "ddl-train", "--model", of[0],
+        *start, BIN / "ddl-train", "--model", of[0],
         "--data", of[1], "--weight-decay", 0, "--trace", trace, "--json", "--strategy", strategy,
         "--steps", steps, "--out", out, "--device", os.environ.get("DEVICE", "cpu"), *words)]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",

@@ -27,8 +27,8 @@ BIN = pathlib.Path(sys.argv[1])
 RATE, MOMENTUM, STEPS = 0.01, 0.9, 200
 BRIEF = 60  # steps of a training of which only is asked whether its ranks agree
 TWO_RANKS = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2"]
-TRAIN = [BIN / "ddl-train", "--model", "mlp", "--data", "synthetic[samples=1600]", "--lr", RATE, "--momentum", MOMENTUM,
-         "--weight-decay", 0, "--trace", "off", "--json", "--device", os.environ.get("DEVICE", "cpu")]
+TRAIN = [BIN / "ddl-train", "--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600,channels=1,height=8,width=8]",
+         "--lr", RATE, "--momentum", MOMENTUM, "--weight-decay", 0, "--trace", "off", "--json", "--device", os.environ.get("DEVICE", "cpu")]
 
 
 def train(out, *words, code=0, steps=STEPS, start=TWO_RANKS):

@@ -22,7 +22,8 @@ BIN = pathlib.Path(sys.argv[1])
 LAST = int(sys.argv[2]) if len(sys.argv) > 2 else 40
 COLUMNS = "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed".split(",")
 STORED_COLUMNS = ["store", "detect", "rate", "reads"]
-TRAIN = ["--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600]", "--batch", 8, "--trace", "off", "--json",
+DATA = "synthetic[samples=1600,channels=1,height=8,width=8]"
+TRAIN = ["--model", "mlp[hidden=32]", "--data", DATA, "--batch", 8, "--trace", "off", "--json",
          "--device", os.environ.get("DEVICE", "cpu")]
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # MPI's own
@@ -269,11 +270,12 @@ def refused(scratch):
                      (trial("a", **{**stored, "reads": "each"}, guard="range"), "none goes with reads = each"),
                      (trial("a", **stored, location="layer9"), "no weights to store"),
                      (trial("a", step=-1), "less than 0"), (trial("a", kind="none"), "is none of null, positive"),
-                     (trial("a", guard="rnge"), "did you mean range?"), (trial("a", guard="range:stop"), "stop is for no trial"), (trial("a", rank=3), "alters rank 3 of 1"),
+                     (trial("a", guard="rnge"), "did you mean range?"), (trial("a", guard="range:stop"), "stop is for no trial"),
+                     (trial("a", rank=3), "alters rank 3 of 1"),
                      (trial("a", location="layer9"), "has no tensor whose name begins with 'layer9'"),
                      (trial("a", bits="70"), "no range")):
         write_trials(scratch / "bad.csv", [row])
-        done = subprocess.run([str(word) for word in ddl_train(1, "--model", "mlp", "--data", "synthetic[samples=160]",
+        done = subprocess.run([str(word) for word in ddl_train(1, "--model", "mlp[hidden=8]", "--data", DATA,
                                                                "--trials", scratch / "bad.csv", "--out", scratch / "bad")],
                               capture_output=True, text=True, timeout=300, check=False, env=ENVIRONMENT)
         assert done.returncode in (1, 2) and why in done.stderr, (row, done.stderr)
