@@ -1,11 +1,13 @@
-// slot=auto: ten steps of a training that publishes its steps.
+// How long slots and runs are; slot=auto: ten steps of a training that publishes its steps.
 #include "noisegen/schedule/slot_length.hpp"
 
 #include "base/contract/control_file.hpp"
 #include "base/system/clock.hpp"
+#include "testing/noise_runs.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <atomic>
 #include <thread>
@@ -48,4 +50,20 @@ TEST_CASE("without a training there is no step")
 {
     const testing::Scratch scratch;
     CHECK(!noisegen::measure_step(scratch.path(), "here", 100ms).has_value());
+}
+
+TEST_CASE("a single stressor is over after its length and a repeated schedule after the duration")
+{
+    const auto seconds = [](const std::vector<std::string>& words) {
+        std::vector<std::string> all{"--cpus", testing::cpu(), "--json"};
+        all.insert(all.end(), words.begin(), words.end());
+        const testing::Outcome outcome = testing::run_noisegen(all);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        const auto record = nlohmann::json::parse(outcome.out);
+        return (record.at("end_ns").get<double>() - record.at("begin_ns").get<double>()) / 1e9;
+    };
+    CHECK(seconds({"cpu.spin", "200ms"}) == doctest::Approx(0.2).epsilon(0.01));
+    CHECK(seconds({"cpu.spin 100ms; quiet 100ms", "--duration", "400ms"}) == doctest::Approx(0.4).epsilon(0.01));
+    CHECK(seconds({"cpu.spin", "100ms", "--duration", "300ms"}) == doctest::Approx(0.3).epsilon(0.01));
 }

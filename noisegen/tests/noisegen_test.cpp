@@ -235,22 +235,6 @@ TEST_CASE("a stressor and a length are enough, and leave nothing but a table")
     CHECK(outcome.err.find("nothing is known to be busy: noise on CPUs ") != std::string::npos);
 }
 
-TEST_CASE("a single stressor is over after its length and a repeated schedule after the duration")
-{
-    const auto seconds = [](const std::vector<std::string>& words) {
-        std::vector<std::string> all{"--cpus", cpu(), "--json"};
-        all.insert(all.end(), words.begin(), words.end());
-        const Outcome outcome = run_noisegen(all);
-        INFO(outcome.err);
-        REQUIRE(outcome.status == 0);
-        const auto record = nlohmann::json::parse(outcome.out);
-        return (record.at("end_ns").get<double>() - record.at("begin_ns").get<double>()) / 1e9;
-    };
-    CHECK(seconds({"cpu.spin", "200ms"}) == doctest::Approx(0.2).epsilon(0.01));
-    CHECK(seconds({"cpu.spin 100ms; quiet 100ms", "--duration", "400ms"}) == doctest::Approx(0.4).epsilon(0.01));
-    CHECK(seconds({"cpu.spin", "100ms", "--duration", "300ms"}) == doctest::Approx(0.3).epsilon(0.01));
-}
-
 TEST_CASE("a run too short for two blocks says so")
 {
     const Scratch scratch;

