@@ -196,21 +196,25 @@ ClassShare share_of(const std::vector<const ClassedTrial*>& trials, const std::v
 
 std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, ProportionInterval kind)
 {
-    using Place = std::tuple<std::string, std::string, std::string, std::string>;
+    using Place = std::tuple<std::string, std::string, std::string, std::string, std::int64_t>;
+    const std::vector<const ClassedTrial*> counted = left_to_themselves(trials);
+    std::set<std::int64_t> numbers_of_flips;
+    for (const ClassedTrial* trial : counted) numbers_of_flips.insert(trial->trial.count);
     std::map<Place, std::vector<const ClassedTrial*>> places;
-    for (const ClassedTrial* trial : left_to_themselves(trials)) {
+    for (const ClassedTrial* trial : counted) {
         const ClassedTrial& one = *trial;
         std::set<Place> of;
         for (const std::string& location : {std::string{all}, one.location})
             for (const std::string& bit : {std::string{all}, one.bit})
-                of.insert({one.strategy, one.trial.target, location, bit});
+                of.insert({one.strategy, one.trial.target, location, bit, 0});
+        if (numbers_of_flips.size() > 1) of.insert({one.strategy, one.trial.target, all, all, one.trial.count});
         for (const Place& place : of) places[place].push_back(trial);
     }
     std::vector<ClassShare> shares;
     for (const auto& [place, here] : places)
         for (const char* what : outcome_classes) {
             ClassShare share = share_of(here, {what}, kind);
-            std::tie(share.strategy, share.target, share.location, share.bit) = place;
+            std::tie(share.strategy, share.target, share.location, share.bit, share.flips) = place;
             share.what = what;
             shares.push_back(share);
         }

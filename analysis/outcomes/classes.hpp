@@ -45,8 +45,9 @@ enum class ProportionInterval { wilson, clopper_pearson };
 struct ClassShare {
     std::string strategy;
     std::string target;
-    std::string location;  // "all", or a tensor
-    std::string bit;       // "all", or one
+    std::string location;    // "all", or a tensor
+    std::string bit;         // "all", or one
+    std::int64_t flips = 0;  // of a trial; 0: any number
     std::string what;
     std::int64_t trials = 0;
     std::int64_t count = 0;
@@ -57,8 +58,9 @@ struct ClassShare {
 // Those of kind trial that no guard repairs or rolls back: what a flip does by itself. All, if each has such a guard.
 std::vector<const ClassedTrial*> left_to_themselves(const std::vector<ClassedTrial>& trials);
 
-// Of trials left to themselves: for each strategy and target over all, by location, by bit, by both. Each bit counts as
-// much, however many trials the strata have (what rows of trials.csv draw from), and however many of them hold it.
+// Of trials left to themselves: for each strategy and target over all, by location, by bit, by both, and by the number
+// of flips if there are several. Each bit counts as much, however many trials the strata have (what rows of trials.csv
+// draw from), and however many of them hold it.
 std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, ProportionInterval kind);
 
 // The share among these, with any of these classes.

@@ -24,15 +24,34 @@ namespace {
 
 using Table = base::CsvWriter;
 
+// Over all locations and bits; where trials had several numbers of flips, of each number.
+std::vector<ClassShare> in_front(const OutcomeReport& report)
+{
+    const auto of_number = [](const ClassShare& one) { return one.flips != 0; };
+    const bool several = std::any_of(report.shares.begin(), report.shares.end(), of_number);
+    std::vector<ClassShare> found;
+    for (const ClassShare& one : report.shares)
+        if (one.location == "all" && one.bit == "all" && of_number(one) == several) found.push_back(one);
+    return found;
+}
+
+// "model", "model, 24 flips"
+std::string altered(const ClassShare& one)
+{
+    return one.flips == 0 ? one.target
+                          : base::join(one.target, ", ", count(static_cast<std::size_t>(one.flips), "flip"));
+}
+
 void write_classes(const fs::path& file, const OutcomeReport& report)
 {
-    Table table{
-        file,
-        {"strategy", "target", "location", "bit", "class", "trials", "count", "low_percent", "high_percent", "percent"},
-        Table::Appear::whole};
+    Table table{file,
+                {"strategy", "target", "location", "bit", "class", "trials", "count", "low_percent", "high_percent",
+                 "percent", "flips"},
+                Table::Appear::whole};
     for (const ClassShare& one : report.shares)
         table.row(one.strategy, one.target, one.location, one.bit, one.what, one.trials, one.count,
-                  one.percent_interval.low, one.percent_interval.high, one.percent);
+                  one.percent_interval.low, one.percent_interval.high, one.percent,
+                  one.flips == 0 ? std::string{"all"} : std::to_string(one.flips));
     table.finish();
 }
 
@@ -165,11 +184,10 @@ void write_bands(const fs::path& file, const OutcomeReport& report)
 std::string class_table(const OutcomeReport& report)
 {
     std::vector<std::vector<Cell>> rows;
-    for (const ClassShare& one : report.shares)
-        if (one.location == "all" && one.bit == "all")
-            rows.push_back({words(one.strategy), words(one.target), words(one.what), number(base::join(one.trials)),
-                            number(base::join(one.count)), number(fixed(one.percent, 2) + " %"),
-                            number(range(one.percent_interval))});
+    for (const ClassShare& one : in_front(report))
+        rows.push_back({words(one.strategy), words(altered(one)), words(one.what), number(base::join(one.trials)),
+                        number(base::join(one.count)), number(fixed(one.percent, 2) + " %"),
+                        number(range(one.percent_interval))});
     return dense(table({"strategy", "target", "class", "trials", "count", "share", "95 % interval"}, rows));
 }
 
@@ -227,6 +245,7 @@ std::string warning_of(const OutcomeReport& report)
 std::string worst_of(const std::vector<MapRow>& rows, const char* what)
 {
     const auto worst = std::max_element(rows.begin(), rows.end(), [](const MapRow& one, const MapRow& other) {
+        if (one.flips != other.flips) return one.flips > other.flips;  // one flip tells most of a place
         return one.ruined.percent_interval.low < other.ruined.percent_interval.low;
     });
     if (worst == rows.end() || worst->ruined.count == 0) return {};
@@ -240,11 +259,11 @@ std::string worst_of(const std::vector<MapRow>& rows, const char* what)
 std::string answer_of(const OutcomeReport& report)
 {
     std::string list;
-    for (const ClassShare& one : report.shares)
-        if (one.location == "all" && one.bit == "all" && one.count > 0)
+    for (const ClassShare& one : in_front(report))
+        if (one.count > 0)
             list +=
                 "<li>" +
-                escape(base::join(one.strategy, ", ", one.target, ": ", one.what, " ", fixed(one.percent, 2), " % (",
+                escape(base::join(one.strategy, ", ", altered(one), ": ", one.what, " ", fixed(one.percent, 2), " % (",
                                   range(one.percent_interval), "), ", one.count, " of ", one.trials, " trials")) +
                 "</li>\n";
     list += worst_of(bit_map(report), "bit") + worst_of(layer_map(report), "layer");
@@ -347,9 +366,8 @@ void print_outcomes(std::ostream& out, const OutcomeReport& report)
 {
     for (const std::string& why : report.not_trustworthy) out << "not trustworthy: " << base::printable(why) << "\n";
     std::string group;
-    for (const ClassShare& one : report.shares) {
-        if (one.location != "all" || one.bit != "all") continue;
-        if (const std::string next = base::join(one.strategy, ", ", one.target); next != group) {
+    for (const ClassShare& one : in_front(report)) {
+        if (const std::string next = base::join(one.strategy, ", ", altered(one)); next != group) {
             group = next;
             out << group << ", " << one.trials << " trials\n";
         }

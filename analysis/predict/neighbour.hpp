@@ -36,8 +36,8 @@ struct MeasuredCurves {
 };
 
 // Effects from the report; what each level reached on a node from the records of its noise processes (noise.json), the
-// mean over nodes. A factor whose levels differ in more than their rate is no curve, and left out with a note. Throws Error if there is no
-// report or no record, and for intervals of another confidence than 95 %.
+// mean over nodes. A factor whose levels differ in more than their rate is no curve, and left out with a note. Throws
+// Error if there is no report or no record, and for intervals of another confidence than 95 %.
 MeasuredCurves read_curves(const std::filesystem::path& report, std::span<const std::filesystem::path> noise_records);
 
 // Of the curves that the neighbour's pressure can be read off, in its order; notes say what cannot.

@@ -334,6 +334,8 @@ TEST_CASE("several flips in one tensor stand apart from one flip in it")
     CHECK(rows[0].ruined.percent == doctest::Approx(10.0));
     CHECK(analysis::label(rows[1]) == "several, 24 flips");
     CHECK(rows[1].ruined.percent == doctest::Approx(100.0));
+    for (const analysis::ClassShare& share : report.shares)
+        if (share.what == "degraded" && share.flips != 0) CHECK(share.percent == (share.flips == 1 ? 10.0 : 100.0));
 }
 
 TEST_CASE("a guard is worth its time or not by what single flips do")
