@@ -16,6 +16,7 @@
 #include "jobscripts/campaign/progress.hpp"
 #include "jobscripts/campaign/slurm.hpp"
 #include "jobscripts/campaign/spec.hpp"
+#include "jobscripts/campaign/trials/trial_names.hpp"
 #include "jobscripts/campaign/trials/trial_plan.hpp"
 #include "jobscripts/campaign/trials/trial_runs.hpp"
 #include "jobscripts/run/programs.hpp"
@@ -84,6 +85,9 @@ class PlanCommand : public base::Command {
             text = with_seed(text, seed_);
         }
         const std::vector<base::Trial> trials = make_trials(spec);
+        if (std::filesystem::exists(path_of_program("ddl-train")))
+            if (const std::string why = unknown_name_in(spec); !why.empty())
+                base::warn("these trials will not run here: ", why);
         if (!dry_run_ && out_.empty()) base::fail_usage("--out is needed (crosstalk campaign plan --help)");
         if (!dry_run_) make_trial_directory(out_, text, trials);
         print_trials(std::cout, spec, trials);

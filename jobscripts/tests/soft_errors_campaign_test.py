@@ -92,15 +92,14 @@ def main():
         standing = json.loads(crosstalk("status", "--json", campaign).stdout)
         assert standing["seeds_done"] == 0 and standing["done"] == {"ddp": 0} and not standing["is_being_run"], standing
         assert abs(standing["seconds_left"] - 0.5 * len(planned)) < 1e-6, standing  # half a second each is expected
-        # Asked to end, it ends after the trial at hand: that has a row of its own, and has not crashed.
+        # Asked to end, it ends after the trial at hand; one that cannot be waited for is made again.
         with subprocess.Popen([BIN / "crosstalk", "campaign", "run", campaign], env=ENVIRONMENT,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             while not outcomes.exists() or outcomes.read_text(encoding="utf-8").count("\n") < 4:
                 assert process.poll() is None, "it ended before it was stopped"
                 time.sleep(0.002)
             process.send_signal(signal.SIGTERM)
-        begun = (campaign / "ddp/train/trial-begun").read_text(encoding="utf-8")
-        assert begun == rows(outcomes)[-1]["trial"], (begun, rows(outcomes)[-1])
+        assert not (campaign / "ddp/train/trial-begun").exists(), "a trial that was stopped has not crashed"
         with subprocess.Popen([BIN / "crosstalk", "campaign", "run", campaign], env=ENVIRONMENT, start_new_session=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             while not outcomes.exists() or outcomes.read_text(encoding="utf-8").count("\n") < 10:

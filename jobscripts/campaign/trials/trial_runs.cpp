@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "base/system/stop.hpp"
 #include "jobscripts/campaign/progress.hpp"
+#include "jobscripts/campaign/trials/trial_names.hpp"
 #include "jobscripts/campaign/trials/trial_plan.hpp"
 #include "jobscripts/run/programs.hpp"
 
@@ -42,8 +43,7 @@ TrialWords training_of(const TrialSpec& spec, const std::string& strategy)
     return words;
 }
 
-// Its exit code. Where a signal asks this process to end, the training ends after the trial at hand: one that is killed
-// in a trial counts it as crashed.
+// Its exit code. Where a signal asks this process to end, the training ends after the trial at hand.
 int run_to_end(const TrialWords& words)
 {
     const std::unique_ptr<base::Child> child = start({.words = words, .output = "/dev/null"}, {});
@@ -53,6 +53,15 @@ int run_to_end(const TrialWords& words)
         end_started_processes();
         throw;
     }
+}
+
+// The same of trials. One that took too long to be waited for, and was killed, has not crashed: it is made again.
+int make_trials(const TrialWords& words, const fs::path& out)
+try {
+    return run_to_end(words);
+} catch (...) {
+    fs::remove(out / base::part::train / base::file::trial_begun);
+    throw;
 }
 
 std::vector<base::Outcome> rows_of(const fs::path& run)
@@ -96,7 +105,7 @@ bool make_all(const TrialSpec& spec, const fs::path& directory, const std::strin
         words.push_back(word);
     bool first = true;
     for (std::size_t rows = rows_of(out).size(); rows < trials || !has_ended(out);) {
-        const int code = run_to_end(words);
+        const int code = make_trials(words, out);
         const std::size_t now = rows_of(out).size();
         if (code == base::exit_usage || (now == rows && !first)) return now == trials && has_ended(out);
         rows = now;
@@ -127,6 +136,8 @@ int run_trials(const fs::path& directory)
     const std::optional<base::Descriptor> lock = lock_of(directory);
     if (!lock) base::fail_usage(directory.string(), " is being run by another crosstalk campaign run");
     const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);
+    if (const std::string why = unknown_name_in(spec); !why.empty())
+        base::fail_usage("these trials do not run here: ", why);
     const std::size_t trials = base::read_trials(directory / base::file::trials).size();
     base::stop_on_signals();
     prepare_for_mpi();

@@ -1,0 +1,14 @@
+// Whether the ddl-train that is here knows what a plan of trials names.
+#pragma once
+
+#include "jobscripts/campaign/trials/trial_plan.hpp"
+
+#include <string>
+
+namespace crosstalk {
+
+// "no guard 'rnge'; did you mean range?" of the first model, strategy or guard that it does not know; else empty.
+// Throws Unavailable if there is no ddl-train.
+std::string unknown_name_in(const TrialSpec& spec);
+
+}  // namespace crosstalk
