@@ -29,7 +29,7 @@ int main(void)
     return 0;
 }
 END
-cmake -S "$scratch/project" -B "$scratch/mine" -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+cmake -G Ninja -S "$scratch/project" -B "$scratch/mine" -DCMAKE_PREFIX_PATH="$scratch/prefix" \
   ${sanitizers:+-DCMAKE_C_FLAGS=-fsanitize=$sanitizers}
 cmake --build "$scratch/mine"
 CROSSTALK_OUT=$scratch/run "$scratch/mine/mine"
