@@ -48,7 +48,7 @@ failed=0
 finds() {
     local words=$1 said
     shift
-    said=$(cmake -S "$scratch/project" -B "$scratch/build" --fresh "$@" 2>&1) || true
+    said=$(cmake -G Ninja -S "$scratch/project" -B "$scratch/build" --fresh "$@" 2>&1) || true
     grep -qF -- "$words" <<<"$said" || {
         echo "FAILED: $* does not say '$words', but: $said"
         failed=1

@@ -81,15 +81,18 @@ fresh_debian() {
     rm -f "$root/etc/apt/sources.list"
     apt-config dump | grep -i '^Acquire::.*proxy' >"$root/etc/apt/apt.conf.d/99proxy" || true
     cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
+    printf '127.0.0.1\tlocalhost\n127.0.1.1\t%s\n' "$(hostname)" >"$root/etc/hosts"  # as Debian's installer does
 }
 
-# in_root ROOT COMMAND...: with mounts and processes that end with it.
+# in_root ROOT COMMAND...: with mounts and processes that end with it. The shell is their first process, which waits for
+# those whose parents have ended, as init does.
 in_root() {
     # shellcheck disable=SC2016 # the words are the inner shell's
     guard_run unshare --mount --pid --fork --kill-child bash -euc '
         mount -t proc proc "$0/proc"
         for folder in sys dev; do mount --rbind "/$folder" "$0/$folder"; done
-        exec chroot "$0" "$@"' "$@"
+        chroot "$0" "$@" <&0 &
+        wait $!' "$@"
 }
 
 rows_of() { # without the header; 0 if there is none yet
