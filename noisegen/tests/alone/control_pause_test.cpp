@@ -129,7 +129,7 @@ TEST_CASE("processes of others, and those that noisegen descends from, are not s
         CHECK(outcome.err.find(why) != std::string::npos);
     };
     refused(::getpid(), "cannot be stopped");
-    if (::geteuid() != 0) return refused(1, "belongs to another user");
+    if (::geteuid() != 0) return refused(1, "stopped");  // another user's, or one that started this
     Child other{{"setpriv", "--reuid=65534", "--clear-groups", "sleep", "60"}};
     REQUIRE(eventually([&] {
         const auto found = base::processes({other.pid()});
