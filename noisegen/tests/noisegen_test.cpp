@@ -287,8 +287,10 @@ TEST_CASE("a run that failed before noise began can be given again")
                                          "--cpus",     cpu(),
                                          "--duration", "100ms",
                                          "--out",      scratch / "run"};
-    const Outcome first = run_noisegen(words);
-    CHECK(first.status != 0);
-    CHECK(!fs::exists(part(scratch)));
-    CHECK(run_noisegen(words).err == first.err);
+    for (int time = 0; time < 2; ++time) {
+        const Outcome outcome = run_noisegen(words);
+        CHECK(outcome.status != 0);
+        CHECK(outcome.err.find("cannot find host no-such-host.invalid") != std::string::npos);
+        CHECK(!fs::exists(part(scratch)));
+    }
 }
