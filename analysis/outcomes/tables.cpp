@@ -160,6 +160,7 @@ void judge(std::vector<GuardRow>& guards, const std::vector<ClassedTrial>& trial
         all.push_back(&one);
         of_guard[one.trial.guard].push_back(&one);
     }
+    if (std::none_of(guards.begin(), guards.end(), [](const GuardRow& row) { return row.guard == "none"; })) return;
     const double lost = flips_in_1000_hours(all, fit) * fit.run_hours / 1000.0;  // share of time, if all flips ruin
     const base::Interval without = share_of(of_guard["none"], ruined_classes, kind).percent_interval;
     for (GuardRow& row : guards) {
