@@ -30,7 +30,11 @@ refused 2 "leave out --seed" crosstalk run --extend "$scratch" --seed 2
 refused 1 "not a run of crosstalk run" crosstalk run --extend "$scratch" --duration 3s
 refused 2 "--runs: from 1 to" crosstalk run --runs 0 -- "${job[@]}"
 
-printf '#!/bin/sh\n[ ! -e "%s/broken" ] && exec "$@"\n' "$scratch" >"$scratch/unless_broken"
+cat >"$scratch/unless_broken" <<TEXT
+#!/bin/sh
+[ ! -e "$scratch/broken" ] || exit "\$(cat "$scratch/broken")"
+exec "\$@"
+TEXT
 chmod +x "$scratch/unless_broken"
 job=("$scratch/unless_broken" "${job[@]}")
 mkdir "$scratch/metrics"
@@ -51,8 +55,12 @@ check "both parts are pooled" grep -q '^1 run in 2 parts' "$scratch/out"
 check "the report of before is kept" test -s "$scratch/set/run-1/report.1/index.html"
 check "the report names no new run to be made" test -z "$(grep -o 'NEW_DIR' "$scratch/set/run-1/report/index.html")"
 
-touch "$scratch/broken"
+echo 1 >"$scratch/broken"
 run crosstalk run --extend "$scratch/set" --duration 3s
 check "a job that fails ends the set" test "$status" = 1
 check "and says when" grep -q 'the job failed before noise could begin' "$scratch/err"
 check "a run that was not measured is none of the set" test ! -e "$scratch/set/run-3" -a -d "$scratch/set/failed-1/log"
+echo 0 >"$scratch/broken"
+run crosstalk run --extend "$scratch/set" --duration 3s
+check "and so does one that ends at once" test "$status" = 3
+check "which is put aside, too" test ! -e "$scratch/set/run-3" -a -d "$scratch/set/failed-2/log"
