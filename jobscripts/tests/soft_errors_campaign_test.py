@@ -99,6 +99,8 @@ def main():
                 assert process.poll() is None, "it ended before it was stopped"
                 time.sleep(0.002)
             process.send_signal(signal.SIGTERM)
+        result = json.loads((campaign / "ddp/train/run.json").read_text(encoding="utf-8"))["result"]
+        assert result["trials"]["ended"] == len(rows(outcomes)) and result["trials"]["crashed"] == 0, result
         assert not (campaign / "ddp/train/trial-begun").exists(), "a trial that was stopped has not crashed"
         with subprocess.Popen([BIN / "crosstalk", "campaign", "run", campaign], env=ENVIRONMENT, start_new_session=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
