@@ -21,8 +21,10 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::int64_t last_patience_ns = 300'000'000;  // so long ranks may take to come to rest at the very end
-constexpr int fruitless_steps = 100;                    // after so many a rank no longer waits awake
+// So long ranks may take to come to rest at the very end, while mpirun lives: it calls a rank that leaves without the
+// others a failure.
+constexpr std::int64_t last_patience_ns = 5'000'000'000;
+constexpr int fruitless_steps = 100;  // after so many a rank no longer waits awake
 
 // MPI from the first stressor that needs it to the process's end: it cannot be started twice.
 class Session {
@@ -36,10 +38,12 @@ class Session {
     // Without a launcher MPI_Finalize may wait for ever.
     ~Session()
     {
-        if (at_rest && ::getppid() == launcher_) MPI_Finalize();
+        if (at_rest && launcher_lives()) MPI_Finalize();
     }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
+
+    bool launcher_lives() const { return ::getppid() == launcher_; }
 
     int rank = 0;
     int size = 1;
@@ -228,7 +232,7 @@ class MpiRounds final : public Stressor {
             if (lane_.agreement == MPI_REQUEST_NULL) propose(last);
             while (!agreed()) {
                 if (under_way_) round_done();
-                if (!patience.wait()) return false;
+                if (!patience.wait() || (last && !session_.launcher_lives())) return false;
             }
             const Standing all = lane_.all;
             while (under_way_ || rounds_ < all.most) {
