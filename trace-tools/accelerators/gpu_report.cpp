@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "trace-tools/accelerators/missing_activities.hpp"
 #include "trace-tools/accelerators/windows.hpp"
 
 #include <algorithm>
@@ -41,6 +42,10 @@ Report::Report(const otf2::Archive& archive, const std::filesystem::path& anchor
     : accelerators_{archive}
 {
     if (!accelerators_.any()) return;
+    if (const std::string missing = missing_activities(archive); !missing.empty()) {
+        base::warn("GPUs are left out: ", missing);
+        return;
+    }
     std::vector<otf2::StepsOfRank> ranks = steps_on_common_clock(anchor, choice);
     whole_run_ = ranks.empty();
     keep(ranks, part);

@@ -1,7 +1,7 @@
 // libcrosstalk-cupti.so: what CUPTI records of this process's GPUs, as an ActivitySource. Nothing else needs CUPTI.
 //
-// CUPTI fills buffers of ours and hands them back, on threads of its own. There are only so many: while all are in use
-// it drops records, and says how many.
+// CUPTI fills buffers of ours, one for each thread that calls CUDA and for each context, and hands back what is full,
+// on a thread of its own. There are only so many: while all are in use it drops records, and says how many.
 #include "base/system/clock.hpp"
 #include "trace-tools/gpu/source.hpp"
 
@@ -21,13 +21,15 @@
 
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{4} << 20U;
-constexpr std::size_t most_buffers = 8;
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20U;
+constexpr std::size_t most_buffers = 256;
 
 constexpr std::array recorded_kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                     CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
-                                    CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
                                     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+// .. and calls: those that ask something of a GPU, or wait for it. LibTorch makes ten others for each of these.
+constexpr std::array recorded_calls{"Launch",      "Memcpy", "Memset", "Synchronize", "StreamWaitEvent",
+                                    "EventRecord", "Malloc", "Free",   "HostAlloc"};
 
 std::mutex handing_over;            // guards what follows
 gpu::ActivitySink* sink = nullptr;  // none: not recording
@@ -160,14 +162,11 @@ void hand_over_copy(const Record& record)
     sink->activity(activity);
 }
 
-// Of the driver's calls only those that launch are handed over, as in PyTorch's profiler: the runtime makes others
-// itself.
 void hand_over_call(const CUpti_ActivityAPI& record)
 {
     const bool of_driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
     const std::string_view name =
         call_name(of_driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, record.cbid);
-    if (of_driver && name.find("Launch") == std::string_view::npos) return;
     sink->activity({.kind = gpu::ActivityKind::call,
                     .begin_ns = static_cast<std::int64_t>(record.start),
                     .end_ns = static_cast<std::int64_t>(record.end),
@@ -255,8 +254,38 @@ const char* reason(const char* what, CUptiResult code)
     return text.c_str();
 }
 
+bool is_recorded(CUpti_CallbackDomain domain, std::uint32_t number)
+{
+    const std::string_view name = call_name(domain, number);
+    // Of the driver's only those that launch, as in PyTorch's profiler: the runtime makes the others itself.
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return name.find("Launch") != std::string_view::npos;
+    return std::any_of(recorded_calls.begin(), recorded_calls.end(),
+                       [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
+// Why it failed; success if it did not.
+CUptiResult enable_calls(CUpti_CallbackDomain domain, std::uint32_t end,
+                         CUptiResult (*enable)(CUpti_CallbackId, std::uint8_t))
+{
+    for (std::uint32_t number = 1; number < end; ++number) {
+        if (!is_recorded(domain, number)) continue;
+        if (const CUptiResult code = enable(number, 1); code != CUPTI_SUCCESS) return code;
+    }
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult enable_all_calls()
+{
+    const CUptiResult code =
+        enable_calls(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, cuptiActivityEnableRuntimeApi);
+    if (code != CUPTI_SUCCESS) return code;
+    return enable_calls(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE, cuptiActivityEnableDriverApi);
+}
+
 void record_no_more()
 {
+    for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER})
+        static_cast<void>(cuptiActivityDisable(kind));
     for (const CUpti_ActivityKind kind : recorded_kinds) static_cast<void>(cuptiActivityDisable(kind));
     const std::lock_guard lock{handing_over};
     sink = nullptr;
@@ -274,13 +303,12 @@ const char* start(gpu::ActivitySink& into)
         sink = &into;
         hand_over_look();
     }
-    for (const CUpti_ActivityKind kind : recorded_kinds) {
-        const CUptiResult code = cuptiActivityEnable(kind);
-        if (code == CUPTI_SUCCESS) continue;
-        record_no_more();
-        return reason("record", code);
-    }
-    return nullptr;
+    CUptiResult code = enable_all_calls();
+    for (const CUpti_ActivityKind kind : recorded_kinds)
+        if (code == CUPTI_SUCCESS) code = cuptiActivityEnable(kind);
+    if (code == CUPTI_SUCCESS) return nullptr;
+    record_no_more();
+    return reason("record", code);
 }
 
 void stop()

@@ -57,6 +57,18 @@ GpuRecording::~GpuRecording()
     if (source_ != nullptr) source_->stop();
 }
 
+std::int64_t GpuRecording::enter()
+{
+    const std::int64_t number = ++entered_;
+    if (source_ != nullptr) source_->enter(number);
+    return number;
+}
+
+void GpuRecording::leave()
+{
+    if (source_ != nullptr) source_->leave();
+}
+
 ActivitySummary GpuRecording::finish()
 {
     std::exchange(source_, nullptr)->stop();

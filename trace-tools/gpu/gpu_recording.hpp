@@ -4,6 +4,7 @@
 #include "trace-tools/gpu/activity_recorder.hpp"
 #include "trace-tools/gpu/source.hpp"
 
+#include <atomic>
 #include <mutex>
 
 namespace gpu {
@@ -21,6 +22,11 @@ class GpuRecording final : private ActivitySink {
     GpuRecording(const GpuRecording&) = delete;
     GpuRecording& operator=(const GpuRecording&) = delete;
 
+    // What this thread asks of a GPU from here to leave(), and what comes of it, has this number as attribute
+    // `External id`: for the region in which it asks.
+    std::int64_t enter();
+    void leave();
+
     // Before the recorder's. What goes wrong while recording, such as no room for a location, is thrown here as Error.
     ActivitySummary finish();
 
@@ -33,6 +39,7 @@ class GpuRecording final : private ActivitySink {
     template <class Take>
     void take(const Take& take_it);
 
+    std::atomic<std::int64_t> entered_ = 0;
     std::mutex mutex_;  // guards what follows
     ActivityRecorder activities_;
     std::string failure_;

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
 #include "trace-tools/accelerators/gpu_steps.hpp"
+#include "trace-tools/accelerators/missing_activities.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/profile/summary.hpp"
 
@@ -81,6 +82,8 @@ try {
         const otf2::Profile found = profile(reader, threads);
         otf2::Summary summary = otf2::summary(reader, found);
         if (summary.sound()) summary.devices = devices(reader);
+        if (const std::string missing = gpu::missing_activities(reader.archive()); !missing.empty())
+            summary.oddities.push_back(missing);
         otf2::getting_on();
         if (json)
             otf2::write_json(std::cout, summary);

@@ -1,7 +1,9 @@
 #include "analysis/input/gpu/gpu_work.hpp"
 
 #include "analysis/input/step_work/numbered_rows.hpp"
+#include "base/error.hpp"
 #include "trace-tools/accelerators/gpu_table.hpp"
+#include "trace-tools/accelerators/missing_activities.hpp"
 #include "trace-tools/accelerators/windows.hpp"
 
 #include <utility>
@@ -49,6 +51,7 @@ GpuWork read_gpu_work(const std::filesystem::path& archive, const otf2::StepChoi
     otf2::Reader reader{archive};
     gpu::Accelerators accelerators{reader.archive()};
     if (!accelerators.any()) return {};
+    if (const std::string missing = gpu::missing_activities(reader.archive()); !missing.empty()) base::fail(missing);
     GpuWork work;
     gpu::GpuSteps steps{reader.archive(), accelerators, gpu::steps_on_common_clock(archive, choice),
                         [&](const gpu::GpuStep& step) { work.rows.push_back(step); }};

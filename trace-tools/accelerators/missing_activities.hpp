@@ -1,0 +1,14 @@
+// What a recording of GPUs says is not in its archive.
+#pragma once
+
+#include "trace-tools/otf2/archive.hpp"
+
+#include <string>
+
+namespace gpu {
+
+// "6928150 of 7809702 activities of the GPUs of ddl-train are missing" of the first process that lacks more than a
+// thousandth: what its GPUs did when is not known then. Empty: none does.
+std::string missing_activities(const otf2::Archive& archive);
+
+}  // namespace gpu
