@@ -234,7 +234,7 @@ endfunction()
 
 # house_tests(LIBRARY [ALONE] [RUNS PROGRAM...] [USES TARGET...] [FROM FOLDER...] [LABELS L...]): every case in
 # FOLDER/*_test.cpp (default: tests/) becomes a ctest of its own. A case that this machine cannot run exits 77 and says
-# why. ALONE: no other test runs beside them, whatever ctest's --parallel.
+# why. ALONE: no other test runs beside them, whatever ctest's --parallel. The target tests-L builds all tests of a label.
 function(house_tests library)
   cmake_parse_arguments(test "ALONE" "" "FROM;RUNS;USES;LABELS" ${ARGN})
   if(NOT test_FROM)
@@ -280,6 +280,12 @@ function(house_tests library)
     if(TARGET ${program})
       add_dependencies(${target} ${program})
     endif()
+  endforeach()
+  foreach(label ${test_LABELS})
+    if(NOT TARGET tests-${label})
+      add_custom_target(tests-${label})
+    endif()
+    add_dependencies(tests-${label} ${target})
   endforeach()
   set(properties SKIP_RETURN_CODE 77 TIMEOUT 600)
   if(test_ALONE)

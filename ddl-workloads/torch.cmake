@@ -6,6 +6,10 @@ if(NOT CMAKE_UNITY_BUILD)
   set_source_files_properties(models/torch/makers.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endif()
 set_target_properties(ddl-networks PROPERTIES POSITION_INDEPENDENT_CODE ON)
+if(TorchWheel_CUDA)
+  target_compile_definitions(ddl-networks PRIVATE CROSSTALK_TORCH_CUDA)
+  target_include_directories(ddl-networks SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+endif()
 # GCC finds one in LibTorch's own code, where it is inlined into ours.
 target_compile_options(ddl-networks PRIVATE -Wno-maybe-uninitialized)
 

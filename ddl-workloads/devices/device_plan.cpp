@@ -44,8 +44,13 @@ DeviceOptions::DeviceOptions(base::Options& options, DevicePlan& plan) : plan_{p
     options.add_choice("precision", precision_, {"fp32", "tf32", "bf16"},
                        "bf16: what gains from it is computed in 16 bits (autocast), parameters stay in 32; tf32: a GPU "
                        "rounds what it multiplies");
+    options.add_switch("deterministic", deterministic_,
+                       "a GPU takes only algorithms that give the same bits each time, as the CPU's do, which costs "
+                       "time; with --trials and --golden it does so anyway");
     options.add_switch("sync-phases", sync_phases_,
                        "phases end when the device has done their work, and not when that is queued; costs time");
+    options.add_switch("cuda-graphs", graphs_,
+                       "forward and backward are recorded once and then handed in with one call each");
 }
 
 void DeviceOptions::read() const
@@ -54,10 +59,13 @@ void DeviceOptions::read() const
     for (const Compute compute : {Compute::fp32, Compute::tf32, Compute::bf16})
         if (precision_ == text(compute)) plan_.compute = compute;
     plan_.sync_phases = sync_phases_;
+    plan_.deterministic = deterministic_;
+    plan_.graphs = graphs_;
     if (plan_.compute == Compute::tf32 && plan_.kind != DeviceKind::cuda)
         base::fail_usage("--precision tf32 goes with --device cuda: a CPU has no such products");
     if (sync_phases_ && plan_.kind != DeviceKind::cuda)
         base::fail_usage("--sync-phases goes with --device cuda: on the CPU no work is queued");
+    if (graphs_ && plan_.kind != DeviceKind::cuda) base::fail_usage("--cuda-graphs goes with --device cuda");
 }
 
 }  // namespace ddl

@@ -1,4 +1,5 @@
-// Where the models of LibTorch compute, and in what numbers: --device, --precision, --sync-phases.
+// Where the models of LibTorch compute, in what numbers, and how work is handed in: --device, --precision,
+// --deterministic, --sync-phases, --cuda-graphs.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -24,7 +25,9 @@ struct DevicePlan {
     DeviceKind kind = DeviceKind::cpu;
     std::optional<int> number;  // of cuda; none: the rank's place on its node chooses
     Compute compute = Compute::fp32;
-    bool sync_phases = false;  // a phase lasts until the device has done its work, not until that is queued
+    bool sync_phases = false;    // a phase lasts until the device has done its work, not until that is queued
+    bool deterministic = false;  // a GPU computes the same bits each time
+    bool graphs = false;         // forward and backward are each handed in as a whole, with one call
 };
 
 // "cpu", "staged", "cuda" or "cuda:1". Throws UsageError.
@@ -57,6 +60,8 @@ class DeviceOptions {
     std::string device_ = "cpu";
     std::string precision_ = "fp32";
     bool sync_phases_ = false;
+    bool deterministic_ = false;
+    bool graphs_ = false;
 };
 
 }  // namespace ddl

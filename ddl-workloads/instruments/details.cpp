@@ -2,6 +2,7 @@
 
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include <pthread.h>
@@ -99,6 +101,7 @@ struct Details::OfThread {
         std::int64_t sequence = no_sequence;
         bool recorded = false;
         bool operation = false;
+        bool numbered = false;  // for a GPU's recording
     };
 
     std::uint64_t owner = 0;  // number of the Details that this is for
@@ -108,12 +111,16 @@ struct Details::OfThread {
     int operations = 0;  // of the open ones
 };
 
-Details::Details(otf2::Recorder& recorder, otf2::LocationRecorder& main, DetailLevel level, const TraceSteps& steps)
+Details::Details(otf2::Recorder& recorder, otf2::LocationRecorder& main, DetailLevel level, const TraceSteps& steps,
+                 gpu::GpuRecording* gpu)
     : recorder_{recorder},
       main_{main},
+      gpu_{gpu},
       sequence_{
           recorder.attribute("seq", otf2::Type::uint64,
                              "pairs an operator of forward with the node of backward that it made, in the same step")},
+      external_id_{
+          recorder.attribute(base::attribute::external_id, otf2::Type::int64, "joins an operator and its kernels")},
       level_{level},
       steps_{steps},
       main_thread_{std::this_thread::get_id()}
@@ -143,10 +150,13 @@ void Details::enter(Kind kind, const char* name, std::int64_t sequence)
     if (opened.recorded) {
         opened.region = mine.regions.find(recorder_, name);
         const bool shown = !mine.open.empty() && mine.open.back().sequence == sequence;
-        if (sequence < 0 || shown)
-            mine.location->enter(opened.region);
-        else
-            mine.location->enter(opened.region, {{sequence_, in_step(sequence)}});
+        const bool paired = sequence >= 0 && !shown;
+        opened.numbered = gpu_ != nullptr;
+        const std::array both{otf2::AttributeValue{sequence_, paired ? in_step(sequence) : 0},
+                              otf2::AttributeValue{external_id_, opened.numbered ? gpu_->enter() : 0}};
+        const std::span attributes =
+            std::span{both}.subspan(paired ? 0 : 1, (paired ? 1 : 0) + (opened.numbered ? 1 : 0));
+        mine.location->enter_with(opened.region, base::now_ns(), attributes);
     }
     if (opened.operation) ++mine.operations;
     mine.open.push_back(opened);
@@ -164,6 +174,7 @@ void Details::leave()
     const OfThread::Open closed = mine.open.back();
     mine.open.pop_back();
     if (closed.operation) --mine.operations;
+    if (closed.numbered) gpu_->leave();
     if (closed.recorded) mine.location->leave(closed.region);
 }
 

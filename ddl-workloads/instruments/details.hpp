@@ -2,6 +2,7 @@
 // reported by the model that runs them.
 #pragma once
 
+#include "trace-tools/gpu/gpu_recording.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/training/phase_clock.hpp"
 
@@ -38,8 +39,10 @@ class Details : public training::PhaseListener {
     enum class Kind { module, operation };
     static constexpr std::int64_t no_sequence = -1;
 
-    // Made on the main thread, whose regions go to `main`; other threads get locations of their own.
-    Details(otf2::Recorder& recorder, otf2::LocationRecorder& main, DetailLevel level, const TraceSteps& steps);
+    // Made on the main thread, whose regions go to `main`; other threads get locations of their own. With `gpu`, if
+    // any, what operators ask of a GPU has their number.
+    Details(otf2::Recorder& recorder, otf2::LocationRecorder& main, DetailLevel level, const TraceSteps& steps,
+            gpu::GpuRecording* gpu = nullptr);
     Details(const Details&) = delete;
     Details& operator=(const Details&) = delete;
 
@@ -72,7 +75,9 @@ class Details : public training::PhaseListener {
 
     otf2::Recorder& recorder_;
     otf2::LocationRecorder& main_;
+    gpu::GpuRecording* gpu_;
     otf2::AttributeRef sequence_;
+    otf2::AttributeRef external_id_;
     DetailLevel level_;
     TraceSteps steps_;
     std::thread::id main_thread_;

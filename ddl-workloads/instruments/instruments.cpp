@@ -36,9 +36,10 @@ Instruments::Instruments(const InstrumentPlan& plan, ExchangeThread& exchanges) 
                                            : new otf2::Recorder(plan.trace, transport.team(), "", plan.trace_memory));
     };
     exchanges.post(start).get();
+    if (plan.gpu) record_gpu();
     define(plan);
     clock_ = std::make_unique<PhaseClock>(*recorder_, *main_, plan.page);
-    details_ = std::make_unique<Details>(*recorder_, *main_, plan.level, plan.detailed_steps);
+    details_ = std::make_unique<Details>(*recorder_, *main_, plan.level, plan.detailed_steps, gpu_.get());
     clock_->listen(*details_);
     exchanges.post([this](Transport& transport) { transport.record(exchange_location_); }).get();
     exchanges.observe(this);
@@ -46,7 +47,26 @@ Instruments::Instruments(const InstrumentPlan& plan, ExchangeThread& exchanges) 
 
 Instruments::~Instruments()
 {
+    gpu_.reset();
     if (recorder_ && recorder_->on()) static_cast<void>(recorder_.release());
+}
+
+// A rank without is traced all the same. All ranks have the same to say, so rank 0 does.
+void Instruments::record_gpu()
+try {
+    gpu_ = std::make_unique<gpu::GpuRecording>(*recorder_);
+} catch (const base::Unavailable& error) {
+    if (exchanges_.rank() == 0) base::warn(error.what());
+}
+
+void Instruments::finish_gpu()
+try {
+    const gpu::ActivitySummary done = gpu_->finish();
+    if (done.dropped + done.late + done.before_launch > 0)
+        base::warn("rank ", exchanges_.rank(), ": of the GPU activities ", done.dropped, " were dropped by CUPTI, ",
+                   done.late, " came too late, ", done.before_launch, " began before their launch");
+} catch (const base::Error& error) {
+    base::warn("rank ", exchanges_.rank(), ": ", error.what());
 }
 
 void Instruments::define(const InstrumentPlan& plan)
@@ -91,6 +111,8 @@ void Instruments::define(const InstrumentPlan& plan)
     bucket_ =
         recorder.attribute(base::attribute::bucket, otf2::Type::uint64, "number of the bucket in its step, from 0");
     bytes_ = recorder.attribute(base::attribute::bytes, otf2::Type::uint64, "what was read or is exchanged");
+    external_id_ =
+        recorder.attribute(base::attribute::external_id, otf2::Type::int64, "joins an operator and its kernels");
     if (recorder.on()) define_metrics(plan);
 }
 
@@ -161,13 +183,19 @@ void Instruments::exchange_begins(BucketTag tag, std::int64_t bytes)
     exchange_bytes_ = bytes;
     exchanged_bucket_.store(tag.bucket, std::memory_order_relaxed);
     exchange_began_ns_ = base::now_ns();
-    exchange_location_->enter(bucket_exchange_, exchange_began_ns_,
-                              {{step_, tag.step}, {bucket_, tag.bucket}, {bytes_, bytes}});
+    if (gpu_)
+        exchange_location_->enter(
+            bucket_exchange_, exchange_began_ns_,
+            {{step_, tag.step}, {bucket_, tag.bucket}, {bytes_, bytes}, {external_id_, gpu_->enter()}});
+    else
+        exchange_location_->enter(bucket_exchange_, exchange_began_ns_,
+                                  {{step_, tag.step}, {bucket_, tag.bucket}, {bytes_, bytes}});
 }
 
 void Instruments::exchange_ends()
 {
     const std::int64_t now = base::now_ns();
+    if (gpu_) gpu_->leave();
     exchange_location_->leave(bucket_exchange_, now);
     exchange_ns_ += now - exchange_began_ns_;
     exchanged_bucket_.store(no_bucket, std::memory_order_relaxed);
@@ -260,6 +288,7 @@ void Instruments::finish()
         writer_ = nullptr;
     }
     exchanges_.observe(nullptr);
+    if (gpu_) finish_gpu();
     const auto end = [this](Transport& transport) {
         transport.record(nullptr);
         if (recorder_->on()) recorder_->finish();

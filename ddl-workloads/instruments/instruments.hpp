@@ -8,6 +8,7 @@
 #include "ddl-workloads/instruments/process_metrics.hpp"
 #include "ddl-workloads/instruments/write_observer.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
+#include "trace-tools/gpu/gpu_recording.hpp"
 #include "trace-tools/otf2/write/counters.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
@@ -30,6 +31,7 @@ struct InstrumentPlan {
     bool checkpoints_beside = false;  // a thread writes checkpoints
     DetailLevel level = DetailLevel::L0;
     TraceSteps detailed_steps;
+    bool gpu = false;                           // what it does is recorded, too, where that can be
     ProcessMetrics* process_metrics = nullptr;  // null: none
 };
 
@@ -87,6 +89,8 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     void write_ends() override;
 
  private:
+    void record_gpu();
+    void finish_gpu();
     void define(const InstrumentPlan& plan);
     void define_metrics(const InstrumentPlan& plan);
     std::int64_t bytes_reduced();
@@ -100,6 +104,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     std::mutex writer_mutex_;
     otf2::LocationRecorder* writer_ = nullptr;  // of checkpoints; null: none, or the trace is complete
     bool writing_ = false;
+    std::unique_ptr<gpu::GpuRecording> gpu_;  // none: not wanted, or there is nothing that could record
     std::unique_ptr<PhaseClock> clock_;
     std::unique_ptr<Details> details_;
 
@@ -114,6 +119,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     otf2::AttributeRef step_;
     otf2::AttributeRef bucket_;
     otf2::AttributeRef bytes_;
+    otf2::AttributeRef external_id_;
     otf2::MetricClassRef sampled_;            // all that a sample has, those of the process last
     std::vector<otf2::MetricNumber> values_;  // of the last sample
     bool has_norm_ = false;

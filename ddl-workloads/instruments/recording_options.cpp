@@ -1,6 +1,8 @@
 #include "ddl-workloads/instruments/recording_options.hpp"
 
+#include "base/contract/variables.hpp"
 #include "base/error.hpp"
+#include "trace-tools/gpu/gpu_recording.hpp"
 
 namespace ddl {
 
@@ -20,6 +22,9 @@ RecordingOptions::RecordingOptions(base::Options& options, RecordingPlan& plan)
     options.add("trace-steps", steps_,
                 "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END show more than L0; if not given all",
                 "STEPS");
+    options.add_switch("trace-gpu", gpu_,
+                       base::join("the trace holds what the rank's GPU did, too, as CUPTI records it; so does ",
+                                  base::variable::trace_gpu, "=1"));
     options.add(
         "metrics", plan.metrics,
         "what the trace counts of each rank's process, every tenth step: what this machine has of PAPI's presets and "
@@ -38,6 +43,8 @@ void RecordingOptions::read() const
     if (!steps_.empty() && plan_.level == DetailLevel::L0)
         base::fail_usage("--trace-steps: L0 shows no more of one step than of another; --instrument L1, L2 or L3 does");
     plan_.steps = parse_trace_steps(steps_);
+    plan_.gpu = plan_.trace && (gpu_ || gpu::activities_wanted());
+    if (gpu_ && !plan_.trace) base::fail_usage("--trace-gpu needs a trace: --trace on");
     if (options_.given("trace-memory") && !plan_.trace)
         base::fail_usage("--trace-memory ", base::format(plan_.memory), " needs a trace: --trace on");
     if (options_.given("metrics") && plan_.metrics != "none" && !plan_.trace)

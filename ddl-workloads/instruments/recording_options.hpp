@@ -13,6 +13,7 @@ struct RecordingPlan {
     base::Bytes memory{0};  // of each rank's events; 0: a chunk for each thread
     DetailLevel level = DetailLevel::L0;
     TraceSteps steps;              // whose details are recorded
+    bool gpu = false;              // what the GPU did, too
     std::string metrics = "auto";  // of the rank's process: as ProcessMetrics takes it
     std::string openmetrics;       // a file of rank 0's; empty: none
 };
@@ -31,6 +32,7 @@ class RecordingOptions {
     std::string trace_ = "on";
     std::string level_;
     std::string steps_;
+    bool gpu_ = false;
 };
 
 }  // namespace ddl

@@ -59,12 +59,17 @@ GpuClockwork::~GpuClockwork()
 void GpuClockwork::work(std::int64_t length_ns)
 {
     if (length_ns <= 0) return;
+    begin_work(length_ns);
+    base::cuda::check(driver_.synchronize(), "work on the GPU");
+}
+
+void GpuClockwork::begin_work(std::int64_t length_ns)
+{
     auto length = static_cast<std::uint64_t>(length_ns);
     std::array<void*, 1> parameters{&length};
     base::cuda::check(
         driver_.launch(keep_busy_, blocks_, 1, 1, threads_of_a_block, 1, 1, 0, nullptr, parameters.data(), nullptr),
         "start work on the GPU");
-    base::cuda::check(driver_.synchronize(), "work on the GPU");
 }
 
 }  // namespace ddl

@@ -22,6 +22,8 @@ class GpuClockwork {
     // A kernel occupies every multiprocessor for so long; the calling thread, which is the one that made this, sleeps
     // until it has ended.
     void work(std::int64_t length_ns);
+    // .. or goes on, while the GPU works.
+    void begin_work(std::int64_t length_ns);
 
  private:
     const base::cuda::Driver& driver_;

@@ -6,6 +6,7 @@
 #include "ddl-workloads/devices/device_plan.hpp"
 #include "ddl-workloads/models/state_tensor.hpp"
 #include "ddl-workloads/transports/shard_parts.hpp"
+#include "ddl-workloads/transports/transport.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -29,15 +30,16 @@ class ExchangeThread;
 struct Bucket {
     std::uint64_t index = 0;
     std::span<float> gradients;
-    bool last = false;                  // of this step
-    std::vector<ShardPart> parts = {};  // of a model that updates a shard: whose they are; of others none
+    bool last = false;                      // of this step
+    std::vector<ShardPart> parts = {};      // of a model that updates a shard: whose they are; of others none
+    std::optional<GpuNumbers> on_gpu = {};  // the gradients, if they are there and not in the host's memory
 };
 
 using ExchangeDone = std::function<void(std::exception_ptr failure)>;
 
 // Starts the exchange of a bucket that is complete on this rank. The future is ready when its gradients, or those of
-// this rank's shard, are the mean over all ranks; right before that `done`, if any, is called on the transport thread,
-// with what went wrong or null.
+// this rank's shard, are the mean over all ranks, or on a GPU as soon as its stream will come to that; right before
+// that `done`, if any, is called on the transport thread, with what went wrong or null.
 using StartExchange = std::function<std::future<void>(const Bucket& bucket, ExchangeDone done)>;
 
 // Hears of a gradient tensor, by its place among gradients(), as soon as it is complete on this rank. `arrive`, if any,

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The peer of ddl-train: PyTorch's DistributedDataParallel over Gloo trains the same models on as large batches, which
-it holds in memory. Prints begin and end of each step on CLOCK_MONOTONIC in ns, one a line, from rank 0. Under
-mpirun, or alone."""
+"""The peer of ddl-train: PyTorch's DistributedDataParallel over Gloo, or over NCCL on GPUs, trains the same models
+on as large batches, which it holds in memory. Prints begin and end of each step on CLOCK_MONOTONIC in ns, one a line,
+from rank 0. Under mpirun, or alone."""
 
 import argparse
 import math
@@ -106,6 +106,7 @@ def main():
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--store", help="file by which the ranks meet")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     options = parser.parse_args()
     rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", "0"))
     ranks = int(os.environ.get("OMPI_COMM_WORLD_SIZE", "1"))
@@ -114,21 +115,35 @@ def main():
     torch.set_num_interop_threads(1)
     torch.manual_seed(1)
     model = Gpt(options.length) if options.model == "gpt" else resnet18(options.width)
-    if ranks > 1:
+    on_gpu = options.device == "cuda"
+    torch.backends.cudnn.allow_tf32 = False  # as in ddl-train
+    for module in model.modules():
+        if on_gpu and isinstance(module, Attention):
+            module.future = module.future.cuda()
+    model = model.to(options.device)
+    if ranks > 1 or on_gpu:
         store = torch.distributed.FileStore(options.store, ranks)
-        torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=ranks)
+        torch.distributed.init_process_group("nccl" if on_gpu else "gloo", store=store, rank=rank, world_size=ranks)
         model = DistributedDataParallel(model, broadcast_buffers=False)  # as in ddl-train
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
     batches = batches_of(options.model, options.batch, options.length)
 
+    earlier = None
     for _ in range(options.steps):
         begin = time.monotonic_ns()
         inputs, answers = next(batches)
+        if on_gpu:
+            inputs, answers = (some.pin_memory().to("cuda", non_blocking=True) for some in (inputs, answers))
         loss = functional.cross_entropy(model(inputs), answers)
-        loss.item()
+        if not on_gpu:
+            loss.item()
         loss.backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
+        if on_gpu:  # the host runs ahead by a step, as in ddl-train
+            if earlier is not None:
+                earlier.item()
+            earlier = loss.detach()
         if rank == 0:
             print(begin, time.monotonic_ns(), flush=True)
 

@@ -36,6 +36,7 @@ void BucketOverlap::attach(Model& model)
         instruments_.bucket_ready(tag, now);
         if (bucket.last) clock.enter(Phase::wait_exchange, now);
         waits_ = waits_ || bucket.last;
+        if (bucket.on_gpu) return exchanges_.average_on_gpu(*bucket.on_gpu, tag, std::move(done));
         return bucket.parts.empty()
                    ? exchanges_.average(bucket.gradients, tag, std::move(done), plan_.precision)
                    : exchanges_.average_shard(bucket.gradients, bucket.parts, tag, std::move(done), plan_.precision);

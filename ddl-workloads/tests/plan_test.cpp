@@ -24,6 +24,13 @@ TEST_CASE("options of a training that make no sense are refused")
 {
     const std::vector<std::vector<std::string>> wrong{
         {"--model", "emulatad"},
+        {"--transport", "nccl"},
+        {"--transport", "nccl", "--device", "cuda", "--strategy", "zero1"},
+        {"--transport", "nccl", "--device", "cuda", "--strategy", "ddp[hook=fp16]"},
+        {"--cuda-graphs"},
+        {"--cuda-graphs", "--device", "cuda", "--strategy", "ddp"},
+        {"--cuda-graphs", "--device", "cuda", "--strategy", "none", "--accumulate", "2"},
+        {"--trace-gpu", "--trace", "off"},
         {"--model", "emulated[colour=red]"},
         {"--model", "emulated["},
         {"--strategy", "dpd"},

@@ -80,6 +80,28 @@ void read_trials(TrainingPlan& plan, const std::string& file, const base::Option
     plan.recording.trace = false;
 }
 
+// Of NCCL and of graphs, what goes with them.
+void check_gpu_options(const TrainingPlan& plan)
+{
+    const base::PlugInText strategy = base::parse_plug_in(plan.strategy);
+    if (base::parse_plug_in(plan.transport).name == "nccl") {
+        if (plan.device.kind != DeviceKind::cuda) base::fail_usage("--transport nccl goes with --device cuda");
+        if (strategy.name != "ddp" && strategy.name != "none")
+            base::fail_usage("--transport nccl goes with --strategy ddp: ", strategy.name,
+                             " exchanges in the host's memory, by --transport mpi or gloo");
+        if (strategy.options.contains("hook") && strategy.options.at("hook") != "none")
+            base::fail_usage("--transport nccl: ddp[hook=", strategy.options.at("hook"),
+                             "] exchanges in the host's memory, by --transport mpi or gloo");
+    }
+    if (!plan.device.graphs) return;
+    if (strategy.name != "none" && strategy.name != "naive")
+        base::fail_usage("--cuda-graphs goes with --strategy none or naive: ", strategy.name,
+                         " exchanges while backward runs");
+    if (plan.accumulate > 1) base::fail_usage("--cuda-graphs goes with --accumulate 1");
+    if (!plan.alterations.empty() || !plan.trials.empty())
+        base::fail_usage("--cuda-graphs does not go with ", plan.trials.empty() ? "--alter" : "--trials");
+}
+
 }  // namespace
 
 std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Registry<ModelCard>& models)
@@ -146,6 +168,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     guards.read();
     recording.read();
     if (!trials.empty()) read_trials(plan, trials, options);
+    check_gpu_options(plan);
+    if (!plan.trials.empty() || !plan.guards.golden.empty()) plan.device.deterministic = true;
     if (out.empty()) base::fail_usage("--out DIR is needed: where the results go");
     plan.out = out;
     if (plan.input.data_directory.empty()) plan.input.data_directory = plan.out / base::part::train / "data";

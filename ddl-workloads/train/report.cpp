@@ -94,7 +94,9 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
     json["seed"] = plan.seed;
     json["device"] = text(plan.device);
     json["precision"] = text(plan.device.compute);
+    json["deterministic"] = plan.device.deterministic;
     json["sync_phases"] = plan.device.sync_phases;
+    json["cuda_graphs"] = plan.device.graphs;
     json["threads"] = plan.placement.threads;
     json["cpus"] = plan.placement.cpus ? base::format_cpus(*plan.placement.cpus) : "";
     json["transport_cpus"] = plan.placement.transport_cpus ? base::format_cpus(*plan.placement.transport_cpus) : "";
@@ -132,6 +134,7 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                       {"replicas_every", plan.guards.replicas_every},
                       {"golden", plan.guards.golden}};
     json["trace"] = plan.recording.trace;
+    json["trace_gpu"] = plan.recording.gpu;
     json["instrument"] = text(plan.recording.level);
     json["trace_steps"] = {{"first", plan.recording.steps.first},
                            {"end", plan.recording.steps.end},

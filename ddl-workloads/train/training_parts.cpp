@@ -60,6 +60,7 @@ void Training::prepare_parts()
                        .checkpoints_beside = plan_.checkpoint.on() && plan_.checkpoint.beside,
                        .level = plan_.recording.level,
                        .detailed_steps = plan_.recording.steps,
+                       .gpu = plan_.recording.gpu,
                        .process_metrics = &process_metrics_},
         exchanges_);
     describe_in_trace();

@@ -149,6 +149,26 @@ void ExchangeThread::average_now(Transport& transport, std::span<float> values, 
     bytes_averaged_ += bytes;
 }
 
+bool ExchangeThread::connect_gpus(int number)
+{
+    post([this, number](Transport& transport) {
+        gpus_ = transport.connect_gpus(number);
+        description_ = transport.describe();
+    }).get();
+    return gpus_ != nullptr;
+}
+
+std::future<void> ExchangeThread::average_on_gpu(const GpuNumbers& numbers, BucketTag tag, Done done)
+{
+    return post_telling(std::move(done), [this, numbers, tag](Transport&) {
+        const auto bytes = static_cast<std::int64_t>(numbers.count * sizeof(float));
+        if (observer_ != nullptr) observer_->exchange_begins(tag, bytes);
+        gpus_->mean(numbers);
+        if (observer_ != nullptr) observer_->exchange_ends();
+        bytes_averaged_ += bytes;
+    });
+}
+
 std::future<void> ExchangeThread::average_shard(std::span<float> values, std::vector<ShardPart> parts, BucketTag tag,
                                                 Done done, Precision precision)
 {

@@ -83,6 +83,14 @@ class ExchangeThread {
                               std::function<void(std::exception_ptr failure)> done = {},
                               Precision precision = Precision::full);
 
+    // Collective. Whether averages of what this rank's GPU of that number has are made there: average_on_gpu(). If not,
+    // they go by way of the host's memory.
+    bool connect_gpus(int number);
+
+    // As average(), of numbers in the GPU's memory. `done` is called, and the future ready, as soon as that is queued.
+    std::future<void> average_on_gpu(const GpuNumbers& numbers, BucketTag tag,
+                                     std::function<void(std::exception_ptr failure)> done = {});
+
     // The same of this rank's shard alone: what lies in the parts of other shards stays as it is.
     std::future<void> average_shard(std::span<float> values, std::vector<ShardPart> parts, BucketTag tag,
                                     std::function<void(std::exception_ptr failure)> done = {},
@@ -140,10 +148,11 @@ class ExchangeThread {
     int rank_ = 0;
     int size_ = 1;
     nlohmann::ordered_json description_;
-    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next five
+    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next six
     std::vector<Half> halves_;
     std::vector<float> packed_;
     std::vector<std::byte> shard_;
+    GpuExchange* gpus_ = nullptr;
     Rounds* rounds_ = nullptr;
     std::chrono::steady_clock::time_point round_due_;
     std::atomic<std::int64_t> bytes_averaged_ = 0;

@@ -6,6 +6,7 @@ namespace ddl {
 extern const TransportCard mpi_transport;
 #endif
 extern const TransportCard self_transport;
+extern const TransportCard nccl_transport;
 #ifdef CROSSTALK_HAS_GLOO
 extern const TransportCard gloo_transport;
 #endif
@@ -21,6 +22,7 @@ std::vector<const TransportCard*> cards()
 #ifdef CROSSTALK_HAS_GLOO
     cards.push_back(&gloo_transport);
 #endif
+    cards.push_back(&nccl_transport);
     return cards;
 }
 

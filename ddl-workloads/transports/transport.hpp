@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cli/cards.hpp"
+#include "base/gpu/cuda_driver.hpp"
 #include "ddl-workloads/transports/half.hpp"
 #include "ddl-workloads/transports/progress.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -28,10 +29,25 @@ inline float with_one_nan(float value)
     return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : value;
 }
 
+// Numbers in a GPU's memory, and the stream of CUDA's whose work comes before what is done with them.
+struct GpuNumbers {
+    base::cuda::Address address = 0;
+    std::size_t count = 0;  // floats
+    base::cuda::Stream stream = nullptr;
+};
+
+// What a transport exchanges where a GPU has it. Calls return as soon as the work is queued; who goes on on that stream
+// goes on with the result.
+class GpuExchange {
+ public:
+    virtual ~GpuExchange() = default;
+    // In place, over all ranks.
+    virtual void mean(const GpuNumbers& numbers) = 0;
+};
+
 // The plug-in. Every call but ask_abort() comes on the transport thread, which also made the transport and will destroy
 // it; collective calls come in the same order on all ranks and return when this rank's part is done. Memory is the
-// host's: a transport over NCCL would also need to know which of it is a device's, and the stream whose work comes
-// before a call.
+// host's, but that of a GpuExchange.
 class Transport {
  public:
     virtual ~Transport() = default;
@@ -74,6 +90,10 @@ class Transport {
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
     virtual void barrier() = 0;
 
+    // Collective: connects the ranks' GPUs, of which this rank's has that number; lives as long as the transport. Null
+    // if it does no such thing: what a GPU has goes by way of the host's memory.
+    virtual GpuExchange* connect_gpus(int /*number*/) { return nullptr; }
+
     // On rank 0 the texts of all ranks in rank order, elsewhere nothing.
     virtual std::vector<std::string> gather(const std::string& text) = 0;
 
@@ -90,7 +110,7 @@ class Transport {
     virtual nlohmann::ordered_json describe() const = 0;
 
     // From any thread: a call that waits for other ranks shall give up waiting and abort().
-    void ask_abort(int code) noexcept { abort_code_ = code; }
+    virtual void ask_abort(int code) noexcept { abort_code_ = code; }
 
  protected:
     int abort_code() const noexcept { return abort_code_; }

@@ -32,10 +32,10 @@ stages=(needs packages build tests train quickstart bench designed real emulated
 declare -A about=(
     [needs]="what the machine has" [packages]="unpacks what fetch.sh packed" [build]="configures and builds the programs"
     [tests]="tests labelled gpu" [train]="models and strategies with --device cuda, and on the CPU"
-    [quickstart]="the quickstart, on CUDA" [bench]="what tracing costs a step"
+    [quickstart]="the quickstart, on CUDA" [bench]="what tracing costs a step, beside Python's DDP, graphs"
     [designed]="150 s beside memory.stream, gpu.copy, io.write and controls"
     [real]="the same beside ResNet-50 with --device cuda"
-    [emulated]="emulated[device=cuda] against emulated, in turns"
+    [emulated]="emulated[device=cuda] against emulated, in turns, and what designed does beside emulated"
 )
 
 stage_needs() {
@@ -93,7 +93,7 @@ stage_build() {
         -DCMAKE_PREFIX_PATH="$prefix;$libraries" -DCMAKE_BUILD_RPATH="$libraries;$libraries/hdf5/serial" \
         -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags,-rpath-link,"$libraries" "${torch[@]}" ||
         { why "CMake does not configure: see build.log"; return 1; }
-    cmake --build "$work/build" || { why "the build fails: see build.log"; return 1; }
+    cmake --build "$work/build" --target programs tests-gpu || { why "the build fails: see build.log"; return 1; }
     [[ -x $work/build/bin/ddl-train ]] || why "built, but ddl-train was left out"
 }
 
@@ -108,36 +108,33 @@ stage_tests() {
     why "$(grep -m 1 'tests passed' "$work/ctest.txt")$(grep -c 'Skipped' "$work/ctest.txt" | sed 's/^/, lines of skipped ones: /')"
 }
 
-# train_row DEVICE PRECISION STRATEGY DATA MODEL: a training of 100 steps, as a row of train.csv.
+# train_row MODEL DATA PRECISION HOW [OPTION...]: a training of 60 steps on the GPU, as a row of train.csv.
 train_row() {
     local status=0
     rm -rf "$work/train"
-    ddl-train --model "$5" --data "$4" --strategy "$3" --device "$1" --precision "$2" --batch 32 --steps 100 \
-        --transport self --trace off --json --out "$work/train" >"$work/train.json" || status=$?
-    ((status == 0)) || { why "ddl-train --device $1 --model $5 --strategy $3 ends with $status"; return 1; }
-    python3 - "$work" "$@" <<'CODE' | tee -a "$results/train.csv"
+    ddl-train --model "$1" --data "$2" --device cuda --precision "$3" --deterministic --batch 32 --steps 60 \
+        --trace off --json --out "$work/train" "${@:5}" >"$work/train.json" || status=$?
+    ((status == 0)) || { why "ddl-train --model $1 ${*:5} ends with $status"; return 1; }
+    python3 - "$work" "$1" "$3" "$4" <<'CODE' | tee -a "$results/train.csv"
 import csv, json, pathlib, sys
-work, (device, precision, strategy, _, model) = pathlib.Path(sys.argv[1]), sys.argv[2:]
+work, (model, precision, how) = pathlib.Path(sys.argv[1]), sys.argv[2:]
 result = json.loads((work / "train.json").read_text().splitlines()[-1])
 record = work / "train/train/run.json"
 rank = json.loads(record.read_text())["result"]["each_rank"][0]["computing"] if record.exists() else {}
-csv.writer(sys.stdout, lineterminator="\n").writerow([
-    model, strategy, device, precision, result["mean_step_ms"], result.get("loss"), rank.get("peak_device_memory_bytes")])
+csv.writer(sys.stdout, lineterminator="\n").writerow([model, how, precision, result["mean_step_ms"], result.get("loss"),
+                                                      result.get("checksum"), rank.get("peak_device_memory_bytes")])
 CODE
 }
 
-# Rows of the same model and precision lose about the same, whatever device and strategy: a hundred steps make rounding
-# large. The tests compare twenty.
-same_losses() {
+# Rows of the same model and precision end with the same bits, whatever exchanges.
+same_bits() {
     python3 - "$results/train.csv" <<'CODE'
 import csv, sys
 first = {}
 for row in csv.DictReader(open(sys.argv[1])):
-    if row["loss"]:
-        loss = float(row["loss"])
-        apart = abs(loss - first.setdefault((row["model"], row["precision"]), loss))
-        if not apart <= 0.1 * abs(loss) + 0.05:
-            sys.exit(f"{row['model']} {row['strategy']} on {row['device']} loses {loss}, {apart} apart from the first row of its model")
+    expected = first.setdefault((row["model"], row["precision"]), row)
+    if row["checksum"] != expected["checksum"]:
+        sys.exit(f"{row['model']} with {row['how']} does not end with the bits that {expected['how']} ends with")
 CODE
 }
 
@@ -145,17 +142,19 @@ stage_train() {
     needs_program ddl-train || return
     grep -q resnet18 <<<"$(ddl-train --list)" || { why "ddl-train was built without LibTorch"; return "$skipped"; }
     local text="text[path=$root/docs/statistics.md,length=128]" model data strategy apart
-    echo model,strategy,device,precision,mean_step_ms,loss,peak_device_memory_bytes >"$results/train.csv"
-    for model in mlp 'resnet18[width=16]' resnet18 resnet50 gpt 'gpt[size=micro]'; do
+    echo model,how,precision,mean_step_ms,loss,checksum,peak_device_memory_bytes >"$results/train.csv"
+    for model in mlp resnet18 resnet50 'gpt[size=micro]' dlrm; do
         data=synthetic
         [[ $model != gpt* ]] || data=$text
+        [[ $model != dlrm ]] || data=clicks
         for strategy in none naive ddp cycle zero1; do
-            train_row cuda fp32 "$strategy" "$data" "$model" || return
+            train_row "$model" "$data" fp32 "$strategy" --transport self --strategy "$strategy" || return
         done
-        train_row cuda bf16 ddp "$data" "$model" || return
+        train_row "$model" "$data" fp32 "ddp over nccl" --transport nccl --strategy ddp || return
+        [[ $model == dlrm ]] || train_row "$model" "$data" fp32 graphs --transport self --strategy none --cuda-graphs || return
+        train_row "$model" "$data" bf16 ddp --transport self --strategy ddp || return
     done
-    for model in mlp 'resnet18[width=16]'; do train_row cpu fp32 ddp synthetic "$model" || return; done
-    apart=$(same_losses 2>&1) || { why "$apart"; return 1; }
+    apart=$(same_bits 2>&1) || { why "$apart"; return 1; }
     why "rows: $(($(wc -l <"$results/train.csv") - 1)), in train.csv"
 }
 
@@ -166,11 +165,12 @@ beside() {
     needs_program ddl-train && needs_program crosstalk || return
     local run=$work/$1 status=0
     rm -rf "$run"
-    crosstalk run --out "$run" --duration "$2" --budget 5% --schedule "$3" -- \
-        ddl-train --model "$4" --data synthetic --transport self "${@:5}" || status=$?
+    crosstalk run --out "$run" --duration "$2" --budget 5% --schedule "$3" -- ddl-train --model "$4" "${@:5}" || status=$?
     [[ -f $run/report/verdicts.csv ]] || { why "no report: crosstalk run ended with $status"; return 1; }
-    cp "$run/report/verdicts.csv" "$results/$1-verdicts.csv"
-    cp "$run/report/effects_step.csv" "$results/$1-effects_step.csv"
+    local table
+    for table in verdicts effects_step gpu_effects; do
+        [[ ! -f $run/report/$table.csv ]] || cp "$run/report/$table.csv" "$results/$1-$table.csv"
+    done
     why "$(sed -n 's/^ *"headline": *"\(.*\)",*$/\1/p' "$run/report/verdict.json" | head -n 1) (exit code $status)"
     ((status == 0))
 }
@@ -178,26 +178,29 @@ beside() {
 stage_quickstart() {
     needs_program noisegen || return
     noisegen probe memory.stream cache.llc --blocks 5
-    beside quickstart 90s auto "$model_on_gpu"
+    beside quickstart 60s auto "$model_on_gpu" --data synthetic --transport self
 }
 
 stage_bench() {
     needs_program ddl-train || return
-    cmake --build "$work/build" --target step-bench || { why "no step-bench"; return 1; }
-    results/bench/bench.py --build "$work/build" --quick --only step-bench || { why "step-bench fails"; return 1; }
-    cp "$work/build/bench-quick.csv" "$results/bench.csv" && why "rows: $(($(wc -l <"$results/bench.csv") - 1))"
+    cmake --build "$work/build" --target gpu-bench || { why "no gpu-bench"; return 1; }
+    rm -f "$results/bench.csv"
+    CROSSTALK_BENCH_CSV=$(realpath "$results")/bench.csv "$work/build/bin/gpu-bench" --script ddl-workloads/peers/ddp.py ||
+        { why "gpu-bench fails"; return 1; }
+    why "rows: $(($(wc -l <"$results/bench.csv") - 1))"
 }
 
 controlled='rotation(memory.stream, gpu.copy, io.write, placebo, control.delay, control.sham; slot=auto)'
 
 stage_designed() {
-    beside designed 150s "$controlled" "$model_on_gpu"
+    beside designed 150s "$controlled" "$model_on_gpu" --data synthetic --transport self --trace-gpu
 }
 
 stage_real() {
     needs_program ddl-train || return
     grep -q resnet50 <<<"$(ddl-train --list)" || { why "ddl-train was built without LibTorch"; return "$skipped"; }
-    beside real 150s "$controlled" resnet50 --device cuda --batch 64
+    beside real 150s "$controlled" resnet50 --data 'synthetic[samples=64000]' --device cuda --batch 64 \
+        --transport nccl --strategy ddp --trace-gpu
 }
 
 stage_emulated() {
@@ -209,13 +212,13 @@ stage_emulated() {
             model='emulated[compute=20ms,gradients=1MiB]'
             [[ $kind == cpu ]] || model=$model_on_gpu
             rm -rf "$work/emulated"
-            ddl-train --model "$model" --data synthetic --duration 20s --transport self --json --out "$work/emulated" \
+            ddl-train --model "$model" --data synthetic --duration 6s --transport self --json --out "$work/emulated" \
                 >"$work/emulated.json" || { why "ddl-train with $model ends with $?"; return 1; }
             echo "$pair,$kind,$(sed -n 's/.*"mean_step_ms": *\([0-9.]*\).*/\1/p' "$work/emulated.json")" |
                 tee -a "$results/emulated.csv"
         done
     done
-    why "mean steps in emulated.csv"
+    beside emulated 90s "$controlled" 'emulated[compute=20ms,gradients=1MiB]' --data synthetic --transport self
 }
 
 # ------------------------------------------------------------------------------------------------ running them

@@ -25,8 +25,8 @@ struct GpuWork {
     bool known() const { return !devices.empty(); }
 };
 
-// Of the steps of these numbers. Nothing of an archive without GPUs. Else reads its events twice more. Throws Error, also
-// where activities are missing.
+// Of the steps of these numbers. Nothing of an archive without GPUs. Else reads its events twice more. Throws Error,
+// also where activities are missing.
 GpuWork read_gpu_work(const std::filesystem::path& archive, const otf2::StepChoice& choice,
                       const base::LongColumn<std::int64_t>& numbers);
 

@@ -94,7 +94,11 @@ void collapse_into_huge_pages(std::span<float> memory)
 class StartHook : public c10d::CommHookInterface {
  public:
     StartHook(const TorchDevice& device, ExchangeThread& exchanges, const ParameterShards* shards, StartExchange start)
-        : device_{device}, exchanges_{exchanges}, shards_{shards}, start_{std::move(start)}
+        : device_{device},
+          exchanges_{exchanges},
+          shards_{shards},
+          start_{std::move(start)},
+          on_gpu_{device.plan().number && exchanges.connect_gpus(*device.plan().number)}
     {
     }
 
@@ -102,7 +106,9 @@ class StartHook : public c10d::CommHookInterface {
     {
         const at::Tensor& gradients = bucket.getBuffer();
         const FuturePointer averaged = device_.future();
-        if (device_.is_apart())
+        if (on_gpu_)
+            start_on_gpu(bucket, gradients, averaged);
+        else if (device_.is_apart())
             start_by_way_of_host(bucket, gradients, averaged);
         else
             start_in_place(bucket, gradients, averaged);
@@ -131,6 +137,22 @@ class StartHook : public c10d::CommHookInterface {
             else
                 averaged->markCompleted(gradients);
         });
+    }
+
+    // Backward goes on while the stream of exchanges waits for the bucket and the other ranks.
+    void start_on_gpu(const c10d::GradBucket& bucket, const at::Tensor& gradients, const FuturePointer& averaged)
+    {
+        const GpuNumbers numbers{.address = reinterpret_cast<base::cuda::Address>(gradients.data_ptr<float>()),
+                                 .count = static_cast<std::size_t>(gradients.numel()),
+                                 .stream = device_.exchange_here()};
+        if (bucket.isLast() && device_.plan().sync_phases) device_.finish();
+        start_({.index = bucket.getIndex(), .gradients = {}, .last = bucket.isLast(), .on_gpu = numbers},
+               [this, averaged, gradients](const std::exception_ptr& failure) {
+                   if (failure)
+                       averaged->setError(failure);
+                   else
+                       device_.complete_exchange(averaged, gradients);
+               });
     }
 
     // The transport thread waits for the copy to the host, exchanges that, and begins the copy back.
@@ -164,6 +186,7 @@ class StartHook : public c10d::CommHookInterface {
     ExchangeThread& exchanges_;
     const ParameterShards* shards_;
     StartExchange start_;
+    bool on_gpu_;                                 // NCCL exchanges
     std::map<std::uint64_t, float*> memory_;      // of each bucket; another one after the reducer has cut new ones
     std::map<std::uint64_t, at::Tensor> copies_;  // .. or its place in the host's
 };

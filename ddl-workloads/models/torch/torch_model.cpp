@@ -1,6 +1,7 @@
 #include "ddl-workloads/models/torch/torch_model.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/models/torch/device/device_graph.hpp"
 #include "ddl-workloads/models/torch/device/host_copies.hpp"
 #include "ddl-workloads/models/torch/operator_recorder.hpp"
 #include "ddl-workloads/models/torch/parameter_shards.hpp"
@@ -67,6 +68,8 @@ class TorchModel : public Model {
           optimizer_plan_{plan.optimizer},
           optimizer_{optimizer(parameters_, plan.optimizer)}
     {
+        if (device_.plan().graphs && network_->own_part() != nullptr)
+            base::fail_usage("--cuda-graphs: a part of this model is not on the GPU");
         if (plan.details != nullptr && plan.details->level() != DetailLevel::L0) operators_.emplace(*plan.details);
     }
 
@@ -166,15 +169,20 @@ class TorchModel : public Model {
     void take(Batch batch) override
     {
         batch_ = std::move(batch);
-        inputs_ = inputs_of(batch_);
+        if (forward_graph_)
+            take_to_same_place(inputs_of(batch_));
+        else
+            inputs_ = inputs_of(batch_);
         finish_phase();
     }
 
     void forward() override
     {
         if (reducer_ && is_last_pass()) reducer_->before_forward();
-        const torch::Tensor scores = scores_of(inputs_);
-        loss_ = network_->loss(scores, network_->answers(inputs_));
+        run(forward_graph_, [this] {
+            const torch::Tensor scores = scores_of(inputs_);
+            loss_ = network_->loss(scores, network_->answers(inputs_));
+        });
         seen_loss_.see(loss_);
         finish_phase();
     }
@@ -182,9 +190,11 @@ class TorchModel : public Model {
     void backward() override
     {
         if (reducer_ && is_last_pass()) reducer_->before_backward(loss_);
-        const torch::Tensor share = passes_ == 1 ? loss_ : loss_ / passes_;
-        share.backward();
-        loss_.reset();
+        run(backward_graph_, [this] {
+            const torch::Tensor share = passes_ == 1 ? loss_ : loss_ / passes_;
+            share.backward();
+        });
+        if (!forward_graph_) loss_.reset();
         if (OwnPart* const own = network_->own_part()) own->finish_backward();
         ++pass_;
         finish_phase();
@@ -194,12 +204,14 @@ class TorchModel : public Model {
     {
         if (seen_gradients_.stands_for_device()) seen_gradients_.put_back();
         if (shards_) shards_->take_gradients();
-        optimizer_->step();
+        update_parameters();
         if (shards_ && seen_shards_.stands_for_device())
             device_.to_host(shards_->mine(), shards_->mine_of(seen_shards_.copy(0)))->wait();
         seen_gradients_.forget();
         seen_state_.forget();
-        for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+        if (!backward_graph_)  // which writes to the same place again
+            for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+        ++updates_;
         if (OwnPart* const own = network_->own_part()) own->update();
         pass_ = 0;
         finish_phase();
@@ -259,11 +271,42 @@ class TorchModel : public Model {
         ready(tensor, floats({begun.bytes}).front(), std::move(arrive));
     }
 
+    // Recorded once what a first step decides is decided: algorithms, the optimizer's state, gradients' places.
+    void run(std::unique_ptr<DeviceGraph>& graph, const std::function<void()>& work)
+    {
+        constexpr std::int64_t first_steps = 3;
+        if (!device_.plan().graphs || updates_ < first_steps) return work();
+        if (!graph) {
+            graph = make_device_graph(forward_graph_.get());
+            graph->record(work);
+        }
+        graph->replay();
+    }
+
+    void take_to_same_place(const Inputs& inputs)
+    {
+        for (const auto part : {&Inputs::images, &Inputs::labels, &Inputs::tokens}) {
+            if (!(inputs.*part).defined()) continue;
+            if ((inputs.*part).sizes() != (inputs_.*part).sizes())
+                base::fail("--cuda-graphs: a batch is of another size than the first ones");
+            (inputs_.*part).copy_(inputs.*part, true);
+        }
+    }
+
     torch::Tensor scores_of(const Inputs& inputs)
     {
         const Autocast autocast{device_};
         const torch::Tensor scores = network_->forward(inputs);
         return device_.plan().compute == Compute::bf16 ? scores.to(torch::kFloat) : scores;
+    }
+
+    void update_parameters()
+    {
+        const bool on_gpu = device_.plan().kind == DeviceKind::cuda && !shards_;
+        if (on_gpu && updates_ > 0 && optimizer_plan_.name == "sgd" && optimizer_plan_.momentum != 0.0)
+            step_together(*optimizer_, optimizer_plan_, parameters_);
+        else
+            optimizer_->step();
     }
 
     void finish_phase() const
@@ -312,6 +355,9 @@ class TorchModel : public Model {
     Batch batch_;
     Inputs inputs_;
     torch::Tensor loss_;
+    std::int64_t updates_ = 0;  // of this process
+    std::unique_ptr<DeviceGraph> forward_graph_;
+    std::unique_ptr<DeviceGraph> backward_graph_;
     SeenLoss seen_loss_{device_};
     HostCopies seen_parameters_{device_};
     HostCopies seen_statistics_{device_};

@@ -111,4 +111,20 @@ void add_optimizer_state(GatheredState& all, torch::optim::Optimizer& optimizer,
         add_state_of_sgd(all, optimizer, name, parameter, owner);
 }
 
+void step_together(torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,
+                   const std::vector<torch::Tensor>& parameters)
+{
+    const torch::NoGradGuard no_gradients;
+    std::vector<torch::Tensor> gradients;
+    std::vector<torch::Tensor> momenta;
+    for (const torch::Tensor& parameter : parameters) {
+        gradients.push_back(parameter.grad());
+        momenta.push_back(kept_of<torch::optim::SGDParamState>(optimizer, parameter).momentum_buffer());
+    }
+    if (plan.weight_decay != 0.0) gradients = at::_foreach_add(gradients, parameters, plan.weight_decay);
+    at::_foreach_mul_(momenta, plan.momentum);
+    at::_foreach_add_(momenta, gradients);
+    at::_foreach_add_(parameters, momenta, -plan.learning_rate);
+}
+
 }  // namespace ddl

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -18,17 +18,18 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+Words operator+(Words words, const Words& more)
+{
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
 // Trains in processes of its own, or says why this cannot be done here.
 class OnGpu {
  public:
     std::optional<nlohmann::json> train(Words words, const std::string& device, int ranks = 1)
     {
-        last_ = scratch_ / std::to_string(number_++);
-        words.insert(words.begin(),
-                     {CROSSTALK_BIN "/ddl-train", "--json", "--out", last_.string(), "--device", device});
-        words.insert(words.end(), {"--transport", ranks == 1 ? "self" : "gloo"});
-        const testing::Outcome outcome = testing::run(ranks == 1 ? words : as_torchrun_does(ranks, words));
-        err_ = outcome.err;
+        const testing::Outcome outcome = attempt(std::move(words), device, ranks);
         INFO(outcome.err);
         if (outcome.status == 77 || outcome.err.find("no transport 'gloo'") != std::string::npos ||
             outcome.err.find("no model") != std::string::npos) {
@@ -40,11 +41,23 @@ class OnGpu {
         return nlohmann::json::parse(outcome.out.substr(outcome.out.find('{')));
     }
 
+    testing::Outcome attempt(Words words, const std::string& device, int ranks = 1)
+    {
+        last_ = scratch_ / std::to_string(number_++);
+        words.insert(words.begin(),
+                     {CROSSTALK_BIN "/ddl-train", "--json", "--out", last_.string(), "--device", device});
+        if (std::find(words.begin(), words.end(), "--transport") == words.end())
+            words.insert(words.end(), {"--transport", ranks == 1 ? "self" : "gloo"});
+        testing::Outcome outcome = testing::run(ranks == 1 ? words : as_torchrun_does(ranks, words));
+        err_ = outcome.err;
+        return outcome;
+    }
+
     nlohmann::json record() const { return nlohmann::json::parse(base::read_whole(last_ / "train/run.json")); }
     const std::filesystem::path& last() const { return last_; }
     const std::string& err() const { return err_; }
 
-    // Mean over the steps but the first ones.
+    // Mean over the second half of the steps.
     double mean_ms(const char* column) const
     {
         const base::CsvTable rows{last_ / "train/steps.csv"};
@@ -74,14 +87,14 @@ class OnGpu {
     int number_ = 0;
 };
 
-const Words twenty{"--data", "synthetic[samples=800]", "--steps", "20", "--trace", "off", "--seed", "3"};
+// Rounding grows from step to step with the learning rate: with 0.01 ResNets lose 9 % apart after twenty steps on two
+// LibTorches for the same CPU, with 0.001 a ten thousandth.
+const Words twenty{"--data", "synthetic[samples=800]", "--steps", "20", "--trace", "off", "--seed", "3", "--lr",
+                   "0.001"};
 
 Words of(const std::string& model, const Words& more = {})
 {
-    Words words = twenty;
-    words.insert(words.end(), {"--model", model});
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return twenty + Words{"--model", model} + more;
 }
 
 }  // namespace
@@ -89,11 +102,14 @@ Words of(const std::string& model, const Words& more = {})
 TEST_CASE("models lose on a GPU what they lose on the CPU")
 {
     OnGpu trainings;
-    for (const std::string model : {"mlp", "resnet18[width=16]", "resnet50[width=8]"}) {
+    const std::string text = "text[path=" + std::string{__FILE__} + ",length=32]";
+    for (const std::string model : {"mlp", "resnet18[width=16]", "gpt[layers=2,width=32]"}) {
         CAPTURE(model);
-        const auto gpu = trainings.train(of(model), "cuda");
+        Words words = of(model);
+        if (model.starts_with("gpt")) words[1] = text;
+        const auto gpu = trainings.train(words, "cuda");
         if (!gpu) return;
-        const auto cpu = trainings.train(of(model), "cpu");
+        const auto cpu = trainings.train(words, "cpu");
         CHECK(gpu->at("loss").get<double>() == doctest::Approx(cpu->at("loss").get<double>()).epsilon(1e-3));
         CHECK(gpu->at("accuracy").get<double>() == doctest::Approx(cpu->at("accuracy").get<double>()).epsilon(0.05));
     }
@@ -113,18 +129,60 @@ TEST_CASE("a model with tables in the host's memory loses on a GPU what it loses
 TEST_CASE("every strategy loses the same on a GPU, and nothing is left of it in the host's memory alone")
 {
     OnGpu trainings;
-    std::optional<double> first;
+    std::optional<std::string> first;
     for (const std::string strategy : {"none", "naive", "ddp", "ddp[first=64KiB,cap=256KiB]", "ddp[view=no]",
                                        "ddp[static_graph=yes]", "cycle", "zero1", "zero1[view=no]"}) {
         CAPTURE(strategy);
-        const auto result =
-            trainings.train(of("resnet18[width=16]", {"--strategy", strategy, "--accumulate", "2"}), "cuda");
+        const auto result = trainings.train(
+            of("resnet18[width=16]", {"--strategy", strategy, "--accumulate", "2", "--deterministic"}), "cuda");
         if (!result) return;
-        const auto loss = result->at("loss").get<double>();
-        if (!first) first = loss;
-        CHECK(std::isfinite(loss));
-        CHECK(loss == doctest::Approx(*first).epsilon(1e-3));
+        const auto checksum = result->at("checksum").get<std::string>();
+        if (!first) first = checksum;
+        CHECK(checksum == *first);
     }
+}
+
+TEST_CASE("NCCL averages where the gradients are, and graphs compute what they recorded, to the bit")
+{
+    OnGpu trainings;
+    const auto checksum = [&](const Words& more) -> std::string {
+        const auto result = trainings.train(of("resnet18[width=16]", more + Words{"--deterministic"}), "cuda");
+        return result ? result->at("checksum").get<std::string>() : "";
+    };
+    const std::string plain = checksum({"--strategy", "none"});
+    if (plain.empty()) return;
+    CHECK(checksum({"--strategy", "none", "--cuda-graphs"}) == plain);
+    CHECK(checksum({"--strategy", "naive", "--cuda-graphs"}) == plain);
+    CHECK(checksum({"--strategy", "ddp", "--transport", "nccl"}) == plain);
+    CHECK(trainings.record()["transport"]["library"].get<std::string>().starts_with("NCCL 2."));
+}
+
+TEST_CASE("NCCL joins no ranks that share a GPU, and says so")
+{
+    OnGpu trainings;
+    const Words words = of("mlp", {"--strategy", "ddp", "--transport", "nccl"});
+    if (!trainings.train(of("mlp"), "cuda:0")) return;
+    const testing::Outcome outcome = trainings.attempt(words, "cuda:0", 2);
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err.find("NCCL cannot connect the ranks' GPUs: ") != std::string::npos);
+    CHECK(outcome.err.find("Duplicate GPU detected") != std::string::npos);
+}
+
+TEST_CASE("what a GPU did is in the trace, with the numbers of operators and buckets")
+{
+    OnGpu trainings;
+    Words words = of("resnet18[width=16]", {"--strategy", "ddp", "--instrument", "L2", "--trace-gpu"});
+    words[std::find(words.begin(), words.end(), "off") - words.begin()] = "on";
+    if (!trainings.train(words, "cuda")) return;
+    CHECK(trainings.err().find("GPU activities") == std::string::npos);
+    const std::string archive = trainings.last() / "train/trace/traces.otf2";
+    const testing::Outcome info = testing::run({CROSSTALK_BIN "/trace-info", "--json", archive});
+    REQUIRE(info.status == 0);
+    const nlohmann::json gpus = nlohmann::json::parse(info.out).at("gpus");
+    REQUIRE(gpus.size() == 1);
+    CHECK(gpus[0].at("kernels").get<int>() > 20 * 100);
+    CHECK(gpus[0].at("launched") == gpus[0].at("kernels"));
+    CHECK(testing::run({CROSSTALK_BIN "/trace-info", "--check", archive}).out == "sound\n");
 }
 
 TEST_CASE("the record says which GPU it was, as nvidia-smi names it")
@@ -142,18 +200,18 @@ TEST_CASE("the record says which GPU it was, as nvidia-smi names it")
         CHECK(computing["peak_device_memory_bytes"].get<std::int64_t>() > 1'000'000);
 }
 
-TEST_CASE("a training on a GPU resumes about where it was")
+TEST_CASE("a training on a GPU resumes where it was, to the bit")
 {
     OnGpu trainings;
-    const auto whole = trainings.train(of("resnet18[width=16]"), "cuda");
+    const auto whole = trainings.train(of("resnet18[width=16]", {"--deterministic"}), "cuda");
     if (!whole) return;
-    Words part = of("resnet18[width=16]", {"--checkpoint-every", "12"});
+    Words part = of("resnet18[width=16]", {"--checkpoint-every", "12", "--deterministic"});
     part[3] = "12";
     trainings.train(part, "cuda");
-    const Words rest = of("resnet18[width=16]", {"--resume", trainings.last().string()});
+    const Words rest = of("resnet18[width=16]", {"--resume", trainings.last().string(), "--deterministic"});
     const auto resumed = trainings.train(rest, "cuda");
     REQUIRE(resumed);
-    CHECK(resumed->at("loss").get<double>() == doctest::Approx(whole->at("loss").get<double>()).epsilon(1e-2));
+    CHECK(resumed->at("checksum") == whole->at("checksum"));
 }
 
 TEST_CASE("two ranks on the same GPU end with the same parameters and are said to share it")

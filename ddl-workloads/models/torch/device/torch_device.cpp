@@ -6,6 +6,7 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <cstdlib>
 #include <utility>
 
 #define CROSSTALK_TORCH_SINCE(major, minor) \
@@ -60,6 +61,15 @@ c10::Event end_of(const c10::Stream& stream)
     return event;
 }
 
+template <class Stream>
+void* native_handle(const Stream& stream)
+{
+    if constexpr (requires { stream.native_handle(); })
+        return stream.native_handle();
+    else
+        base::unavailable("--transport nccl: this LibTorch does not tell CUDA's streams; take a later one, or gloo");
+}
+
 #if CROSSTALK_TORCH_SINCE(2, 4)
 void set_autocast(c10::DeviceType device, bool on)
 {
@@ -78,6 +88,15 @@ void set_autocast(c10::DeviceType device, bool on)
     }
 }
 #endif
+
+// Where there is no such algorithm LibTorch says so on stderr. Before the GPU's first product of matrices.
+void want_same_bits()
+{
+    constexpr bool warn_only = true;
+    ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+    at::globalContext().setDeterministicCuDNN(true);
+    at::globalContext().setDeterministicAlgorithms(true, warn_only);
+}
 
 // On the CPU it waits as long as it can, so that whoever does not wait for it has the wrong numbers.
 class LateArrival : public Arrival {
@@ -114,7 +133,8 @@ class EventArrival : public Arrival {
 TorchDevice::TorchDevice(const DevicePlan& plan) : plan_{plan}, place_{place_of(plan)}
 {
     if (plan_.kind != DeviceKind::cuda) return;
-    streams_.emplace(Streams{new_stream(place_), new_stream(place_), new_stream(place_)});
+    if (plan_.deterministic) want_same_bits();
+    streams_.emplace(Streams{new_stream(place_), new_stream(place_), new_stream(place_), new_stream(place_)});
     // By default convolutions have it, and products of matrices have not.
     at::globalContext().setAllowTF32CuDNN(plan_.compute == Compute::tf32);
     at::globalContext().setAllowTF32CuBLAS(plan_.compute == Compute::tf32);
@@ -175,6 +195,18 @@ void TorchDevice::complete(const Future& future, const torch::Tensor& from, cons
     if (streams_) beside.emplace(streams_->to_device);
     to_device(from, to);
     future->markCompleted(to);
+}
+
+void TorchDevice::complete_exchange(const Future& future, const torch::Tensor& value) const
+{
+    const c10::StreamGuard there{streams_->exchange};
+    future->markCompleted(value);
+}
+
+void* TorchDevice::exchange_here() const
+{
+    end_of(current_stream(place_)).block(streams_->exchange);
+    return native_handle(streams_->exchange);
 }
 
 void TorchDevice::finish() const

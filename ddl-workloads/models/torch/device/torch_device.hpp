@@ -52,6 +52,14 @@ class TorchDevice {
     Future future() const;
     void complete(const Future& future, const torch::Tensor& from, const torch::Tensor& to) const;
 
+    // .. without a copy: it is completed with `value` as it will be on the stream that exchanges. What this thread
+    // queued there before, by exchange_here(), is done by then for whoever waits.
+    void complete_exchange(const Future& future, const torch::Tensor& value) const;
+
+    // The stream on which numbers of the device are exchanged, as CUDA knows it (cudaStream_t): behind what this thread
+    // has queued so far. Throws Unavailable of a LibTorch that does not tell.
+    void* exchange_here() const;
+
     // Until all that this thread has queued is done.
     void finish() const;
 
@@ -63,6 +71,7 @@ class TorchDevice {
         c10::Stream to_host;
         c10::Stream to_device;
         c10::Stream waiting;  // of the host, for an event
+        c10::Stream exchange;
     };
 
     DevicePlan plan_;
