@@ -33,8 +33,8 @@ declare -A about=(
     [needs]="what the machine has" [packages]="unpacks what fetch.sh packed" [build]="configures and builds the programs"
     [tests]="tests labelled gpu" [train]="models and strategies with --device cuda, and on the CPU"
     [quickstart]="the quickstart, on CUDA" [bench]="what tracing costs a step, beside Python's DDP, graphs"
-    [designed]="150 s beside memory.stream, gpu.copy, io.write and controls"
-    [real]="the same beside ResNet-50 with --device cuda"
+    [designed]="an emulated model on the GPU beside memory.stream, gpu.copy, io.write and controls, 90 s"
+    [real]="ResNet-50 beside the same, 150 s"
     [emulated]="emulated[device=cuda] against emulated, in turns, and what designed does beside emulated"
 )
 
@@ -178,7 +178,7 @@ beside() {
 stage_quickstart() {
     needs_program noisegen || return
     noisegen probe memory.stream cache.llc --blocks 5
-    beside quickstart 60s auto "$model_on_gpu" --data synthetic --transport self
+    beside quickstart 45s auto "$model_on_gpu" --data synthetic --transport self
 }
 
 stage_bench() {
@@ -193,7 +193,7 @@ stage_bench() {
 controlled='rotation(memory.stream, gpu.copy, io.write, placebo, control.delay, control.sham; slot=auto)'
 
 stage_designed() {
-    beside designed 150s "$controlled" "$model_on_gpu" --data synthetic --transport self --trace-gpu
+    beside designed 90s "$controlled" "$model_on_gpu" --data synthetic --transport self --trace-gpu
 }
 
 stage_real() {
@@ -207,18 +207,18 @@ stage_emulated() {
     needs_program ddl-train || return
     local pair kind model
     echo pair,kind,mean_step_ms >"$results/emulated.csv"
-    for pair in 1 2 3 4 5; do
+    for pair in 1 2 3; do
         for kind in cuda cpu; do
             model='emulated[compute=20ms,gradients=1MiB]'
             [[ $kind == cpu ]] || model=$model_on_gpu
             rm -rf "$work/emulated"
-            ddl-train --model "$model" --data synthetic --duration 6s --transport self --json --out "$work/emulated" \
+            ddl-train --model "$model" --data synthetic --duration 5s --transport self --json --out "$work/emulated" \
                 >"$work/emulated.json" || { why "ddl-train with $model ends with $?"; return 1; }
             echo "$pair,$kind,$(sed -n 's/.*"mean_step_ms": *\([0-9.]*\).*/\1/p' "$work/emulated.json")" |
                 tee -a "$results/emulated.csv"
         done
     done
-    beside emulated 90s "$controlled" 'emulated[compute=20ms,gradients=1MiB]' --data synthetic --transport self
+    beside emulated 75s "$controlled" 'emulated[compute=20ms,gradients=1MiB]' --data synthetic --transport self
 }
 
 # ------------------------------------------------------------------------------------------------ running them

@@ -2,6 +2,7 @@
 
 #include "base/contract/variables.hpp"
 #include "base/error.hpp"
+#include "base/programs/own_library.hpp"
 #include "base/system/environment.hpp"
 
 #include <filesystem>
@@ -15,20 +16,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the library or program that this code is in, or in the folder lib next to its folder.
+// Beside the library that this code is in, which another program has loaded; or where our own programs have theirs.
 fs::path path_of_source()
-{
+try {
     ::Dl_info ours{};
     ::dladdr(reinterpret_cast<const void*>(&path_of_source), &ours);
-    const fs::path folder = fs::absolute(ours.dli_fname == nullptr ? "" : ours.dli_fname).parent_path();
-    const fs::path beside = folder / source_library;
-    return fs::exists(beside) ? beside : (folder / "../lib" / source_library).lexically_normal();
+    const fs::path file = ours.dli_fname == nullptr ? "" : ours.dli_fname;  // of a program as it was called
+    const fs::path beside = file.parent_path() / source_library;
+    return file.has_parent_path() && fs::exists(beside) ? beside : base::own_library("crosstalk-cupti");
+} catch (const base::Unavailable&) {
+    base::unavailable("no GPU activities: there is no ", source_library, ", which needs CUPTI to be built");
 }
 
 const ActivitySource& loaded_source()
 {
     const fs::path path = path_of_source();
-    if (!fs::exists(path)) base::unavailable("no GPU activities: there is no ", path.string(), ", which needs CUPTI");
     void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) base::unavailable("no GPU activities: ", ::dlerror());
     const auto* const source = static_cast<const ActivitySource*>(::dlsym(library, source_symbol));
