@@ -179,8 +179,8 @@ void Training::take_step(std::uint64_t step)
     if (step % steps_of_a_sample == 0) sample(gradient_norm);
     show_progress();
     show_metrics(true);
+    news_.loss = model_->loss().value_or(0.0);  // of a GPU this waits, as part of the step
     news_.last = clock.end_step();
-    news_.loss = model_->loss().value_or(0.0);
     ++news_.complete_steps;
     sums_.add(news_.last);
 }

@@ -5,6 +5,7 @@
 #include "trace-tools/gpu/kernel_role.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gpu {
 
@@ -23,7 +24,10 @@ ActivityRecorder::ActivityRecorder(otf2::Recorder& recorder, std::size_t window)
 
 void ActivityRecorder::add(const Activity& activity)
 {
-    if (activity.kind == ActivityKind::call) remember(launched_, activity.correlation, activity.begin_ns);
+    if (activity.kind == ActivityKind::call) {
+        if (launched_.size() == most_remembered()) write_those_before(std::next(launched_.begin())->first);
+        remember(launched_, activity.correlation, activity.begin_ns);
+    }
     Row& row = row_of(activity);
     if (activity.begin_ns < row.written_ns) {
         ++summary_.late;
@@ -111,7 +115,16 @@ void ActivityRecorder::remember(Numbers& numbers, std::uint32_t correlation, std
 {
     if (correlation == 0) return;
     numbers[correlation] = number;
-    if (numbers.size() > 4 * window_) numbers.erase(numbers.begin());
+    if (numbers.size() > most_remembered()) numbers.erase(numbers.begin());
+}
+
+// Of streams with little to do, whose calls are long over.
+void ActivityRecorder::write_those_before(std::uint32_t correlation)
+{
+    for (auto& [key, row] : rows_)
+        while (!row.waiting.empty() && row.waiting.top().correlation != 0 &&
+               row.waiting.top().correlation < correlation)
+            write_first(row);
 }
 
 void ActivityRecorder::write_first(Row& row)

@@ -31,7 +31,8 @@ struct ActivitySummary {
 };
 
 // Used by one thread at a time. Activities come in any order, also those of one stream: each row keeps `window` of them
-// back, and writes the earliest when it has more. So memory grows with rows and window, not with activities.
+// back, and writes the earliest when it has more, or when what is known of its call must give way to later ones. So
+// memory grows with rows and window, not with activities.
 class ActivityRecorder {
  public:
     static constexpr std::size_t usual_window = 65536;
@@ -77,7 +78,9 @@ class ActivityRecorder {
     Row& row_of(const Activity& activity);
     otf2::LocationRecorder& location(const Activity& activity, const std::string& suffix);
     otf2::RegionRef region(const Activity& activity);
+    std::size_t most_remembered() const { return 4 * window_; }
     void remember(Numbers& numbers, std::uint32_t correlation, std::int64_t number) const;
+    void write_those_before(std::uint32_t correlation);
     void write_first(Row& row);
     void check_launch(const Waiting& activity);
 

@@ -125,6 +125,30 @@ TEST_CASE("a kernel before its launch is a wrong clock, and is counted as that")
     CHECK(rows.at("CUDA calls of thread 5") == "+cudaLaunchKernel@100 -@110 +cudaLaunchKernel@115 -@125 ");
 }
 
+TEST_CASE("what a stream with little to do was asked is known however much the others do")
+{
+    const auto [rows, summary] = rows_recorded(4, [](gpu::ActivityRecorder& activities) {
+        const auto ask = [&](std::uint32_t number, std::uint32_t stream) {
+            const std::int64_t begin_ns = number * 100;
+            activities.add({.kind = ActivityKind::call,
+                            .begin_ns = begin_ns,
+                            .end_ns = begin_ns + 5,
+                            .thread = 3,
+                            .correlation = number,
+                            .name = "cudaLaunchKernel"});
+            Activity done = kernel("gemm", begin_ns + 10, begin_ns + 90, number);
+            done.stream = stream;
+            activities.add(done);
+        };
+        ask(1, 13);
+        for (std::uint32_t number = 2; number < 100; ++number) ask(number, 7);
+        ask(100, 13);
+    });
+    CHECK(summary.without_launch == 0);
+    CHECK(summary.late == 0);
+    CHECK(rows.at("CUDA[0:13]") == "+gemm@110 -@190 +gemm@10010 -@10090 ");
+}
+
 TEST_CASE("kernels of a stream that overlap go to a location of their own")
 {
     const auto [rows, summary] = rows_recorded(10, [](gpu::ActivityRecorder& activities) {

@@ -226,6 +226,17 @@ TEST_CASE("two ranks on the same GPU end with the same parameters and are said t
     }
 }
 
+TEST_CASE("what the host waits for a GPU is part of its steps")
+{
+    OnGpu trainings;
+    if (!trainings.train(of("resnet50", {"--batch", "64"}), "cuda")) return;
+    const base::CsvTable rows{trainings.last() / "train/steps.csv"};
+    const auto at = [&](std::size_t row, const char* column) { return rows.get<std::int64_t>(row, column); };
+    std::int64_t between_ns = 0;
+    for (std::size_t row = 1; row < rows.rows(); ++row) between_ns += at(row, "begin_ns") - at(row - 1, "end_ns");
+    CHECK(between_ns * 10 < at(rows.rows() - 1, "end_ns") - at(0, "begin_ns"));
+}
+
 TEST_CASE("phases hold the GPU's time if they are asked to")
 {
     OnGpu trainings;

@@ -4,6 +4,7 @@
 #include "base/files.hpp"
 #include "base/system/launcher.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
+#include "testing/environment.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
 #include "testing/train_traces.hpp"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 namespace fs = std::filesystem;
 using testing::ask;
@@ -177,6 +179,35 @@ TEST_CASE("locations that may use a GPU have the system's numbers of their threa
     };
     CHECK(numbers["transport"] != numbers["main"]);
     CHECK(std::any_of(rank["thread_cpus"].begin(), rank["thread_cpus"].end(), is_transport));
+}
+
+TEST_CASE("with --trace-gpu what CUPTI records is in the trace, and buckets have numbers")
+{
+    const fs::path cupti_of_ours = fs::absolute(CROSSTALK_BIN "/../tests/libfake-cupti.so").lexically_normal();
+    if (!fs::exists(cupti_of_ours)) return testing::skip("built without CUPTI");
+    const testing::Scratch scratch;
+    fs::create_symlink(cupti_of_ours, scratch / "libcupti.so.13");
+    const testing::Environment variables{{{"LD_LIBRARY_PATH", scratch.path().string()}, {"FAKE_CUPTI_LAUNCHES", "50"}}};
+    const testing::TrainRun run = testing::train_alone(scratch / "run", small({"--steps", "3", "--trace-gpu"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const std::string archive = scratch / "run/train/trace/traces.otf2";
+    const testing::Outcome info = testing::run({CROSSTALK_BIN "/trace-info", "--json", archive});
+    CHECK(nlohmann::json::parse(info.out)["gpus"][0]["kernels"] == 50);
+    otf2::Reader reader{archive};
+    struct Numbered : otf2::Visitor {
+        const otf2::Archive& archive;
+        std::set<std::uint64_t> numbers;
+        explicit Numbered(const otf2::Archive& of_archive) : archive{of_archive} {}
+        void enter(const otf2::At&, std::uint32_t region, const otf2::EventAttributes& attributes) override
+        {
+            if (archive.regions.at(region).name != "bucket_exchange") return;
+            const auto number = attributes.number(archive.find_attribute("External id").value());
+            if (number) numbers.insert(*number);
+        }
+    } found{reader.archive()};
+    reader.read_by_location(found);
+    CHECK(found.numbers.size() == run.result["steps"].get<std::size_t>() * 2);
 }
 
 TEST_CASE("otf2-print reads the archive without a complaint")
