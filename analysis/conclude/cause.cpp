@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -209,6 +210,39 @@ Cause named_cause(const DesignedRun& run, const Analysis& analysis, const Effect
     return cause;
 }
 
+struct GpuReason {
+    const char* measure;
+    const char* sentence;
+    Mechanism mechanism;
+};
+
+constexpr std::array gpu_reasons{
+    GpuReason{"gpu_busy", "GPUs compute for longer", Mechanism::compute},
+    GpuReason{"gpu_idle_exchange", "GPUs wait longer for the exchange", Mechanism::transfer},
+    GpuReason{"gpu_idle_input", "GPUs wait longer for input", Mechanism::input},
+    GpuReason{"gpu_idle_launch", "GPUs wait longer for a host that launches late", Mechanism::compute},
+    GpuReason{"gpu_idle_host_wait", "GPUs wait longer while the host waits", Mechanism::compute},
+    GpuReason{"gpu_idle_nothing", "GPUs are asked for nothing for longer", Mechanism::compute},
+    GpuReason{"gpu_idle_copy", "GPUs wait longer for copies", Mechanism::unknown},
+    GpuReason{"gpu_idle_queued", "GPUs begin later with what was launched in time", Mechanism::unknown}};
+
+// What GPUs do longer, if that is half of the slowdown or more. The host's phases say little then: where it is ahead of
+// a GPU it waits in one for what takes long in another.
+std::optional<Cause> cause_on_gpu(const Analysis& analysis, const Effect& step, double confidence)
+{
+    const GpuReason* reason = nullptr;
+    double most = step.percent.value / 2.0;
+    for (const GpuReason& one : gpu_reasons) {
+        const Effect* const effect = find(analysis.gpu_effects, step.factor, step.level, step.kind, one.measure);
+        if (!slower(effect, confidence) || effect->percent.value < most) continue;
+        most = effect->percent.value;
+        reason = &one;
+    }
+    if (reason == nullptr) return std::nullopt;
+    return Cause{reason->measure, reason->mechanism,
+                 base::join(reason->sentence, " (", share(most), " of ", share(step.percent.value), ").")};
+}
+
 }  // namespace
 
 Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
@@ -218,6 +252,10 @@ Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& s
     std::optional<Decomposition> made_of =
         decomposition_of(analysis.part_effects, analysis.own_effects, step, confidence);
     Cause cause = named_cause(run, analysis, step, confidence, made_of);
+    if (std::optional<Cause> on_gpu = cause_on_gpu(analysis, step, confidence)) {
+        if (run.steps.ranks.size() > 1) on_gpu->sentence += " " + cause.sentence;
+        cause = std::move(*on_gpu);
+    }
     cause.made_of = std::move(made_of);
     return cause;
 }

@@ -14,7 +14,7 @@ enum class Mechanism { unknown, input, compute, transfer, checkpoint };
 std::string text(Mechanism mechanism);  // "compute"; empty for unknown
 
 struct Cause {
-    std::string phase;  // that carries most of the effect; empty if none was found
+    std::string phase;  // or measure of GPUs, that carries most of the effect; empty if none was found
     Mechanism mechanism = Mechanism::unknown;
     std::string sentence;                    // for an operator
     std::optional<Decomposition> made_of{};  // the slowdown; none where the run does not say what steps were made of
@@ -25,7 +25,8 @@ struct Cause {
 // step's delay is split into compute that got slower on the last rank, transfer that got slower, and the rest; the rank
 // is named by when its own buckets were ready (a phase that waits shows up on the wrong rank). Without them the phase
 // alone is named, and the rank whose own work grew. Own work inside of wait_exchange goes before all that: a rank that
-// is late for the exchange, or goes on late, is no slower network.
+// is late for the exchange, or goes on late, is no slower network. Where GPUs are known, what they do longer is
+// named first, and `phase` is its measure (gpu_idle_launch).
 Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence);
 
 }  // namespace analysis

@@ -56,7 +56,9 @@ TEST_CASE("a noise that makes the host launch late shows as that on the GPU, and
     CHECK(steps.get<std::int64_t>(0, "busy_ns") == 14'000'000);
     CHECK(steps.get<std::int64_t>(0, "launch_delay_p50_ns") == 10'000);
     const std::string page = base::read_whole(report / "index.html");
-    for (const char* text : {">GPU<", "Effects on the GPU", "idle: launched late", "href=\"gpu_steps.csv\""})
+    for (const char* text :
+         {">GPU<", "Effects on the GPU", "idle: launched late", "href=\"gpu_steps.csv\"",
+          "GPUs wait longer for a host that launches late (+", "known delay\nmeasured as what it was"})
         CHECK_MESSAGE(page.find(text) != std::string::npos, text);
 }
 
@@ -77,6 +79,8 @@ TEST_CASE("a control delay that queued work hides is reported as absorbed, and d
     CHECK(delay.at("absorbed_percent").get<double>() == doctest::Approx(60.0).epsilon(0.05));
     CHECK(delay.at("gpu_covered_percent").get<double>() == doctest::Approx(60.0).epsilon(0.01));
     CHECK(outcome.out.find("% of it: no more can be absorbed by work that was queued.") != std::string::npos);
+    CHECK(base::read_whole(scratch / "run/report/index.html")
+              .find("known delay\nof the host cost what work that GPUs had queued did not hide") != std::string::npos);
 }
 
 TEST_CASE("a control delay that vanishes while no GPU computes makes a report untrustworthy as ever")

@@ -242,6 +242,7 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
     variables.set("colours", of_panels);
     variables.set("phases", phases.size());
     variables.set("phase_names", phase_names);
+    variables.set("left", room_for(phases));
     variables.set("low", low);
     variables.set("high", high);
     return base::draw("interference", folder, "phases", variables, phases_gp);

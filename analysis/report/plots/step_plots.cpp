@@ -152,15 +152,6 @@ std::vector<double> write_heat_map(const std::filesystem::path& file, const std:
     return percents;
 }
 
-// Room to the left of the map for its longest name, in pixels of the drawing.
-int room_for(const std::vector<std::string>& names)
-{
-    constexpr std::size_t pixels_of_letter = 8;
-    std::size_t longest = 0;
-    for (const std::string& name : names) longest = std::max(longest, name.size());
-    return static_cast<int>(std::clamp<std::size_t>(pixels_of_letter * longest, 90, 300));
-}
-
 // Which phases took time at all, as indices into the table's.
 std::vector<std::size_t> phases_with_time(const StepTable& steps)
 {
@@ -209,6 +200,14 @@ void write_phases(base::CsvWriter& table, const StepsOfRun& run, bool of_runs, s
 }
 
 }  // namespace
+
+int room_for(const std::vector<std::string>& names)
+{
+    constexpr std::size_t pixels_of_letter = 8;
+    std::size_t longest = 0;
+    for (const std::string& name : names) longest = std::max(longest, name.size());
+    return static_cast<int>(std::clamp<std::size_t>(pixels_of_letter * longest, 90, 300));
+}
 
 Plot draw_heat_map(const std::filesystem::path& folder, const std::vector<StepsOfRun>& runs)
 {

@@ -24,4 +24,7 @@ Plot draw_heat_map(const std::filesystem::path& folder, const std::vector<StepsO
 // Of several runs, each has a panel, the first twelve of them; the table names each in a column `run`.
 Plot draw_phases_over_time(const std::filesystem::path& folder, const std::vector<StepsOfRun>& runs);
 
+// To the left of a drawing, in its pixels, for the longest of these names.
+int room_for(const std::vector<std::string>& names);
+
 }  // namespace analysis

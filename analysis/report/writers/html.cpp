@@ -189,10 +189,14 @@ std::string list(const std::vector<std::string>& items)
 
 std::string banner(const Verdict& verdict)
 {
+    const bool hidden = verdict.delay && verdict.delay->covered_percent > 0.0 && verdict.delay->true_percent > 0.0 &&
+                        absorbed_of(*verdict.delay).low_percent > 0.0;
     if (verdict.trustworthy)
-        return R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
-measured as what it was, and the noise was there when it should be.</div>
-)";
+        return fill(
+            R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
+{}, and the noise was there when it should be.</div>
+)",
+            {hidden ? "of the host cost what work that GPUs had queued did not hide" : "measured as what it was"});
     if (verdict.observed)
         return fill(
             R"(<div class="banner bad"><h2>Observed, not designed: no verdict</h2>What could confound:<ul>{}</ul></div>
