@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/contract/roles.hpp"
+#include "base/contract/trace_names.hpp"
 #include "base/random.hpp"
 #include "base/system/clock.hpp"
 #include "base/words.hpp"
@@ -55,6 +56,7 @@ struct SyntheticRun {
     // Each rank has a GPU. 0.7 of the quiet step before its gradients are ready a kernel begins; what is before it is
     // the host's. Queued work hides this share of the control delay.
     bool gpu = false;
+    std::uint64_t gpu_dropped = 0;  // activities, by what the archive says of itself
     double absorbed = 0.0;
 };
 
@@ -182,6 +184,8 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
         otf2::LocationRecorder& transport = recorder.location("transport");
         std::optional<detail::SyntheticGpu> gpu;
         if (run.gpu) gpu.emplace(recorder);
+        if (run.gpu) recorder.process_property(base::property::gpu_dropped, std::to_string(run.gpu_dropped));
+        if (run.gpu) recorder.process_property(base::property::gpu_activities, "100000");
         std::vector<int> all_ranks;
         for (int rank = 0; rank < run.ranks; ++rank) all_ranks.push_back(rank);
         otf2::CollectiveEnd allreduce;

@@ -62,6 +62,26 @@ TEST_CASE("a noise that makes the host launch late shows as that on the GPU, and
         CHECK_MESSAGE(page.find(text) != std::string::npos, text);
 }
 
+TEST_CASE("GPUs whose activities are not all in the archive are left out of the report, which says so")
+{
+    const testing::Scratch scratch;
+    analysis::testing::SyntheticRun run = run_on_gpus();
+    run.gpu_dropped = 100;  // 1 in 1,001
+    analysis::testing::write_run(scratch / "tolerated", run);
+    run.gpu_dropped = 5000;
+    analysis::testing::write_run(scratch / "run", run);
+    REQUIRE(testing::analyse(scratch / "tolerated").status == 0);
+    REQUIRE(testing::analyse(scratch / "run").status == 0);
+    CHECK(fs::exists(scratch / "tolerated/report/gpu_effects.csv"));
+    CHECK_FALSE(fs::exists(scratch / "run/report/gpu_effects.csv"));
+    const auto verdict = nlohmann::json::parse(base::read_whole(scratch / "run/report/verdict.json"));
+    const std::string notes = verdict.at("notes").dump();
+    CHECK(notes.find("GPUs are left out: 5000 of 105000 activities of the GPUs of ") != std::string::npos);
+    const std::string archive = scratch / "run/train/trace/traces.otf2";
+    const testing::Outcome check = testing::run({CROSSTALK_BIN "/trace-info", "--check", archive});
+    CHECK(check.out.starts_with("odd: 5000 of 105000 activities of the GPUs of "));
+}
+
 TEST_CASE("a control delay that queued work hides is reported as absorbed, and does not make a report untrustworthy")
 {
     const testing::Scratch scratch;

@@ -315,6 +315,14 @@ TEST_CASE("a pause is not judged where the training computes while it is stopped
     CHECK(says(verdict_of(made(without_delay)), "computes while it is stopped"));
 }
 
+TEST_CASE("where a GPU may hide a delay and nothing is known of it the way to know is said")
+{
+    const char* const way = "ddl-train --trace-gpu records it";
+    CHECK(says(verdict_of(made({.delayed = 103.0, .computes_while_stopped = true})), way));
+    CHECK_FALSE(says(verdict_of(made({.delayed = 103.0})), way));
+    CHECK_FALSE(says(verdict_of(made({.computes_while_stopped = true})), way));
+}
+
 TEST_CASE("no cause is named where the slowdown may be chance")
 {
     const Made run = made({});

@@ -19,6 +19,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 namespace crosstalk {
 
@@ -98,6 +99,17 @@ bool Job::names(const std::string& option) const
                        [&](const std::string& word) { return word == option || word.starts_with(option + "="); });
 }
 
+bool Job::computes_on_gpu() const
+{
+    const std::vector<std::string>& words = request_.command;
+    const auto device = std::find(words.begin(), words.end(), "--device");
+    if (device != words.end() && std::next(device) != words.end() && std::next(device)->starts_with("cuda"))
+        return true;
+    return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+        return word.find("device=cuda") != std::string::npos;  // of --device, or of emulated
+    });
+}
+
 std::vector<std::string> Job::training_words(const fs::path& out) const
 {
     std::vector<std::string> words = request_.command;
@@ -123,6 +135,8 @@ std::vector<std::string> Job::words() const
                 words.insert(words.end(), {"--duration", base::format(request_.duration)});
             if (!names("--control-delay")) words.insert(words.end(), {"--control-delay", control_delay_});
             if (!names("--openmetrics")) append(words, metrics_words());
+            // A delay of the host may hide behind what a GPU has queued: how much may, its trace says.
+            if (computes_on_gpu() && !names("--trace-gpu")) words.emplace_back("--trace-gpu");
             return words;
         }
         case StepSource::calls: {

@@ -59,6 +59,7 @@ class Job {
     std::vector<std::string> training_words(const std::filesystem::path& out) const;
     std::vector<std::string> metrics_words() const;
     bool names(const std::string& option) const;
+    bool computes_on_gpu() const;
     void prepare() const;
     std::filesystem::path own_trace() const;
     bool has_own_trace() const;

@@ -62,6 +62,7 @@ exit_codes = {
     "jobscripts/local.sh --out DIR --duration": {0, 3},
     "crosstalk run --duration 60s": {0, 3},
     "noisegen --schedule 'rotation(io.write[limit=none|io.max:50MiB/s]": {0, 77},  # it takes a control group
+    "ddl-train --model resnet50 --device cuda": {0, 77},  # .. and a GPU
 }
 
 # Who runs a command that is not run here.

@@ -20,6 +20,10 @@ refused 2 "leaves no core to the training" "${local_sh[@]}" --noise-cpus "$(allo
 refused 2 "both have 1:" "${local_sh[@]}" --train-cpus 0-1 --noise-cpus 1
 refused 2 "did you mean memory.stream" "${local_sh[@]}" --schedule 'rotation(memory.strem, placebo; slot=1s)'
 check "nothing was begun" test ! -e run
+run crosstalk run --dry-run --out run -- ddl-train --model mlp --device cuda
+check "what a training's GPU does is recorded" grep -q -- "--device cuda .*--trace-gpu" "$scratch/out"
+run crosstalk run --dry-run --out run -- ddl-train --model mlp
+check "where there is none it is not asked for" test "$status" = 0 -a -z "$(grep -- --trace-gpu "$scratch/out")"
 mkdir -p run/noise
 echo precious >run/noise/file
 refused 2 "run/noise is already there" "$jobscripts/local.sh" --out run

@@ -14,39 +14,39 @@ namespace ddl {
 namespace {
 
 // The ranks' GPUs, joined. Ended by abort() it leaves no kernel of its own waiting for another rank.
-class GpuRing : public GpuExchange {
+class Communicator : public GpuExchange {
  public:
-    GpuRing(Transport& host, int number)
+    Communicator(Transport& host, int number)
     {
         use_gpu(number);
         nccl::UniqueId id{};
         if (host.rank() == 0) nccl::check(nccl::library().unique_id(&id), "begin");
         host.broadcast(std::as_writable_bytes(std::span{id}), 0);
-        nccl::check(nccl::library().connect(&communicator_, host.size(), id, host.rank()), "connect the ranks' GPUs");
+        nccl::check(nccl::library().connect(&handle_, host.size(), id, host.rank()), "connect the ranks' GPUs");
     }
-    ~GpuRing() override
+    ~Communicator() override
     {
-        if (communicator_ != nullptr) nccl::library().disconnect(communicator_);
+        if (handle_ != nullptr) nccl::library().disconnect(handle_);
     }
-    GpuRing(const GpuRing&) = delete;
-    GpuRing& operator=(const GpuRing&) = delete;
+    Communicator(const Communicator&) = delete;
+    Communicator& operator=(const Communicator&) = delete;
 
     void mean(const GpuNumbers& numbers) override
     {
-        if (communicator_ == nullptr) base::fail("the ranks' GPUs are no longer connected");
+        if (handle_ == nullptr) base::fail("the ranks' GPUs are no longer connected");
         nccl::Result failure = nccl::success;
-        nccl::check(nccl::library().failure(communicator_, &failure), "say how it stands");
+        nccl::check(nccl::library().failure(handle_, &failure), "say how it stands");
         nccl::check(failure, "exchange gradients");
         auto* const values = reinterpret_cast<void*>(numbers.address);
-        nccl::check(nccl::library().all_reduce(values, values, numbers.count, nccl::float32, nccl::mean, communicator_,
+        nccl::check(nccl::library().all_reduce(values, values, numbers.count, nccl::float32, nccl::mean, handle_,
                                                numbers.stream),
                     "exchange gradients");
     }
 
     void abort() noexcept
     {
-        if (communicator_ != nullptr) nccl::library().abort(communicator_);
-        communicator_ = nullptr;
+        if (handle_ != nullptr) nccl::library().abort(handle_);
+        handle_ = nullptr;
     }
 
  private:
@@ -61,7 +61,7 @@ class GpuRing : public GpuExchange {
         base::cuda::check(driver.use_context(context), "use the GPU");
     }
 
-    nccl::Communicator communicator_ = nullptr;  // null: not connected
+    nccl::Communicator handle_ = nullptr;  // null: not connected
 };
 
 class NcclTransport : public Transport {
@@ -121,8 +121,8 @@ class NcclTransport : public Transport {
 
     GpuExchange* connect_gpus(int number) override
     {
-        if (!ring_) ring_.emplace(*host_, number);
-        return &*ring_;
+        if (!communicator_) communicator_.emplace(*host_, number);
+        return &*communicator_;
     }
 
     std::unique_ptr<otf2::Team> team() override { return host_->team(); }
@@ -137,7 +137,7 @@ class NcclTransport : public Transport {
     nlohmann::ordered_json describe() const override
     {
         nlohmann::ordered_json json{{"name", "nccl"}};
-        if (ring_) json["library"] = "NCCL " + nccl::version();
+        if (communicator_) json["library"] = "NCCL " + nccl::version();
         json["host"] = host_->describe();
         return json;
     }
@@ -150,13 +150,13 @@ class NcclTransport : public Transport {
         try {
             call();
         } catch (...) {
-            if (ring_) ring_->abort();
+            if (communicator_) communicator_->abort();
             throw;
         }
     }
 
     std::unique_ptr<Transport> host_;
-    std::optional<GpuRing> ring_;
+    std::optional<Communicator> communicator_;
 };
 
 std::string usual_host()
