@@ -8,7 +8,7 @@ endif()
 set_target_properties(ddl-networks PROPERTIES POSITION_INDEPENDENT_CODE ON)
 if(TorchWheel_CUDA)
   target_compile_definitions(ddl-networks PRIVATE CROSSTALK_TORCH_CUDA)
-  target_include_directories(ddl-networks SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  target_link_libraries(ddl-networks PUBLIC CUDA::cudart)
 endif()
 # GCC finds one in LibTorch's own code, where it is inlined into ours.
 target_compile_options(ddl-networks PRIVATE -Wno-maybe-uninitialized)
