@@ -144,7 +144,7 @@ class StartHook : public c10d::CommHookInterface {
     {
         const GpuNumbers numbers{.address = reinterpret_cast<base::cuda::Address>(gradients.data_ptr<float>()),
                                  .count = static_cast<std::size_t>(gradients.numel()),
-                                 .stream = device_.exchange_here()};
+                                 .stream = device_.exchange_stream()};
         if (bucket.isLast() && device_.plan().sync_phases) device_.finish();
         start_({.index = bucket.getIndex(), .gradients = {}, .last = bucket.isLast(), .on_gpu = numbers},
                [this, averaged, gradients](const std::exception_ptr& failure) {

@@ -203,7 +203,7 @@ void TorchDevice::complete_exchange(const Future& future, const torch::Tensor& v
     future->markCompleted(value);
 }
 
-void* TorchDevice::exchange_here() const
+void* TorchDevice::exchange_stream() const
 {
     end_of(current_stream(place_)).block(streams_->exchange);
     return native_handle(streams_->exchange);

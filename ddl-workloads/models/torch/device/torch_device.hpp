@@ -1,5 +1,5 @@
 // The device that a network computes on, and the copies between its memory and the host's: on streams of their own,
-// beside the stream that computes. It knows no CUDA: LibTorch's events and streams are of any device that is loaded.
+// beside the stream that computes. It uses LibTorch's own events and streams, and includes nothing of CUDA.
 #pragma once
 
 #include "ddl-workloads/devices/device_plan.hpp"
@@ -19,7 +19,7 @@ namespace ddl {
 class Arrival {
  public:
     virtual ~Arrival() = default;
-    // Until it is there. On any thread, once; throws what the device says.
+    // Waits until the copy is complete. May be called on any thread, once. Throws the device's error.
     virtual void wait() = 0;
 };
 
@@ -31,46 +31,45 @@ class TorchDevice {
     const torch::Device& place() const { return place_; }
     const DevicePlan& plan() const { return plan_; }
 
-    // Whether a tensor's memory is to be read and written by way of a copy in the host's.
+    // Whether the tensor lies in the device's memory, so that the host reads and writes a copy.
     bool is_apart(const torch::Tensor& tensor) const;
     bool is_apart() const { return plan_.kind != DeviceKind::cpu; }
 
-    // As many bytes of the host's, which a GPU reads and writes by itself (pinned).
+    // Memory of the host, with the shape and type of `like`. Pinned if the device is a GPU.
     torch::Tensor host_memory(const torch::Tensor& like) const;
 
-    // Both return at once, if the host's memory is pinned. The copy follows what this thread has queued so far; what it
-    // queues from now on follows the copy to the device.
+    // Both return at once if the host's memory is pinned. The copy starts after the work that this thread has queued so
+    // far. Work that it queues later starts after the copy to the device.
     std::unique_ptr<Arrival> to_host(const torch::Tensor& from, const torch::Tensor& to) const;
     void to_device(const torch::Tensor& from, const torch::Tensor& to) const;
 
-    // A new tensor there, beside what is computed: only what this thread queues from now on follows it.
+    // A copy in the device's memory, made on a stream of its own. Only work that this thread queues later waits for it.
     torch::Tensor moved(const torch::Tensor& from) const;
 
-    // From a thread that computes nothing: copies beside what is computed, and completes the future with `to`; whoever
-    // waits for that follows the copy.
+    // For a thread that computes nothing. Copies `from` to `to` on a stream of its own and completes the future with
+    // `to`. Who waits for the future waits for the copy.
     using Future = c10::intrusive_ptr<c10::ivalue::Future>;
     Future future() const;
     void complete(const Future& future, const torch::Tensor& from, const torch::Tensor& to) const;
 
-    // .. without a copy: it is completed with `value` as it will be on the stream that exchanges. What this thread
-    // queued there before, by exchange_here(), is done by then for whoever waits.
+    // Completes the future with `value`. Who waits for the future waits for all work on the exchange stream so far.
     void complete_exchange(const Future& future, const torch::Tensor& value) const;
 
-    // The stream on which numbers of the device are exchanged, as CUDA knows it (cudaStream_t): behind what this thread
-    // has queued so far. Throws Unavailable of a LibTorch that does not tell.
-    void* exchange_here() const;
+    // The exchange stream (cudaStream_t). It waits from now on for the work that this thread has queued so far. Throws
+    // Unavailable if this LibTorch gives no handles of streams.
+    void* exchange_stream() const;
 
-    // Until all that this thread has queued is done.
+    // Waits until the device has done all work that this thread has queued.
     void finish() const;
 
-    // The most that tensors took of the device at any time. None of the CPU, and before LibTorch 2.10.
+    // The peak of the device's memory in use by tensors, in bytes. None on the CPU, and before LibTorch 2.10.
     std::optional<std::int64_t> peak_memory_bytes() const;
 
  private:
     struct Streams {
         c10::Stream to_host;
         c10::Stream to_device;
-        c10::Stream waiting;  // of the host, for an event
+        c10::Stream waiting;  // takes an event, so that the host can wait for it
         c10::Stream exchange;
     };
 
