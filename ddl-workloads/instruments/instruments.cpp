@@ -61,10 +61,8 @@ try {
 
 void Instruments::finish_gpu()
 try {
-    const gpu::ActivitySummary done = gpu_->finish();
-    if (done.dropped + done.late + done.before_launch > 0)
-        base::warn("rank ", exchanges_.rank(), ": of the GPU activities ", done.dropped, " were dropped by CUPTI, ",
-                   done.late, " came too late, ", done.before_launch, " began before their launch");
+    const std::string complaint = gpu::complaint(gpu_->finish());
+    if (!complaint.empty()) base::warn("rank ", exchanges_.rank(), ": ", complaint);
 } catch (const base::Error& error) {
     base::warn("rank ", exchanges_.rank(), ": ", error.what());
 }

@@ -9,6 +9,13 @@
 
 namespace gpu {
 
+std::string complaint(const ActivitySummary& summary)
+{
+    if (summary.dropped + summary.late + summary.before_launch == 0) return "";
+    return base::join("of the GPU activities ", summary.dropped, " were dropped by CUPTI, ", summary.late,
+                      " came too late, ", summary.before_launch, " began before their launch");
+}
+
 ActivityRecorder::ActivityRecorder(otf2::Recorder& recorder, std::size_t window)
     : recorder_{recorder},
       window_{std::max<std::size_t>(1, window)},

@@ -30,6 +30,9 @@ struct ActivitySummary {
     Nested nested;
 };
 
+// "of the GPU activities 3 were dropped by CUPTI, .." Empty if none was lost and none came before its launch.
+std::string complaint(const ActivitySummary& summary);
+
 // Used by one thread at a time. Activities come in any order, also those of one stream: each row keeps `window` of them
 // back, and writes the earliest when it has more, or when what is known of its call must give way to later ones. So
 // memory grows with rows and window, not with activities.

@@ -126,10 +126,8 @@ try {
 void finish_gpus()
 try {
     if (!recording->gpus) return;
-    const gpu::ActivitySummary done = recording->gpus->finish();
-    if (done.dropped + done.late + done.before_launch > 0)
-        say("rank ", recording->rank, ": of the GPU activities ", done.dropped, " were dropped by CUPTI, ", done.late,
-            " came too late, ", done.before_launch, " began before their launch");
+    const std::string complaint = gpu::complaint(recording->gpus->finish());
+    if (!complaint.empty()) say("rank ", recording->rank, ": ", complaint);
 } catch (const std::exception& error) {
     say("rank ", recording->rank, ": ", error.what());
 }
