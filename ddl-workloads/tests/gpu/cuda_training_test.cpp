@@ -3,6 +3,7 @@
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -16,13 +17,8 @@
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-Words operator+(Words words, const Words& more)
-{
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-}
+using testing::operator+;
+using testing::Words;
 
 // Trains in processes of its own, or says why this cannot be done here.
 class OnGpu {
