@@ -27,7 +27,7 @@ constexpr std::size_t most_buffers = 256;
 constexpr std::array recorded_kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                     CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
                                     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
-// .. and calls: those that ask something of a GPU, or wait for it. LibTorch makes ten others for each of these.
+// .. and calls: those that ask something of a GPU, or wait for it. LibTorch makes six others for each of these.
 constexpr std::array recorded_calls{"Launch",      "Memcpy", "Memset", "Synchronize", "StreamWaitEvent",
                                     "EventRecord", "Malloc", "Free",   "HostAlloc"};
 
