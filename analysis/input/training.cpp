@@ -160,6 +160,8 @@ Training read_training(const std::filesystem::path& file, const otf2::StepChoice
                          " is a table");
     Training training = is_table ? from_table(file) : from_archive(file, choice, unless_numbered);
     training.file = file;
+    for (std::string& phase : training.steps.phases)
+        if (phase == "step") phase = "step (region)";  // the whole step is a measure of that name
     if (training.steps.numbers.empty())
         base::fail(file.string(), " holds no step that all ", training.steps.ranks.size(), " ranks completed");
     return training;

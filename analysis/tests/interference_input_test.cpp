@@ -273,6 +273,15 @@ TEST_CASE("steps can be the visits of a region, or last from one to the next")
     };
     CHECK(step_ms("between") == doctest::Approx(20.0).epsilon(0.05));
     CHECK(step_ms("visits") == doctest::Approx(10.0).epsilon(0.05));
+
+    // Inside a step that lasts from one visit of the region `step` to the next, that region is a phase.
+    const base::CsvTable effects{scratch / "between/effects.csv"};
+    std::map<std::string, int> rows;
+    for (std::size_t row = 0; row < effects.rows(); ++row)
+        if (effects.text(row, "factor") == "mem" && effects.text(row, "rank") == "all")
+            ++rows[effects.text(row, "phase")];
+    CHECK(rows["step"] == 1);
+    CHECK(rows["step (region)"] == 1);
 }
 
 TEST_CASE("a warm-up may be a time")
