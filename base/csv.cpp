@@ -127,7 +127,14 @@ CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>&
     const int opened = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | creation, 0644);
     if (opened < 0 && errno == EEXIST) fail_taken(path_);
     file_ = check_errno(opened, shared_ ? "open " : "create ", path_.string());
-    if (!shared_) write(columns);
+    if (shared_) return;
+    try {
+        write(columns);
+    } catch (...) {  // no destructor runs, and without its header the file is no table
+        ::close(file_);
+        ::unlink(file.c_str());
+        throw;
+    }
 }
 
 CsvWriter::~CsvWriter()

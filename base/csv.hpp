@@ -34,8 +34,8 @@ class CsvWriter {
     // faster and leaves no half of it. Several processes may add rows to a table that one of them has made.
     enum class Appear { rows, whole, more_rows };
 
-    // Creates the file (it must not exist yet, else std::system_error) and writes the header; or opens it for more
-    // rows.
+    // Creates the file (it must not exist yet, else std::system_error) and writes the header, or leaves no file behind;
+    // or opens it for more rows.
     CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Appear appear = Appear::rows);
     ~CsvWriter();  // a whole table that was not finished is taken away
     CsvWriter(const CsvWriter&) = delete;

@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <functional>
 
 #include <sys/resource.h>
 
@@ -63,24 +64,37 @@ TEST_CASE("a whole table appears when it is finished and leaves nothing when it 
     CHECK(read_whole(scratch / "u.csv") == "precious");
 }
 
-TEST_CASE("a row that does not fit is reported and leaves those before it")
+namespace {
+
+// What it complains of while files may have so many bytes.
+std::string complaint_with_room_for(rlim_t bytes, const std::function<void()>& writing)
 {
-    const testing::Scratch scratch;
-    CsvWriter csv{scratch / "t.csv", {"a"}};
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
     const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit small{.rlim_cur = 20, .rlim_max = before.rlim_max};
+    const rlimit small{.rlim_cur = bytes, .rlim_max = before.rlim_max};
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
     std::string complaint;
     try {
-        csv.row("as long as a row that the file has no room for");
+        writing();
     } catch (const Error& error) {
         complaint = error.what();
     }
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
     std::signal(SIGXFSZ, old_handler);
-    CHECK(complaint == "cannot write " + (scratch / "t.csv").string() + ": the disk is full");
+    return complaint;
+}
+
+}  // namespace
+
+TEST_CASE("a row that does not fit is reported and leaves those before it")
+{
+    const testing::Scratch scratch;
+    const std::string full = "cannot write " + (scratch / "t.csv").string() + ": the disk is full";
+    CHECK(complaint_with_room_for(4, [&] { CsvWriter{scratch / "t.csv", {"a long header"}}; }) == full);
+    CHECK(!std::filesystem::exists(scratch / "t.csv"));
+    CsvWriter csv{scratch / "t.csv", {"a"}};
+    CHECK(complaint_with_room_for(20, [&] { csv.row("as long as a row that the file has no room for"); }) == full);
     CHECK(read_whole(scratch / "t.csv") == "a\n");
 }
 
