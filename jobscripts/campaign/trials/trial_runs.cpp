@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/system/stop.hpp"
+#include "base/system/waiting.hpp"
 #include "jobscripts/campaign/progress.hpp"
 #include "jobscripts/campaign/trials/trial_names.hpp"
 #include "jobscripts/campaign/trials/trial_plan.hpp"
@@ -133,8 +134,11 @@ bool is_trial_directory(const fs::path& directory)
 
 int run_trials(const fs::path& directory)
 {
-    const std::optional<base::Descriptor> lock = lock_of(directory);
-    if (!lock) base::fail_usage(directory.string(), " is being run by another crosstalk campaign run");
+    std::optional<base::Descriptor> lock;
+    const auto locked = [&] { return (lock = lock_of(directory)).has_value(); };
+    constexpr std::int64_t patience_ns = 200'000'000;  // `campaign status` holds it for a moment
+    if (!base::wait_until(locked, patience_ns))
+        base::fail_usage(directory.string(), " is being run by another crosstalk campaign run");
     const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);
     if (const std::string why = unknown_name_in(spec); !why.empty())
         base::fail_usage("these trials do not run here: ", why);
