@@ -110,12 +110,12 @@ endfunction()
 # What runs once, like reading options, is compiled in two thirds of the time if it is optimised less.
 set(house_quick_to_compile $<$<CONFIG:Release>:-O1>)
 
-# house_library(NAME [FOLDERS FOLDER...] [ONCE FOLDER...] [USES TARGET...]): a static library of every .cpp in these
-# folders (default: this one), except programs (*_main.cpp) and benchmarks (*_bench.cpp). ONCE: whose speed nobody waits
-# for. Each PATH/X.gp there is in it as text. CMAKE_UNITY_BUILD compiles the sources of a folder as one, so private names
-# in a folder differ.
+# house_library(NAME [FOLDERS FOLDER...] [ONCE FOLDER...] [HEADERS <HEADER>...] [USES TARGET...]): a static library of
+# every .cpp in these folders (default: this one), except programs (*_main.cpp) and benchmarks (*_bench.cpp). ONCE: whose
+# speed nobody waits for. Each PATH/X.gp there is in it as text. CMAKE_UNITY_BUILD compiles the sources of a folder as
+# one, so private names in a folder differ, and the headers of many folders once: those of the standard and HEADERS.
 function(house_library name)
-  cmake_parse_arguments(lib "" "" "FOLDERS;ONCE;USES" ${ARGN})
+  cmake_parse_arguments(lib "" "" "FOLDERS;ONCE;HEADERS;USES" ${ARGN})
   if(NOT lib_FOLDERS AND NOT lib_ONCE)
     set(lib_FOLDERS .)
   endif()
@@ -144,6 +144,12 @@ function(house_library name)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
   endforeach()
   target_link_libraries(${name} PUBLIC house_rules ${lib_USES})
+  # Compiled once, where many folders include them.
+  list(LENGTH lib_FOLDERS folders)
+  if(CMAKE_UNITY_BUILD AND folders GREATER 5)
+    target_precompile_headers(${name} PRIVATE <algorithm> <array> <cmath> <filesystem> <functional> <map> <memory> <optional>
+      <set> <span> <sstream> <string> <utility> <vector> ${lib_HEADERS})
+  endif()
   list(TRANSFORM lib_FOLDERS APPEND /*.gp OUTPUT_VARIABLE script_patterns)
   file(GLOB scripts CONFIGURE_DEPENDS ${script_patterns})
   house_texts(${name} ${scripts})
