@@ -1,4 +1,4 @@
-// Anonymous memory of one's own, in huge pages where the kernel has them.
+// Anonymous memory of one's own, in huge pages where the kernel has them, or in small ones.
 #pragma once
 
 #include "base/system/stop.hpp"
@@ -8,10 +8,13 @@
 
 namespace noisegen {
 
+enum class PageSize { huge, small };
+
 class Pages {
  public:
-    // Rounded up to 2 MiB. Memory is placed where it is first touched. Throws std::system_error.
-    explicit Pages(std::size_t bytes);
+    // Rounded up to 2 MiB. Memory is placed where it is first touched; in small pages it is touched here, so that few
+    // of them lie beside the one before. Throws std::system_error.
+    explicit Pages(std::size_t bytes, PageSize size = PageSize::huge);
     ~Pages();
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;

@@ -22,7 +22,10 @@ std::vector<base::OptionCard> block_options(const BlockDefaults& defaults)
                  : "bytes per transfer"},
             {"depth", defaults.depth, "transfers in flight, with io_uring"},
             {"engine", "auto", "io_uring, pread (one transfer after the other), or auto: io_uring if depth is over 1"},
-            {"direct", defaults.direct, "past the page cache, if the file system can; no: the kernel writes later"}};
+            {"direct", defaults.direct, "past the page cache, if the file system can; no: the kernel writes later"},
+            {"pages", "huge",
+             "of memory; small: transfers are in many pieces and fill the disk's queue; where mq-deadline sorts what "
+             "waits for it, others' writes and fsync wait for a round through the file"}};
 }
 
 BlockOptions read_block_options(const std::string& stressor, const base::Settings& settings)
@@ -49,6 +52,9 @@ BlockOptions read_block_options(const std::string& stressor, const base::Setting
         base::fail_usage(stressor, "[engine]: ", error.what());
     }
     options.direct = settings.get<bool>("direct");
+    const std::string pages = settings.text("pages");
+    if (pages != "huge" && pages != "small") base::fail_usage(stressor, "[pages]: huge or small, not ", pages);
+    options.pages = pages == "small" ? PageSize::small : PageSize::huge;
     return options;
 }
 
@@ -78,7 +84,8 @@ BlockFile::BlockFile(const BlockOptions& options, bool filled)
                           .block = static_cast<std::size_t>(options.block),
                           .depth = options.depth,
                           .engine = options.engine,
-                          .place = options.directory.string()});
+                          .place = options.directory.string(),
+                          .pages = options.pages});
 }
 
 void BlockFile::begin(const Turn& turn)

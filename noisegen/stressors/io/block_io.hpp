@@ -19,12 +19,13 @@ struct BlockOptions {
     unsigned depth = 0;
     IoRing::Engine engine = IoRing::Engine::automatic;
     bool direct = true;
-    bool in_order = true;  // transfers follow one another, so that the kernel reads ahead
+    PageSize pages = PageSize::huge;  // of the memory that is written from and read into
+    bool in_order = true;             // transfers follow one another, so that the kernel reads ahead
 
     Needs needs() const;
 };
 
-// size, block, depth, engine, direct and directory, with these defaults.
+// size, block, depth, engine, direct, pages and directory, with these defaults.
 struct BlockDefaults {
     std::string size = "256MiB";
     std::string size_help = "of the scratch file per CPU";

@@ -34,7 +34,7 @@ IoRing::IoRing(const Setup& setup)
       bytes_{setup.block},
       depth_{setup.depth},
       place_{setup.place},
-      buffer_{setup.block * setup.depth}
+      buffer_{setup.block * setup.depth, setup.pages}
 {
     // Not zeros, which some file systems do not store.
     base::Random random{1};
@@ -66,7 +66,9 @@ namespace {
 
 class OneByOne final : public IoRing {
  public:
-    explicit OneByOne(const Setup& setup) : IoRing{{setup.file, setup.block, 1, setup.engine, setup.place}} {}
+    explicit OneByOne(const Setup& setup) : IoRing{{setup.file, setup.block, 1, setup.engine, setup.place, setup.pages}}
+    {
+    }
 
     void start(Transfer transfer) override
     {

@@ -31,6 +31,7 @@ class IoRing {
         unsigned depth = 1;     // transfers in flight at most
         Engine engine = Engine::automatic;
         std::string place = {};  // where the file is, for errors
+        PageSize pages = PageSize::huge;
     };
     // To be used by the calling thread alone. Throws Unavailable if io_uring is asked for by name and not there.
     static std::unique_ptr<IoRing> make(const Setup& setup);

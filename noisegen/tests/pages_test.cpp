@@ -1,0 +1,39 @@
+// Memory in small pages, as the kernel tells of it.
+#include "noisegen/stressors/pages.hpp"
+
+#include "base/error.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <fstream>
+
+namespace {
+
+// Where in the machine's memory each page of it lies (proc(5), pagemap); zeros for who may not know.
+std::vector<std::uint64_t> frames_of(const void* memory, std::size_t bytes)
+{
+    constexpr std::size_t page = 4096;
+    std::vector<std::uint64_t> entries(bytes / page);
+    std::ifstream map{"/proc/self/pagemap", std::ios::binary};
+    map.seekg(static_cast<std::streamoff>(reinterpret_cast<std::uintptr_t>(memory) / page * sizeof(std::uint64_t)));
+    map.read(reinterpret_cast<char*>(entries.data()),
+             static_cast<std::streamsize>(entries.size() * sizeof(std::uint64_t)));
+    if (!map) base::fail("cannot read /proc/self/pagemap");
+    for (std::uint64_t& entry : entries) entry &= (std::uint64_t{1} << 55U) - 1;
+    return entries;
+}
+
+}  // namespace
+
+TEST_CASE("few small pages lie beside the one before")
+{
+    constexpr std::size_t bytes = std::size_t{8} << 20U;
+    const noisegen::Pages pages{bytes, noisegen::PageSize::small};
+    const std::vector<std::uint64_t> frames = frames_of(pages.data(), bytes);
+    if (frames.front() == 0) testing::skip("only root may know where pages lie");
+    int beside = 0;
+    for (std::size_t i = 1; i < frames.size(); ++i) beside += frames[i] == frames[i - 1] + 1 ? 1 : 0;
+    CHECK(beside < 200);  // of 2,047; in the order of their addresses it is most of them
+}
