@@ -253,12 +253,22 @@ void beside_third_process(Bench& bench, const Work& work, const std::string& how
     if (!quick()) bench.compare(what, all[2], all[1]);
 }
 
+const std::string always = "while :; do :; done";  // of a third process
+
 void shared(Bench& bench)
 {
     if (!bench.python) return;
-    const std::string always = "while :; do :; done";
-    for (const Work& work : {resnet, gpt}) beside_third_process(bench, work, "on one of the CPUs", always);
-    if (!quick())
+    beside_third_process(bench, resnet, "on one of the CPUs", always);
+}
+
+void shared_transformer(Bench& bench)
+{
+    if (bench.python) beside_third_process(bench, gpt, "on one of the CPUs", always);
+}
+
+void shared_now_and_then(Bench& bench)
+{
+    if (bench.python && !quick())
         beside_third_process(bench, resnet, "on one of the CPUs in every other second",
                              "while :; do timeout 1 sh -c '" + always + "'; sleep 1; done");
 }
@@ -305,8 +315,13 @@ void start(Bench& bench)
 
 int main(int argc, char** argv)
 try {
-    std::vector<std::pair<std::string, void (*)(Bench&)>> parts{
-        {"start", start}, {"exchange", exchange}, {"shared", shared}, {"transformer", transformer}, {"alone", alone}};
+    std::vector<std::pair<std::string, void (*)(Bench&)>> parts{{"start", start},
+                                                                {"exchange", exchange},
+                                                                {"shared", shared},
+                                                                {"shared-transformer", shared_transformer},
+                                                                {"shared-now-and-then", shared_now_and_then},
+                                                                {"transformer", transformer},
+                                                                {"alone", alone}};
     Bench bench;
     base::Options options{"peer-bench", "whole runs of ddl-train beside PyTorch in Python, and of strategies"};
     options.add("script", bench.script, "peers/ddp.py");

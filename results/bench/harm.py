@@ -20,24 +20,31 @@ import bench_rows
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
-PORT = "52117"
+PORT = 52117
 
 Harm = dict[str, str]  # a row of harm.csv
 
 
+# Both its ends. A server serves one client: each pair needs a port of its own.
+def iperf3(port: int) -> str:
+    return f"iperf3 -s -p {port} > /dev/null & sleep 0.3; iperf3 -c 127.0.0.1 -p {port} -t 86400"
+
+
 def peers_of(group: str, scratch: pathlib.Path) -> list[str]:
-    fio = (f"fio --name=w --directory={scratch} --filename=fio.scratch --size=1g --bs=1m --rw=write --time_based "
-           "--runtime=86400 --unlink=1")
-    iperf3 = f"iperf3 -s -p {PORT} > /dev/null & sleep 0.3; iperf3 -c 127.0.0.1 -p {PORT} -t 86400"
+    def fio(file: str, more: str = "") -> str:
+        return (f"fio --name=w --directory={scratch} --filename={file} --size=1g --bs=1m --rw=write --time_based "
+                f"--runtime=86400 --unlink=1{more}")
+
     vectors = "avx512" if " avx512f " in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8") else "avx"
     memory = [*(f"likwid-bench -t {loop}_{vectors} -w N:512MB:1 -s 3600" for loop in ("update", "copy_mem")),
               "stress-ng --stream 1", "stress-ng --cache 1", "stress-ng --memrate 1"]
     return {
         "memory": memory,
-        "disk": [fio, fio + " --direct=1 --ioengine=libaio --iodepth=8", fio + " --fallocate=none --overwrite=0",
-                 "stress-ng --hdd 1 --temp-path " + str(scratch)],
-        "network": [iperf3, iperf3 + " -P 64 -l 64", "stress-ng --sock 1", "stress-ng --udp 1"],
-        "step": [memory[0], "stress-ng --stream 1", "stress-ng --cache 1", fio, iperf3],
+        # Each in a file of its own: one that is in the page cache for another one is written otherwise.
+        "disk": [fio("cached"), fio("direct", " --direct=1 --ioengine=libaio --iodepth=8"),
+                 fio("grown", " --fallocate=none --overwrite=0"), f"stress-ng --hdd 1 --temp-path {scratch}"],
+        "network": [iperf3(PORT), iperf3(PORT + 1) + " -P 64 -l 64", "stress-ng --sock 1", "stress-ng --udp 1"],
+        "step": [memory[0], "stress-ng --stream 1", "stress-ng --cache 1", fio("cached"), iperf3(PORT)],
     }[group]
 
 
@@ -47,7 +54,8 @@ def stressors_of(group: str, scratch: pathlib.Path) -> list[str]:
     return {
         "memory": [f"memory.stream[shape={shapes}]", "memory.random", "memory.chase",
                    "cache.llc[footprint=50%|75%|100%]"],
-        "disk": [f"io.write[{there}]", f"buffered=io.write[{there},size=1GiB,direct=no]", f"io.random[{there}]",
+        "disk": [f"io.write[{there}]", f"round=io.write[{there},pages=small,size=1GiB|4GiB]",
+                 f"buffered=io.write[{there},size=1GiB,direct=no]", f"io.random[{there}]",
                  f"io.fsync[{there},dirty=4KiB|1MiB|32MiB|256MiB]", f"metadata.create[{there}]",
                  f"metadata.unlink[{there}]", f"io.smallfiles[{there}]"],
         "network": ["network.stream", "many=network.stream[connections=64]", "small=network.stream[bytes=64B]",
