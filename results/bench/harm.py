@@ -54,7 +54,7 @@ def stressors_of(group: str, scratch: pathlib.Path) -> list[str]:
     return {
         "memory": [f"memory.stream[shape={shapes}]", "memory.random", "memory.chase",
                    "cache.llc[footprint=50%|75%|100%]"],
-        "disk": [f"io.write[{there}]", f"round=io.write[{there},pages=small,size=1GiB|4GiB]",
+        "disk": [f"io.write[{there}]", f"small_pages=io.write[{there},pages=small,size=1GiB|4GiB]",
                  f"buffered=io.write[{there},size=1GiB,direct=no]", f"io.random[{there}]",
                  f"io.fsync[{there},dirty=4KiB|1MiB|32MiB|256MiB]", f"metadata.create[{there}]",
                  f"metadata.unlink[{there}]", f"io.smallfiles[{there}]"],

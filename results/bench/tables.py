@@ -109,8 +109,32 @@ def table(cases, history=False):
     return text
 
 
+OF_A_VICTIM = re.compile(r"(\w+): (`.*`)")  # a case of harm
+
+
+def harm(cases):
+    """A row a noise and a column a victim, of the newest measurements; below it the cases that have more to say."""
+    rows, victims, taken = {}, [], {}
+    for case, all_of_it in cases.items():
+        if found := OF_A_VICTIM.fullmatch(case):
+            victim, noise = found.groups()
+            rows.setdefault(noise, {})[victim] = all_of_it[-1].cells["found"].replace(" times as long", "")
+            taken[victim] = all_of_it[-1].taken
+            if victim not in victims:
+                victims.append(victim)
+    text = "How many times as long the victim takes for the same work as in quiet.\n\n"
+    text += "".join(f"- {victim}: taken {taken[victim]}\n" for victim in victims)
+    text += f"\n| noise | {' | '.join(victims)} |\n{'|---' * (len(victims) + 1)}|\n"
+    for noise, of in rows.items():
+        text += f"| {noise} | {' | '.join(of.get(victim, '') for victim in victims)} |\n"
+    return text + "\n" + table({case: runs for case, runs in cases.items() if not OF_A_VICTIM.fullmatch(case)})
+
+
 def all_tables(benchmarks, history=False):
-    return "\n".join(f"### {name}\n\n{table(cases, history)}" for name, cases in benchmarks.items())
+    def one(name, cases):
+        return harm(cases) if name == "harm" and not history else table(cases, history)
+
+    return "\n".join(f"### {name}\n\n{one(name, cases)}" for name, cases in benchmarks.items())
 
 
 def filled(page, benchmarks):
