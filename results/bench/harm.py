@@ -25,8 +25,8 @@ PORT = 52117
 Harm = dict[str, str]  # a row of harm.csv
 
 
-# Both its ends. A server serves one client: each pair needs a port of its own.
 def iperf3(port: int) -> str:
+    """Both its ends. A server serves one client: each pair needs a port of its own."""
     return f"iperf3 -s -p {port} > /dev/null & sleep 0.3; iperf3 -c 127.0.0.1 -p {port} -t 86400"
 
 
@@ -108,6 +108,7 @@ def spread(row: Harm) -> float:
 
 def short(noise: str) -> str:
     """A peer's words without the paths and lengths that say nothing of the load."""
+    noise = noise.replace(" > /dev/null", "")
     left_out = ("--directory=", "--filename=", "--name=", "--runtime=", "--temp-path", "--unlink")
     return " ".join(word for word in noise.split() if not word.startswith(left_out) and not word.startswith("/"))
 
