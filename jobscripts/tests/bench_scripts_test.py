@@ -74,6 +74,22 @@ assert harm[case, "ratio"]["value"] == "1.500" and harm[case, "holds"]["value"] 
 # Logarithms of 3.3/2.7 and 2.2/1.8 are both 0.2007: half of each, squared, added, is the ratio's half width 0.1419.
 assert harm[case, "ratio"]["low"] == "1.302" and harm[case, "ratio"]["high"] == "1.729"
 
+with tempfile.TemporaryDirectory() as name:
+    measured = pathlib.Path(name) / "2026-01-02-vm.csv"
+    measured.write_text(",".join(bench_rows.COLUMNS) + "\n" + "".join(
+        f'2026-01-0{run},vm,none,harm,{run},{case},{beside},{quantity},{unit},{value},{low},{high},v{run}\n'
+        for run, case, beside, quantity, unit, value, low, high in [
+            (1, "latency: `placebo`", "", "found", "times as long", 9, 8, 10),
+            (1, "fsync: `io.write`", "", "found", "times as long", 27, 26, 28),
+            (2, "latency: `placebo`", "", "found", "times as long", 1, 0.9, 1.1),
+            (2, "most harm to fsync: `io.write`", "fio", "ratio", "", 2, 1.5, 2.5)]))
+    page = subprocess.run([sys.executable, str(BENCH / "tables.py"), "--file", str(measured)], capture_output=True,
+                          text=True, check=True).stdout
+for line in ["- latency: taken 2026-01-02, vm, none, v2", "- fsync: taken 2026-01-01, vm, none, v1",
+             "| noise | latency | fsync |", "| `placebo` | 1 (0.9 to 1.1) |  |", "| `io.write` |  | 27 (26 to 28) |"]:
+    assert line in page.splitlines(), page
+assert "most harm to fsync: `io.write`" in page and "2 (1.5 to 2.5)" in page
+
 rates = rows_after("rates.py", "--only", "given", "--pairs", "2")
 mean = "`network.stream[rate=1GiB/s]`, 10 s: mean error"
 assert rates[mean, "found"]["value"] == "-1.000" and rates[mean, "holds"]["value"] == "no"
