@@ -2,12 +2,15 @@
 #include "noisegen/stressors/pages.hpp"
 
 #include "base/error.hpp"
+#include "testing/made_stressor.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <fstream>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -25,6 +28,19 @@ std::vector<std::uint64_t> frames_of(const void* memory, std::size_t bytes)
     return entries;
 }
 
+// Of this process, in mappings that are kept from huge pages: their flags have "nh" (proc(5), smaps).
+std::int64_t kib_in_small_pages()
+{
+    std::ifstream maps{"/proc/self/smaps"};
+    std::int64_t sum = 0;
+    std::int64_t size = 0;
+    for (std::string line; std::getline(maps, line);) {
+        if (line.starts_with("Size:")) size = std::stoll(line.substr(5));
+        if (line.starts_with("VmFlags:") && (line + " ").find(" nh ") != std::string::npos) sum += size;
+    }
+    return sum;
+}
+
 }  // namespace
 
 TEST_CASE("few small pages lie beside the one before")
@@ -36,4 +52,23 @@ TEST_CASE("few small pages lie beside the one before")
     int beside = 0;
     for (std::size_t i = 1; i < frames.size(); ++i) beside += frames[i] == frames[i - 1] + 1 ? 1 : 0;
     CHECK(beside < 200);  // of 2,047; in the order of their addresses it is most of them
+}
+
+TEST_CASE("transfers of io.write are in small pages if that is asked for")
+{
+    const testing::Scratch scratch;
+    const auto grown_kib = [&](const std::string& pages) {
+        const std::int64_t before = kib_in_small_pages();
+        const testing::Made made{"io.write",
+                                 {{"directory", scratch.path()}, {"size", "2MiB"}, {"depth", "8"}, {"pages", pages}}};
+        made.stressor->begin({});
+        noisegen::Work work;
+        while (work.operations == 0) work = made.stressor->step();
+        const std::int64_t grown = kib_in_small_pages() - before;
+        made.stressor->end();
+        return grown;
+    };
+    CHECK(grown_kib("small") >= 8 << 10U);  // eight transfers of 1 MiB
+    CHECK(grown_kib("huge") < 1 << 10U);
+    CHECK_THROWS_WITH_AS(grown_kib("large"), "io.write[pages]: huge or small, not large", base::UsageError);
 }
