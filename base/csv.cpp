@@ -118,7 +118,7 @@ CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>&
 {
     std::filesystem::path file = path_;
     if (appear == Appear::whole) {
-        if (std::filesystem::exists(std::filesystem::symlink_status(path_))) fail_taken(path_);
+        refuse_taken(path_);
         file += join(".", ::getpid(), ".tmp");
         unfinished_ = file;
     }

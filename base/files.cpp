@@ -23,6 +23,11 @@ void fail_taken(const fs::path& path)
     fail_usage(path.string(), " is already there; give another path, or move it away");
 }
 
+void refuse_taken(const fs::path& path)
+{
+    if (fs::exists(fs::symlink_status(path))) fail_taken(path);
+}
+
 ClaimedPart::ClaimedPart(const fs::path& run, const fs::path& part) : path_{run / part}
 {
     std::error_code code;

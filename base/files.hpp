@@ -12,6 +12,7 @@ namespace base {
 
 // Throws UsageError: what is to be written is already there. Nothing is overwritten.
 [[noreturn]] void fail_taken(const std::filesystem::path& path);
+void refuse_taken(const std::filesystem::path& path);  // fails if it is already there, also as a link to nothing
 
 // Renames, or fails with EEXIST (ENOTEMPTY) where the name is taken. Returns as rename() does. On file systems that
 // cannot refuse, a file that another process has made since is replaced.

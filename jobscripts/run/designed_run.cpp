@@ -350,11 +350,8 @@ void make_directories(const Request& request)
     struct stat found {};
     if (::stat(request.out.c_str(), &found) == 0 && found.st_uid != ::geteuid())
         base::fail_usage(request.out.string(), " belongs to another user: give another --out");
-    for (const char* part : {base::part::train, base::part::noise})
-        if (const fs::path path = request.out / part; fs::exists(fs::symlink_status(path))) base::fail_taken(path);
-    if (const fs::path report = request.out / base::part::report;
-        request.whole == request.out && fs::exists(fs::symlink_status(report)))
-        base::fail_taken(report);
+    for (const char* part : {base::part::train, base::part::noise}) base::refuse_taken(request.out / part);
+    if (request.whole == request.out) base::refuse_taken(request.out / base::part::report);
     fs::create_directories(request.out / base::part::log);
 }
 

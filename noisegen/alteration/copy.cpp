@@ -49,7 +49,7 @@ void copy_one(const fs::path& from, const fs::path& to)
 NewCopy::NewCopy(fs::path wanted) : wanted_{std::move(wanted)}
 {
     if (!wanted_.has_filename()) wanted_ = wanted_.parent_path();
-    if (fs::exists(fs::symlink_status(wanted_))) base::fail_taken(wanted_);
+    base::refuse_taken(wanted_);
     beside_ = wanted_;
     beside_ += base::join(".", ::getpid(), ".tmp");
 }

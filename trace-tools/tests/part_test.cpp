@@ -1,6 +1,7 @@
 // What trace-waits, trace-path and trace-steps say on the terminal, of all of a run and of a part of it; and what they
 // refuse.
 #include "base/csv.hpp"
+#include "base/files.hpp"
 #include "testing/archives/raw_archive.hpp"
 #include "testing/archives/slow_rank.hpp"
 #include "testing/programs.hpp"
@@ -9,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -287,4 +289,27 @@ TEST_CASE("trace-steps shows its table without -o, and steps of a part")
         {testing::bin / "trace-steps", archive.anchor(), "--from", "2s", "--to", "5.5s", "-o", scratch / "out"});
     CHECK(some.status == 0);
     CHECK(base::CsvTable{scratch / "out/steps.csv"}.rows() == 3);  // the one from 5 s to 5.9 s reaches beyond
+}
+
+TEST_CASE("a table that is there already is refused before the events are read")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = slow_rank_1(scratch / "trace");
+    REQUIRE(fs::remove_all(scratch / "trace/traces") > 1);  // of which reading them would complain
+    const std::map<std::string, std::vector<std::string>> tables{
+        {"trace-waits", {"waits.csv", "phases.csv", "pop.csv"}},
+        {"trace-path", {"path.csv"}},
+        {"trace-steps", {"steps.csv"}}};
+    for (const auto& [program, files] : tables) {
+        for (const std::string& file : files) {
+            const fs::path table = scratch / program / file;
+            fs::create_directories(table.parent_path());
+            std::ofstream{table} << "kept\n";
+            const testing::Outcome outcome = testing::run({testing::bin / program, anchor, "-o", table.parent_path()});
+            CHECK(outcome.status == 2);
+            CHECK(has(outcome.err, table.string() + " is already there; give another path"));
+            CHECK(base::read_whole(table) == "kept\n");
+            fs::remove(table);
+        }
+    }
 }

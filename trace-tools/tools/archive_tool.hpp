@@ -9,6 +9,7 @@
 #include "trace-tools/tools/threads_option.hpp"
 
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 
 struct ArchiveTool {
@@ -32,6 +33,13 @@ struct ArchiveTool {
     }
 
     std::filesystem::path out() const { return out_option; }  // empty: no tables
+
+    // To be asked before the archive is read, which may take long. Throws UsageError if one of them is there already.
+    void refuse_taken(std::initializer_list<const char*> tables) const
+    {
+        if (out_option.empty()) return;
+        for (const char* table : tables) base::refuse_taken(out() / table);
+    }
 
     // Returns the exit code: that of the analysis, if the command line asks for one.
     int run(int argc, char** argv, int (*analyse)(const ArchiveTool&))

@@ -16,11 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void refuse_taken(const fs::path& path)
-{
-    if (fs::exists(fs::symlink_status(path))) base::fail_taken(path);
-}
-
 bool is_of_activities(const fs::path& file)
 {
     const fs::path plain = file.extension() == ".gz" ? file.stem() : file;
@@ -52,7 +47,7 @@ int to_archive(const std::string& file, const fs::path& out)
 {
     if (fs::path{file}.extension() == fs::path{base::file::anchor}.extension())
         base::fail_usage(file, " is an archive already: --perfetto FILE writes it for Perfetto");
-    refuse_taken(out);
+    base::refuse_taken(out);
     base::stop_on_signals();
     const gpu::Nested nested = is_of_activities(file) ? write_activities(file, out) : write_kineto(file, out);
     std::printf("wrote %s\n", (out / base::file::anchor).c_str());
@@ -74,8 +69,8 @@ struct Unfinished {
 
 int to_perfetto(const std::string& anchor, const fs::path& file)
 {
-    refuse_taken(file);
-    refuse_taken(file.string() + ".tmp");
+    base::refuse_taken(file);
+    base::refuse_taken(file.string() + ".tmp");
     const Unfinished unfinished{file.string() + ".tmp"};
     return otf2::confined("trace-convert", otf2::limits_for(anchor), [&] {
         otf2::Reader reader{anchor};

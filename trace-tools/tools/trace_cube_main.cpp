@@ -128,7 +128,7 @@ try {
     if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against is for one archive");
     if (anchors.size() == 1 && slowdown) base::fail_usage("--slowdown is for two archives, a quiet and a noisy run's");
     if (out.empty() && against.empty()) base::fail_usage("--out says where the profile goes");
-    if (!out.empty() && std::filesystem::exists(std::filesystem::symlink_status(out))) base::fail_taken(out);
+    if (!out.empty()) base::refuse_taken(out);
 
     otf2::Limits limits;
     for (const std::string& anchor : anchors) limits.memory_bytes += otf2::limits_for(anchor).memory_bytes;

@@ -31,7 +31,7 @@ class Unfinished {
     explicit Unfinished(const std::string& directory) : whole_{fs::path{directory + "/"}.parent_path()}, path_{whole_}
     {
         path_ += ".tmp";
-        if (fs::exists(fs::symlink_status(whole_))) base::fail_taken(whole_);
+        base::refuse_taken(whole_);
         parents_.emplace(whole_.parent_path());
         if (!fs::create_directory(path_))
             base::fail_usage(path_.string(),

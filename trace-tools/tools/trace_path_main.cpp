@@ -20,6 +20,8 @@
 
 namespace {
 
+constexpr const char* path_csv = "path.csv";
+
 struct Row {
     double seconds = 0.0;
     double imbalance_s = 0.0;
@@ -54,7 +56,7 @@ void write(const std::filesystem::path& directory, const Rows& rows, const std::
 {
     const base::MadeDirectories made{directory};
     base::CsvWriter table{
-        directory / "path.csv",
+        directory / path_csv,
         {"region", "rank", "seconds", "imbalance_seconds", "delay_cost_seconds", "direct_seconds", "indirect_seconds"},
         base::CsvWriter::Appear::whole};
     for (const auto& [key, row] : rows)
@@ -90,6 +92,7 @@ void print(const char* title, const Rows& rows, double Row::*seconds, const otf2
 int analyse(const ArchiveTool& tool)
 {
     const std::filesystem::path out = tool.out();
+    tool.refuse_taken({path_csv});
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);

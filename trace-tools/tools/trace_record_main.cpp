@@ -53,7 +53,7 @@ fs::path checked_directory(const Wanted& wanted)
     const fs::path named = wanted.out.empty() ? base::environment("CROSSTALK_TRACE").value_or("") : wanted.out;
     fs::path directory =
         fs::absolute(named.empty() ? otf2::fresh_directory(fs::path{wanted.program.front()}.filename()) : named);
-    if (fs::exists(fs::symlink_status(directory))) base::fail_taken(directory);
+    base::refuse_taken(directory);
     const fs::path beside = otf2::unfinished(directory);
     if (fs::exists(fs::symlink_status(beside)))
         base::fail_usage(beside.string(), " is left of a program that was killed, or that still runs: give another ",

@@ -110,6 +110,7 @@ int find_steps(const ArchiveTool& tool)
 {
     const otf2::StepChoice choice{tool.step_region, tool.step_from};
     choice.check();
+    tool.refuse_taken({base::file::steps});
     otf2::Reader reader{tool.anchor, {.undo_clock_offsets = true}};
     std::optional<otf2::ChosenSteps> steps = otf2::chosen_steps(reader, choice);
     if (!steps) {

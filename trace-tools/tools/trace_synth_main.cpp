@@ -75,7 +75,7 @@ try {
     options.example("trace-synth late.spec -o late && trace-info late/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("--out says where the archive goes");
-    if (std::filesystem::exists(std::filesystem::symlink_status(out))) base::fail_taken(out);
+    base::refuse_taken(out);
 
     base::stop_on_signals();
     const synth::SynthSpec spec = synth::read_synth_spec(file);

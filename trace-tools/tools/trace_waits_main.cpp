@@ -27,6 +27,10 @@
 
 namespace {
 
+constexpr const char* waits_csv = "waits.csv";
+constexpr const char* phases_csv = "phases.csv";
+constexpr const char* pop_csv = "pop.csv";
+
 double seconds(std::int64_t ns)
 {
     return static_cast<double>(ns) / 1e9;
@@ -148,9 +152,9 @@ class Tables {
         constexpr auto whole = base::CsvWriter::Appear::whole;
         made_.emplace(directory);
         waits_.emplace(
-            directory / "waits.csv",
+            directory / waits_csv,
             std::vector<std::string>{"pattern", "communicator", "region", "rank", "step", "seconds", "count"}, whole);
-        phases_.emplace(directory / "phases.csv", std::vector<std::string>{"region", "rank", "step", "seconds"}, whole);
+        phases_.emplace(directory / phases_csv, std::vector<std::string>{"region", "rank", "step", "seconds"}, whole);
         if (threads > 1)
             rows_.emplace([this](const std::vector<Row>& rows) {
                 for (const Row& row : rows) write(row);
@@ -169,7 +173,7 @@ class Tables {
     {
         if (directory_.empty()) return;
         if (rows_) rows_->finish();
-        write_pop(directory_ / "pop.csv", replay, ranks_, found);
+        write_pop(directory_ / pop_csv, replay, ranks_, found);
         waits_->finish();
         phases_->finish();
     }
@@ -211,6 +215,7 @@ class Tables {
 
 int analyse(const ArchiveTool& tool)
 {
+    tool.refuse_taken({waits_csv, phases_csv, pop_csv});
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
     std::uint32_t step = otf2::nowhere;  // then what has an attribute `step`, if anything
