@@ -58,7 +58,7 @@ figure { margin: 14px 0 4px; } figure svg { width: 100%; height: auto; display: 
 figure svg text { fill: var(--ink); }
 figure svg [stroke="black"], figure svg g[color="black"] > path[stroke="currentColor"] { stroke: var(--quiet); }
 .dense table { font-size: 12.5px; } .dense th, .dense td { padding: 5px 7px 5px 0; } .dense th { font-size: 12.5px; }
-.dense th.number { white-space: normal; overflow-wrap: anywhere; }
+.dense th.number { white-space: normal; } .dense td > .name { min-width: 150px; }
 figcaption { color: var(--quiet); font-size: 13px; margin-top: 4px; }
 th button { all: unset; cursor: pointer; } th button:focus-visible, summary:focus-visible, a:focus-visible {
   outline: 2px solid var(--ink); outline-offset: 2px; }
@@ -92,7 +92,7 @@ a { color: inherit; }
   .dense td, .dense td.number { display: flex; justify-content: space-between; gap: 14px; border: 0; padding: 1px 0;
     white-space: normal; text-align: right; width: auto; min-width: 0; overflow-wrap: anywhere; }
   .dense td[data-title]::before { content: attr(data-title); color: var(--quiet); text-align: left; }
-  .dense td:empty { display: none; } td > .name { min-width: 0; }
+  .dense td:empty { display: none; } td > .name, .dense td > .name { min-width: 0; }
 }
 @media (max-width: 620px) { main { padding: 16px 10px; } section { padding: 14px; }
   figure { overflow-x: auto; } figure svg { min-width: 620px; } }
