@@ -109,8 +109,7 @@ TEST_CASE("a browser shows all of the page on a phone, a tablet and a screen, li
     const fs::path file = write_report(scratch / "run") / "index.html";
     testing::check_links(file);
     testing::check_on_screens(scratch.path(), file);
-    for (const int width : {1000, 1060}) {
-        const nlohmann::json result = testing::probe(scratch.path(), base::read_whole(file), width, false);
+    for (const nlohmann::json& result : testing::probe(scratch.path(), base::read_whole(file), {1000, 1060}, false)) {
         CHECK(result["wrong"] == nlohmann::json::array());
         CHECK(result["buttons"].get<int>() > 10);      // heads of tables that sort
         CHECK(result["pointed_at"].get<int>() > 100);  // marks of plots that show their value
@@ -125,7 +124,7 @@ TEST_CASE("a page that is too wide, faint or without rules is noticed")
 <p class="lost" style="width: 500px">text</p><div>under</div><div style="margin-top: -20px">over</div>
 <a>no way</a><script>throw Error("lost")</script>
 <table><thead><tr><th><button>n</button></th></tr></thead><tbody><tr><td>2</td></tr><tr><td>1</td></tr></tbody></table>)";
-    const std::string found = testing::probe(scratch.path(), bad, 390, false)["wrong"].dump();
+    const std::string found = testing::probe(scratch.path(), bad, {390}, false)[0]["wrong"].dump();
     for (const char* each :
          {"outside: P.lost", "no rule for class lost", "faint: P.lost", "no text for people: plot_1a",
           "overlap: \\\"under\\\"", "no keyboard reaches A", "script: ", "does not sort: n"})
