@@ -51,7 +51,7 @@ Report report_of(const RunFiles& files)
     Joined joined = join(training, noise, settings.clock_offset_ns());
     report.run = std::move(joined.run);
     report.notes = std::move(joined.notes);
-    report.rules.exposure = {first_warm_step(settings, report.run.steps), settings.guard};
+    report.rules.exposure = {warm_up_steps(settings, report.run.steps), settings.guard};
     report.rules.draws = {settings.draws, settings.seed};
     report.rules.looked = settings.looked;
     report.schedule = noise.front().schedule;

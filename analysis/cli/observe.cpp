@@ -59,7 +59,7 @@ Report report_on(const Training& training, ObservedRun observed, const std::vect
     Report report;
     report.run = std::move(observed.run);
     report.notes = std::move(observed.notes);
-    report.rules.exposure = {first_warm_step(settings, report.run.steps), settings.guard};
+    report.rules.exposure = {warm_up_steps(settings, report.run.steps), settings.guard};
     report.rules.draws = {.count = 0, .seed = settings.seed};
     std::vector<std::string> names;
     for (const fs::path& file : noise) names.push_back(file.string());

@@ -38,14 +38,12 @@ void read_warm_up(Settings& settings)
 
 }  // namespace
 
-std::int64_t first_warm_step(const Settings& settings, const StepTable& steps)
+std::int64_t warm_up_steps(const Settings& settings, const StepTable& steps)
 {
     if (settings.warm_up_time.count() == 0) return settings.warm_up;
     const base::LongColumn<std::int64_t>& begin_ns = steps.ranks.front().begin_ns;
-    const auto first =
-        std::lower_bound(begin_ns.begin(), begin_ns.end(), begin_ns.front() + settings.warm_up_time.count());
-    return first == begin_ns.end() ? steps.numbers.back() + 1
-                                   : steps.numbers[static_cast<std::size_t>(first - begin_ns.begin())];
+    return std::lower_bound(begin_ns.begin(), begin_ns.end(), begin_ns.front() + settings.warm_up_time.count()) -
+           begin_ns.begin();
 }
 
 void add_common(base::Options& options, Settings& settings)

@@ -36,8 +36,8 @@ struct Settings {
     std::optional<std::int64_t> clock_offset_ns() const;
 };
 
-// The number of the first step after the warm-up.
-std::int64_t first_warm_step(const Settings& settings, const StepTable& steps);
+// How many of its first steps are the warm-up.
+std::int64_t warm_up_steps(const Settings& settings, const StepTable& steps);
 
 // --budget, --warmup, --confidence.
 void add_common(base::Options& options, Settings& settings);

@@ -34,9 +34,9 @@ try {
     DesignedRun run;
     run.steps = so_far.steps;
     run.slots = {so_far.slots};
-    run.stopped = {{}};
+    run.stopped = {so_far.stopped};
     run.plan = experiment(so_far.design, so_far.slots);
-    const Rules rules{.exposure = {first_warm_step(settings, run.steps), settings.guard},
+    const Rules rules{.exposure = {warm_up_steps(settings, run.steps), settings.guard},
                       .draws = {.count = 0},
                       .by_rank = false,
                       .looked = settings.looked};
@@ -59,9 +59,12 @@ SoFar so_far(const RunSoFar& run, const Settings& settings)
     if (!found || found->verdict.factors.empty())
         return {head + (run.slots.empty() ? "no noise yet" : "no interval yet, it takes two blocks")};
     std::vector<std::string> effects;
-    for (const FactorVerdict& factor : found->verdict.factors) effects.push_back(shown(factor, settings.looked));
-    return {head + base::join_words(effects, ", ") + base::join(" (budget ", settings.budget.value, " %)"),
-            found->blocks, found->verdict.trustworthy && decided(found->verdict)};
+    const Verdict& verdict = found->verdict;
+    for (const FactorVerdict& factor : verdict.factors) effects.push_back(shown(factor, settings.looked));
+    std::string line = head + base::join_words(effects, ", ") + base::join(" (budget ", settings.budget.value, " %)");
+    const bool waits_for_trust = settings.looked && decided(verdict) && !verdict.trustworthy;
+    if (waits_for_trust) line += "; goes on: " + verdict.reasons.front();
+    return {line, found->blocks, decided(verdict) && verdict.trustworthy};
 }
 
 }  // namespace analysis

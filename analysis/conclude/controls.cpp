@@ -26,6 +26,13 @@ bool stopped_under(const DesignedRun& run, std::size_t treatment)
     return false;
 }
 
+double mean_stopped_ms(const DesignedRun& run, std::size_t step)
+{
+    double sum_ms = 0.0;
+    for (std::size_t r = 0; r < run.stopped.size(); ++r) sum_ms += stopped_ms(run, r, step);
+    return sum_ms / static_cast<double>(run.stopped.size());
+}
+
 // Used steps of a rank that lie wholly under the treatment.
 base::LongColumn<std::size_t> steps_under(const DesignedRun& run, const Analysis& analysis, std::size_t rank,
                                           std::size_t treatment)
@@ -58,16 +65,17 @@ std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis&
 {
     const std::optional<std::size_t> paused = treatment_of(run.plan, control);
     if (!paused || !stopped_under(run, *paused)) return std::nullopt;
-    double sum_ms = 0.0;
-    double steps = 0.0;
-    for (std::size_t r = 0; r < run.stopped.size(); ++r) {
-        const RankSteps& rank = run.steps.ranks[r];
-        for (const std::size_t i : steps_under(run, analysis, r, *paused)) {
-            sum_ms += 1e-6 * static_cast<double>(overlap_ns(rank.begin_ns[i], rank.end_ns[i], run.stopped[r]));
-            steps += 1.0;
-        }
-    }
-    return 100.0 * sum_ms / std::max(1.0, steps) / analysis.quiet_step_ms;
+    const Measures step_ms = measures_of(run.steps).only(1);
+    const Measures with_stopped{run.steps.numbers.size(), 2, [&](std::size_t step, std::span<double> values) {
+                                    values[0] = step_ms.first(step);
+                                    if (values.size() > 1) values[1] = mean_stopped_ms(run, step);
+                                }};
+    const Series series{all_ranks, &analysis.exposures.job, with_stopped, {"step", "stopped"}};
+    const base::LongColumn<int> block = used_blocks(analysis.exposures);
+    const Fit fitted = fit(*series.overlaps, block, with_stopped, run.plan);
+    const std::vector<Effect> all = effects(series, block, fitted, run.plan, {.count = 0});
+    const Effect* stopped = find(all, control.factor, control.level, Kind::alone, "stopped");
+    return stopped == nullptr ? std::nullopt : std::optional{stopped->percent.value};
 }
 
 }  // namespace analysis

@@ -84,6 +84,14 @@ void check_placebo(Verdict& verdict, const Analysis& analysis)
     verdict.placebo = shown(placebos);
 }
 
+// Steps that some rank lacks are left out: many are of a rank that ended before the others, or lost its record.
+void check_complete(Verdict& verdict, const StepTable& steps)
+{
+    const std::size_t all = steps.numbers.size() + steps.incomplete;
+    if (static_cast<double>(steps.numbers.size()) >= least_covered * static_cast<double>(all)) return;
+    distrust(verdict, base::join(steps.incomplete, " of ", all, " steps are left out: not all ranks have them"));
+}
+
 // A control whose truth was recorded.
 void check_against_truth(Verdict& verdict, const std::string& name, Control& control,
                          const std::optional<double>& truth, const std::string& what_it_is, const std::string& if_not)
@@ -242,6 +250,7 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
         distrust(verdict, base::join("noise covered only ", std::lround(100.0 * analysis.covered_share),
                                      " % of the training's time after its warm-up"));
     }
+    check_complete(verdict, run.steps);
     check_placebo(verdict, analysis);
     check_delay(verdict, run, analysis);
     check_pause(verdict, run, analysis);

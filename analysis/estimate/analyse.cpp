@@ -10,6 +10,8 @@ namespace analysis {
 
 namespace {
 
+constexpr double confidence_of_outliers = 0.95;  // that a noise has more of them than quiet
+
 // Re-randomisation gives p-values of a run whose length was fixed.
 void hold_at_all_looks(std::vector<Effect>& effects)
 {
@@ -26,27 +28,29 @@ std::vector<std::string> measure_names(const StepTable& steps)
     return names;
 }
 
-// By step: did control.pause stop any rank in it?
-std::vector<bool> stopped_steps(const DesignedRun& run)
+// For how long control.pause stopped the rank that it stopped longest in that step.
+double most_stopped_ms(const DesignedRun& run, std::size_t step)
 {
-    std::vector<bool> stopped(run.steps.numbers.size(), false);
-    for (std::size_t r = 0; r < run.stopped.size(); ++r) {
-        const RankSteps& rank = run.steps.ranks[r];
-        for (std::size_t i = 0; i < stopped.size(); ++i)
-            if (overlap_ns(rank.begin_ns[i], rank.end_ns[i], run.stopped[r]) > 0) stopped[i] = true;
-    }
-    return stopped;
+    double most_ms = 0.0;
+    for (std::size_t r = 0; r < run.stopped.size(); ++r) most_ms = std::max(most_ms, stopped_ms(run, r, step));
+    return most_ms;
 }
 
 double covered_share(const DesignedRun& run, const Exposures& exposures)
 {
+    constexpr std::int64_t longest_start_ns = 10'000'000'000;
     double least = 1.0;
     for (std::size_t r = 0; r < run.steps.ranks.size(); ++r) {
         const RankSteps& rank = run.steps.ranks[r];
+        const auto warm = std::find_if(exposures.left_out.begin(), exposures.left_out.end(),
+                                       [](LeftOut reason) { return reason != LeftOut::warm_up; });
+        if (warm == exposures.left_out.end()) return 0.0;
+        const std::int64_t warm_ns = rank.begin_ns[static_cast<std::size_t>(warm - exposures.left_out.begin())];
+        const std::int64_t begin_ns = std::min(run.slots[r].front().begin_ns, warm_ns + longest_start_ns);
         double time = 0.0;
         double covered = 0.0;
         for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
-            if (exposures.left_out[i] == LeftOut::warm_up) continue;
+            if (exposures.left_out[i] == LeftOut::warm_up || rank.end_ns[i] <= begin_ns) continue;
             const auto length = static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]);
             time += length;
             for (const Overlap& overlap : exposures.ranks[r][i]) covered += overlap.share * length;
@@ -100,9 +104,11 @@ std::int64_t longest_block_ns(const DesignedRun& run)
 
 // The rate of outliers by treatment is their indicator's least-squares mean; a factor's excess over quiet is tested as
 // effects are.
-std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Exposures& exposures, const Outliers& outliers,
-                                       const Measures& step_ms, const Draws& draws)
+std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Measures& step_ms, const Draws& draws,
+                                       const Analysis& result)
 {
+    const Exposures& exposures = result.exposures;
+    const Outliers& outliers = result.outliers;
     const base::LongColumn<int> block = used_blocks(exposures, true);
     std::vector<double> slow_ms(run.plan.treatments.size(), 0.0);
     std::vector<double> all_ms(run.plan.treatments.size(), 0.0);
@@ -131,6 +137,8 @@ std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Exposures& 
         const auto found = std::find(run.plan.treatments.begin(), run.plan.treatments.end(), treatment);
         rates.push_back(
             rate(static_cast<std::size_t>(found - run.plan.treatments.begin()), effect.factor, effect.level, effect.p));
+        rates.back().more_than_quiet =
+            effect.role == base::Role::treatment && effect.percent.interval(confidence_of_outliers).low > 0.0;
     }
     return rates;
 }
@@ -142,7 +150,7 @@ void add_both_ways(const DesignedRun& run, const Measures& job, Analysis& result
     const Outliers& outliers = result.outliers;
     std::vector<Effect> estimate;
     for (const Effect& effect : result.effects)
-        if (effect.phase == "step") estimate.push_back(effect);
+        if (effect.phase == "step" && effect.rank == all_ranks) estimate.push_back(effect);
     std::vector<Effect> other = estimate;
     if (outliers.count() > 0) {
         base::LongColumn<int> block = used_blocks(result.exposures, true);
@@ -191,6 +199,76 @@ void add_gpu_effects(const DesignedRun& run, const Measures& job, const base::Lo
         if (effect.phase != "step") result.gpu_effects.push_back(std::move(effect));
 }
 
+// All effects from the steps that have a block.
+Fit estimate(const DesignedRun& run, const Measures& job, const base::LongColumn<int>& block, const Rules& rules,
+             Analysis& result)
+{
+    Series series{all_ranks, &result.exposures.job, job, measure_names(run.steps)};
+    if (!run.extra_names.empty()) {
+        series.names.insert(series.names.end(), run.extra_names.begin(), run.extra_names.end());
+        series.measures = with_columns(job, run.extra_ms);
+    }
+    Fit job_fit = fit(result.exposures.job, block, series.measures, run.plan);
+    if (job_fit.blocks.size() < 2) fail_for_blocks(run, job_fit.blocks.size(), rules.exposure.warm_up_steps);
+    for (Effect& effect : effects(series, block, job_fit, run.plan, rules.draws)) {
+        const bool extra =
+            std::find(run.extra_names.begin(), run.extra_names.end(), effect.phase) != run.extra_names.end();
+        (extra ? result.extra_effects : result.effects).push_back(std::move(effect));
+    }
+    add_gpu_effects(run, job, block, rules.draws, result);
+    for (std::size_t r = 0; rules.by_rank && r < run.steps.ranks.size(); ++r) {
+        const RankSteps& rank = run.steps.ranks[r];
+        const Series own{rank.rank, &result.exposures.ranks[r], measures_of(rank), measure_names(run.steps)};
+        const Fit own_fit = fit(result.exposures.ranks[r], block, own.measures, run.plan);
+        for (Effect& effect : effects(own, block, own_fit, run.plan, rules.draws))
+            result.effects.push_back(std::move(effect));
+        if (run.work.known()) add_work_effects(run, r, block, result);
+    }
+    return job_fit;
+}
+
+// Is the noise's outliers' cost beyond what the estimate without them allows?
+bool costs_more_with_outliers(const std::vector<Effect>& both_ways, const OutlierRate& rate)
+{
+    const Effect* with = find(both_ways, rate.factor, rate.level, Kind::alone, step_with_outliers);
+    const Effect* without = find(both_ways, rate.factor, rate.level, Kind::alone, step_without_outliers);
+    return with != nullptr && without != nullptr &&
+           with->percent.value > without->percent.interval(confidence_of_outliers).high;
+}
+
+bool is_of(const Effect& effect, const OutlierRate& rate)
+{
+    if (effect.kind != Kind::interaction) return effect.factor == rate.factor && effect.level == rate.level;
+    return effect.factor.starts_with(rate.factor + "*") || effect.factor.ends_with("*" + rate.factor);
+}
+
+// Where a noise has more outliers than quiet, they are its effect, and no accident: what it costs is estimated with all
+// outliers. Of controls nothing is estimated so: a placebo's are accidents.
+void count_outliers_of_noise(const DesignedRun& run, const Measures& job, const Rules& rules, Analysis& result)
+{
+    if (!result.outliers.set_aside) return;
+    std::vector<OutlierRate> counted;
+    for (OutlierRate& rate : result.outlier_rates) {
+        rate.counted = rate.more_than_quiet && costs_more_with_outliers(result.extra_effects, rate);
+        if (rate.counted) counted.push_back(rate);
+    }
+    if (counted.empty()) return;
+    Analysis with;
+    with.exposures = result.exposures;
+    estimate(run, job, used_blocks(result.exposures, true), rules, with);
+    const auto take = [&](std::vector<Effect>& effects, std::vector<Effect>& of_all_steps) {
+        for (std::size_t i = 0; i < of_all_steps.size(); ++i)
+            if (std::any_of(counted.begin(), counted.end(),
+                            [&](const OutlierRate& rate) { return is_of(effects[i], rate); }))
+                effects[i] = std::move(of_all_steps[i]);
+    };
+    take(result.effects, with.effects);
+    take(result.part_effects, with.part_effects);
+    take(result.own_effects, with.own_effects);
+    take(result.extra_effects, with.extra_effects);
+    take(result.gpu_effects, with.gpu_effects);
+}
+
 }  // namespace
 
 Analysis analyse(const DesignedRun& run, const Rules& rules)
@@ -204,40 +282,23 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     if (std::all_of(block.begin(), block.end(), [](int b) { return b < 0; }))
         base::fail("no step of the training after its warm-up (", rules.exposure.warm_up_steps,
                    " steps) was covered by the noise");
-    result.outliers = find_outliers(job, result.exposures.job, block, run.plan, stopped_steps(run));
+    result.outliers = find_outliers(job, result.exposures.job, block, run.plan,
+                                    [&](std::size_t step) { return most_stopped_ms(run, step); });
     if (result.outliers.set_aside)
         for (std::size_t i = 0; i < block.size(); ++i)
             if (result.outliers.slow[i]) result.exposures.left_out[i] = LeftOut::outlier;
     block = used_blocks(result.exposures);
 
-    Series series{all_ranks, &result.exposures.job, job, measure_names(run.steps)};
-    if (!run.extra_names.empty()) {
-        series.names.insert(series.names.end(), run.extra_names.begin(), run.extra_names.end());
-        series.measures = with_columns(job, run.extra_ms);
-    }
-    const Fit job_fit = fit(result.exposures.job, block, series.measures, run.plan);
-    if (job_fit.blocks.size() < 2) fail_for_blocks(run, job_fit.blocks.size(), rules.exposure.warm_up_steps);
-    for (Effect& effect : effects(series, block, job_fit, run.plan, rules.draws)) {
-        const bool extra =
-            std::find(run.extra_names.begin(), run.extra_names.end(), effect.phase) != run.extra_names.end();
-        (extra ? result.extra_effects : result.effects).push_back(std::move(effect));
-    }
-    for (Effect& effect : median_effects(series, block, run.plan)) result.extra_effects.push_back(std::move(effect));
+    const Fit job_fit = estimate(run, job, block, rules, result);
+    for (Effect& effect :
+         median_effects({all_ranks, &result.exposures.job, job, measure_names(run.steps)}, block, run.plan))
+        result.extra_effects.push_back(std::move(effect));
     add_both_ways(run, job, result);
     result.blocks = static_cast<int>(job_fit.blocks.size());
     result.dropped_blocks = job_fit.dropped;
     result.quiet_step_ms = job_fit.quiet_step_ms();
-
-    add_gpu_effects(run, job, block, rules.draws, result);
-
-    for (std::size_t r = 0; rules.by_rank && r < run.steps.ranks.size(); ++r) {
-        const RankSteps& rank = run.steps.ranks[r];
-        const Series own{rank.rank, &result.exposures.ranks[r], measures_of(rank), measure_names(run.steps)};
-        const Fit own_fit = fit(result.exposures.ranks[r], block, own.measures, run.plan);
-        for (Effect& effect : effects(own, block, own_fit, run.plan, rules.draws))
-            result.effects.push_back(std::move(effect));
-        if (run.work.known()) add_work_effects(run, r, block, result);
-    }
+    result.outlier_rates = outlier_rates(run, job, rules.draws, result);
+    count_outliers_of_noise(run, job, rules, result);
     if (rules.looked) {
         hold_at_all_looks(result.effects);
         hold_at_all_looks(result.part_effects);
@@ -246,7 +307,6 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         hold_at_all_looks(result.gpu_effects);
     }
     adjust(result.effects);
-    result.outlier_rates = outlier_rates(run, result.exposures, result.outliers, job, rules.draws);
 
     std::vector<bool> complete(static_cast<std::size_t>(run.plan.blocks), false);
     for (const BlockMeans& kept : job_fit.blocks) complete[static_cast<std::size_t>(kept.block)] = true;

@@ -25,7 +25,10 @@ struct OutlierRate {
     std::string level;
     double percent_of_steps = 0.0;
     double percent_of_time = 0.0;
-    double p = 1.0;  // that it differs from quiet by chance
+    double p = 1.0;                // that it differs from quiet by chance
+    bool more_than_quiet = false;  // of a noise: at 95 %
+    // They are no accident, but the noise's: its effects are estimated with all outliers, those under quiet too.
+    bool counted = false;
 };
 
 struct Analysis {
@@ -41,7 +44,9 @@ struct Analysis {
     std::vector<Effect> gpu_effects;         // of the measures of GPUs; job only
     std::vector<OutlierRate> outlier_rates;  // quiet first
     std::map<LeftOut, std::size_t> counts;   // steps by why they were left out; LeftOut::no: used
-    double covered_share = 0.0;              // of the training's time after warm-up, on the rank with the least
+    // Of the training's time after warm-up, on the rank with the least. Up to 10 s in which noise had not begun do not
+    // count: it is started beside the training, and may measure its step first.
+    double covered_share = 0.0;
 };
 
 inline constexpr const char* step_with_outliers = "step with outliers";

@@ -181,7 +181,7 @@ Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slot
     for (std::size_t r = 0; r < steps.ranks.size(); ++r)
         for (std::size_t i = 0; i < count; ++i) {
             const LeftOut reason =
-                steps.numbers[i] < rules.warm_up_steps
+                static_cast<std::int64_t>(i) < rules.warm_up_steps
                     ? LeftOut::warm_up
                     : judge(steps.ranks[r].begin_ns[i], exposures.ranks[r][i], slots[r], plan, rules, obeyed, i);
             if (exposures.left_out[i] == LeftOut::no) exposures.left_out[i] = reason;

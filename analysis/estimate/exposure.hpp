@@ -51,7 +51,7 @@ enum class LeftOut : std::uint8_t { no, warm_up, not_covered, guard, control_bor
 std::string text(LeftOut reason);  // empty for no
 
 struct ExposureRules {
-    std::int64_t warm_up_steps = 10;
+    std::int64_t warm_up_steps = 10;  // the first ones, whatever their numbers
     base::Nanoseconds guard{0};  // steps that begin so soon after a slot's begin are left out
 };
 

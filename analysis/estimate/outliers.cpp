@@ -114,7 +114,7 @@ std::size_t main_treatment(const Overlaps& overlaps, const Experiment& plan)
 }
 
 Outliers find_outliers(const Measures& step_ms, const StepOverlaps& overlaps, const base::LongColumn<int>& block,
-                       const Experiment& plan, const std::vector<bool>& stopped)
+                       const Experiment& plan, const std::function<double(std::size_t step)>& stopped_ms)
 {
     Outliers outliers;
     outliers.slow.assign(overlaps.size(), false);
@@ -143,7 +143,8 @@ Outliers find_outliers(const Measures& step_ms, const StepOverlaps& overlaps, co
         ++outliers.used[treatment];
         const double expected = mixed_centre(here, block[i], centre, plan);
         const double most_ms = limit * std::max(expected, slow[block[i]]);
-        if (step_ms.first(i) - expected <= most_ms || (!stopped.empty() && stopped[i])) continue;
+        const double longer_ms = step_ms.first(i) - expected;
+        if (longer_ms <= most_ms || (stopped_ms && longer_ms - 2.0 * stopped_ms(i) <= most_ms)) continue;
         outliers.slow[i] = true;
         ++outliers.of[treatment];
     }

@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,10 +30,10 @@ std::size_t main_treatment(const Overlaps& overlaps, const Experiment& plan);
 // wholly under the same treatment in the block and its two neighbours on each side; for a straddling step the centres
 // of its treatments, mixed as the work of a step is (harmonic mean weighted by time). More than 5 % slow steps under
 // any treatment are an effect, not an accident: then none is set aside. A running median over all steps would delete
-// strong effects. Steps in which the training was stopped are no accident, however few they are. Why:
-// docs/statistics.md, rule 2. step_ms: its first is the step; block[i] < 0: step i is not used; stopped: [step], or
-// empty.
+// strong effects. What control.pause stopped is no accident: of a step that it hit only what is beyond twice the
+// stopped time counts. Why: docs/statistics.md, rule 2. step_ms: its first is the step; block[i] < 0: step i is not
+// used; stopped_ms: of a step, the longest of any rank; null: nothing was stopped.
 Outliers find_outliers(const Measures& step_ms, const StepOverlaps& overlaps, const base::LongColumn<int>& block,
-                       const Experiment& plan, const std::vector<bool>& stopped = {});
+                       const Experiment& plan, const std::function<double(std::size_t step)>& stopped_ms = {});
 
 }  // namespace analysis

@@ -27,4 +27,11 @@ struct DesignedRun {
     std::vector<std::string> extra_names;
 };
 
+// How much of the rank's step control.pause held it stopped.
+inline double stopped_ms(const DesignedRun& run, std::size_t rank, std::size_t step)
+{
+    const RankSteps& steps = run.steps.ranks[rank];
+    return 1e-6 * static_cast<double>(overlap_ns(steps.begin_ns[step], steps.end_ns[step], run.stopped[rank]));
+}
+
 }  // namespace analysis

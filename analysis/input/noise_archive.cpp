@@ -94,20 +94,6 @@ void refuse_unknown_factors(const std::vector<Slot>& slots, const otf2::Archive&
                            ")");
 }
 
-std::vector<Stretch> merged(std::vector<Stretch> stretches)
-{
-    std::sort(stretches.begin(), stretches.end(),
-              [](const Stretch& a, const Stretch& b) { return a.begin_ns < b.begin_ns; });
-    std::vector<Stretch> disjoint;
-    for (const Stretch& stretch : stretches) {
-        if (!disjoint.empty() && stretch.begin_ns <= disjoint.back().end_ns)
-            disjoint.back().end_ns = std::max(disjoint.back().end_ns, stretch.end_ns);
-        else
-            disjoint.push_back(stretch);
-    }
-    return disjoint;
-}
-
 }  // namespace
 
 Noise read_noise(const std::filesystem::path& path)

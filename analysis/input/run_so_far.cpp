@@ -25,11 +25,16 @@ constexpr int first_rank = 0;
 StepTable read_steps(const fs::path& file)
 {
     StepTable steps;
-    steps.phases = {base::text(base::TrainingPhase::control_settle), base::text(base::TrainingPhase::control_delay)};
     RankSteps rank;
-    std::vector<double> phase_ms(steps.phases.size());
+    std::vector<double> phase_ms;
     base::read_rows(file, [&](const base::CsvRow& row) {
         if (row.get<std::int64_t>("rank") != first_rank) return;
+        if (steps.numbers.empty()) {
+            for (const base::TrainingPhase phase :
+                 {base::TrainingPhase::control_settle, base::TrainingPhase::control_delay})
+                if (row.has(base::text(phase) + std::string{"_ns"})) steps.phases.emplace_back(base::text(phase));
+            phase_ms.resize(steps.phases.size());
+        }
         steps.numbers.push_back(row.get<std::int64_t>("step"));
         rank.begin_ns.push_back(row.get<std::int64_t>("begin_ns"));
         rank.end_ns.push_back(row.get<std::int64_t>("end_ns"));
@@ -41,17 +46,36 @@ StepTable read_steps(const fs::path& file)
     return steps;
 }
 
-// The noise process on that host, if one has begun.
+// Of the training's first host; empty if no record says it: it is written after the first step, and not by every
+// program.
+std::string host_of(const fs::path& train)
+{
+    const fs::path record = train / base::file::run_record;
+    return fs::exists(record) ? base::read_json(record).value("host", std::string{}) : "";
+}
+
+// The noise process on that host, or on any if it is not known, if one has begun.
 std::optional<fs::path> noise_part(const fs::path& noise, const std::string& host)
 {
     std::vector<fs::path> parts;
     if (fs::is_directory(noise))
         for (const fs::directory_entry& part : fs::directory_iterator{noise})
-            if (part.path().filename().string().starts_with(host + ".") &&
+            if ((host.empty() || part.path().filename().string().starts_with(host + ".")) &&
                 fs::exists(part.path() / base::file::noise_rows))
                 parts.push_back(part.path());
     if (parts.empty()) return std::nullopt;
     return *std::min_element(parts.begin(), parts.end());
+}
+
+// None where control.pause stopped nothing.
+std::vector<Stretch> read_pauses(const fs::path& file)
+{
+    std::vector<Stretch> pauses;
+    if (fs::exists(file))
+        base::read_rows(file, [&](const base::CsvRow& row) {
+            pauses.push_back({row.get<std::int64_t>("begin_ns"), row.get<std::int64_t>("end_ns")});
+        });
+    return merged(std::move(pauses));
 }
 
 // The rows of a slot, one for each noise CPU.
@@ -115,13 +139,12 @@ try {
     const fs::path train = directory / base::part::train;
     if (!fs::exists(train / base::file::steps)) return so_far;
     so_far.steps = read_steps(train / base::file::steps);
-    if (!fs::exists(train / base::file::run_record)) return so_far;
-    const std::string host = base::read_json(train / base::file::run_record).at("host");
-    const std::optional<fs::path> noise = noise_part(directory / base::part::noise, host);
+    const std::optional<fs::path> noise = noise_part(directory / base::part::noise, host_of(train));
     if (!noise || !fs::exists(*noise / base::file::noise_record)) return so_far;
     const nlohmann::ordered_json record = base::read_json(*noise / base::file::noise_record);
     so_far.design = parse_design(record.at("design"));
     so_far.slots = whole_slots(read_rows(*noise / base::file::noise_rows), record);
+    so_far.stopped = read_pauses(*noise / base::file::pauses);
     return so_far;
 } catch (const nlohmann::json::exception& error) {
     base::fail("a record of ", directory.string(), " is not as it is written: ", error.what());

@@ -22,6 +22,20 @@ Design parse_design(const std::string& text)
     base::fail("'", text, "' is no design of a schedule (sequence, rotation, factorial)");
 }
 
+std::vector<Stretch> merged(std::vector<Stretch> stretches)
+{
+    std::sort(stretches.begin(), stretches.end(),
+              [](const Stretch& a, const Stretch& b) { return a.begin_ns < b.begin_ns; });
+    std::vector<Stretch> disjoint;
+    for (const Stretch& stretch : stretches) {
+        if (!disjoint.empty() && stretch.begin_ns <= disjoint.back().end_ns)
+            disjoint.back().end_ns = std::max(disjoint.back().end_ns, stretch.end_ns);
+        else
+            disjoint.push_back(stretch);
+    }
+    return disjoint;
+}
+
 std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Stretch> stretches)
 {
     std::int64_t sum = 0;

@@ -20,6 +20,9 @@ struct Stretch {
     std::int64_t end_ns = 0;
 };
 
+// In order and disjoint.
+std::vector<Stretch> merged(std::vector<Stretch> stretches);
+
 // How much of the time lies in the stretches, which are in order and disjoint.
 std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Stretch> stretches);
 

@@ -1,5 +1,6 @@
 #include "analysis/input/step_file.hpp"
 
+#include "analysis/input/step_work/numbered_rows.hpp"
 #include "base/columns/long_order.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -125,30 +126,34 @@ void put_in_order(RowsOfRank& rank, std::int64_t number, const std::filesystem::
     keep_rows(rank, rows);
 }
 
-// Drops the steps that not every rank has.
-void keep_common(Ranks& ranks)
+// A rank does one step after the other.
+void refuse_overlaps(const RowsOfRank& rank, std::int64_t number, const std::filesystem::path& file)
+{
+    constexpr std::int64_t rounding_ns = 1000;
+    for (std::size_t i = 1; i < rank.number.size(); ++i)
+        if (rank.steps.begin_ns[i] < base::saturated_difference(rank.steps.end_ns[i - 1], rounding_ns))
+            base::fail(file.string(), ": step ", rank.number[i], " of rank ", number, " begins before step ",
+                       rank.number[i - 1], " ends");
+}
+
+// Drops the steps that not every rank has, and returns how many that were.
+std::size_t keep_common(Ranks& ranks)
 {
     const base::LongColumn<std::int64_t>& first = ranks.begin()->second.number;
     const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](const auto& rank) {
         return &rank.second.number == &first ||
                (rank.second.number.size() == first.size() && rank.second.number == first);
     });
-    if (alike) return;
-    std::vector<std::size_t> next(ranks.size(), 0);
-    std::vector<base::LongColumn<std::size_t>> rows(ranks.size());
-    for (const std::int64_t number : first) {
-        std::size_t with = 0;
-        std::size_t r = 0;
-        for (const auto& [which, rank] : ranks) {
-            while (next[r] < rank.number.size() && rank.number[next[r]] < number) ++next[r];
-            with += next[r] < rank.number.size() && rank.number[next[r]] == number ? 1 : 0;
-            ++r;
-        }
-        if (with < ranks.size()) continue;
-        for (std::size_t of = 0; of < ranks.size(); ++of) rows[of].push_back(next[of]);
+    if (alike) return 0;
+    std::vector<base::LongColumn<NumberedRow>> rows;
+    for (const auto& [which, rank] : ranks) {
+        base::LongColumn<NumberedRow>& of_rank = rows.emplace_back();
+        for (std::size_t row = 0; row < rank.number.size(); ++row) of_rank.push_back({rank.number[row], row});
     }
+    const CommonSteps common = common_steps(rows);
     std::size_t r = 0;
-    for (auto& [which, rank] : ranks) keep_rows(rank, rows[r++]);
+    for (auto& [which, rank] : ranks) keep_rows(rank, common.rows[r++]);
+    return common.incomplete;
 }
 
 }  // namespace
@@ -170,9 +175,12 @@ StepFile read_step_file(const std::filesystem::path& file)
         if (row.has(host_column)) take_host(rank, number, row);
     });
     if (ranks.empty()) base::fail(file.string(), " holds no complete step");
-    for (auto& [number, rank] : ranks) put_in_order(rank, number, file);
-    keep_common(ranks);
+    for (auto& [number, rank] : ranks) {
+        put_in_order(rank, number, file);
+        refuse_overlaps(rank, number, file);
+    }
     StepFile read;
+    read.steps.incomplete = keep_common(ranks);
     for (const std::string& phase : phases) read.steps.phases.push_back(phase.substr(0, phase.size() - 3));
     read.steps.phases.emplace_back("other");
     read.steps.numbers = ranks.begin()->second.number;

@@ -26,6 +26,7 @@ struct StepTable {
     std::vector<std::string> phases;
     base::LongColumn<std::int64_t> numbers;  // the step's own number, from 0
     std::vector<RankSteps> ranks;
+    std::size_t incomplete = 0;  // other steps, which not all ranks did
 };
 
 // Numbers of each step, made when they are asked for: of all steps at once they may be more than memory holds.

@@ -48,6 +48,7 @@ StepTable common_table(const otf2::StepTable& table)
     for (std::size_t r = 0; r < table.ranks.size(); ++r)
         steps.ranks.push_back(steps_of(table.ranks[r], common.rows[r]));
     steps.numbers = std::move(common.numbers);
+    steps.incomplete = common.incomplete;
     return steps;
 }
 

@@ -214,6 +214,7 @@ std::optional<Training> read_numbered_steps(otf2::Reader& reader)
     if (whole.empty()) return {};
     ranks.common = common_steps(whole);
     training.steps.numbers = ranks.common.numbers;
+    training.steps.incomplete = ranks.common.incomplete;
     if (training.steps.numbers.empty())
         base::fail(reader.anchor().string(), " holds no step that all ", ranks.count(), " ranks completed");
 

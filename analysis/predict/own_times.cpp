@@ -146,8 +146,8 @@ std::vector<TreatedTimes> under_noise(const Picker& picker, const DesignedRun& r
 TreatedTimes without_noise(const Picker& picker, const StepTable& table, const ExposureRules& rules)
 {
     Picked picked;
-    for (std::size_t i = 0; i < table.numbers.size(); ++i)
-        if (table.numbers[i] >= rules.warm_up_steps) picked.steps.push_back(static_cast<Eigen::Index>(i));
+    const auto steps = static_cast<Eigen::Index>(table.numbers.size());
+    for (Eigen::Index i = std::max<Eigen::Index>(rules.warm_up_steps, 0); i < steps; ++i) picked.steps.push_back(i);
     const auto count = static_cast<Eigen::Index>(picked.steps.size());
     picked.weights.assign(picked.steps.size(), 1.0);
     for (Eigen::Index i = 0; i < count; ++i)

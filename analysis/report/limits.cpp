@@ -3,6 +3,7 @@
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/places.hpp"
 #include "analysis/report/record.hpp"
+#include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
 #include "base/words.hpp"
@@ -101,6 +102,17 @@ void add_noise_place(std::vector<std::string>& limits, const Json& noise, const 
                               online ? join("; it has ", *online) : "", "): jobs on more cores would make more of it"));
 }
 
+void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
+{
+    const std::vector<OutlierRate>& rates = report.analysis.outlier_rates;
+    for (const OutlierRate& rate : rates)
+        if (rate.counted)
+            limits.push_back(join(fixed(rate.percent_of_steps, 2), " % of the steps beside ",
+                                  base::factor_name(rate.factor, rate.level), " are outliers, of quiet ones ",
+                                  fixed(rates.front().percent_of_steps, 2),
+                                  " %: they are its effect and count in it, where others' are set aside"));
+}
+
 double worst_lateness_s(const Json& noise)
 {
     return number_in(object_in(noise, "lateness_ns"), "worst").value_or(0.0) / 1e9;
@@ -152,6 +164,9 @@ std::vector<std::string> limits(const Report& report)
             limits.push_back(lateness_text(report, noise) +
                              ": it stood still, and some slots were not what they are taken for");
     }
+    add_counted_outliers(limits, report);
+    if (report.run.steps.incomplete > 1)  // the last one of a training may be
+        limits.push_back(join(report.run.steps.incomplete, " steps are left out: not all ranks have them"));
     if (report.analysis.blocks < least_blocks_to_forecast)
         limits.push_back(join("only ", count(static_cast<std::size_t>(report.analysis.blocks), "block"),
                               ": intervals are wide, because few repetitions say little about their own spread"));

@@ -85,6 +85,33 @@ std::vector<Eigen::Index> every_step(const analysis::DesignedRun& run)
     return steps;
 }
 
+// Every nth step wholly under the factor lasts as long as it and the next two, which are gone.
+analysis::DesignedRun with_long_steps(analysis::DesignedRun run, const std::string& factor, int nth)
+{
+    const analysis::StepTable all = std::move(run.steps);
+    const analysis::RankSteps& rank = all.ranks.front();
+    run.steps = {.phases = all.phases, .numbers = {}, .ranks = {{}}};
+    analysis::RankSteps& kept = run.steps.ranks.front();
+    int seen = 0;
+    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
+        const std::size_t last = std::min(i + 2, rank.begin_ns.size() - 1);
+        const bool under =
+            analysis::exposure(rank.begin_ns[i], rank.end_ns[last], run.slots.front(), factor) > 1.0 - 1e-9;
+        const std::size_t end = under && ++seen % nth == 0 ? last : i;
+        kept.begin_ns.push_back(rank.begin_ns[i]);
+        kept.end_ns.push_back(rank.end_ns[end]);
+        std::vector<double> phases(static_cast<std::size_t>(rank.phase_ms.cols()), 0.0);
+        for (; i < end; ++i)
+            for (std::size_t p = 0; p < phases.size(); ++p)
+                phases[p] += rank.phase_ms(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(p));
+        for (std::size_t p = 0; p < phases.size(); ++p)
+            phases[p] += rank.phase_ms(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(p));
+        kept.phase_ms.append_row(phases);
+        run.steps.numbers.push_back(static_cast<std::int64_t>(run.steps.numbers.size()));
+    }
+    return run;
+}
+
 }  // namespace
 
 TEST_CASE("effects on data without noise come out exactly")
@@ -236,6 +263,33 @@ TEST_CASE("more outliers under one noise than in quiet are found by their rate")
     CHECK(result.outlier_rates[1].p > 0.05);
     CHECK(result.outlier_rates[2].percent_of_steps > 2.0);
     CHECK(result.outlier_rates[2].p < 0.05);
+}
+
+TEST_CASE("outliers that one noise makes are its effect and those of others stay set aside")
+{
+    // Under f1 every 25th step takes as long as three: 27 steps' time for 25 steps, 8 % more for each.
+    const analysis::DesignedRun run = with_long_steps(
+        simulated({.effects_percent = {0.0, 0.0}, .deviation = 0.02, .outlier_rate = 0.0, .run_s = 240.0}, 5), "f1",
+        25);
+    const analysis::Analysis result = analysis::analyse(run, {.draws = {.count = 99}});
+    CHECK(result.outliers.set_aside);
+    REQUIRE(result.outlier_rates.size() == 3);
+    CHECK_FALSE(result.outlier_rates[1].counted);
+    CHECK(result.outlier_rates[2].counted);
+    const analysis::Interval interval = step_effect(result, "f1").percent.interval(0.95);
+    CHECK(interval.low > 2.0);
+    CHECK(interval.low < 8.0);
+    CHECK(interval.high > 8.0);
+    CHECK(step_effect(result, "f1").p <= 0.02);
+    double phases = 0.0;
+    for (const char* phase : {"compute", "exchange"})
+        phases += analysis::find(result.effects, "f1", "", Kind::alone, phase)->percent.value;
+    CHECK(phases == doctest::Approx(step_effect(result, "f1").percent.value));
+    CHECK(std::abs(step_effect(result, "f0").percent.value) < 1.0);
+    const Effect* without =
+        analysis::find(result.extra_effects, "f1", "", Kind::alone, analysis::step_without_outliers);
+    REQUIRE(without != nullptr);
+    CHECK(std::abs(without->percent.value) < 1.0);
 }
 
 TEST_CASE("a factorial gives effects alone and on average and in interaction")

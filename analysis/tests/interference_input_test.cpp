@@ -239,6 +239,43 @@ TEST_CASE("a table of steps and the noise's archive give what the training's own
     CHECK(one_line(elsewhere.err));
 }
 
+TEST_CASE("steps that a rank lacks are counted and too many of them are a reason for distrust")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    REQUIRE(analyse(scratch / "run").status == 0);
+    write_own_table(scratch / "run", scratch / "own.csv");
+    const base::CsvTable all{scratch / "own.csv"};
+    const auto without_every = [&](std::int64_t nth, const char* name) {
+        std::ofstream some{scratch / name};
+        some << base::join_words(all.columns(), ",") << '\n';
+        std::size_t left_out = 0;
+        for (std::size_t row = 0; row < all.rows(); ++row) {
+            const bool lost = all.text(row, "rank") == "1" && all.get<std::int64_t>(row, "step") % nth == 1;
+            left_out += lost ? 1 : 0;
+            std::vector<std::string> cells;
+            for (const std::string& column : all.columns()) cells.push_back(all.text(row, column));
+            if (!lost) some << base::join_words(cells, ",") << '\n';
+        }
+        return left_out;
+    };
+    const auto verdict_of = [&](const char* name) {
+        const testing::Outcome outcome =
+            analyse(scratch / "run", {"--steps", scratch / name, "--out", scratch / (std::string{name} + ".report")});
+        REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+        return nlohmann::json::parse(base::read_whole(scratch / (std::string{name} + ".report/verdict.json")));
+    };
+    const std::size_t few = without_every(50, "few.csv");
+    const nlohmann::json one_of_50 = verdict_of("few.csv");
+    CHECK(one_of_50["reasons"].dump().find("not all ranks") == std::string::npos);
+    CHECK(one_of_50["steps"]["not of all ranks"] == few);
+    const std::string text = std::to_string(few) + " steps are left out: not all ranks have them";
+    CHECK(one_of_50["limits"].dump().find(text) != std::string::npos);
+    without_every(7, "many.csv");
+    const nlohmann::json one_of_7 = verdict_of("many.csv");
+    CHECK(one_of_7["reasons"].dump().find("steps are left out: not all ranks have them") != std::string::npos);
+}
+
 TEST_CASE("a table of another clock or beside an archive's choice of steps is refused in one line")
 {
     const testing::Scratch scratch;

@@ -283,6 +283,22 @@ TEST_CASE("steps that a pause made far longer than the others are no outliers")
     CHECK(verdict.pause->true_percent == doctest::Approx(2.0).epsilon(0.01));
 }
 
+TEST_CASE("an accident in a step that was stopped is an outlier all the same")
+{
+    Made run = made({.paused = 100.0, .stopped_once = 60.0});
+    const analysis::Stretch stop = run.run.stopped.front().front();
+    analysis::RankSteps& rank = run.run.steps.ranks.front();
+    std::size_t hit = 0;
+    while (rank.end_ns[hit] < stop.end_ns) ++hit;
+    const auto outliers_if_longer_by = [&](std::int64_t ns) {
+        analysis::DesignedRun longer = run.run;
+        longer.steps.ranks.front().end_ns[hit] += ns;
+        return analysis::analyse(longer, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 0}}).outliers.count();
+    };
+    CHECK(outliers_if_longer_by(50'000'000) == 0);  // what a stop leaves behind
+    CHECK(outliers_if_longer_by(200'000'000) == 1);
+}
+
 TEST_CASE("of several controls of a kind each is judged and the one that fails is shown by its name")
 {
     const analysis::Verdict fine = verdict_of(made({.another_placebo = 100.0, .another_delay = 108.0}));

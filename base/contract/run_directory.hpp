@@ -35,6 +35,7 @@ namespace base::file {
 
 inline constexpr const char* run_record = "run.json";  // of train/ and report/
 inline constexpr const char* steps = "steps.csv";
+inline constexpr const char* pauses = "pauses.csv";
 inline constexpr const char* of_ranks = ".ranks";  // behind the host's name in control/
 inline constexpr const char* trace = "trace";      // the folder of an archive
 inline constexpr const char* archive = "traces";

@@ -143,7 +143,7 @@ void Records::stopped(std::size_t cpu_index, const SlotDone& so_far, std::int64_
     locations_[cpu_index]->enter(stopped_, from_ns);
     locations_[cpu_index]->leave(stopped_, until_ns);
     const std::lock_guard lock{mutex_};
-    if (!pauses_csv_) pauses_csv_.emplace(part_ / "pauses.csv", stretch_columns);
+    if (!pauses_csv_) pauses_csv_.emplace(part_ / base::file::pauses, stretch_columns);
     pauses_csv_->row(so_far.slot->number, factor(so_far), schedule_.levels[*so_far.level].level, cpus_[cpu_index],
                      from_ns, until_ns);
 }

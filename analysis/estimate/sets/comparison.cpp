@@ -27,12 +27,12 @@ struct Sets {
 
 CommonSteps common_of(const Runs& quiet, const Runs& noisy, std::int64_t warm_up)
 {
+    const auto first = static_cast<std::size_t>(std::max<std::int64_t>(warm_up, 0));  // of each run
     std::vector<base::LongColumn<NumberedRow>> runs;
     for (const Runs* set : {&quiet, &noisy})
         for (const RunSteps& run : *set) {
             base::LongColumn<NumberedRow>& rows = runs.emplace_back();
-            for (std::size_t row = 0; row < run.numbers.size(); ++row)
-                if (run.numbers[row] >= warm_up) rows.push_back({run.numbers[row], row});
+            for (std::size_t row = first; row < run.numbers.size(); ++row) rows.push_back({run.numbers[row], row});
         }
     return common_steps(runs);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 namespace analysis {
 
@@ -18,20 +19,25 @@ CommonSteps common_steps(const std::vector<base::LongColumn<NumberedRow>>& ranks
     CommonSteps common;
     common.rows.resize(ranks.size());
     std::vector<std::size_t> next(ranks.size(), 0);
-    for (const NumberedRow of_first : ranks.front()) {
-        const std::int64_t number = of_first.number;
-        if (!common.numbers.empty() && common.numbers.back() == number) continue;
+    const auto has_more = [&](std::size_t rank) { return next[rank] < ranks[rank].size(); };
+    const auto number_of = [&](std::size_t rank) { return ranks[rank][next[rank]].number; };
+    while (true) {
+        std::optional<std::int64_t> number;
+        for (std::size_t r = 0; r < ranks.size(); ++r)
+            if (has_more(r)) number = std::min(number.value_or(number_of(r)), number_of(r));
+        if (!number) return common;
         bool everywhere = true;
-        for (std::size_t r = 0; r < ranks.size(); ++r) {
-            const base::LongColumn<NumberedRow>& rank = ranks[r];
-            while (next[r] < rank.size() && rank[next[r]].number < number) ++next[r];
-            everywhere = everywhere && next[r] < rank.size() && rank[next[r]].number == number;
+        for (std::size_t r = 0; r < ranks.size(); ++r)
+            everywhere = everywhere && has_more(r) && number_of(r) == *number;
+        if (everywhere) {
+            common.numbers.push_back(*number);
+            for (std::size_t r = 0; r < ranks.size(); ++r) common.rows[r].push_back(ranks[r][next[r]].row);
+        } else {
+            ++common.incomplete;
         }
-        if (!everywhere) continue;
-        common.numbers.push_back(number);
-        for (std::size_t r = 0; r < ranks.size(); ++r) common.rows[r].push_back(ranks[r][next[r]].row);
+        for (std::size_t r = 0; r < ranks.size(); ++r)
+            while (has_more(r) && number_of(r) == *number) ++next[r];
     }
-    return common;
 }
 
 // Looks ever farther from where the last one was, then between.

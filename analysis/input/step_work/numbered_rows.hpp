@@ -23,6 +23,7 @@ base::LongColumn<NumberedRow> in_order_of_numbers(base::LongColumn<NumberedRow> 
 struct CommonSteps {
     base::LongColumn<std::int64_t> numbers;           // ascending
     std::vector<base::LongColumn<std::size_t>> rows;  // [rank]: of each of these steps
+    std::size_t incomplete = 0;                       // other steps, which some ranks have
 };
 
 // ranks: [rank], in order of numbers. Of rows with one number the first counts.

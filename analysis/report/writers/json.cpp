@@ -154,7 +154,8 @@ Json outliers_json(const Analysis& analysis)
                         {"level", rate.level},
                         {"percent_of_steps", rate.percent_of_steps},
                         {"percent_of_time", rate.percent_of_time},
-                        {"p", rate.p}});
+                        {"p", rate.p},
+                        {"counted", rate.counted}});
     return json;
 }
 
@@ -241,6 +242,7 @@ Json verdict_json(const Report& report)
     json["outliers_set_aside"] = analysis.outliers.set_aside;
     Json steps = Json::object();
     for (const auto& [reason, count] : analysis.counts) steps[reason == LeftOut::no ? "used" : text(reason)] = count;
+    if (report.run.steps.incomplete > 0) steps["not of all ranks"] = report.run.steps.incomplete;
     json["steps"] = steps;
     json["notes"] = report.notes;
     json["limits"] = report.limits;

@@ -67,7 +67,7 @@ void print(std::ostream& out, const Report& report)
             << "): the cost of the delay's barriers, in its slots and the sham's only\n";
     if (const std::string absorbed = absorption(report); !absorbed.empty()) out << "  " << absorbed << "\n";
     if (verdict.looked)
-        out << "  ended when decided: intervals hold at every look, and are " << fixed(price_of_looking(report), 2)
+        out << "  looked at on its way (until decided): intervals hold at every look, and are " << fixed(price_of_looking(report), 2)
             << " times as wide as those of a length fixed beforehand\n";
     for (const std::string& limit : report.limits) out << "  limited: " << limit << "\n";
 
