@@ -127,7 +127,10 @@ Decomposition decompose(double step_percent, const Interval& step, const std::ve
     }
     const int waiting = rank_with_most(parts, [&](int rank) { return percent_of(parts, rank, Part::waiting); });
     const Change* waits = find(parts, waiting, name_of(Part::waiting));
-    if (waiting != found.rank && waits != nullptr && waits->interval.low > 0.0) found.waits = *waits;
+    // Only what it waits beyond the critical rank, which does not wait for itself, can be for that one.
+    const double beyond = waits == nullptr ? 0.0 : waits->percent - percent_of(parts, found.rank, Part::waiting);
+    if (waiting != found.rank && waits != nullptr && waits->interval.low > 0.0 && beyond > waits->percent / 2.0)
+        found.waits = *waits;
     return found;
 }
 

@@ -115,7 +115,7 @@ void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analy
     for (Measured& delay : delays)
         check_against_truth(verdict, delay.name, delay.control, true_delay_percent(run, analysis, delay.on),
                             "the recorded delay", "the training recorded no delay while it was asked to");
-    const bool may_hide = run.computes_while_stopped && !run.gpu.known();
+    const bool may_hide = run.computes_on_gpu && !run.gpu.known();
     if (may_hide && std::any_of(delays.begin(), delays.end(), [](const Measured& delay) {
             return delay.control.connected && !delay.control.holds &&
                    delay.control.percent.value < delay.control.true_percent;

@@ -164,6 +164,7 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
     if (!training.steps_are.empty()) joined.notes.push_back(training.steps_are);
 
     joined.run.computes_while_stopped = training.computes_while_stopped;
+    joined.run.computes_on_gpu = training.computes_on_gpu;
     joined.run.steps.phases = training.steps.phases;
     joined.run.steps.numbers = training.steps.numbers;
     joined.run.steps.incomplete = training.steps.incomplete;

@@ -31,7 +31,9 @@ struct Training {
 
     Work work;  // of each rank
 
-    bool computes_while_stopped = false;  // it says so: its computing goes on while its processes are stopped
+    // It says so: its computing goes on while its processes are stopped; on a GPU, where it may be queued, too.
+    bool computes_while_stopped = false;
+    bool computes_on_gpu = false;
 
     // Measures of the job's steps beside its phases, in ms, steps x names; empty if no buckets were recorded. The first
     // three add up to the step.

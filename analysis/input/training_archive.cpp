@@ -198,7 +198,9 @@ std::optional<Training> read_numbered_steps(otf2::Reader& reader)
     otf2::refuse_unsound(reader, soundness);
 
     Training training;
-    training.computes_while_stopped = archive.property(base::property::computes_while_stopped).value_or("") == "yes";
+    const std::string computes = archive.property(base::property::computes_while_stopped).value_or("no");
+    training.computes_on_gpu = computes == base::on_gpu;
+    training.computes_while_stopped = training.computes_on_gpu || computes == "yes";
     training.cut_off = archive.property(base::property::cut_off).has_value();
     RanksWithSteps ranks;
     std::vector<base::LongColumn<NumberedRow>> whole;

@@ -102,6 +102,32 @@ void add_noise_place(std::vector<std::string>& limits, const Json& noise, const 
                               online ? join("; it has ", *online) : "", "): jobs on more cores would make more of it"));
 }
 
+// What the noise was asked for and did not do, and what others took from it meanwhile.
+void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
+{
+    constexpr double much = 0.1;
+    const std::string host = word(noise, "host");
+    const bool shared = flag_in(noise, "shared_on_purpose");
+    double most_taken = much;
+    std::string taken_from;
+    for (const Json& level : list_in(noise, "factor_levels")) {
+        const double on_s = number_in(level, "on_s").value_or(0.0) * number_in(level, "cpus").value_or(0.0);
+        if (on_s <= 0.0) continue;
+        const std::string name = base::factor_name(word(level, "factor"), word(level, "level"));
+        const double reached = number_in(level, "reached").value_or(1.0);
+        if (!flag_in(level, "rate_reached", true))
+            limits.push_back(join(name, " did ", std::lround(100.0 * reached), " % of what it was asked for on ", host,
+                                  ": what is said of it is of that, and not of what was asked for"));
+        const double taken = number_in(level, "waited_s").value_or(0.0) / on_s;
+        if (shared || taken <= most_taken) continue;
+        most_taken = taken;
+        taken_from = name;
+    }
+    if (!taken_from.empty())
+        limits.push_back(join("others had the noise's CPUs of ", host, " for ", std::lround(100.0 * most_taken),
+                              " % of the time of ", taken_from, ": with all of it it would do more"));
+}
+
 void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
 {
     const std::vector<OutlierRate>& rates = report.analysis.outlier_rates;
@@ -157,6 +183,7 @@ std::vector<std::string> limits(const Report& report)
         if (const auto host = hosts.find(word(noise, "host")); host != hosts.end())
             for (const BoundRank& rank : host->second) training.insert(rank.cpus.begin(), rank.cpus.end());
         add_noise_place(limits, noise, training);
+        add_what_noise_lacked(limits, noise);
         if (!list_in(noise, "overlaps").empty())
             limits.push_back(join("other processes ran on the noise's CPUs of ", word(noise, "host"),
                                   " meanwhile (noise.json, overlaps)"));

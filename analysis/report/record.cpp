@@ -29,6 +29,12 @@ std::optional<double> number_in(const Json& json, const char* key)
     return found != nullptr && found->is_number() ? std::optional{found->get<double>()} : std::nullopt;
 }
 
+bool flag_in(const Json& json, const char* key, bool if_missing)
+{
+    const Json* found = member(json, key);
+    return found != nullptr && found->is_boolean() ? found->get<bool>() : if_missing;
+}
+
 const Json& object_in(const Json& json, const char* key)
 {
     static const Json none = Json::object();

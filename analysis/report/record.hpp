@@ -11,6 +11,7 @@ namespace analysis {
 
 std::string word(const nlohmann::ordered_json& json, const char* key);  // empty if missing
 std::optional<double> number_in(const nlohmann::ordered_json& json, const char* key);
+bool flag_in(const nlohmann::ordered_json& json, const char* key, bool if_missing = false);
 const nlohmann::ordered_json& object_in(const nlohmann::ordered_json& json, const char* key);  // empty if missing
 const nlohmann::ordered_json& list_in(const nlohmann::ordered_json& json, const char* key);    // empty if missing
 

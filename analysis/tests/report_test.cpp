@@ -143,6 +143,28 @@ TEST_CASE("a virtual machine and noise on few cores or on the training's are sai
     CHECK(any_says(analysis::limits(report_with(training, noise_on("2-7", 8))), "node1 is a virtual machine (QEMU)"));
 }
 
+TEST_CASE("noise that others kept from its CPUs or that did less than it was asked for is said")
+{
+    const auto limits_with = [](const ordered_json& level, bool shared = false) {
+        ordered_json noise = noise_on("2-7", 8);
+        noise["shared_on_purpose"] = shared;
+        noise["factor_levels"] = {level};
+        return analysis::limits(report_with(training_on("0", "1"), noise));
+    };
+    // On six CPUs for ten seconds each.
+    ordered_json level{{"factor", "mem"}, {"level", "rate=16GiB/s"}, {"cpus", 6},           {"on_s", 10.0},
+                       {"reached", 1.0},  {"waited_s", 3.0},         {"rate_reached", true}};
+    CHECK(limits_with(level).empty());
+    level["waited_s"] = 15.0;
+    CHECK(
+        any_says(limits_with(level), "others had the noise's CPUs of node1 for 25 % of the time of mem[rate=16GiB/s]"));
+    CHECK(limits_with(level, true).empty());
+    level["waited_s"] = 0.0;
+    level["reached"] = 0.05;
+    level["rate_reached"] = false;
+    CHECK(any_says(limits_with(level), "mem[rate=16GiB/s] did 5 % of what it was asked for on node1"));
+}
+
 TEST_CASE("noise that stood still for a tenth of its time did not cover the training")
 {
     ordered_json noise = noise_on("2-7", 8);

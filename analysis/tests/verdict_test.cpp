@@ -97,7 +97,7 @@ struct Lengths {
     double another_delay = 0.0;
     bool with_delay = true;
     bool with_sham = true;
-    bool computes_while_stopped = false;
+    bool computes_on_gpu = false;
     int blocks = 12;
     int draws = 999;
 };
@@ -130,7 +130,7 @@ Made made(const Lengths& lengths)
     const auto treatments = treatments_of(lengths);
     std::vector<analysis::Slot> slots;
     Made result;
-    result.run.computes_while_stopped = lengths.computes_while_stopped;
+    result.run.computes_while_stopped = result.run.computes_on_gpu = lengths.computes_on_gpu;
     analysis::RankSteps& rank = result.run.steps.ranks.emplace_back();
     std::vector<analysis::Stretch>& stopped = result.run.stopped.emplace_back();
     result.run.steps.phases = {"backward", "control_delay"};
@@ -322,7 +322,7 @@ TEST_CASE("a pause that stopped nothing is not connected")
 
 TEST_CASE("a pause is not judged where the training computes while it is stopped, and is no positive control there")
 {
-    const Lengths on_a_gpu{.paused = 100.0, .stopped = 4.0, .computes_while_stopped = true};
+    const Lengths on_a_gpu{.paused = 100.0, .stopped = 4.0, .computes_on_gpu = true};
     const analysis::Verdict with_delay = verdict_of(made(on_a_gpu));
     CHECK(with_delay.trustworthy);
     CHECK_FALSE(with_delay.pause->judged);
@@ -334,9 +334,9 @@ TEST_CASE("a pause is not judged where the training computes while it is stopped
 TEST_CASE("where a GPU may hide a delay and nothing is known of it the way to know is said")
 {
     const char* const way = "ddl-train --trace-gpu records it";
-    CHECK(says(verdict_of(made({.delayed = 103.0, .computes_while_stopped = true})), way));
+    CHECK(says(verdict_of(made({.delayed = 103.0, .computes_on_gpu = true})), way));
     CHECK_FALSE(says(verdict_of(made({.delayed = 103.0})), way));
-    CHECK_FALSE(says(verdict_of(made({.computes_while_stopped = true})), way));
+    CHECK_FALSE(says(verdict_of(made({.computes_on_gpu = true})), way));
 }
 
 TEST_CASE("no cause is named where the slowdown may be chance")

@@ -69,6 +69,12 @@ inline constexpr const char* weight_distance = "weight_distance";  // from an un
 
 }  // namespace base::metric
 
+namespace base {
+
+inline constexpr const char* on_gpu = "on a GPU";
+
+}  // namespace base
+
 namespace base::property {
 
 // Plain characters: an archive may be written after the objects of this process are destroyed.
@@ -80,7 +86,7 @@ inline constexpr const char* schedule = "crosstalk::schedule";
 inline constexpr const char* seed = "crosstalk::seed";
 inline constexpr const char* design = "crosstalk::design";
 inline constexpr const char* factors = "crosstalk::factors";
-inline constexpr const char* computes_while_stopped = "crosstalk::computes_while_stopped";
+inline constexpr const char* computes_while_stopped = "crosstalk::computes_while_stopped";  // "yes", on_gpu, "no"
 inline constexpr const char* cpus = "crosstalk::cpus";      // of a location: those its thread is bound to
 inline constexpr const char* stream = "crosstalk::stream";  // .. or its number on its accelerator
 inline constexpr const char* thread = "crosstalk::thread";  // .. or the system's number of its thread

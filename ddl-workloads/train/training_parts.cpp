@@ -75,8 +75,10 @@ void Training::prepare_parts()
                 .exchanges = &exchanges_,
                 .details = &instruments_->details()});
     if (instruments_->recorder().on())
-        instruments_->recorder().property(base::property::computes_while_stopped,
-                                          model_->computes_while_stopped() ? "yes" : "no");
+        instruments_->recorder().property(base::property::computes_while_stopped, model_->gpu() ? base::on_gpu
+                                                                                  : model_->computes_while_stopped()
+                                                                                      ? "yes"
+                                                                                      : "no");
     name_gpus();
     inject_delays();
     make_alterer();

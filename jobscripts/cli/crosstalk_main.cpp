@@ -8,6 +8,7 @@
 #include "jobscripts/cli/campaign_commands.hpp"
 #include "jobscripts/doctor/doctor.hpp"
 #include "jobscripts/run/designed_run.hpp"
+#include "jobscripts/run/run_directory.hpp"
 #include "jobscripts/run/several_runs.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include <unistd.h>
 
@@ -165,7 +167,7 @@ class RunCommand : public base::Command {
         if (request_.control_delay.find_first_of("123456789") == std::string::npos) request_.control_delay = "0";
         check_budget(request_.budget);
         check_fail_on(request_.fail_on);
-        request_.out = std::filesystem::absolute(out_.empty() ? free_name() : out_);
+        request_.out = std::filesystem::absolute(out_.empty() ? free_directory() : std::filesystem::path{out_});
         request_.whole = request_.out;
         request_.folder = std::filesystem::current_path();
         read_exports();
@@ -235,13 +237,13 @@ class RunCommand : public base::Command {
         return crosstalk::extended(request_, runs_);
     }
 
-    static std::string free_name()
+    std::filesystem::path free_directory()
     {
-        for (int number = 1;; ++number)
-            if (std::string name = base::join("crosstalk-", number); !std::filesystem::exists(name)) return name;
+        return dry_run_ ? crosstalk::FreeDirectory::seen() : free_directory_.emplace().path();
     }
 
     crosstalk::Request request_;
+    std::optional<crosstalk::FreeDirectory> free_directory_;
     std::string out_;
     std::string duration_ = "150s";
     std::string max_duration_ = "15min";

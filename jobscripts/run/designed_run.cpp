@@ -2,6 +2,7 @@
 
 #include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
@@ -16,6 +17,7 @@
 #include "jobscripts/run/programs.hpp"
 #include "jobscripts/run/request/request_record.hpp"
 #include "jobscripts/run/results.hpp"
+#include "jobscripts/run/run_directory.hpp"
 #include "jobscripts/run/victims.hpp"
 
 #include <boost/program_options/parsers.hpp>
@@ -25,7 +27,6 @@
 #include <csignal>
 #include <iostream>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace crosstalk {
@@ -345,23 +346,13 @@ class Run {
     bool has_report_ = false;
 };
 
-void make_directories(const Request& request)
-{
-    struct stat found {};
-    if (::stat(request.out.c_str(), &found) == 0 && found.st_uid != ::geteuid())
-        base::fail_usage(request.out.string(), " belongs to another user: give another --out");
-    for (const char* part : {base::part::train, base::part::noise}) base::refuse_taken(request.out / part);
-    if (request.whole == request.out) base::refuse_taken(request.out / base::part::report);
-    fs::create_directories(request.out / base::part::log);
-}
-
 }  // namespace
 
 int designed_run(const Request& request)
 {
     Run run{request};
     const std::string slots = run.slots();
-    make_directories(request);
+    const base::Descriptor lock = claim_directory(request);
     base::write_whole(request.out / base::part::log / "slots.txt", slots);
     const Guardian guardian{request.out};
     const EndsWhatWasStarted guard;

@@ -115,12 +115,12 @@ void write_measures(const std::filesystem::path& file, const Report& report)
     }
 }
 
-// factor,level,percent_of_steps,percent_of_time,p
+// factor,level,percent_of_steps,percent_of_time,p,counted
 void write_outliers(const std::filesystem::path& file, const Report& report)
 {
-    base::CsvWriter table{file, {"factor", "level", "percent_of_steps", "percent_of_time", "p"}};
+    base::CsvWriter table{file, {"factor", "level", "percent_of_steps", "percent_of_time", "p", "counted"}};
     for (const OutlierRate& rate : report.analysis.outlier_rates)
-        table.row(rate.factor, rate.level, rate.percent_of_steps, rate.percent_of_time, rate.p);
+        table.row(rate.factor, rate.level, rate.percent_of_steps, rate.percent_of_time, rate.p, rate.counted ? 1 : 0);
 }
 
 // What each noise process says it did: host,factor,level,stressor,slots,bytes_per_s,operations_per_s

@@ -17,14 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// "--step-from" is the member step_from.
-Json members(const std::vector<std::string>& options)
+// "--step-from" is the member step_from. A table of steps is named from the run on, which may be moved.
+Json members(const std::vector<std::string>& options, const fs::path& run)
 {
     Json json = Json::object();
     for (std::size_t i = 0; i + 1 < options.size(); i += 2) {
         std::string name = options[i].substr(2);
         std::replace(name.begin(), name.end(), '-', '_');
-        json[name] = options[i + 1];
+        json[name] = name == "steps" ? fs::proximate(options[i + 1], run).string() : options[i + 1];
     }
     return json;
 }
@@ -59,7 +59,7 @@ void write_request(const Request& request, const std::vector<std::string>& readi
     json["step_line"] = request.step_line;
     json["steps"] = request.steps;
     json["budget"] = request.budget;
-    json["reading"] = members(reading);
+    json["reading"] = members(reading, request.out);
     base::write_whole(request.out / base::file::request, json.dump(2) + "\n");
 }
 

@@ -1,0 +1,31 @@
+// The directory of a run, which nobody else writes into meanwhile.
+#pragma once
+
+#include "base/descriptor.hpp"
+#include "jobscripts/run/request/request.hpp"
+
+#include <filesystem>
+
+namespace crosstalk {
+
+// The first of crosstalk-1, crosstalk-2, .. that is free. Where another run looks for one at the same time, each has
+// its own. Taken away again if nothing comes into it.
+class FreeDirectory {
+ public:
+    FreeDirectory();  // throws Error where none can be made
+    ~FreeDirectory();
+    FreeDirectory(const FreeDirectory&) = delete;
+    FreeDirectory& operator=(const FreeDirectory&) = delete;
+
+    static std::filesystem::path seen();  // not made
+    const std::filesystem::path& path() const { return path_; }
+
+ private:
+    std::filesystem::path path_;
+};
+
+// Makes request.out with its log/, and returns the lock that the run holds while it writes there. Throws UsageError if
+// a run is there already, or one is writing there, or it belongs to another user.
+base::Descriptor claim_directory(const Request& request);
+
+}  // namespace crosstalk
