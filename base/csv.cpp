@@ -93,6 +93,14 @@ class CsvLines {
     std::size_t begin_ = 1;
 };
 
+// Columns of the first line. Spreadsheets put a mark (U+FEFF) before it that says how the file is encoded.
+std::vector<std::string> header(std::vector<std::string> cells)
+{
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    if (!cells.empty() && cells.front().starts_with(mark)) cells.front().erase(0, mark.size());
+    return cells;
+}
+
 std::map<std::string, std::size_t> index_of(const std::filesystem::path& path, const std::vector<std::string>& columns)
 {
     std::map<std::string, std::size_t> index;
@@ -262,8 +270,8 @@ void read_rows(const std::filesystem::path& path, const std::function<void(const
     row.path_ = path;
     CsvLines lines{[&](std::vector<std::string>& cells, std::size_t number) {
         if (row.columns_.empty()) {
-            row.columns_ = cells;
-            row.index_ = index_of(path, cells);
+            row.columns_ = header(std::move(cells));
+            row.index_ = index_of(path, row.columns_);
             return;
         }
         check_cells(path, number, cells.size(), row.columns_.size());
@@ -279,8 +287,8 @@ CsvTable::CsvTable(const std::filesystem::path& path) : path_{path}
 {
     CsvLines lines{[&](std::vector<std::string>& cells, std::size_t number) {
         if (columns_.empty()) {
-            columns_ = cells;
-            index_ = index_of(path, cells);
+            columns_ = header(std::move(cells));
+            index_ = index_of(path, columns_);
             return;
         }
         check_cells(path, number, cells.size(), columns_.size());

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -62,6 +63,25 @@ int Compare::run()
     return otf2::confined("interference", limits_for(files), [this] { return report(); });
 }
 
+namespace {
+
+// Of all runs the one with the fewest steps says how many are compared. Empty if it has more than half of the others'.
+std::string said_of_shortest(const std::vector<RunSteps>& quiet, const std::vector<RunSteps>& noisy)
+{
+    const RunSteps* shortest = &quiet.front();
+    std::size_t most = 0;
+    for (const std::vector<RunSteps>* set : {&quiet, &noisy})
+        for (const RunSteps& run : *set) {
+            most = std::max(most, run.numbers.size());
+            if (run.numbers.size() < shortest->numbers.size()) shortest = &run;
+        }
+    if (2 * shortest->numbers.size() > most) return "";
+    return base::join(shortest->name, " has ", shortest->numbers.size(), " steps, others up to ", most,
+                      ": only what all have is compared");
+}
+
+}  // namespace
+
 int Compare::report() const
 {
     otf2::StepChoice found;
@@ -69,10 +89,13 @@ int Compare::report() const
     std::vector<RunSteps> noisy = read_set(noisy_, settings_.steps, found);
     otf2::reading_is_over();
     check_comparable(quiet, noisy, unfinished_);
+    const std::string shortest = said_of_shortest(quiet, noisy);
+    if (!shortest.empty()) base::warn(shortest);
     ComparisonReport report{.comparison = analysis::compare(std::move(quiet), std::move(noisy), settings_.warm_up,
                                                             settings_.confidence.fraction()),
                             .budget_percent = settings_.budget.value,
                             .own_record = base::run_record("interference")};
+    if (!shortest.empty()) report.notes.push_back(shortest);
     for (auto [names, runs] : {std::pair{&quiet_, &report.quiet}, {&noisy_, &report.noisy}})
         for (const std::string& name : *names)
             runs->push_back({name, record_beside(steps_file(name), "training", base::file::run_record, report.notes)});

@@ -25,6 +25,14 @@ std::string percent(double value)
     return text;
 }
 
+// Never rounded up to what would be enough.
+std::string percent_of_time(double share)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f %%", std::floor(1000.0 * share) / 10.0);
+    return text;
+}
+
 // Every control of that role in the schedule, with its name.
 struct Measured {
     Assigned on;
@@ -247,8 +255,8 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     }
     if (analysis.covered_share < least_covered) {
         verdict.covered = false;
-        distrust(verdict, base::join("noise covered only ", std::lround(100.0 * analysis.covered_share),
-                                     " % of the training's time after its warm-up"));
+        distrust(verdict, base::join("noise covered only ", percent_of_time(analysis.covered_share),
+                                     " of the training's time after its warm-up"));
     }
     check_complete(verdict, run.steps);
     check_placebo(verdict, analysis);

@@ -31,6 +31,8 @@ Identity identity(const Report& report)
         found.strategy = word(training, "strategy");
         found.cpu_model = word(record->json, "cpu_model");
         found.started = word(record->json, "started");
+        if (const std::string host = word(record->json, "host"); found.hosts.empty() && !host.empty())
+            found.hosts.push_back(host);  // a table need not say it
     }
     return found;
 }

@@ -192,6 +192,7 @@ TEST_CASE("sets of runs are compared from directories and archives and tables")
     CHECK(verdict["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.15));
     CHECK(verdict["verdict"] == "unsafe");
     CHECK(verdict["steps_aligned"] == 50);
+    CHECK(outcome.err.find("noisy0.csv has 60 steps, others up to ") != std::string::npos);
     const std::string page = base::read_whole(scratch / "comparison/index.html");
     for (const char* link : {"verdict.json", "compare.csv", "runs.csv", "aligned_steps.csv"}) {
         CHECK_MESSAGE(page.find(base::join("href=\"", link, "\"")) != std::string::npos, link);

@@ -64,6 +64,9 @@ class PlanCommand : public base::Command {
         if (std::filesystem::exists(path_of_program("noisegen")))
             if (const std::string why = why_no_such_noise(plan, spec); !why.empty())
                 base::warn("this noise will not run here: ", why);
+        if (std::filesystem::exists(path_of_program("ddl-train")))
+            if (const std::string why = unknown_name_in(spec); !why.empty())
+                base::warn("this training will not run here: ", why);
         if (dry_run_) {
             show_commands(plan, spec, *local_launcher(spec), out_.empty() ? "DIR" : out_);
             return base::exit_fine;
@@ -164,6 +167,8 @@ class RunCampaignCommand : public OfCampaign {
         if (back_end_ != "slurm")  // where the noise is to run
             if (const std::string why = why_no_such_noise(dir.pending(retries), dir.spec()); !why.empty())
                 base::fail_usage("this noise does not run here: ", why);
+        if (const std::string why = back_end_ == "slurm" ? "" : unknown_name_in(dir.spec()); !why.empty())
+            base::fail_usage("this training does not run here: ", why);
         if (back_end_ == "step") {  // whoever submitted it drives, and may want it to stop
             if (!is_being_run(dir)) dir.withdraw_stop();
             return drive(dir, *launcher(dir), wanted());

@@ -89,7 +89,7 @@ std::string slots_of(const Request& request, const Job& job, const Split& cores)
     if (answer.code == base::exit_fine) return answer.text;
     const std::size_t last = answer.text.rfind("noisegen: ");
     const std::string why =
-        base::join("no such noise: ", base::trim(answer.text.substr(last == std::string::npos ? 0 : last)));
+        base::join("noise of this schedule: ", base::trim(answer.text.substr(last == std::string::npos ? 0 : last)));
     if (answer.code == base::exit_usage) base::fail_usage(why);
     if (answer.code == base::exit_unavailable) base::unavailable(why);
     base::fail(why);
@@ -367,6 +367,12 @@ int designed_run(const Request& request)
         run.has_report() ? export_results(request) : export_failure(request, ended.reason);
         base::warn(ended.reason);
         return ended.code;
+    } catch (const base::Interrupted& by) {
+        const std::string reason = base::join("signal ", by.signal, " ended the run before its report");
+        write_status(request, 128 + by.signal, reason);
+        export_failure(request, reason);
+        base::warn(reason, ": what there is of it is in ", request.out.string());
+        throw;
     } catch (const base::UsageError& error) {
         write_status(request, base::exit_usage, error.what());
         export_failure(request, error.what());

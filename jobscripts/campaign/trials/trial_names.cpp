@@ -34,16 +34,36 @@ std::string unknown(const nlohmann::json& listed, const char* kind, const std::s
     return base::join("no ", kind, " '", name, "'", base::did_you_mean(name, known));
 }
 
-}  // namespace
-
-std::string unknown_name_in(const TrialSpec& spec)
+nlohmann::json list_of_ddl_train()
 {
     const Answer answer = answer_of({program("ddl-train"), "--list", "--json"}, Errors::as_ours);
     if (answer.code != base::exit_fine) base::fail("ddl-train --list failed");
-    const nlohmann::json listed = nlohmann::json::parse(answer.text);
-    std::string why = unknown(listed.at("models"), "model", spec.model);
-    for (const std::string& strategy : spec.strategies)
+    return nlohmann::json::parse(answer.text);
+}
+
+std::string unknown_training(const nlohmann::json& listed, const std::vector<std::string>& models,
+                             const std::vector<std::string>& strategies)
+{
+    std::string why;
+    for (const std::string& model : models)
+        if (why.empty()) why = unknown(listed.at("models"), "model", model);
+    for (const std::string& strategy : strategies)
         if (why.empty()) why = unknown(listed.at("strategies"), "strategy", strategy);
+    return why;
+}
+
+}  // namespace
+
+std::string unknown_name_in(const Spec& spec)
+{
+    if (!spec.command.empty()) return {};
+    return unknown_training(list_of_ddl_train(), spec.models, spec.strategies);
+}
+
+std::string unknown_name_in(const TrialSpec& spec)
+{
+    const nlohmann::json listed = list_of_ddl_train();
+    std::string why = unknown_training(listed, {spec.model}, spec.strategies);
     for (const std::string& words : spec.guards)
         for (const std::string& guard : guards_of(words))
             if (why.empty()) why = unknown(listed.at("guards"), "guard", guard);
