@@ -244,7 +244,8 @@ void Job::start()
         nlohmann::ordered_json record = base::run_record("crosstalk");
         // It is given these CPUs, whatever ranks it has.
         record["cpus_allowed"] = base::format_cpus(cpus_);
-        record["result"]["each_rank"] = {{{"host", record.at("host")}, {"cpus", base::format_cpus(cpus_)}}};
+        record["result"]["each_rank"] = {
+            {{"rank", 0}, {"host", record.at("host")}, {"cpus", base::format_cpus(cpus_)}}};
         record["training"]["model"] = base::shortened(base::shell_words(request_.command), 100);
         base::write_whole(part / base::file::run_record, record.dump(2) + "\n");
     }
