@@ -39,7 +39,6 @@ constexpr std::int64_t look_again_ns = 100'000'000;
 constexpr std::size_t steps_before_noise = 5;
 constexpr std::size_t steps_for_the_delay = base::control_first_quiet_step + base::control_quiet_steps + 2;
 constexpr std::int64_t start_up_ns = 5'000'000'000;          // of a job whose steps show only in the end
-constexpr std::int64_t noise_start_ns = 3'000'000'000;       // until it is ready
 constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end
 constexpr std::int64_t line_every_ns = 10'000'000'000;
 
@@ -118,7 +117,7 @@ class Run {
         wait_for_first_steps();
         keep_noise_off_the_job();
         start_noise();
-        without_noise_ns_ = base::now_ns() - job_began_ns_ + noise_start_ns;
+        without_noise_ns_ = base::now_ns() - job_began_ns_;
         watch();
         end_noise();
         end_started_processes();
@@ -339,7 +338,7 @@ class Run {
     std::unique_ptr<base::Child> noise_;
     int noise_code_ = 0;
     std::int64_t job_began_ns_ = 0;
-    std::int64_t without_noise_ns_ = 0;  // of the job's beginning
+    std::int64_t without_noise_ns_ = 0;  // of the job's beginning; then noise gets ready
     bool ended_early_ = false;
     bool waits_for_its_end_ = false;
     bool decided_ = false;  // before the longest time was over
