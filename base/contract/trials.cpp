@@ -105,6 +105,18 @@ Trial trial_in(const CsvTable& table, std::size_t row)
     return trial;
 }
 
+Outcome outcome_in(const CsvTable& table, std::size_t row)
+{
+    namespace known = outcome_class;
+    auto outcome = row_of(outcome_table(), table, row);
+    check_word(table, row, "class", outcome.what,
+               std::array{known::crashed, known::collapsed, known::masked, known::ended, known::degraded,
+                          known::recovered, known::latent, known::tolerated});
+    if (outcome.accuracy && !(*outcome.accuracy >= 0.0 && *outcome.accuracy <= 1.0))
+        fail(table.place(row, "accuracy"), ": an accuracy is from 0 to 1, not ", *outcome.accuracy);
+    return outcome;
+}
+
 }  // namespace
 
 std::vector<Trial> read_trials(const std::filesystem::path& file)
@@ -143,7 +155,7 @@ std::vector<Outcome> read_outcomes(const std::filesystem::path& file)
 {
     const CsvTable table{file};
     std::vector<Outcome> all;
-    for (std::size_t row = 0; row < table.rows(); ++row) all.push_back(row_of(outcome_table(), table, row));
+    for (std::size_t row = 0; row < table.rows(); ++row) all.push_back(outcome_in(table, row));
     return all;
 }
 
