@@ -33,6 +33,21 @@ std::vector<RunSteps> read_set(const std::vector<std::string>& names, const otf2
     return runs;
 }
 
+// Of all runs the one with the fewest steps says how many are compared. Empty if it has more than half of the others'.
+std::string said_of_shortest(const std::vector<RunSteps>& quiet, const std::vector<RunSteps>& noisy)
+{
+    const RunSteps* shortest = &quiet.front();
+    std::size_t most = 0;
+    for (const std::vector<RunSteps>* set : {&quiet, &noisy})
+        for (const RunSteps& run : *set) {
+            most = std::max(most, run.numbers.size());
+            if (run.numbers.size() < shortest->numbers.size()) shortest = &run;
+        }
+    if (2 * shortest->numbers.size() > most) return "";
+    return base::join(shortest->name, " has ", shortest->numbers.size(), " steps, others up to ", most,
+                      ": only what all have is compared");
+}
+
 }  // namespace
 
 Compare::Compare() : Command{"interference compare", "sets of runs, quiet against noisy; the run is the unit"}
@@ -62,25 +77,6 @@ int Compare::run()
         for (const std::string& run : *set) files.push_back(steps_file(run));
     return otf2::confined("interference", limits_for(files), [this] { return report(); });
 }
-
-namespace {
-
-// Of all runs the one with the fewest steps says how many are compared. Empty if it has more than half of the others'.
-std::string said_of_shortest(const std::vector<RunSteps>& quiet, const std::vector<RunSteps>& noisy)
-{
-    const RunSteps* shortest = &quiet.front();
-    std::size_t most = 0;
-    for (const std::vector<RunSteps>* set : {&quiet, &noisy})
-        for (const RunSteps& run : *set) {
-            most = std::max(most, run.numbers.size());
-            if (run.numbers.size() < shortest->numbers.size()) shortest = &run;
-        }
-    if (2 * shortest->numbers.size() > most) return "";
-    return base::join(shortest->name, " has ", shortest->numbers.size(), " steps, others up to ", most,
-                      ": only what all have is compared");
-}
-
-}  // namespace
 
 int Compare::report() const
 {
