@@ -26,7 +26,7 @@ struct OutlierRate {
     double percent_of_steps = 0.0;
     double percent_of_time = 0.0;
     double p = 1.0;                // that it differs from quiet by chance
-    bool more_than_quiet = false;  // of a noise: at 95 %
+    bool more_than_quiet = false;  // of a noise: at 99 %
     // They are no accident, but the noise's: its effects are estimated with all outliers, those under quiet too.
     bool counted = false;
 };
