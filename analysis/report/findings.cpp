@@ -62,6 +62,13 @@ std::size_t count_of(const Analysis& analysis, LeftOut reason)
 Check check_of_outliers(const Analysis& analysis)
 {
     const std::string found = join(analysis.outliers.count(), " of ", count(steps_looked_at(analysis), "step"));
+    std::vector<std::string> counted;
+    for (const OutlierRate& rate : analysis.outlier_rates)
+        if (rate.counted) counted.push_back(base::factor_name(rate.factor, rate.level));
+    if (!counted.empty())
+        return {false, "Outliers", found,
+                join("Set aside, but for the effects of ", base::join_words(counted, ", "),
+                     ", which has more of them than quiet.")};
     if (analysis.outliers.set_aside)
         return {true, "Outliers", found, "Set aside from the estimate and reported below."};
     return {false, "Outliers", found,
