@@ -8,7 +8,7 @@
 #include "jobscripts/cli/campaign_commands.hpp"
 #include "jobscripts/doctor/doctor.hpp"
 #include "jobscripts/run/designed_run.hpp"
-#include "jobscripts/run/run_directory.hpp"
+#include "jobscripts/run/request/run_directory.hpp"
 #include "jobscripts/run/several_runs.hpp"
 
 #include <algorithm>

@@ -16,8 +16,8 @@
 #include "jobscripts/run/job.hpp"
 #include "jobscripts/run/programs.hpp"
 #include "jobscripts/run/request/request_record.hpp"
+#include "jobscripts/run/request/run_directory.hpp"
 #include "jobscripts/run/results.hpp"
-#include "jobscripts/run/run_directory.hpp"
 #include "jobscripts/run/victims.hpp"
 
 #include <boost/program_options/parsers.hpp>

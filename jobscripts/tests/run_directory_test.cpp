@@ -1,5 +1,5 @@
 // The directory of a run: each run has its own, which may be moved.
-#include "jobscripts/run/run_directory.hpp"
+#include "jobscripts/run/request/run_directory.hpp"
 
 #include "base/error.hpp"
 #include "base/json.hpp"

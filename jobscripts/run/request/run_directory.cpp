@@ -1,4 +1,4 @@
-#include "jobscripts/run/run_directory.hpp"
+#include "jobscripts/run/request/run_directory.hpp"
 
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
