@@ -52,7 +52,7 @@ std::string text(LeftOut reason);  // empty for no
 
 struct ExposureRules {
     std::int64_t warm_up_steps = 10;  // the first ones, whatever their numbers
-    base::Nanoseconds guard{0};  // steps that begin so soon after a slot's begin are left out
+    base::Nanoseconds guard{0};       // steps that begin so soon after a slot's begin are left out
 };
 
 struct Exposures {

@@ -171,8 +171,7 @@ bool is_alteration(const ordered_json& json)
 
 void write_alteration(const fs::path& record, const AlterationRecord& alteration, const std::string& undo)
 {
-    for (const fs::path& path : {record, rows_of(record), undo_of(record)})
-        refuse_taken(path);
+    for (const fs::path& path : {record, rows_of(record), undo_of(record)}) refuse_taken(path);
     const std::string rows = rows_text(alteration);
     ordered_json json = alteration.about;
     json["scale"] = alteration.scale ? ordered_json(*alteration.scale) : nullptr;

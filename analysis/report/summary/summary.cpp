@@ -143,8 +143,8 @@ Summary summary_of(const std::vector<std::string>& directories)
     std::set<fs::path> known;
     for (const fs::path directory : directories) add_run(summary, known, directory);
     if (summary.runs.empty())
-        base::fail(summary.without.front().directory.string(), directories.size() == 1 ? ": " : " and all others: ",
-                   summary.without.front().why);
+        base::fail(summary.without.front().directory.string(),
+                   directories.size() == 1 ? ": " : " and all others: ", summary.without.front().why);
     std::stable_sort(summary.runs.begin(), summary.runs.end(), [](const RunSummary& a, const RunSummary& b) {
         return a.started_s.value_or(INT64_MAX) < b.started_s.value_or(INT64_MAX);
     });

@@ -67,8 +67,8 @@ void print(std::ostream& out, const Report& report)
             << "): the cost of the delay's barriers, in its slots and the sham's only\n";
     if (const std::string absorbed = absorption(report); !absorbed.empty()) out << "  " << absorbed << "\n";
     if (verdict.looked)
-        out << "  looked at on its way (until decided): intervals hold at every look, and are " << fixed(price_of_looking(report), 2)
-            << " times as wide as those of a length fixed beforehand\n";
+        out << "  looked at on its way (until decided): intervals hold at every look, and are "
+            << fixed(price_of_looking(report), 2) << " times as wide as those of a length fixed beforehand\n";
     for (const std::string& limit : report.limits) out << "  limited: " << limit << "\n";
 
     std::size_t width = 8;
