@@ -229,7 +229,7 @@ Fit estimate(const DesignedRun& run, const Measures& job, const base::LongColumn
     return job_fit;
 }
 
-// Is the noise's outliers' cost beyond what the estimate without them allows?
+// Do the noise's outliers cost more than the estimate without them allows?
 bool costs_more_with_outliers(const std::vector<Effect>& both_ways, const OutlierRate& rate)
 {
     const Effect* with = find(both_ways, rate.factor, rate.level, Kind::alone, step_with_outliers);

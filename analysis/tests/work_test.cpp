@@ -178,6 +178,16 @@ TEST_CASE("a slowdown is made of the critical rank's parts and what they leave u
     CHECK(analysis::largest_part(found) == "own work");
 }
 
+TEST_CASE("nobody waits for a critical rank that waits as long itself")
+{
+    std::vector<Change> parts = parts_of_a_late_rank();
+    parts[8] = {1, "waiting", 18.5, {18.0, 19.0}};
+    const analysis::Decomposition found =
+        analysis::decompose(38.0, {37.0, 39.0}, parts, {{1, "forward", 19.4, {18.0, 21.0}}});
+    CHECK(found.critical_rank == 1);
+    CHECK_FALSE(found.waits);
+}
+
 TEST_CASE("without a rank whose own work grew none is critical")
 {
     std::vector<Change> parts = parts_of_a_late_rank();
