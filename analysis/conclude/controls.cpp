@@ -33,14 +33,13 @@ double mean_stopped_ms(const DesignedRun& run, std::size_t step)
     return sum_ms / static_cast<double>(run.stopped.size());
 }
 
-// Used steps of a rank that lie wholly under the treatment.
-base::LongColumn<std::size_t> steps_under(const DesignedRun& run, const Analysis& analysis, std::size_t rank,
-                                          std::size_t treatment)
+// Used steps of rank 0 that lie wholly under the treatment.
+base::LongColumn<std::size_t> steps_under(const DesignedRun& run, const Analysis& analysis, std::size_t treatment)
 {
     base::LongColumn<std::size_t> steps;
     for (std::size_t i = 0; i < run.steps.numbers.size(); ++i)
         if (analysis.exposures.left_out[i] == LeftOut::no &&
-            wholly_under(analysis.exposures.ranks[rank][i], run.plan, treatment))
+            wholly_under(analysis.exposures.ranks.front()[i], run.plan, treatment))
             steps.push_back(i);
     return steps;
 }
@@ -54,7 +53,7 @@ std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis&
     const std::optional<std::size_t> delayed = treatment_of(run.plan, control);
     if (phase == run.steps.phases.end() || !delayed) return std::nullopt;
     const auto column = static_cast<Eigen::Index>(phase - run.steps.phases.begin());
-    const base::LongColumn<std::size_t> steps = steps_under(run, analysis, 0, *delayed);
+    const base::LongColumn<std::size_t> steps = steps_under(run, analysis, *delayed);
     double sum_ms = 0.0;
     for (const std::size_t i : steps) sum_ms += run.steps.ranks.front().phase_ms(static_cast<Eigen::Index>(i), column);
     if (sum_ms == 0.0) return std::nullopt;

@@ -227,6 +227,18 @@ TEST_CASE("noise that ends early is exit code 3 and not trustworthy")
     CHECK(base::read_whole(scratch / "run/report/index.html").find("Not trustworthy") != std::string::npos);
 }
 
+TEST_CASE("the time in which noise starts counts for nothing, but ten seconds of it at most")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "soon", {.run_s = 20.0, .noise_from_s = 5.0});
+    CHECK(analyse(scratch / "soon").status == 0);
+    CHECK(verdict_in(scratch / "soon")["covered_percent"].get<double>() > 99.0);
+    // 15 s of the 20 s that count are covered.
+    analysis::testing::write_run(scratch / "late", {.run_s = 30.0, .noise_from_s = 15.0});
+    CHECK(analyse(scratch / "late").status == 3);
+    CHECK(verdict_in(scratch / "late")["covered_percent"].get<double>() == doctest::Approx(75.0).epsilon(0.03));
+}
+
 TEST_CASE("of noise processes that came and went at different times the slots that all had count")
 {
     const testing::Scratch scratch;
