@@ -125,15 +125,20 @@ bool is_ruined(const std::string& what)
     return what == outcome_class::crashed || what == outcome_class::collapsed || what == outcome_class::degraded;
 }
 
+bool is_left_to_itself(const ClassedTrial& one)
+{
+    const std::size_t colon = one.trial.guard.find(':');
+    return colon == std::string::npos || one.trial.guard.substr(colon) == ":tell";
+}
+
 std::vector<const ClassedTrial*> left_to_themselves(const std::vector<ClassedTrial>& trials)
 {
     std::vector<const ClassedTrial*> all;
     std::vector<const ClassedTrial*> left;
     for (const ClassedTrial& one : trials) {
         if (one.trial.kind != base::trial_kind::trial) continue;
-        const std::size_t colon = one.trial.guard.find(':');
         all.push_back(&one);
-        if (colon == std::string::npos || one.trial.guard.substr(colon) == ":tell") left.push_back(&one);
+        if (is_left_to_itself(one)) left.push_back(&one);
     }
     return left.empty() ? all : left;
 }
@@ -167,24 +172,25 @@ std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands)
         classify(one, run, band->second, golden == goldens.end() ? nullptr : &golden->second);
         trials.push_back(std::move(one));
     }
-    weigh(trials);
     return trials;
 }
 
-ClassShare share_of(const std::vector<const ClassedTrial*>& trials, const std::vector<std::string>& classes,
+ClassShare share_of(const std::vector<WeightedTrial>& trials, const std::function<bool(const ClassedTrial&)>& is_so,
                     ProportionInterval kind)
 {
+    constexpr double least_difference = 1e-9;  // of equal weights, but for rounding
     ClassShare share;
     double weights = 0.0;
     double squares = 0.0;
     double with_class = 0.0;
-    for (const ClassedTrial* one : trials) {
-        const bool is_it = std::find(classes.begin(), classes.end(), one->what) != classes.end();
+    for (const WeightedTrial& one : trials) {
+        const bool is_it = is_so(*one.trial);
         ++share.trials;
         share.count += is_it ? 1 : 0;
-        weights += one->weight;
-        squares += one->weight * one->weight;
-        if (is_it) with_class += one->weight;
+        share.is_weighted |= std::abs(one.weight - trials.front().weight) > least_difference * one.weight;
+        weights += one.weight;
+        squares += one.weight * one.weight;
+        if (is_it) with_class += one.weight;
     }
     if (share.trials == 0) share.percent_interval = {0.0, 100.0};  // nothing is known
     if (share.trials == 0) return share;
@@ -196,25 +202,30 @@ ClassShare share_of(const std::vector<const ClassedTrial*>& trials, const std::v
 
 std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, ProportionInterval kind)
 {
-    using Place = std::tuple<std::string, std::string, std::string, std::string, std::int64_t>;
+    using Cell = std::tuple<std::string, std::string, std::string, std::string, std::int64_t>;
     const std::vector<const ClassedTrial*> counted = left_to_themselves(trials);
-    std::set<std::int64_t> numbers_of_flips;
-    for (const ClassedTrial* trial : counted) numbers_of_flips.insert(trial->trial.count);
-    std::map<Place, std::vector<const ClassedTrial*>> places;
-    for (const ClassedTrial* trial : counted) {
-        const ClassedTrial& one = *trial;
-        std::set<Place> of;
+    std::map<Cell, std::vector<WeightedTrial>> cells;
+    for (const WeightedTrial& weighted : weighed(counted, per_target)) {
+        const ClassedTrial& one = *weighted.trial;
+        std::set<Cell> of;
         for (const std::string& location : {std::string{all}, one.location})
             for (const std::string& bit : {std::string{all}, one.bit})
                 of.insert({one.strategy, one.trial.target, location, bit, 0});
-        if (numbers_of_flips.size() > 1) of.insert({one.strategy, one.trial.target, all, all, one.trial.count});
-        for (const Place& place : of) places[place].push_back(trial);
+        for (const Cell& cell : of) cells[cell].push_back(weighted);
     }
+    std::set<std::int64_t> numbers_of_flips;
+    for (const ClassedTrial* one : counted) numbers_of_flips.insert(one->trial.count);
+    if (numbers_of_flips.size() > 1)
+        for (const WeightedTrial& weighted : weighed(counted, per_flips)) {
+            const ClassedTrial& one = *weighted.trial;
+            cells[{one.strategy, one.trial.target, all, all, one.trial.count}].push_back(weighted);
+        }
     std::vector<ClassShare> shares;
-    for (const auto& [place, here] : places)
+    for (const auto& [cell, here] : cells)
         for (const char* what : outcome_classes) {
-            ClassShare share = share_of(here, {what}, kind);
-            std::tie(share.strategy, share.target, share.location, share.bit, share.flips) = place;
+            ClassShare share = share_of(
+                here, [what](const ClassedTrial& one) { return one.what == what; }, kind);
+            std::tie(share.strategy, share.target, share.location, share.bit, share.flips) = cell;
             share.what = what;
             shares.push_back(share);
         }

@@ -5,6 +5,7 @@
 #include "base/statistics.hpp"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,7 +34,12 @@ struct ClassedTrial {
     std::int64_t worse_until = 0;
     std::string location;  // the tensor; "several" of more than one
     std::string bit;       // likewise
-    double weight = 1.0;   // for how many bits it stands
+};
+
+// A trial, and for how many bits it stands in a share.
+struct WeightedTrial {
+    const ClassedTrial* trial = nullptr;
+    double weight = 1.0;
 };
 
 // Nulls and positives too, in order. Throws Error if no band is that of a trial's last step.
@@ -51,9 +57,13 @@ struct ClassShare {
     std::string what;
     std::int64_t trials = 0;
     std::int64_t count = 0;
+    bool is_weighted = false;  // trials have unequal weights, so `percent` is not `count` / `trials`
     double percent = 0.0;
     base::Interval percent_interval = {};
 };
+
+// Has it no guard that repairs or rolls back? Guards that only report change neither draws nor outcomes.
+bool is_left_to_itself(const ClassedTrial& one);
 
 // Those of kind trial that no guard repairs or rolls back: what a flip does by itself. All, if each has such a guard.
 std::vector<const ClassedTrial*> left_to_themselves(const std::vector<ClassedTrial>& trials);
@@ -63,8 +73,8 @@ std::vector<const ClassedTrial*> left_to_themselves(const std::vector<ClassedTri
 // draw from), and however many of them hold it.
 std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, ProportionInterval kind);
 
-// The share among these, with any of these classes.
-ClassShare share_of(const std::vector<const ClassedTrial*>& trials, const std::vector<std::string>& classes,
+// The share among these that are so.
+ClassShare share_of(const std::vector<WeightedTrial>& trials, const std::function<bool(const ClassedTrial&)>& is_so,
                     ProportionInterval kind);
 
 // Why these trials prove nothing; empty if they may be trusted: null trials must be like no alteration to the bit,

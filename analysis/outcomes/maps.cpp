@@ -1,5 +1,6 @@
 #include "analysis/outcomes/maps.hpp"
 
+#include "analysis/outcomes/strata.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/error.hpp"
 #include "base/markup.hpp"
@@ -17,9 +18,7 @@ namespace {
 
 constexpr int row_height = 18;
 constexpr int bar_width = 400;
-
-const std::vector<std::string> ruined{base::outcome_class::crashed, base::outcome_class::collapsed,
-                                      base::outcome_class::degraded};
+constexpr int beside_bars = 280;
 
 // "2" before "10".
 std::string in_order(const std::string& text)
@@ -29,7 +28,7 @@ std::string in_order(const std::string& text)
 }
 
 template <class Of, class Step>
-std::vector<MapRow> map_of(const OutcomeReport& report, Of of, Step step)
+std::vector<MapRow> map_of(const OutcomeReport& report, const PopulationOf& population_of, Of of, Step step)
 {
     struct Group {
         std::string strategy;
@@ -39,18 +38,19 @@ std::vector<MapRow> map_of(const OutcomeReport& report, Of of, Step step)
         std::int64_t step = -1;
         auto operator<=>(const Group&) const = default;
     };
-    std::map<Group, std::vector<const ClassedTrial*>> groups;
+    std::map<Group, std::vector<WeightedTrial>> groups;
     std::map<std::string, std::string> names;
-    for (const ClassedTrial* trial : left_to_themselves(report.trials)) {
-        const ClassedTrial& one = *trial;
+    for (const WeightedTrial& weighted : weighed(left_to_themselves(report.trials), population_of)) {
+        const ClassedTrial& one = *weighted.trial;
         const std::string name = of(one);
         names[in_order(name)] = name;
-        groups[{one.strategy, one.trial.target, one.trial.count, in_order(name), step(one)}].push_back(trial);
+        groups[{one.strategy, one.trial.target, one.trial.count, in_order(name), step(one)}].push_back(weighted);
     }
     std::vector<MapRow> rows;
     for (const auto& [group, here] : groups)
         rows.push_back({group.strategy, group.target, names.at(group.of), group.flips, group.step,
-                        share_of(here, ruined, report.interval)});
+                        share_of(
+                            here, [](const ClassedTrial& one) { return is_ruined(one.what); }, report.interval)});
     return rows;
 }
 
@@ -81,6 +81,15 @@ int along(double percent)
     return static_cast<int>(percent / 100.0 * bar_width);
 }
 
+// "7.0 % of 40 trials", "7.0 % (3 of 40 trials, weighted by bits)"
+std::string share_text(const ClassShare& share)
+{
+    const std::string percent = fixed(share.percent, 1) + " %";
+    if (!share.is_weighted) return base::join(percent, " of ", count(static_cast<std::size_t>(share.trials), "trial"));
+    return base::join(percent, " (", share.count, " of ", count(static_cast<std::size_t>(share.trials), "trial"),
+                      weighting(share), ")");
+}
+
 std::string group_of(const MapRow& row)
 {
     return base::join(row.strategy, ", ", row.target);
@@ -93,23 +102,29 @@ std::string label(const MapRow& row)
     return row.flips == 1 ? row.of : base::join(row.of, ", ", row.flips, " flips");
 }
 
+std::string weighting(const ClassShare& share)
+{
+    return share.is_weighted ? ", weighted by bits" : "";
+}
+
 std::vector<MapRow> bit_map(const OutcomeReport& report)
 {
     return map_of(
-        report, [](const ClassedTrial& one) { return one.bit; }, [](const ClassedTrial&) { return std::int64_t{-1}; });
+        report, per_flips, [](const ClassedTrial& one) { return one.bit; },
+        [](const ClassedTrial&) { return std::int64_t{-1}; });
 }
 
 std::vector<MapRow> layer_map(const OutcomeReport& report)
 {
     return map_of(
-        report, [](const ClassedTrial& one) { return one.location; },
+        report, per_flips, [](const ClassedTrial& one) { return one.location; },
         [](const ClassedTrial&) { return std::int64_t{-1}; });
 }
 
 std::vector<MapRow> layer_step_map(const OutcomeReport& report)
 {
     return map_of(
-        report, [](const ClassedTrial& one) { return one.location; },
+        report, per_step, [](const ClassedTrial& one) { return one.location; },
         [](const ClassedTrial& one) { return one.trial.step; });
 }
 
@@ -133,11 +148,11 @@ std::string bars(const std::vector<MapRow>& rows, const std::string& title)
                            "' height='12' fill='#0072b2'/>\n");
         body += base::join("<line x1='", left + along(interval.low), "' x2='", left + along(interval.high), "' y1='",
                            y - 5, "' y2='", y - 5, "' stroke='currentColor'/>\n");
-        body += text_at(left + bar_width + 6, y, base::join(fixed(row.ruined.percent, 1), " % of ", row.ruined.trials));
+        body += text_at(left + bar_width + 6, y, share_text(row.ruined));
         y += row_height;
     }
-    body += text_at(left, y + 6, "ruined, % of trials, with its 95 % interval (0 to 100 %)");
-    return drawing(left + bar_width + 160, y + row_height, title, body);
+    body += text_at(left, y + 6, "ruined, share of trials with its 95 % interval (0 to 100 %)");
+    return drawing(left + bar_width + beside_bars, y + row_height, title, body);
 }
 
 std::string squares(const std::vector<MapRow>& rows, const std::string& title)
@@ -168,10 +183,10 @@ std::string squares(const std::vector<MapRow>& rows, const std::string& title)
         body += base::join("<rect x='", column(row.step), "' y='", at - 13, "' width='", square - 2, "' height='",
                            row_height - 2, "' fill='#0072b2' fill-opacity='",
                            fixed(0.04 + 0.56 * row.ruined.percent / 100.0, 2), "'><title>Ruined ",
-                           fixed(row.ruined.percent, 1), " % of ", row.ruined.trials, "</title></rect>\n");
+                           share_text(row.ruined), "</title></rect>\n");
         body += text_at(column(row.step) + square / 2, at, fixed(row.ruined.percent, 0), "middle");
     }
-    body += text_at(left, y + 6, "ruined, % of trials, by the step of the flip");
+    body += text_at(left, y + 6, "ruined, share of trials in %, by the step of the flip");
     const int width = std::max(static_cast<int>(steps.size()) * square, bar_width);
     return drawing(left + width + 20, y + row_height, title, body);
 }

@@ -22,6 +22,9 @@ struct MapRow {
 // "several, 24 flips"; of one flip the name alone.
 std::string label(const MapRow& row);
 
+// ", weighted by bits" where a share is not its count by its trials.
+std::string weighting(const ClassShare& share);
+
 std::vector<MapRow> bit_map(const OutcomeReport& report);
 std::vector<MapRow> layer_map(const OutcomeReport& report);
 std::vector<MapRow> layer_step_map(const OutcomeReport& report);

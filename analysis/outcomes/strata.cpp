@@ -1,10 +1,12 @@
 #include "analysis/outcomes/strata.hpp"
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,29 +15,31 @@ namespace analysis {
 
 namespace {
 
-// What differs in nothing but where bits are drawn from.
-using Group = std::tuple<std::int64_t, std::int64_t, std::string, std::string, std::string, std::int64_t>;
-
-Group group_of(const base::Trial& trial)
-{
-    return {trial.step, trial.count, trial.target, trial.rank, trial.guard, trial.steps};
-}
-
-struct Stratum {
-    double bits = 0.0;
-    double trials = 0.0;
+struct Place {
+    std::string target;
+    std::string location;
+    std::string bits;
+    auto operator<=>(const Place&) const = default;
 };
 
-using Place = std::pair<std::string, std::string>;  // location and bits
-using Strata = std::map<Place, Stratum>;
+Place place_of(const ClassedTrial& one)
+{
+    return {one.trial.target, one.trial.location, one.trial.bits};
+}
+
+bool is_whole_path(const std::string& location)
+{
+    return location.starts_with("model/") || location.starts_with("optimizer/");
+}
 
 // "optimizer/momentum/layers.0.weight" is of layers.0.weight, as "model/layers.0.weight" is.
-bool is_at(const std::string& path, const std::string& location)
+bool is_at(const std::string& path, const Place& place)
 {
-    if (path.starts_with(location)) return true;
+    if (is_whole_path(place.location)) return path.starts_with(place.location);
+    if (place.target != "both" && !path.starts_with(place.target + "/")) return false;
     const std::size_t first = path.find('/');
     const std::size_t last = path.starts_with("optimizer/") ? path.find('/', first + 1) : first;
-    return last != std::string::npos && path.compare(last + 1, location.size(), location) == 0;
+    return last != std::string::npos && path.compare(last + 1, place.location.size(), place.location) == 0;
 }
 
 // "0-31", "1"; empty: all.
@@ -51,55 +55,160 @@ bool is_among(const std::string& some, const std::string& bits)
 
 bool is_within(const Place& inner, const Place& outer)
 {
-    return inner != outer && inner.first.starts_with(outer.first) && is_among(inner.second, outer.second);
+    return inner != outer && (inner.target == outer.target || outer.target == "both") &&
+           inner.location.starts_with(outer.location) && is_among(inner.bits, outer.bits);
 }
 
-// Each trial stands for the bits of its stratum, divided by its trials. Where strata overlap (all bits, and bit 1 once
-// more) a bit was as likely drawn as all strata that hold it make it: the balance heuristic of Veach and Guibas
-// (SIGGRAPH 1995). A crashed trial has no bits of its own; others of the stratum have.
-double weight_of(const ClassedTrial& one, const Strata& strata)
+// Trials that differ in nothing but where bits are drawn from, and in guards that only report.
+using Condition = std::tuple<std::string, std::int64_t, std::int64_t, std::string, std::int64_t, std::string>;
+
+Condition condition_of(const ClassedTrial& one)
 {
-    const Stratum& own = strata.at({one.trial.location, one.trial.bits});
-    const double density = own.trials / std::max(1.0, own.bits);
-    const bool is_one = one.trial.count == 1 && !one.outcome.path.empty() && !one.outcome.bits.empty();
-    if (!is_one) return 1.0 / density;
-    double sum = density;
-    for (const auto& [place, other] : strata)
-        if (&other != &own && is_at(one.outcome.path, place.first) && is_among(one.outcome.bits, place.second))
-            sum += other.trials / std::max(1.0, other.bits);
-    return 1.0 / sum;
+    const std::string repaired_by = is_left_to_itself(one) ? std::string{} : one.trial.guard;
+    return {one.strategy, one.trial.step, one.trial.steps, one.trial.rank, one.trial.count, repaired_by};
+}
+
+struct Stratum {
+    double bits = 0.0;
+    double trials = 0.0;
+
+    double density() const { return trials / std::max(1.0, bits); }
+};
+
+using Strata = std::map<Place, Stratum>;
+
+// Trials per bit, by condition. Conditions that never draw a bit lack it.
+using Densities = std::map<Condition, double>;
+
+bool is_located(const ClassedTrial& one)
+{
+    return one.trial.count == 1 && !one.outcome.path.empty() && !one.outcome.bits.empty();
+}
+
+// Where strata overlap (all bits, and bit 1 once more) a bit was as likely drawn as all strata that hold it make it:
+// the balance heuristic of Veach and Guibas (SIGGRAPH 1995).
+class Population {
+ public:
+    void add(const ClassedTrial& one)
+    {
+        Stratum& stratum = conditions_[condition_of(one)][place_of(one)];
+        stratum.bits = std::max(stratum.bits, one.outcome.drawn_from);
+        stratum.trials += 1.0;
+    }
+
+    // After the last trial was added. The size of a stratum whose trials all crashed is that of other conditions.
+    void finish()
+    {
+        std::map<Place, double> bits;
+        for (const auto& [condition, strata] : conditions_)
+            for (const auto& [place, stratum] : strata) bits[place] = std::max(bits[place], stratum.bits);
+        for (auto& [condition, strata] : conditions_)
+            for (auto& [place, stratum] : strata)
+                if (stratum.bits == 0.0) stratum.bits = bits.at(place);
+    }
+
+    double weight(const ClassedTrial& one)
+    {
+        const Densities& densities = densities_at(one);
+        const auto here = densities.find(condition_of(one));
+        const double density = here == densities.end() ? 0.0 : here->second;
+        const Place place = place_of(one);
+        const bool is_counted =
+            !is_located(one) || (is_at(one.outcome.path, place) && is_among(one.outcome.bits, place.bits));
+        const double own = is_counted ? 0.0 : conditions_.at(condition_of(one)).at(place).density();
+        const auto conditions = static_cast<double>(densities.size() + (here == densities.end() ? 1 : 0));
+        return 1.0 / (density + own) / conditions;
+    }
+
+ private:
+    // Of the bit that flipped. A trial that crashed, or flipped several, has the bits of its stratum: of strata that
+    // overlap with it those count that hold all of it.
+    const Densities& densities_at(const ClassedTrial& one)
+    {
+        const bool located = is_located(one);
+        const Place place = located ? Place{{}, one.outcome.path, one.outcome.bits} : place_of(one);
+        const auto [found, is_new] = known_[located].try_emplace(place);
+        if (!is_new) return found->second;
+        for (const auto& [condition, strata] : conditions_)
+            for (const auto& [other, stratum] : strata) {
+                const bool holds = located ? is_at(place.location, other) && is_among(place.bits, other.bits)
+                                           : place == other || is_within(place, other);
+                if (holds) found->second[condition] += stratum.density();
+            }
+        return found->second;
+    }
+
+    std::map<Condition, Strata> conditions_;
+    std::map<bool, std::map<Place, Densities>> known_;  // of places of bits, and of strata
+};
+
+// By place, those within others left out.
+std::map<Place, double> outermost(const std::vector<const ClassedTrial*>& trials)
+{
+    std::map<Place, double> places;
+    for (const ClassedTrial* one : trials) {
+        double& bits = places[place_of(*one)];
+        bits = std::max(bits, one->outcome.drawn_from);
+    }
+    std::map<Place, double> outer;
+    for (const auto& [place, bits] : places) {
+        const auto holds_it = [&place = place](const auto& other) {
+            return place.target == other.first.target && is_within(place, other.first);
+        };
+        if (std::none_of(places.begin(), places.end(), holds_it)) outer[place] = bits;
+    }
+    return outer;
 }
 
 }  // namespace
 
-void weigh(std::vector<ClassedTrial>& trials)
+std::string per_target(const ClassedTrial& one)
 {
-    std::map<Group, Strata> groups;
-    const auto is_drawn = [](const ClassedTrial& one) { return one.trial.kind == base::trial_kind::trial; };
-    for (const ClassedTrial& one : trials) {
-        if (!is_drawn(one)) continue;
-        Stratum& stratum = groups[group_of(one.trial)][{one.trial.location, one.trial.bits}];
-        stratum.bits = std::max(stratum.bits, one.outcome.drawn_from);
-        stratum.trials += 1.0;
-    }
-    for (ClassedTrial& one : trials)
-        if (is_drawn(one)) one.weight = weight_of(one, groups.at(group_of(one.trial)));
+    return base::join(one.strategy, "\n", one.trial.target);
+}
+
+std::string per_flips(const ClassedTrial& one)
+{
+    return base::join(per_target(one), "\n", one.trial.count);
+}
+
+std::string per_step(const ClassedTrial& one)
+{
+    return base::join(per_flips(one), "\n", one.trial.step);
+}
+
+std::string together(const ClassedTrial&)
+{
+    return {};
+}
+
+std::vector<WeightedTrial> weighed(const std::vector<const ClassedTrial*>& trials, const PopulationOf& population_of)
+{
+    std::map<std::string, Population> populations;
+    for (const ClassedTrial* one : trials) populations[population_of(*one)].add(*one);
+    for (auto& [name, population] : populations) population.finish();
+    std::vector<WeightedTrial> weights;
+    weights.reserve(trials.size());
+    for (const ClassedTrial* one : trials)
+        weights.push_back({.trial = one, .weight = populations.at(population_of(*one)).weight(*one)});
+    return weights;
 }
 
 double bits_of(const std::vector<const ClassedTrial*>& trials)
 {
-    std::map<std::string, std::map<Place, double>> targets;
-    for (const ClassedTrial* one : trials) {
-        double& bits = targets[one->trial.target][{one->trial.location, one->trial.bits}];
-        bits = std::max(bits, one->outcome.drawn_from);
-    }
     std::map<std::string, double> sums;
-    for (const auto& [target, strata] : targets)
-        for (const auto& [place, bits] : strata) {
-            const auto holds_it = [&place = place](const auto& other) { return is_within(place, other.first); };
-            if (std::none_of(strata.begin(), strata.end(), holds_it)) sums[target] += bits;
-        }
+    for (const auto& [place, bits] : outermost(trials)) sums[place.target] += bits;
     return std::max(sums["both"], sums["model"] + sums["optimizer"]);
+}
+
+bool draw_from_the_same(const std::vector<const ClassedTrial*>& some, const std::vector<const ClassedTrial*>& others)
+{
+    const auto places = [](const std::vector<const ClassedTrial*>& trials) {
+        std::set<Place> found;
+        for (const auto& [place, bits] : outermost(trials)) found.insert(place);
+        return found;
+    };
+    return places(some) == places(others);
 }
 
 }  // namespace analysis

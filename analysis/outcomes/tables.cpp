@@ -11,12 +11,14 @@ namespace analysis {
 
 namespace {
 
-const std::vector<std::string> ruined_classes{base::outcome_class::crashed, base::outcome_class::collapsed,
-                                              base::outcome_class::degraded};
-
 bool is_trial(const ClassedTrial& one)
 {
     return one.trial.kind == base::trial_kind::trial;
+}
+
+bool has_ruined(const ClassedTrial& one)
+{
+    return is_ruined(one.what);
 }
 
 bool is_caught(const ClassedTrial& one)
@@ -61,17 +63,12 @@ std::vector<StrategyComparison> comparisons_of(const std::vector<ClassedTrial>& 
     return all;
 }
 
-ClassShare share_if(const std::vector<const ClassedTrial*>& trials, bool (*is_it)(const ClassedTrial&),
-                    ProportionInterval kind)
+// Null trials, which draw nothing.
+std::vector<WeightedTrial> evenly(const std::vector<const ClassedTrial*>& trials)
 {
-    std::vector<ClassedTrial> marked;
-    for (const ClassedTrial* one : trials) {
-        marked.push_back(*one);
-        marked.back().what = is_it(*one) ? "yes" : "no";
-    }
-    std::vector<const ClassedTrial*> places;
-    for (const ClassedTrial& one : marked) places.push_back(&one);
-    return share_of(places, {"yes"}, kind);
+    std::vector<WeightedTrial> all;
+    for (const ClassedTrial* one : trials) all.push_back({.trial = one, .weight = 1.0});
+    return all;
 }
 
 std::vector<double> seconds_of_nulls(const std::vector<ClassedTrial>& trials, const std::string& guard)
@@ -107,10 +104,11 @@ GuardRow guard_row(const OutcomeReport& report, const std::string& guard, Propor
         here.push_back(&one);
         if (is_caught(one)) latencies.push_back(base::parse<double>(one.outcome.caught));
     }
+    const std::vector<WeightedTrial> weights = weighed(here, together);
     GuardRow row{.guard = guard,
-                 .ruined = share_of(here, ruined_classes, kind),
-                 .caught = share_if(here, is_caught, kind),
-                 .false_alarms = share_if(nulls, is_caught, kind),
+                 .ruined = share_of(weights, has_ruined, kind),
+                 .caught = share_of(weights, is_caught, kind),
+                 .false_alarms = share_of(evenly(nulls), is_caught, kind),
                  .worth = {}};
     if (!latencies.empty()) row.latency = base::mean_of(latencies).value;
     if (latencies.size() > 1) {
@@ -138,7 +136,7 @@ std::vector<RuinedRuns> ruined_runs(const std::vector<ClassedTrial>& trials, con
     std::vector<RuinedRuns> all;
     for (const auto& [group, here] : groups) {
         const double flips = flips_in_1000_hours(here, fit);
-        const ClassShare share = share_of(here, ruined_classes, kind);
+        const ClassShare share = share_of(weighed(here, together), has_ruined, kind);
         all.push_back({group.first,
                        group.second,
                        flips,
@@ -149,7 +147,8 @@ std::vector<RuinedRuns> ruined_runs(const std::vector<ClassedTrial>& trials, con
 }
 
 // A guard is worth its time if the runs that it saves in 1,000 node hours would have lost more than it takes. Memory
-// flips one bit at a time: trials of several say nothing here.
+// flips one bit at a time: trials of several say nothing here. Trials of other bits than those without the guard do not
+// show what the guard changes: undecided.
 void judge(std::vector<GuardRow>& guards, const std::vector<ClassedTrial>& trials, const ErrorRate& fit,
            ProportionInterval kind)
 {
@@ -162,16 +161,33 @@ void judge(std::vector<GuardRow>& guards, const std::vector<ClassedTrial>& trial
     }
     if (std::none_of(guards.begin(), guards.end(), [](const GuardRow& row) { return row.guard == "none"; })) return;
     const double lost = flips_in_1000_hours(all, fit) * fit.run_hours / 1000.0;  // share of time, if all flips ruin
-    const base::Interval without = share_of(of_guard["none"], ruined_classes, kind).percent_interval;
+    const base::Interval without = share_of(weighed(of_guard["none"], together), has_ruined, kind).percent_interval;
     for (GuardRow& row : guards) {
         if (row.guard == "none") continue;
         row.worth = "undecided";
-        if (!row.cost_percent || of_guard["none"].empty()) continue;
+        if (!row.cost_percent || !draw_from_the_same(of_guard["none"], of_guard[row.guard])) continue;
         const base::Interval cost = row.cost_percent->interval(0.95);
-        const base::Interval with = share_of(of_guard[row.guard], ruined_classes, kind).percent_interval;
+        const base::Interval with = share_of(weighed(of_guard[row.guard], together), has_ruined, kind).percent_interval;
         if (lost * (without.low - with.high) > cost.high) row.worth = "worth";
         if (lost * (without.high - with.low) < cost.low) row.worth = "not worth";
     }
+}
+
+// Trials that a guard repairs or rolls back have a population of their own.
+std::string per_guard(const ClassedTrial& one)
+{
+    return base::join(per_flips(one), "\n", is_left_to_itself(one) ? "" : one.trial.guard);
+}
+
+std::vector<double> weights_of(const std::vector<ClassedTrial>& trials)
+{
+    std::vector<const ClassedTrial*> drawn;
+    for (const ClassedTrial& one : trials)
+        if (is_trial(one)) drawn.push_back(&one);
+    std::vector<double> weights(trials.size(), 1.0);
+    for (const WeightedTrial& one : weighed(drawn, per_guard))
+        weights[static_cast<std::size_t>(one.trial - trials.data())] = one.weight;
+    return weights;
 }
 
 }  // namespace
@@ -196,6 +212,7 @@ OutcomeReport outcome_report(std::vector<TrialRun> runs, const Bands& bands, Pro
         all.insert(all.end(), trials.begin(), trials.end());
         if (!run.noise.empty()) report.noise = run.noise;
     }
+    report.weights = weights_of(report.trials);
     report.shares = class_shares(report.trials, interval);
     report.comparisons = comparisons_of(report.trials);
     std::set<std::string> guards;

@@ -27,8 +27,8 @@ struct StrategyComparison {
 // A guard beside none on its trials.
 struct GuardRow {
     std::string guard;
-    ClassShare ruined;
-    ClassShare caught;                                 // of trials of kind trial
+    ClassShare ruined;                                 // of trials of kind trial; each bit counts as much
+    ClassShare caught;                                 // likewise
     ClassShare false_alarms;                           // of null trials
     std::optional<double> latency{};                   // steps until caught, mean
     std::optional<base::Interval> latency_interval{};  // 95 %, from Student's t; of one trial none
@@ -54,6 +54,7 @@ struct RuinedRuns {
 
 struct OutcomeReport {
     std::vector<ClassedTrial> trials;  // in quiet
+    std::vector<double> weights;       // of each: in shares of its target and number of flips; other kinds have 1
     std::vector<ClassedTrial> noisy;   // of runs with noise beside them: their null trials price guards, no more
     std::string noise;                 // beside them
     std::vector<ClassShare> shares;

@@ -46,12 +46,12 @@ void write_classes(const fs::path& file, const OutcomeReport& report)
 {
     Table table{file,
                 {"strategy", "target", "location", "bit", "class", "trials", "count", "low_percent", "high_percent",
-                 "percent", "flips"},
+                 "percent", "flips", "weighted"},
                 Table::Appear::whole};
     for (const ClassShare& one : report.shares)
         table.row(one.strategy, one.target, one.location, one.bit, one.what, one.trials, one.count,
                   one.percent_interval.low, one.percent_interval.high, one.percent,
-                  one.flips == 0 ? std::string{"all"} : std::to_string(one.flips));
+                  one.flips == 0 ? std::string{"all"} : std::to_string(one.flips), one.is_weighted ? 1 : 0);
     table.finish();
 }
 
@@ -61,22 +61,25 @@ void write_trials(const fs::path& file, const OutcomeReport& report)
                 {"trial", "kind", "strategy", "target", "step", "location", "bit", "class", "recovered_after", "weight",
                  "worse_until"},
                 Table::Appear::whole};
-    for (const ClassedTrial& one : report.trials)
+    for (std::size_t i = 0; i < report.trials.size(); ++i) {
+        const ClassedTrial& one = report.trials[i];
         table.row(one.trial.name, one.trial.kind, one.strategy, one.trial.target, one.trial.step, one.location, one.bit,
-                  one.what, one.recovered_after, one.weight, one.worse_until);
+                  one.what, one.recovered_after, report.weights[i], one.worse_until);
+    }
     table.finish();
 }
 
 void write_map(const fs::path& file, const char* of, const std::vector<MapRow>& rows)
 {
-    Table table{
-        file,
-        {"strategy", "target", of, "flips", "step", "trials", "ruined", "percent", "low_percent", "high_percent"},
-        Table::Appear::whole};
+    Table table{file,
+                {"strategy", "target", of, "flips", "step", "trials", "ruined", "percent", "low_percent",
+                 "high_percent", "weighted"},
+                Table::Appear::whole};
     for (const MapRow& row : rows)
         table.row(row.strategy, row.target, row.of, row.flips,
                   row.step < 0 ? std::string{"all"} : std::to_string(row.step), row.ruined.trials, row.ruined.count,
-                  row.ruined.percent, row.ruined.percent_interval.low, row.ruined.percent_interval.high);
+                  row.ruined.percent, row.ruined.percent_interval.low, row.ruined.percent_interval.high,
+                  row.ruined.is_weighted ? 1 : 0);
     table.finish();
 }
 
@@ -147,7 +150,8 @@ void write_guards(const fs::path& file, const OutcomeReport& report)
                  "noisy_cost_low_percent",
                  "noisy_cost_high_percent",
                  "latency_low_steps",
-                 "latency_high_steps"},
+                 "latency_high_steps",
+                 "weighted"},
                 Table::Appear::whole};
     for (const GuardRow& one : report.guards) {
         const std::array<std::string, 3> cost = cost_cells(one.cost_percent);
@@ -158,7 +162,8 @@ void write_guards(const fs::path& file, const OutcomeReport& report)
                   caught.high, cell_of(one.latency), one.false_alarms.trials, one.false_alarms.count, alarms.low,
                   alarms.high, cost[0], cost[1], cost[2], one.worth, report.noise, noisy[0], noisy[1], noisy[2],
                   one.latency_interval ? base::join(one.latency_interval->low) : std::string{},
-                  one.latency_interval ? base::join(one.latency_interval->high) : std::string{});
+                  one.latency_interval ? base::join(one.latency_interval->high) : std::string{},
+                  one.caught.is_weighted ? 1 : 0);
     }
     table.finish();
 }
@@ -186,7 +191,7 @@ std::string class_table(const OutcomeReport& report)
     std::vector<std::vector<Cell>> rows;
     for (const ClassShare& one : in_front(report))
         rows.push_back({words(one.strategy), words(altered(one)), words(one.what), number(base::join(one.trials)),
-                        number(base::join(one.count)), number(fixed(one.percent, 2) + " %"),
+                        number(base::join(one.count)), number(fixed(one.percent, 2) + " %" + weighting(one)),
                         number(range(one.percent_interval))});
     return dense(table({"strategy", "target", "class", "trials", "count", "share", "95 % interval"}, rows));
 }
@@ -211,7 +216,7 @@ std::string guard_table(const OutcomeReport& report)
     std::vector<std::vector<Cell>> rows;
     for (const GuardRow& one : report.guards)
         rows.push_back({words(one.guard), number(base::join(one.ruined.trials)), number(base::join(one.ruined.count)),
-                        number(range(one.caught.percent_interval)), number(latency_text(one)),
+                        number(range(one.caught.percent_interval) + weighting(one.caught)), number(latency_text(one)),
                         number(range(one.false_alarms.percent_interval)), number(cost_text(one, report.noise)),
                         words(one.worth)});
     return "<h2>Guards</h2>\n" +
@@ -252,7 +257,8 @@ std::string worst_of(const std::vector<MapRow>& rows, const char* what)
     return "<li>" +
            escape(base::join("Worst ", what, ": ", label(*worst), " (", worst->strategy, ", ", worst->target, "), ",
                              worst->ruined.count, " of ", worst->ruined.trials, " trials ruined, ",
-                             range(worst->ruined.percent_interval))) +
+                             fixed(worst->ruined.percent, 2), " % (", range(worst->ruined.percent_interval), ")",
+                             weighting(worst->ruined))) +
            "</li>\n";
 }
 
@@ -261,11 +267,11 @@ std::string answer_of(const OutcomeReport& report)
     std::string list;
     for (const ClassShare& one : in_front(report))
         if (one.count > 0)
-            list +=
-                "<li>" +
-                escape(base::join(one.strategy, ", ", altered(one), ": ", one.what, " ", fixed(one.percent, 2), " % (",
-                                  range(one.percent_interval), "), ", one.count, " of ", one.trials, " trials")) +
-                "</li>\n";
+            list += "<li>" +
+                    escape(base::join(one.strategy, ", ", altered(one), ": ", one.what, " ", fixed(one.percent, 2),
+                                      " % (", range(one.percent_interval), ")", weighting(one), "; ", one.count, " of ",
+                                      one.trials, " trials")) +
+                    "</li>\n";
     list += worst_of(bit_map(report), "bit") + worst_of(layer_map(report), "layer");
     for (const GuardRow& one : report.guards)
         if (!one.worth.empty()) list += "<li>" + escape(base::join("Guard ", one.guard, ": ", one.worth)) + "</li>\n";
@@ -275,7 +281,8 @@ std::string answer_of(const OutcomeReport& report)
                       [](const ClassedTrial& one) { return one.trial.kind == base::trial_kind::trial; }) -
         static_cast<std::ptrdiff_t>(left_to_themselves(report.trials).size());
     return "<ul class=\"plain\">\n" + list +
-           "</ul>\n<p>Shares hold for flips drawn evenly: trials of what was tried more often than that count less." +
+           "</ul>\n<p>Shares hold for flips drawn evenly: a share that is weighted by bits is not its count divided by its "
+           "trials, because trials of bits that were tried more often count less." +
            (guarded > 0
                 ? base::join(" ", guarded,
                              " trials with a guard that repairs or rolls back are in the table of guards alone.")
@@ -373,7 +380,8 @@ void print_outcomes(std::ostream& out, const OutcomeReport& report)
         }
         if (one.count > 0)
             out << "  " << one.what << ": " << one.count << ", " << fixed(one.percent, 2) << " % ("
-                << fixed(one.percent_interval.low, 2) << " to " << fixed(one.percent_interval.high, 2) << ")\n";
+                << fixed(one.percent_interval.low, 2) << " to " << fixed(one.percent_interval.high, 2) << ")"
+                << weighting(one) << "\n";
     }
     for (const StrategyComparison& one : report.comparisons)
         out << one.first << " and " << one.second << ", " << one.target << ": of " << one.pairs << " pairs "

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 namespace {
 
@@ -149,6 +150,190 @@ TEST_CASE("a bit that two strata hold counts once")
     REQUIRE(report.ruined.size() == 1);
     CHECK(report.ruined[0].flips == doctest::Approx(1.0));
     CHECK(report.ruined[0].ruined == doctest::Approx(1.0 / 32));
+}
+
+namespace {
+
+// Trials of 32 bits each of 100 numbers. A flip of bit 1 ruins the training, no other does.
+struct Bits {
+    analysis::TrialRun run = run_of({});
+    std::int64_t step = moment;
+
+    void add(int number, int bit, const std::string& bits, const std::string& guard = "none")
+    {
+        for (int i = 0; i < number; ++i) {
+            base::Outcome one = ended(bit == 1 ? 0.5 : 0.95, "0:0.80 8:0.95");
+            one.trial = "s" + std::to_string(run.trials.size());
+            one.step = step;
+            one.steps = moment + steps - step;
+            one.bits = std::to_string(bit);
+            one.drawn_from = bits == "0-31" ? 3200.0 : 100.0;
+            if (guard != "none" && bit == 1) one.caught = "0";
+            run.outcomes.push_back(one);
+            run.trials.push_back({.name = one.trial, .step = step, .bits = bits, .guard = guard, .steps = one.steps});
+        }
+    }
+    void add_all(int of_each, const std::string& guard = "none")
+    {
+        for (int bit = 0; bit < 32; ++bit) add(of_each, bit, "0-31", guard);
+    }
+};
+
+// One flip in 1,000 hours.
+constexpr analysis::ErrorRate one_flip{.per_mbit = 1e9 / 3200 * 1048576 / 1000};
+
+analysis::OutcomeReport report_of(const std::vector<analysis::TrialRun>& runs)
+{
+    return analysis::outcome_report(runs, band(), analysis::ProportionInterval::wilson, one_flip);
+}
+
+analysis::ClassShare degraded(const analysis::OutcomeReport& report)
+{
+    for (const analysis::ClassShare& share : report.shares)
+        if (share.location == "all" && share.bit == "all" && share.what == "degraded") return share;
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("trials with a guard that only reports belong to the population of those without")
+{
+    // One bit of 32 ruins: 3.125 %. As a population of their own the 60 trials of bit 1 would stand for its 100 bits
+    // once more: (100 + 100) / (3200 + 100) = 6.06 %.
+    Bits bits;
+    bits.add_all(2);
+    bits.add(60, 1, "1", "range=2");
+    bits.add(15, 1, "1", "checksum:tell");
+    const auto report = report_of({bits.run});
+    const analysis::ClassShare share = degraded(report);
+    CHECK(share.percent == doctest::Approx(100.0 / 32));
+    CHECK(share.count == 77);
+    CHECK(share.trials == 139);
+    CHECK(share.is_weighted);
+    REQUIRE(report.ruined.size() == 1);
+    CHECK(report.ruined[0].flips == doctest::Approx(1.0));
+    CHECK(report.ruined[0].ruined == doctest::Approx(1.0 / 32));
+    const auto layers = analysis::layer_map(report);
+    REQUIRE(layers.size() == 1);
+    CHECK(layers[0].ruined.percent == doctest::Approx(100.0 / 32));
+    double of_bit_1 = 0.0;
+    double all = 0.0;
+    for (std::size_t i = 2; i < report.trials.size(); ++i) {
+        all += report.weights[i];
+        of_bit_1 += report.trials[i].bit == "1" ? report.weights[i] : 0.0;
+    }
+    CHECK(of_bit_1 / all == doctest::Approx(1.0 / 32));
+    CHECK(all == doctest::Approx(3200.0));
+}
+
+TEST_CASE("a bit counts once where two runs, or two moments, draw it")
+{
+    // One bit of 32: 3.125 %, though a second run, or the second moment, tries nothing but that bit.
+    Bits first;
+    first.add_all(2);
+    Bits second;
+    second.add(40, 1, "1");
+    CHECK(degraded(report_of({first.run, second.run})).percent == doctest::Approx(100.0 / 32));
+
+    first.step = moment + 4;
+    first.add(10, 1, "1");
+    const auto report = report_of({first.run});
+    CHECK(degraded(report).percent == doctest::Approx(100.0 / 32));
+    const auto rows = analysis::layer_step_map(report);  // each step is a population
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].ruined.percent == doctest::Approx(100.0 / 32));
+    CHECK(rows[1].ruined.percent == doctest::Approx(100.0));
+}
+
+TEST_CASE("moments count as much, however many trials they have")
+{
+    // The first moment: 1 of 32 bits ruins. The second: all of them. 0.5 x 1/32 + 0.5 x 1 = 51.56 %.
+    Bits bits;
+    bits.add_all(4);
+    bits.step = moment + 4;
+    const std::size_t before = bits.run.outcomes.size();
+    bits.add_all(1);
+    for (std::size_t i = before; i < bits.run.outcomes.size(); ++i) bits.run.outcomes[i].accuracy = 0.5;
+    CHECK(degraded(report_of({bits.run})).percent == doctest::Approx(51.5625));
+}
+
+TEST_CASE("what a guard catches is weighted within its own trials")
+{
+    // The guard catches bit 1 alone, which its 8 further trials draw once more: 1 of 32 bits, not 9 of 40 trials.
+    // Beside it stand many trials without it, whose strata are no matter of the guard's.
+    Bits bits;
+    bits.add_all(20);
+    bits.add_all(1, "range=2");
+    bits.add(8, 1, "1", "range=2");
+    const auto report = report_of({bits.run});
+    REQUIRE(report.guards.size() == 2);
+    CHECK(report.guards[1].caught.percent == doctest::Approx(100.0 / 32));
+    CHECK(report.guards[1].caught.count == 9);
+    CHECK(report.guards[1].ruined.percent == doctest::Approx(100.0 / 32));
+    CHECK(report.guards[0].ruined.percent == doctest::Approx(100.0 / 32));
+    CHECK_FALSE(report.guards[0].ruined.is_weighted);
+}
+
+TEST_CASE("a guard that was tried on other bits is neither worth its time nor not")
+{
+    // Without the guard 1 of 32 flips ruins; with it, tried on bit 1 alone, all do: that shows no harm of the guard.
+    const auto worth_of = [](const std::string& tried) {
+        Bits bits;
+        bits.add_all(40);
+        if (tried == "all")
+            bits.add_all(40, "range=2");
+        else
+            bits.add(40, 1, tried, "range=2");
+        for (int i = 0; i < 4; ++i) {
+            base::Outcome null = ended(0.95, "0:0.80 8:0.95");
+            null.trial = "n" + std::to_string(i);
+            null.kind = base::trial_kind::null;
+            null.what = base::outcome_class::masked;
+            null.seconds = i < 2 ? 2.0 : 3.0;
+            bits.run.outcomes.push_back(null);
+            bits.run.trials.push_back({.name = null.trial,
+                                       .kind = null.kind,
+                                       .step = moment,
+                                       .guard = i < 2 ? "none" : "range=2",
+                                       .steps = steps});
+        }
+        bits.run.trials.erase(bits.run.trials.begin());  // the null trial that has no time
+        bits.run.outcomes.erase(bits.run.outcomes.begin());
+        return report_of({bits.run}).guards.at(1).worth;
+    };
+    CHECK(worth_of("all") == "not worth");
+    CHECK(worth_of("1") == "undecided");
+}
+
+TEST_CASE("a weighted share says so beside its count, one that is not does not")
+{
+    Bits even;
+    even.add_all(1);
+    Bits bits;
+    bits.add_all(1);
+    bits.add(8, 1, "1");
+    const testing::Scratch scratch;
+    const auto texts = [&](const std::string& name, const analysis::TrialRun& run) {
+        const auto report = report_of({run});
+        analysis::write_outcomes(scratch / name, report);
+        std::ostringstream out;
+        analysis::print_outcomes(out, report);
+        return std::pair{out.str(), base::read_whole(scratch / name / "index.html")};
+    };
+    const auto [weighted, weighted_page] = texts("weighted", bits.run);
+    CHECK_MESSAGE(weighted.find("degraded: 9, 3.12 % (") != std::string::npos, weighted);
+    CHECK_MESSAGE(weighted.find("), weighted by bits\n") != std::string::npos, weighted);
+    CHECK(weighted_page.find("%, weighted by bits</td>") != std::string::npos);
+    CHECK(weighted_page.find("weighted by bits; 9 of 40 trials") != std::string::npos);
+    CHECK(weighted_page.find("3.1 % (9 of 40 trials, weighted by bits)") != std::string::npos);
+    const base::CsvTable classes{scratch / "weighted/classes.csv"};
+    for (std::size_t row = 0; row < classes.rows(); ++row)
+        if (classes.text(row, "bit") == "all") CHECK(classes.get<int>(row, "weighted") == 1);
+    CHECK(base::CsvTable{scratch / "weighted/layer_map.csv"}.get<int>(0, "weighted") == 1);
+    const auto [equal, equal_page] = texts("equal", even.run);
+    CHECK(equal.find("weighted") == std::string::npos);
+    CHECK(equal_page.find(", weighted by bits") == std::string::npos);
+    CHECK(base::CsvTable{scratch / "equal/classes.csv"}.get<int>(0, "weighted") == 0);
 }
 
 TEST_CASE("what a guard repairs says nothing of what a flip does")
