@@ -5,6 +5,7 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace analysis {
@@ -32,7 +33,6 @@ class Groups {
         first_ = *blocks.begin();
         blocks_ = *blocks.rbegin() - first_ + 1;
         count_ = std::min(most_groups, blocks_);
-        if (count_ < 2) base::fail("a single block gives no interval: it takes a longer run");
     }
 
     int count() const { return count_; }
@@ -60,6 +60,7 @@ struct Jackknife {
 
     Mean mean() const
     {
+        if (without.empty()) return {.value = all};
         const auto groups = static_cast<double>(without.size());
         std::vector<double> pseudo;
         for (const double value : without) pseudo.push_back(groups * all - (groups - 1.0) * value);
@@ -77,10 +78,26 @@ Jackknife jackknife(const std::vector<ProjectedStep>& steps, Of of)
     return values;
 }
 
-// The first of all blocks.
-std::vector<ProjectedStep> steps_of(const TreatedTimes& treated, const Groups& groups, int ranks, int ranks_per_node)
+// Why the jackknife has no errors of a treatment; empty: it has some.
+std::string no_interval_of(const TreatedTimes& treated, const Groups& groups)
+{
+    std::map<int, std::size_t> steps;
+    for (const int block : treated.block) ++steps[groups.of(block)];
+    if (steps.size() < 2)
+        return base::join("all steps under ", treated.treatment, " lie in one block, and an interval needs two");
+    for (const auto& [group, count] : steps)
+        if (const std::size_t left = treated.block.size() - count; left < least_projected_steps)
+            return base::join("without one of its blocks ", treated.treatment, " has ", left,
+                              " steps left, and it takes ", least_projected_steps);
+    return {};
+}
+
+// The first of all blocks; the others, each without a group of blocks, only if there are errors.
+std::vector<ProjectedStep> steps_of(const TreatedTimes& treated, const Groups& groups, bool with_errors, int ranks,
+                                    int ranks_per_node)
 {
     std::vector<ProjectedStep> steps{project(treated.times, ranks, ranks_per_node)};
+    if (!with_errors) return steps;
     for (int group = 0; group < groups.count(); ++group)
         steps.push_back(project(without(treated, groups, group), ranks, ranks_per_node));
     return steps;
@@ -109,27 +126,48 @@ std::vector<int> parse_ranks(const std::string& text)
 std::vector<ProjectedRow> projected(const MeasuredTimes& measured, const std::vector<int>& ranks, int ranks_per_node)
 {
     const Groups groups{measured};
+    const TreatedTimes& without_noise = measured.treatments.front();
+    const std::string no_interval_of_quiet = no_interval_of(without_noise, groups);
     std::vector<ProjectedRow> rows;
     for (const int count : ranks) {
-        const std::vector<ProjectedStep> quiet = steps_of(measured.treatments.front(), groups, count, ranks_per_node);
+        const std::vector<ProjectedStep> quiet =
+            steps_of(without_noise, groups, no_interval_of_quiet.empty(), count, ranks_per_node);
         for (const TreatedTimes& treated : measured.treatments) {
-            const bool is_quiet = &treated == &measured.treatments.front();
-            const std::vector<ProjectedStep> steps =
-                is_quiet ? quiet : steps_of(treated, groups, count, ranks_per_node);
+            const bool is_quiet = &treated == &without_noise;
             ProjectedRow& row = rows.emplace_back();
             row.treatment = treated.treatment;
             row.ranks = count;
+            row.no_interval = no_interval_of_quiet.empty() ? no_interval_of(treated, groups) : no_interval_of_quiet;
+            const bool with_errors = row.no_interval.empty();
+            const std::vector<ProjectedStep> steps =
+                is_quiet ? quiet : steps_of(treated, groups, with_errors, count, ranks_per_node);
             row.at = steps.front();
             row.step_ms = jackknife(steps, [&](std::size_t i) { return steps[i].step_ms; }).mean();
             if (is_quiet) continue;
             row.slowdown_percent = jackknife(steps, [&](std::size_t i) {
                                        return 100.0 * (steps[i].step_ms / quiet[i].step_ms - 1.0);
                                    }).mean();
+            if (!with_errors) continue;
             const Mean own = jackknife(steps, [&](std::size_t i) { return steps[i].own_ms - quiet[i].own_ms; }).mean();
             if (own.p_value() <= 0.05) row.amplification = (row.at.step_ms - quiet.front().step_ms) / own.value;
         }
     }
     return rows;
+}
+
+std::optional<Interval> step_interval(const ProjectedRow& row, double confidence)
+{
+    if (!row.no_interval.empty()) return std::nullopt;
+    const Interval interval = row.step_ms.interval(confidence);
+    return Interval{std::max(0.0, interval.low), interval.high};
+}
+
+std::optional<Interval> slowdown_interval(const ProjectedRow& row, double confidence)
+{
+    constexpr double all_percent = -100.0;
+    if (!row.slowdown_percent || !row.no_interval.empty()) return std::nullopt;
+    const Interval interval = row.slowdown_percent->interval(confidence);
+    return Interval{std::max(all_percent, interval.low), interval.high};
 }
 
 }  // namespace analysis

@@ -14,17 +14,22 @@ struct ProjectedRow {
     std::string treatment;
     int ranks = 0;
     ProjectedStep at;
-    Mean step_ms;
+    Mean step_ms;                          // a time: see step_interval()
     std::optional<Mean> slowdown_percent;  // against quiet on as many ranks
     // Slowdown of the step over the slowdown of a rank's own work, in ms; none where that is not told from nothing.
     std::optional<double> amplification;
+    std::string no_interval = {};  // why; empty: errors are known
 };
+
+// No time is negative, and no slowdown is more than all: intervals of few blocks end there. None without errors.
+std::optional<Interval> step_interval(const ProjectedRow& row, double confidence);
+std::optional<Interval> slowdown_interval(const ProjectedRow& row, double confidence);
 
 // "64", "64,512", "1..65536" (both ends and the powers of two between). Throws UsageError.
 std::vector<int> parse_ranks(const std::string& text);
 
 // Errors by the jackknife: each block is left out in turn (neighbours together, where there are more than twenty), and
-// the block is the unit.
+// the block is the unit. A treatment in one block alone has values without errors.
 std::vector<ProjectedRow> projected(const MeasuredTimes& measured, const std::vector<int>& ranks, int ranks_per_node);
 
 }  // namespace analysis

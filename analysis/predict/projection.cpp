@@ -14,7 +14,6 @@ namespace {
 constexpr double most_in_tail =
     0.1;  // of the values, or so many, whichever are fewer: what is rare is in no fit of the rest
 constexpr double values_in_tail = 100.0;
-constexpr std::size_t least_steps = 40;
 constexpr double most_shape = 0.5;
 constexpr int many_parts = 1000;  // of a distribution whose mean is wanted
 constexpr int few_parts = 150;    // of those that are combined, each part with each
@@ -215,8 +214,8 @@ std::vector<Delays::Part> Delays::largest_of(double draws, int count) const
 
 ProjectedStep project(const OwnTimes& times, int ranks, int ranks_per_node)
 {
-    if (static_cast<std::size_t>(times.own_ms.rows()) < least_steps)
-        base::fail(times.own_ms.rows(), " steps are too few to project from: it takes ", least_steps);
+    if (static_cast<std::size_t>(times.own_ms.rows()) < least_projected_steps)
+        base::fail(times.own_ms.rows(), " steps are too few to project from: it takes ", least_projected_steps);
     const Nodes nodes = nodes_of(times);
     const Eigen::MatrixXd own = without_common(times, nodes);
     const Eigen::MatrixXd rows = by_step_and_node(own, nodes);
@@ -229,7 +228,7 @@ ProjectedStep project(const OwnTimes& times, int ranks, int ranks_per_node)
     ProjectedStep step;
     step.own_ms = mean_over_steps(times.own_ms.rowwise().mean(), times.weight);
     step.step_ms = last + mean_over_steps(times.rest_ms, times.weight);
-    step.slack_ms = ranks > 1 ? last - step.own_ms : 0.0;
+    step.slack_ms = ranks > 1 ? std::max(0.0, last - step.own_ms) : 0.0;
     step.tail_shape = of_node.tail_shape();
     step.beyond_data = draws > static_cast<double>(of_node.seen());
     if (ranks > 1) {

@@ -66,6 +66,7 @@ struct ProjectedStep {
 // measured ones what varies alike on all of them is left out of what is drawn, and in the mean. A last node that is not
 // full counts as a share of one. What follows the last rank's work is taken as it was measured. Throws Error for fewer
 // than 40 steps.
+inline constexpr std::size_t least_projected_steps = 40;
 ProjectedStep project(const OwnTimes& times, int ranks, int ranks_per_node);
 
 // Share of the variance of own work that ranks of a node have in common; 0 with one rank a node.

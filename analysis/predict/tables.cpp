@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
 
 namespace analysis {
 
@@ -18,6 +20,21 @@ constexpr double shown_confidence = 0.95;
 std::string cell(const std::optional<double>& value)
 {
     return value ? base::format(*value) : std::string{};
+}
+
+std::optional<double> low_of(const std::optional<Interval>& interval)
+{
+    return interval ? std::optional{interval->low} : std::nullopt;
+}
+
+std::optional<double> high_of(const std::optional<Interval>& interval)
+{
+    return interval ? std::optional{interval->high} : std::nullopt;
+}
+
+std::optional<double> value_of(const std::optional<Mean>& mean)
+{
+    return mean ? std::optional{mean->value} : std::nullopt;
 }
 
 std::string amount(const std::string& unit, double level)
@@ -99,13 +116,17 @@ void print(std::ostream& out, const Projection& projection)
     std::vector<std::vector<std::string>> lines{{"noise", "ranks", "step", "95 % interval", "slowdown", "95 % interval",
                                                  "amplified", "slack", "absorbed", "tail"}};
     for (const ProjectedRow& row : projection.rows) {
-        const Interval step = row.step_ms.interval(shown_confidence);
-        lines.push_back(
-            {row.treatment, std::to_string(row.ranks), ms(row.step_ms.value), ms(step.low) + " to " + ms(step.high),
-             row.slowdown_percent ? signed_percent(row.slowdown_percent->value) : "",
-             row.slowdown_percent ? range(row.slowdown_percent->interval(shown_confidence)) : "",
-             row.amplification ? fixed(*row.amplification, 2) : "", ms(row.at.slack_ms),
-             fixed(row.at.absorbed_percent, 0) + " %", row.at.beyond_data ? "alone" : fixed(row.at.tail_shape, 2)});
+        const std::optional<Interval> step = step_interval(row, shown_confidence);
+        const std::optional<Interval> slowdown = slowdown_interval(row, shown_confidence);
+        lines.push_back({row.treatment, std::to_string(row.ranks), ms(row.step_ms.value),
+                         step ? ms(step->low) + " to " + ms(step->high) : "none",
+                         row.slowdown_percent ? signed_percent(row.slowdown_percent->value) : "",
+                         slowdown               ? range(*slowdown)
+                         : row.slowdown_percent ? "none"
+                                                : "",
+                         row.amplification ? fixed(*row.amplification, 2) : "", ms(row.at.slack_ms),
+                         fixed(row.at.absorbed_percent, 0) + " %",
+                         row.at.beyond_data ? "alone" : fixed(row.at.tail_shape, 2)});
     }
     out << base::table_text(lines, 1);
     out << "amplified: slowdown of the step over that of a rank's own work. slack: what a rank waits for the last, on\n"
@@ -119,6 +140,10 @@ void print(std::ostream& out, const Projection& projection)
         << measured.ranks << " rank" << (measured.ranks == 1 ? "" : "s") << ".\n";
     if (projection.ranks_per_node > measured.ranks_per_node)
         out << "More ranks a node than were measured: their own parts are drawn anew, which is less sure.\n";
+    std::set<std::string> why;
+    for (const ProjectedRow& row : projection.rows)
+        if (!row.no_interval.empty()) why.insert(row.no_interval);
+    for (const std::string& one : why) out << "No interval: " << base::printable(one) << ".\n";
     print_notes(out, measured.notes);
 }
 
@@ -149,19 +174,12 @@ void write_csv(const std::filesystem::path& file, const Projection& projection)
                            "absorbed_percent", "tail_shape", "beyond_data"},
                           base::CsvWriter::Appear::whole};
     for (const ProjectedRow& row : projection.rows) {
-        const Interval step = row.step_ms.interval(shown_confidence);
-        std::optional<double> slowdown;
-        std::optional<double> low;
-        std::optional<double> high;
-        if (row.slowdown_percent) {
-            const Interval interval = row.slowdown_percent->interval(shown_confidence);
-            slowdown = row.slowdown_percent->value;
-            low = interval.low;
-            high = interval.high;
-        }
-        table.row(row.treatment, row.ranks, std::min(row.ranks, projection.ranks_per_node), row.step_ms.value, step.low,
-                  step.high, cell(slowdown), cell(low), cell(high), cell(row.amplification), row.at.own_ms,
-                  row.at.slack_ms, row.at.absorbed_percent, row.at.tail_shape, row.at.beyond_data ? 1 : 0);
+        const std::optional<Interval> step = step_interval(row, shown_confidence);
+        const std::optional<Interval> slowdown = slowdown_interval(row, shown_confidence);
+        table.row(row.treatment, row.ranks, std::min(row.ranks, projection.ranks_per_node), row.step_ms.value,
+                  cell(low_of(step)), cell(high_of(step)), cell(value_of(row.slowdown_percent)), cell(low_of(slowdown)),
+                  cell(high_of(slowdown)), cell(row.amplification), row.at.own_ms, row.at.slack_ms,
+                  row.at.absorbed_percent, row.at.tail_shape, row.at.beyond_data ? 1 : 0);
     }
     table.finish();
 }

@@ -186,6 +186,60 @@ TEST_CASE("numbers of ranks are read as lists and as ranges of powers of two")
         CHECK_THROWS_AS(static_cast<void>(analysis::parse_ranks(wrong)), base::UsageError);
 }
 
+namespace {
+
+// Two ranks on a node under quiet and mem, 800 steps of each; `block` of a step.
+analysis::MeasuredTimes measured_in_blocks(const std::function<int(int step)>& block, double slower)
+{
+    std::mt19937_64 engine{23};
+    analysis::MeasuredTimes times{.treatments = {}, .ranks = 2, .nodes = 1, .ranks_per_node = 2, .notes = {}};
+    for (const char* name : {"quiet", "mem"}) {
+        analysis::TreatedTimes& treated = times.treatments.emplace_back();
+        treated.treatment = name;
+        treated.times = measured(worlds.front(), 1, 2, 800, engine);
+        for (int step = 0; step < 800; ++step) {
+            treated.block.push_back(block(step));
+            if (block(step) == 1) treated.times.own_ms.row(step).array() += slower;
+        }
+    }
+    return times;
+}
+
+}  // namespace
+
+TEST_CASE("a single block gives a projection without an interval, and the reason")
+{
+    const auto rows = analysis::projected(measured_in_blocks([](int) { return 0; }, 0.0), {4, 64}, 2);
+    REQUIRE(rows.size() == 4);
+    for (const analysis::ProjectedRow& row : rows) {
+        CHECK(row.step_ms.value > 40.0);
+        CHECK_FALSE(analysis::step_interval(row, 0.95));
+        CHECK_FALSE(analysis::slowdown_interval(row, 0.95));
+        CHECK(row.no_interval == "all steps under quiet lie in one block, and an interval needs two");
+    }
+    // The other block has 10 of the 800 steps, which are too few to project from alone.
+    const auto uneven =
+        analysis::projected(measured_in_blocks([](int step) { return step < 790 ? 0 : 1; }, 0.0), {4}, 2);
+    CHECK(uneven.at(0).no_interval == "without one of its blocks quiet has 10 steps left, and it takes 40");
+}
+
+TEST_CASE("no projected time is negative, however wide the interval of two blocks is")
+{
+    // Half of the steps take 200 ms more: about 150 ms, with a standard error of 100 ms and t(0.975, 1) = 12.7.
+    const auto rows =
+        analysis::projected(measured_in_blocks([](int step) { return step < 400 ? 0 : 1; }, 200.0), {4}, 2);
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[1].step_ms.interval(0.95).low < 0.0);
+    const auto step = analysis::step_interval(rows[1], 0.95);
+    REQUIRE(step);
+    CHECK(step->low == 0.0);
+    CHECK(step->high > 1000.0);
+    for (const analysis::ProjectedRow& row : rows) {
+        CHECK(row.at.slack_ms >= 0.0);
+        if (const auto slowdown = analysis::slowdown_interval(row, 0.95)) CHECK(slowdown->low >= -100.0);
+    }
+}
+
 TEST_CASE("intervals of projected steps and slowdowns hold the truth of simulated ranks")
 {
     // Noise adds an exponential 3 ms to each rank's own work; 20 blocks of 40 steps each.
