@@ -65,6 +65,7 @@ TEST_CASE("runs of one design are pooled with the run as the unit and what chang
     REQUIRE(outcome.status == 0);
     CHECK(outcome.out.find("3 runs") != std::string::npos);
     CHECK(outcome.out.find("from run to run") != std::string::npos);
+    CHECK(outcome.out.find("homogeneity of runs, Welch's test: p ") != std::string::npos);
 
     // 8, 10, 15: mean 11; standard deviation sqrt(13); 4.3027 x sqrt(13 / 3) = 8.96
     const nlohmann::json verdict = read(scratch / "set/report/verdict.json");

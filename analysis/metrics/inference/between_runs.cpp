@@ -5,7 +5,7 @@ namespace analysis::metric {
 
 extern const MetricCard between_runs{
     .name = "between_runs",
-    .title = "how alike",
+    .title = "heterogeneity",
     .unit = "percentage points",
     .summary = "Standard deviation of the true effect from run to run.",
     .formula = "tau after Paule and Mandel",

@@ -7,7 +7,7 @@ extern const MetricCard p_welch{
     .name = "p_welch",
     .title = "p (Welch)",
     .unit = "probability",
-    .summary = "How often sets of runs that are alike would differ as much.",
+    .summary = "How often sets of runs with equal means would differ as much.",
     .formula = "Welch's t test of the logarithms of mean steps, the run as the unit",
     .reading = "Small: not chance.",
     .better = Better::neither,

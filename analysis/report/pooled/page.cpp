@@ -41,7 +41,7 @@ std::string table_of_runs(const PooledReport& report)
         for (const auto& run : report.runs) head.push_back(run.front().name);
     else
         for (const NamedReport* part : report.parts()) head.push_back(part->name);
-    head.insert(head.end(), {"all", "how alike"});
+    head.insert(head.end(), {"all", "heterogeneity"});
     std::vector<std::vector<Cell>> rows;
     for (const PooledEffect* pooled : step_effects(report)) {
         std::vector<Cell> row{{coloured_name(report.all, pooled->effect.factor, pooled->effect.level), ""}};
@@ -61,7 +61,7 @@ std::string runs_section(const PooledReport& report, const Plot& plot, const std
         report.of_runs()
             ? base::join("Percent of the quiet mean step, ± half of the ", confidence,
                          " % interval. That of one run is of its blocks; that of all is of the runs (random effects, "
-                         "Hartung and Knapp). Runs are alike where p, of Welch's test, is not small.")
+                         "Hartung and Knapp). A small p of Welch's test says that runs differ.")
             : base::join(
                   "Percent of the quiet mean step, ± half of the ", confidence,
                   " % interval, of blocks. Parts count by their blocks; what differs between them is in the mean "

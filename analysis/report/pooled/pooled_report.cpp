@@ -233,13 +233,14 @@ std::string scope(const PooledReport& report)
 
 std::string heterogeneity(const PooledReport& report, const PooledEffect& effect)
 {
-    const std::string p = join("p ", p_value(effect.p_alike));
+    const std::string p =
+        join("homogeneity of ", report.of_runs() ? "runs" : "parts", ", Welch's test: p ", p_value(effect.p_alike));
     if (!report.of_runs())
         return effect.p_alike < alike ? "parts differ by more than their blocks explain (" + p + "): make several runs"
-                                      : "parts alike (" + p + ")";
+                                      : "parts do not differ significantly (" + p + ")";
     const auto predicted = prediction(effect.runs, report.all.verdict.confidence);
-    return join("from run to run ± ", fixed(effect.between->between, 2), " points (standard deviation; ", p,
-                " that runs are alike)", predicted ? join("; one more run: ", range(*predicted)) : std::string{});
+    return join("from run to run ± ", fixed(effect.between->between, 2), " points (standard deviation; ", p, ")",
+                predicted ? join("; one more run: ", range(*predicted)) : std::string{});
 }
 
 std::vector<const PooledEffect*> step_effects(const PooledReport& report)

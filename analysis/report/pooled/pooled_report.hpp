@@ -43,7 +43,7 @@ std::vector<Difference> differences(const std::vector<const NamedReport*>& parts
 // What the intervals of this report cover, and what they do not.
 std::string scope(const PooledReport& report);
 
-// Of each noise how alike runs, or parts, were, a sentence for the terminal and the page.
+// Heterogeneity of a noise's effect over runs, or parts: a sentence for the terminal and the page.
 std::string heterogeneity(const PooledReport& report, const PooledEffect& effect);
 
 // "3 runs", "1 run in 2 parts"
