@@ -34,8 +34,8 @@ TensorDistance distance_of(std::span<const std::byte> numbers, std::span<const s
         const auto there = static_cast<double>(was);
         if (!std::isfinite(here)) ++all.not_finite;
         if (!std::isfinite(here) || !std::isfinite(there)) continue;
-        all.squares += (here - there) * (here - there);
-        all.golden_squares += there * there;
+        all.squares.add(here - there);
+        all.golden_squares.add(there);
         all.largest = std::max(all.largest, std::abs(here - there));
     }
     return all;
@@ -45,8 +45,10 @@ TensorDistance distance_of(std::span<const std::byte> numbers, std::span<const s
 
 double TensorDistance::relative_l2() const
 {
-    if (squares == 0.0) return 0.0;
-    return golden_squares > 0.0 ? std::sqrt(squares / golden_squares) : std::numeric_limits<double>::infinity();
+    const double norm = squares.root();
+    if (norm == 0.0) return 0.0;
+    const double golden = golden_squares.root();
+    return golden > 0.0 ? norm / golden : std::numeric_limits<double>::infinity();
 }
 
 TensorDistance distance(ElementType type, std::span<const std::byte> numbers, std::span<const std::byte> golden)
@@ -121,8 +123,8 @@ void GoldenComparison::compare(std::int64_t steps_done, Model& model)
     for (std::size_t i = 0; i < state.size(); ++i) {
         const TensorDistance one = distance(state[i].type, state[i].bytes, golden_[i]);
         if (state[i].path.starts_with("model/")) {
-            whole.squares += one.squares;
-            whole.golden_squares += one.golden_squares;
+            whole.squares.add(one.squares);
+            whole.golden_squares.add(one.golden_squares);
             whole.not_finite += one.not_finite;
         }
         if (one.differing == 0) continue;

@@ -224,6 +224,13 @@ TEST_CASE("distances from an unaltered state")
     CHECK(found.not_finite == 1);
     CHECK(found.largest == 0.5);
     CHECK(found.relative_l2() == doctest::Approx(0.1));  // 0.5 of 5
+
+    // 1 became 1e200, whose square no double holds; beside 3 and 4 it was 26^0.5.
+    const std::vector<double> doubles{3.0, 4.0, 1.0};
+    const std::vector<double> huge{3.0, 4.0, 1e200};
+    const ddl::TensorDistance far =
+        ddl::distance(ddl::ElementType::float64, std::as_bytes(std::span{huge}), std::as_bytes(std::span{doubles}));
+    CHECK(far.relative_l2() == doctest::Approx(1e200 / std::sqrt(26.0)).epsilon(1e-12));
 }
 
 TEST_CASE("guards are named with what they take")

@@ -8,7 +8,6 @@
 #include "noisegen/alteration/stored/packed_tensors.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -106,8 +105,8 @@ base::WorkLimits limits_of(const StoredState& first, const StoredState& second)
 
 TensorDifference row_of(const Tensor& tensor, const NumberDifferences& all)
 {
-    const double l2 = std::sqrt(all.square);
-    const double norm = std::sqrt(all.first_square);
+    const double l2 = all.squares.root();
+    const double norm = all.first_squares.root();
     return {.path = tensor.path,
             .elements = tensor.elements,
             .differing = all.differing,

@@ -39,7 +39,7 @@ void add_one(const NumberFormat& format, std::uint64_t first, std::uint64_t seco
         ++all.flips.at(static_cast<std::size_t>(format.bits() - 1 - std::countr_zero(flipped)));
     if (!base::is_finite(format, first) || !base::is_finite(format, second)) return;
     const double difference = base::value_of(format, second) - base::value_of(format, first);
-    all.square += difference * difference;
+    all.squares.add(difference);
     all.largest = std::max(all.largest, std::abs(difference));
     all.ulp_largest = std::max(all.ulp_largest, steps_between(format, first, second));
 }
@@ -67,7 +67,7 @@ void add_float32(std::span<const std::byte> first, std::span<const std::byte> se
         for (std::size_t i = 0; i < lanes; ++i) lane(at + i, i);
     for (; at < count; ++at) lane(at, 0);
     for (std::size_t i = 0; i < lanes; ++i) {
-        all.first_square += squares[i];
+        all.first_squares.add_squares(squares[i]);  // those of float32 fit into a double
         all.not_finite += not_finite[i];
     }
 }
@@ -80,8 +80,7 @@ void add_any(const NumberFormat& format, std::span<const std::byte> first, std::
         all.not_finite += base::is_finite(format, base::load_bits(format, second.data() + at)) ? 0 : 1;
         const std::uint64_t bits = base::load_bits(format, first.data() + at);
         if (!base::is_finite(format, bits)) continue;
-        const double value = base::value_of(format, bits);
-        all.first_square += value * value;
+        all.first_squares.add(base::value_of(format, bits));
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/state/number_format.hpp"
+#include "base/state/sum_of_squares.hpp"
 
 #include <array>
 #include <cstddef>
@@ -12,8 +13,8 @@ namespace noisegen {
 
 struct NumberDifferences {
     std::uint64_t differing = 0;
-    double square = 0.0;        // of second minus first
-    double first_square = 0.0;  // of the first
+    base::SumOfSquares squares = {};        // of second minus first
+    base::SumOfSquares first_squares = {};  // of the first
     double largest = 0.0;
     std::uint64_t ulp_largest = 0;
     std::uint64_t not_finite = 0;

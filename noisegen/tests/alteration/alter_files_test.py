@@ -550,6 +550,28 @@ def test_difference(directory):
     assert found == flips
 
 
+def test_difference_of_huge_numbers(directory):
+    """Squares of which no double holds: the truth is of fractions."""
+    numbers = {"huge": ([3.0, 4.0, 1.0], [3.0, 4.0, 1e200]), "tiny": ([3e-200, 4e-200], [3e-200, 8e-200]),
+               "both": ([1e200, 1.0], [2e200, 1.0]), "whole": ([0, 2**62], [2**62, 0])}
+    for file, side in (("x.h5", 0), ("y.h5", 1)):
+        with h5py.File(directory / file, "w") as out:
+            for name, pair in numbers.items():
+                out[name] = np.array(pair[side])
+    run("difference", directory / "x.h5", directory / "y.h5", "--out", directory / "far")
+    with open(directory / "far" / "difference.csv", newline="", encoding="utf-8") as file:
+        table = {row["path"]: row for row in csv.DictReader(file)}
+
+    def norm(values):
+        scale = max(abs(value) for value in values)
+        return scale * sum((value / scale) ** 2 for value in values) ** 0.5
+
+    for name, (old, new) in numbers.items():
+        l2 = norm([b - a for a, b in zip(old, new)])
+        assert np.isclose(float(table[name]["l2"]), l2, rtol=1e-12, atol=0.0), (name, table[name], l2)
+        assert np.isclose(float(table[name]["relative_l2"]), l2 / norm(old), rtol=1e-12, atol=0.0), (name, table[name])
+
+
 def crc32c(data):
     table = []
     for number in range(256):
