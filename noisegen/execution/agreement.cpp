@@ -54,9 +54,10 @@ JobPlan plan_with_others(const fs::path& noise, const Request& request, const ba
     JobPlan proposal{.schedule = request.schedule.text,
                      .seed = request.seed,
                      .duration = request.duration,
-                     .slot = {},
-                     .start_realtime_ns = 0};
-    if (request.schedule.needs_slot()) proposal.slot = measured_slot(request.control_run);
+                     .slot = request.schedule.slot_length(),
+                     .start_realtime_ns = 0,
+                     .measured = request.schedule.needs_slot()};
+    if (proposal.measured) proposal.slot = measured_slot(request.control_run);
     const base::Nanoseconds lead = job.size > 1 ? lead_for_others : lead_alone;
     const std::int64_t now = base::now_ns() + base::realtime_offset_ns();
     proposal.start_realtime_ns = now + lead.count();

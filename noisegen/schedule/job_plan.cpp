@@ -69,9 +69,8 @@ JobPlan agree(const fs::path& noise, const JobPlan& proposal)
     if (plan.seed != proposal.seed) differs("seed", plan.seed, proposal.seed);
     if (plan.duration != proposal.duration)
         differs("duration", base::format(plan.duration), base::format(proposal.duration));
-    const bool has_slot = plan.slot.count() != 0;
-    if (has_slot != (proposal.slot.count() != 0) ||
-        (has_slot && (plan.slot < shortest_slot || plan.slot > longest_slot)))
+    const bool is_measured = proposal.measured && proposal.slot.count() != 0;
+    if (is_measured ? plan.slot < shortest_slot || plan.slot > longest_slot : plan.slot != proposal.slot)
         base::fail(path.string(), " has no sensible slot length");
     const std::int64_t now = base::now_ns() + base::realtime_offset_ns();
     if (base::saturated_sum(plan.start_realtime_ns, plan.duration.count()) <= now)

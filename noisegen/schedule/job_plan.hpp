@@ -13,8 +13,9 @@ struct JobPlan {
     std::string schedule;
     std::uint64_t seed = 0;
     base::Nanoseconds duration{};
-    base::Nanoseconds slot{};  // of a blocked schedule; 0 for others
+    base::Nanoseconds slot{};  // where all slots have one length; 0 for others
     std::int64_t start_realtime_ns = 0;
+    bool measured = true;  // the slot, for slot=auto, so that processes may propose other lengths; not in the file
 };
 
 // The first process creates `noise`/plan.json; all others adopt it (slot length and start time included).

@@ -33,6 +33,13 @@ bool Schedule::needs_slot() const
     return blocks != nullptr && !blocks->slot.has_value();
 }
 
+base::Nanoseconds Schedule::slot_length() const
+{
+    if (const auto* random = std::get_if<RandomSlots>(&order)) return random->slot;
+    const auto* blocks = std::get_if<Blocks>(&order);
+    return blocks == nullptr ? base::Nanoseconds{} : blocks->slot.value_or(base::Nanoseconds{});
+}
+
 base::Nanoseconds Schedule::block_length() const
 {
     const auto* blocks = std::get_if<Blocks>(&order);

@@ -71,6 +71,8 @@ struct Schedule {
     // With the length measured for slot=auto.
     void set_slot(base::Nanoseconds length);
     bool needs_slot() const;
+    // Of all slots, where the schedule gives them one length; 0 for others.
+    base::Nanoseconds slot_length() const;
     // Of a blocked schedule with its slot known; 0 for others.
     base::Nanoseconds block_length() const;
 };

@@ -2,11 +2,13 @@
 #include "noisegen/schedule/job_plan.hpp"
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/saturating.hpp"
 #include "base/system/clock.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 
@@ -41,6 +43,19 @@ TEST_CASE("a measured slot length is the first one's for all")
     agree(scratch.path(), mine);
     mine.slot = 900ms;
     CHECK(agree(scratch.path(), mine).slot == 700ms);
+}
+
+TEST_CASE("a slot length of the schedule's own may be short, and is that of all processes")
+{
+    const testing::Scratch scratch;
+    JobPlan mine = proposal();
+    mine.slot = 50ms;
+    mine.measured = false;
+    agree(scratch.path(), mine);
+    CHECK(agree(scratch.path(), mine).slot == 50ms);
+    CHECK(base::read_json(scratch / "plan.json").at("slot_ns") == 50'000'000);
+    mine.slot = 100ms;
+    CHECK_THROWS_WITH_AS(agree(scratch.path(), mine), doctest::Contains("no sensible slot length"), base::Error);
 }
 
 TEST_CASE("another schedule or seed or duration in the same run is refused")

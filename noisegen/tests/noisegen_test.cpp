@@ -1,5 +1,6 @@
 // The real program: its records, its ends, its refusals.
 #include "base/csv.hpp"
+#include "base/json.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/launcher.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
@@ -91,6 +92,23 @@ TEST_CASE("each stressor on the registry runs and is on record")
     CHECK(json.at("design") == "sequence");
     CHECK(json.at("cpus") == cpu());
     CHECK(json.at("factor_levels").size() == slots - 1);
+}
+
+TEST_CASE("the length of slots is on record wherever they have one")
+{
+    const auto slot_in = [](const std::string& schedule) {
+        const Scratch scratch;
+        const Outcome outcome = run_noisegen(
+            {"--schedule", schedule, "--cpus", cpu(), "--duration", "450ms", "--share", "--out", scratch / "run"});
+        CHECK_MESSAGE(outcome.status == 0, outcome.err);
+        const auto json = record(part(scratch));
+        const auto plan = base::read_json(scratch / "run/noise/plan.json");
+        CHECK(json.value("slot_ns", std::int64_t{0}) == plan.at("slot_ns").get<std::int64_t>());
+        return plan.at("slot_ns").get<std::int64_t>();
+    };
+    CHECK(slot_in("rotation(cpu.spin; slot=50ms)") == 50'000'000);
+    CHECK(slot_in("random(cpu.spin=50%, quiet=50%; slot=75ms)") == 75'000'000);
+    CHECK(slot_in("cpu.spin 100ms; quiet 50ms") == 0);  // slots of two lengths
 }
 
 TEST_CASE("--out - is the table on stdout alone")
