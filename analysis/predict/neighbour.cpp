@@ -1,5 +1,6 @@
 #include "analysis/predict/neighbour.hpp"
 
+#include "analysis/report/record.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
@@ -76,8 +77,10 @@ void add_record(ReachedBy& reached, const fs::path& run, const Json& record)
     for (const Json& level : record.at("factor_levels")) {
         OfNodes& nodes = reached[{level.at("factor").get<std::string>(), level.value("level", std::string{})}];
         Rates& rates = nodes[{run, record.at("host").get<std::string>()}];
-        rates.bytes_per_s += level.at("bytes_per_s").get<double>();
-        rates.operations_per_s += level.at("operations_per_s").get<double>();
+        static_cast<void>(level.at("bytes_per_s").get<double>());  // throws for what is no record of noise
+        static_cast<void>(level.at("operations_per_s").get<double>());
+        rates.bytes_per_s += dose_in(level, "bytes");
+        rates.operations_per_s += dose_in(level, "operations");
     }
 }
 

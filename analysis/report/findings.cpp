@@ -224,11 +224,9 @@ std::string shown_anywhere(const Json& record, const std::string& key)
 }
 
 // From a member in units per second; empty if there is none, or nothing was done.
-std::string speed(const Json& level, const std::string& key, double unit, const std::string& name)
+std::string speed(double per_s, double unit, const std::string& name)
 {
-    const auto found = level.find(key);
-    if (found == level.end() || !found->is_number() || found->get<double>() <= 0.0) return "";
-    return fixed(found->get<double>() / unit, 2) + name;
+    return per_s > 0.0 ? fixed(per_s / unit, 2) + name : "";
 }
 
 }  // namespace
@@ -337,8 +335,8 @@ std::vector<LevelDone> levels_done(const Json& record)
     for (const Json& level : list_in(record, "factor_levels"))
         if (level.is_object())
             all.push_back({shown(level, "factor"), shown(level, "level"), shown(level, "stressor"),
-                           shown(level, "slots"), speed(level, "bytes_per_s", 1e9, " GB/s"),
-                           speed(level, "operations_per_s", 1.0, " /s")});
+                           shown(level, "slots"), speed(dose_in(level, "bytes"), 1e9, " GB/s"),
+                           speed(dose_in(level, "operations"), 1.0, " /s")});
     return all;
 }
 

@@ -49,6 +49,14 @@ const Json& list_in(const Json& json, const char* key)
     return found != nullptr && found->is_array() ? *found : none;
 }
 
+double dose_in(const Json& level, const std::string& amount)
+{
+    const double assigned_s = number_in(level, "assigned_s").value_or(0.0);
+    const std::optional<double> done = number_in(level, amount.c_str());
+    if (assigned_s > 0.0 && done) return *done / assigned_s;
+    return number_in(level, (amount + "_per_s").c_str()).value_or(0.0);
+}
+
 const Record* training_record(const Report& report)
 {
     for (const Record& record : report.records)

@@ -8,6 +8,9 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <string>
+
 using analysis::testing::SyntheticNoise;
 using analysis::testing::SyntheticRun;
 using testing::analyse;
@@ -59,6 +62,34 @@ TEST_CASE("levels of a noise give a curve with the level that the budget tolerat
     CHECK(page.find("Tails and variability") != std::string::npos);
     if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
     CHECK(std::filesystem::exists(scratch / "run/report/response.svg"));
+}
+
+TEST_CASE("doses of a curve are per second for which a level was assigned")
+{
+    // Of each of 10 s at a level the noise spent 8 s on taking memory: 2, 4 and 16 GiB/s while ready are a fifth of it.
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.run_s = 30.0;
+    run.noise = three_levels();
+    analysis::testing::write_run(scratch / "run", run);
+    nlohmann::json record{{"host", "node1"}, {"factor_levels", nlohmann::json::array()}};
+    for (const double gib : {2.0, 4.0, 16.0})
+        record["factor_levels"].push_back({{"factor", "mem"},
+                                           {"level", "rate=" + std::to_string(static_cast<int>(gib)) + "GiB/s"},
+                                           {"bytes_per_s", gib * gib_per_s},
+                                           {"operations_per_s", 0.0},
+                                           {"bytes", gib * gib_per_s * 2.0},
+                                           {"operations", 0},
+                                           {"on_s", 10.0},
+                                           {"assigned_s", 10.0}});
+    base::write_whole(scratch / "run/noise/here.0/noise.json", record.dump());
+    REQUIRE(analyse(scratch / "run", {"--budget", "2%"}).status <= 3);
+    const base::CsvTable curve{scratch / "run/report/response.csv"};
+    REQUIRE(curve.rows() == 3);
+    CHECK(curve.text(0, "dose_is") == "achieved");
+    const std::array doses{0.4, 0.8, 3.2};
+    for (std::size_t row = 0; row < doses.size(); ++row)
+        CHECK(curve.get<double>(row, "dose") / gib_per_s == doctest::Approx(doses.at(row)));
 }
 
 TEST_CASE("a ramp that was run twice ends in a report with its curve")

@@ -108,7 +108,9 @@ TEST_CASE("what the page shows is in tables and in verdict.json with who and whe
     base::write_whole(scratch / "run/train/run.json",
                       R"({"host": "node1", "started": "2026-11-21T05:44:58Z", "training": {"model": "mlp"}})");
     base::write_whole(scratch / "run/noise/here.0/noise.json",
-                      R"({"host": "node1", "factor_levels": [{"factor": "mem", "bytes_per_s": 1000.0, "slots": 7}]})");
+                      R"({"host": "node1", "factor_levels": [{"factor": "mem", "bytes_per_s": 1000.0, "slots": 7},
+                          {"factor": "starved", "bytes_per_s": 7.92e8, "operations_per_s": 9.9e5, "slots": 7,
+                           "on_s": 13.96, "assigned_s": 14.0, "bytes": 800000000, "operations": 1000000}]})");
     REQUIRE(analyse(scratch / "run", {"--again", "again {seconds}"}).status == 0);
     const fs::path report = scratch / "run/report";
     const nlohmann::json verdict = verdict_in(scratch / "run");
@@ -133,7 +135,12 @@ TEST_CASE("what the page shows is in tables and in verdict.json with who and whe
     for (const char* name : {"critical_compute", "exposed_transfer", "waiting", "ready rank 1", "median step"})
         CHECK(names.contains(name));
     CHECK(base::CsvTable{report / "outliers.csv"}.text(0, "factor") == "quiet");
-    CHECK(base::CsvTable{report / "factor_levels.csv"}.get<double>(0, "bytes_per_s") == 1000.0);
+    const base::CsvTable levels{report / "factor_levels.csv"};
+    CHECK(levels.get<double>(0, "bytes_per_s") == 1000.0);  // of an earlier version
+    // On a starved CPU taking memory took nearly all of the time, in which others waited for the noise, too: 800 MB in
+    // the 14 s for which it was assigned.
+    CHECK(levels.get<double>(1, "bytes_per_s") == doctest::Approx(800e6 / 14.0));
+    CHECK(levels.get<double>(1, "operations_per_s") == doctest::Approx(1e6 / 14.0));
     const std::string page = base::read_whole(report / "index.html");
     CHECK(page.find("<title>Crosstalk: mlp, 2 ranks") != std::string::npos);
     CHECK(page.find("a new run of ") != std::string::npos);

@@ -18,7 +18,13 @@ nlohmann::ordered_json level_record(const Schedule& schedule, const FactorLevel&
     record["slots"] = total.slots;
     record["cpus"] = total.cpus;
     record["follows"] = format_follow(level.intensity.follow);
-    record["on_s"] = total.cpus == 0 ? 0.0 : static_cast<double>(total.on_ns) * 1e-9 / static_cast<double>(total.cpus);
+    const auto seconds_of_a_cpu = [&](std::int64_t ns) {
+        return total.cpus == 0 ? 0.0 : static_cast<double>(ns) * 1e-9 / static_cast<double>(total.cpus);
+    };
+    record["on_s"] = seconds_of_a_cpu(total.on_ns);
+    record["assigned_s"] = seconds_of_a_cpu(total.assigned_ns);
+    record["bytes"] = total.work.bytes;
+    record["operations"] = total.work.operations;
     record["requested_per_s"] = total.requested_per_s;
     record["bytes_per_s"] = total.bytes_per_s();
     record["operations_per_s"] = total.operations_per_s();

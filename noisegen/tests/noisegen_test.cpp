@@ -111,6 +111,27 @@ TEST_CASE("the length of slots is on record wherever they have one")
     CHECK(slot_in("cpu.spin 100ms; quiet 50ms") == 0);  // slots of two lengths
 }
 
+TEST_CASE("the record of a level has what it did and for how long it was assigned")
+{
+    const Scratch scratch;
+    const Outcome outcome = run_noisegen({"--schedule", "memory.stream[bytes=1MiB] 200ms; quiet 100ms", "--cpus", cpu(),
+                                          "--duration", "600ms", "--share", "--out", scratch / "run"});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    const auto level = record(part(scratch)).at("factor_levels").at(0);
+    CHECK(level.at("assigned_s").get<double>() == doctest::Approx(0.4));  // two slots, by the table
+    CHECK(level.at("on_s").get<double>() <= 0.45);
+    const base::CsvTable rows{part(scratch) / "noise.csv"};
+    std::int64_t bytes = 0;
+    std::int64_t operations = 0;
+    for (std::size_t row = 0; row < rows.rows(); ++row) {
+        bytes += rows.get<std::int64_t>(row, "bytes");
+        operations += rows.get<std::int64_t>(row, "operations");
+    }
+    CHECK(level.at("bytes").get<std::int64_t>() == bytes);
+    CHECK(level.at("operations").get<std::int64_t>() == operations);
+    CHECK(bytes > 0);
+}
+
 TEST_CASE("--out - is the table on stdout alone")
 {
     const Scratch scratch;

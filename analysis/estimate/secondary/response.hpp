@@ -13,7 +13,7 @@
 
 namespace analysis {
 
-// What noise reached at a level while it was on, by its own record; 0 where it says nothing.
+// What noise reached at a level per second for which it was assigned, by its own record; 0 where it says nothing.
 struct Achieved {
     double bytes_per_s = 0.0;
     double operations_per_s = 0.0;

@@ -5,10 +5,10 @@ namespace analysis::metric {
 
 extern const MetricCard operations_per_s{
     .name = "operations_per_s",
-    .title = "operations while on",
+    .title = "operations",
     .unit = "operations per second",
-    .summary = "What the noise did per second while it was on, by its own record.",
-    .formula = "operations / time on",
+    .summary = "What the noise did per second for which it was assigned, by its own record.",
+    .formula = "operations / time assigned by the slot table, that of taking memory included",
     .reading = "The dose, as bytes_per_s; what an operation is depends on the stressor.",
     .better = Better::neither,
     .from = "records of the noise processes",

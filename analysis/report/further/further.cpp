@@ -18,8 +18,8 @@ Doses doses_on_record(const Report& report)
         for (const nlohmann::ordered_json& level : list_in(record->json, "factor_levels")) {
             const std::pair key{word(level, "factor"), word(level, "level")};
             Achieved& sum = doses[key];
-            sum.bytes_per_s += number_in(level, "bytes_per_s").value_or(0.0);
-            sum.operations_per_s += number_in(level, "operations_per_s").value_or(0.0);
+            sum.bytes_per_s += dose_in(level, "bytes");
+            sum.operations_per_s += dose_in(level, "operations");
             sum.duty += number_in(level, "duty").value_or(0.0);
             processes[key] += 1.0;
         }

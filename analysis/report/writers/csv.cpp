@@ -130,8 +130,7 @@ void write_factor_levels(const std::filesystem::path& file, const Report& report
     for (const Record* record : noise_records(report))
         for (const nlohmann::ordered_json& level : list_in(record->json, "factor_levels"))
             table.row(word(record->json, "host"), word(level, "factor"), word(level, "level"), word(level, "stressor"),
-                      number_in(level, "slots").value_or(0.0), number_in(level, "bytes_per_s").value_or(0.0),
-                      number_in(level, "operations_per_s").value_or(0.0));
+                      number_in(level, "slots").value_or(0.0), dose_in(level, "bytes"), dose_in(level, "operations"));
 }
 
 template <std::size_t which>

@@ -47,7 +47,8 @@ struct SlotDone {
 // A level on one CPU, or on all, over the whole run.
 struct LevelTotal {
     std::uint64_t slots = 0;
-    std::int64_t on_ns = 0;  // in its slots; of several CPUs the sum
+    std::int64_t on_ns = 0;        // in its slots; of several CPUs the sum
+    std::int64_t assigned_ns = 0;  // by the slot table, as far as the run went; likewise
     Work work;
     std::int64_t busy_ns = 0;
     std::int64_t waited_ns = 0;

@@ -295,6 +295,8 @@ SlotDone Team::run_slot(Worker& worker, const RunqueueDelay& runqueue_delay, con
 
     LevelTotal& total = state.total;
     ++total.slots;
+    const std::int64_t assigned_end_ns = stop_event_.is_set() ? std::min(deadline, done.sample.end_ns) : deadline;
+    total.assigned_ns += std::max<std::int64_t>(0, assigned_end_ns - (start_ns_ + slot.begin.count()));
     add(total, done.sample);
     return done;
 }
@@ -333,6 +335,7 @@ std::vector<LevelTotal> Team::totals() const
             const LevelTotal& total = worker->levels[i].total;
             sums[i].slots = std::max(sums[i].slots, total.slots);
             sums[i].on_ns += total.on_ns;
+            sums[i].assigned_ns += total.assigned_ns;
             add(sums[i].work, total.work);
             sums[i].busy_ns += total.busy_ns;
             sums[i].waited_ns += total.waited_ns;
