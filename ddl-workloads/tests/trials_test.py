@@ -263,6 +263,7 @@ def stored_weights(scratch):
 
 
 def refused(scratch):
+    """Before the first trial, with one line: what a trial names and the training lacks is no outcome of that trial."""
     stored = dict(kind="stored", store="int8", detect="none", rate=0.1, reads="once")
     for row, why in ((trial("a", **{**stored, "store": "int9"}), "'int9' is none of fp32, fp16"),
                      (trial("a", **{**stored, "rate": 1.5}), "a probability from 0 to 1"),
@@ -271,16 +272,34 @@ def refused(scratch):
                      (trial("a", **stored, location="layer9"), "no weights to store"),
                      (trial("a", step=-1), "less than 0"), (trial("a", kind="none"), "is none of null, positive"),
                      (trial("a", guard="rnge"), "did you mean range?"), (trial("a", guard="range:stop"), "stop is for no trial"),
+                     (trial("a", guard="replicas"), "none to compare it with"),
                      (trial("a", rank=3), "alters rank 3 of 1"),
-                     (trial("a", location="layer9"), "has no tensor whose name begins with 'layer9'"),
+                     (trial("a", location="layer9"), "no tensor of the model has a name that begins with 'layer9'"),
+                     (trial("a", location="layers.9"), "; there are layers.head.0, layers.layer 0.0"),
+                     (trial("a", location="layers.9", target="optimizer"), "no tensor of the optimizer"),
+                     (trial("a", location="model/layers.heat"), "did you mean model/layers.head.0?; there are model/layers.head.0"),
+                     (trial("a", bits="32"), "is of type float32, which has bits 0 to 31"),
+                     (trial("a", bits="0-40", target="both"), "bits 0 to 31"),
+                     (trial("a", location="layers.head", bits="1", count=10**6), "there are only"),
                      (trial("a", bits="70"), "no range")):
-        write_trials(scratch / "bad.csv", [row])
-        done = subprocess.run([str(word) for word in ddl_train(1, "--model", "mlp[hidden=8]", "--data", DATA,
-                                                               "--trials", scratch / "bad.csv", "--out", scratch / "bad")],
-                              capture_output=True, text=True, timeout=300, check=False, env=ENVIRONMENT)
-        assert done.returncode in (1, 2) and why in done.stderr, (row, done.stderr)
-        assert len(done.stderr.splitlines()[-1]) <= 200, done.stderr
+        write_trials(scratch / "bad.csv", [trial("good", "null"), row])
+        words = [str(word) for word in ddl_train(1, "--model", "mlp[hidden=8]", "--data", DATA, "--trials",
+                                                 scratch / "bad.csv", "--out", scratch / "bad")]
+        for more in ([], ["--check"]):
+            done = subprocess.run(words + more, capture_output=True, text=True, timeout=300, check=False, env=ENVIRONMENT)
+            assert done.returncode in (1, 2) and why in done.stderr, (row, done.stderr)
+            assert len(done.stderr.splitlines()) == 1 and len(done.stderr) <= 250, done.stderr
+            assert "ended" not in done.stdout and not (scratch / "bad/train").exists(), (row, done.stdout)
         shutil.rmtree(scratch / "bad", ignore_errors=True)
+    write_trials(scratch / "bad.csv", [trial("good", "null"), trial("a", location="layers.9", rank=1)])
+    done = subprocess.run([str(word) for word in ddl_train(2, "--model", "mlp[hidden=8]", "--data", DATA, "--trials",
+                                                           scratch / "bad.csv", "--out", scratch / "bad")],
+                          capture_output=True, text=True, timeout=300, check=False, env=ENVIRONMENT)
+    assert done.returncode == 2 and "trial a: no tensor of the model" in done.stderr, done
+    write_trials(scratch / "fine.csv", [trial("good", "null"), trial("a", location="layers.head", bits="31")])
+    fine = run(*ddl_train(2, "--model", "mlp[hidden=8]", "--data", DATA, "--trials", scratch / "fine.csv", "--check",
+                          "--out", scratch / "fine"))
+    assert fine.stdout == "2 trials can be made\n" and not (scratch / "fine/train").exists(), fine
 
 
 def main():

@@ -27,6 +27,11 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
     ddl::Training training{plan, registry, exchanges, process_metrics};
     try {
         training.prepare();
+        if (plan.only_check) {
+            training.end_unused();
+            if (exchanges.rank() == 0) std::cout << plan.trials.size() << " trials can be made\n" << std::flush;
+            return base::exit_fine;
+        }
         training.run();
         const nlohmann::ordered_json result = training.result();
         if (exchanges.rank() == 0) {

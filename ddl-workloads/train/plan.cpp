@@ -137,6 +137,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
                 "make these trials one after the other, in a training that stays warm, into DIR/train/outcomes.csv; "
                 "given again it goes on after the last one",
                 "TRIALS.csv");
+    options.add_switch("check", plan.only_check,
+                       "end before the first trial, with exit code 2 if --trials names what this training lacks");
     const RecordingOptions recording{options, plan.recording};
     options.add("out", out, "directory of the run, which must be given; the training's part is DIR/train", "DIR");
     options.add_switch("json", plan.json, "print the result as one line of JSON in the end; with --list, that");
@@ -168,6 +170,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     guards.read();
     recording.read();
     if (!trials.empty()) read_trials(plan, trials, options);
+    if (plan.only_check && trials.empty()) base::fail_usage("--check goes with --trials");
     check_gpu_options(plan);
     if (!plan.trials.empty() || !plan.guards.golden.empty()) plan.device.deterministic = true;
     if (out.empty()) base::fail_usage("--out DIR is needed: where the results go");

@@ -48,6 +48,7 @@ struct TrainingPlan {
     StorePlan store;
     GuardPlan guards;
     std::vector<base::Trial> trials;  // none: it trains
+    bool only_check = false;          // whether the training can make them
     RecordingPlan recording;
     std::filesystem::path out;
     bool json = false;  // of what is printed in the end

@@ -93,7 +93,14 @@ void Training::prepare()
         claimed_.reset();
         throw;
     }
-    if (claimed_) claimed_->keep();
+    if (claimed_ && !plan_.only_check) claimed_->keep();
+}
+
+void Training::end_unused()
+{
+    loader_->stop();
+    strategy_->finish();
+    instruments_->finish();
 }
 
 // ------------------------------------------------------------------------------------------------------------- steps

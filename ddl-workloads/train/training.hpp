@@ -44,8 +44,12 @@ class Training {
              ProcessMetrics& process_metrics);
 
     // Collective. Claims DIR/train (on rank 0; throws UsageError if it is there), writes the data set, makes the parts,
-    // and lets all ranks agree on rank 0's parameters. A failure of rank 0 leaves no DIR/train.
+    // lets all ranks agree on rank 0's parameters, and checks that its trials can be made. A failure leaves no
+    // DIR/train.
     void prepare();
+
+    // Collective, instead of run(). A training that only checks its trials leaves no DIR/train.
+    void end_unused();
 
     // Collective. Trains until one of the plan's ends, or until some rank gets a signal; finishes the trace.
     void run();

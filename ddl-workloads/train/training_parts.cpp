@@ -10,6 +10,7 @@
 #include "ddl-workloads/train/resume.hpp"
 #include "ddl-workloads/train/training.hpp"
 #include "ddl-workloads/train/training_state.hpp"
+#include "ddl-workloads/trials/trial_checks.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -84,10 +85,15 @@ void Training::prepare_parts()
     make_alterer();
     make_store();
     make_guards();
+    check_trials(plan_.trials, {.model = *model_,
+                                .rank = exchanges_.rank(),
+                                .ranks = exchanges_.size(),
+                                .first_step = first_step_,
+                                .synchronous = strategy_card_.synchronous});
     if (plan_.delays.control.count() > 0) control_delay_.emplace(plan_.delays.control, page, exchanges_);
     exchange_.emplace(exchanges_);
     make_checkpointer();
-    if (exchanges_.rank() == 0) write_record(nullptr);
+    if (exchanges_.rank() == 0 && !plan_.only_check) write_record(nullptr);
 }
 
 void Training::claim()

@@ -6,6 +6,7 @@
 #include "base/state/checksums.hpp"
 #include "base/state/drawing/flips.hpp"
 #include "base/state/drawing/selection.hpp"
+#include "base/words.hpp"
 #include "ddl-workloads/alteration/live_alteration.hpp"
 
 #include <algorithm>
@@ -55,22 +56,96 @@ bool is_whole_path(const std::string& location)
     return location.starts_with("model/") || location.starts_with("optimizer/");
 }
 
+// "layers.0" of layers.0.weight.
+std::string layer_name(const std::string& tensor)
+{
+    return tensor.substr(0, tensor.rfind('.'));
+}
+
+// As many names as fit into a line.
+std::string some_of(const std::vector<std::string>& names)
+{
+    constexpr std::size_t longest = 60;
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0 && text.size() + names[i].size() > longest) return base::join(text, ", .. (", names.size(), ")");
+        text += (i == 0 ? "" : ", ") + names[i];
+    }
+    return text;
+}
+
+[[noreturn]] void fail_location(const base::Trial& trial, const std::vector<std::string>& names)
+{
+    if (names.empty()) base::fail("the model has no tensors of target ", trial.target);
+    std::vector<std::string> layers;
+    for (const std::string& name : names)
+        if (const std::string layer = layer_name(name); std::find(layers.begin(), layers.end(), layer) == layers.end())
+            layers.push_back(layer);
+    base::fail("no tensor of the ", trial.target == "both" ? "model or optimizer" : trial.target,
+               " has a name that begins with '", trial.location, "'", base::did_you_mean(trial.location, layers),
+               "; there are ", some_of(layers));
+}
+
 std::vector<std::string> locations_of(const base::Trial& trial, const base::NamedTensors& state)
 {
-    if (is_whole_path(trial.location)) return {trial.location};
+    if (is_whole_path(trial.location)) {
+        const std::string root = trial.location.substr(0, trial.location.find('/') + 1);
+        std::vector<std::string> paths;
+        for (const base::NamedTensor& tensor : state.tensors) {
+            if (tensor.path.starts_with(trial.location)) return {trial.location};
+            if (tensor.path.starts_with(root)) paths.push_back(tensor.path);
+        }
+        fail_location(trial, paths);
+    }
     std::vector<std::string> begins;
     if (trial.target != "optimizer") begins.emplace_back("model/");
     if (trial.target != "model") begins.emplace_back("optimizer/");
     if (trial.location.empty()) return begins;
     std::vector<std::string> paths;
+    std::vector<std::string> names;
     for (const base::NamedTensor& tensor : state.tensors)
-        for (const std::string& begin : begins)
-            if (tensor.path.starts_with(begin) && tensor_name(tensor.path).starts_with(trial.location))
-                paths.push_back(tensor.path);
-    if (paths.empty())
-        base::fail("trial ", trial.name, ": the training's ", trial.target, " has no tensor whose name begins with '",
-                   trial.location, "'");
+        for (const std::string& begin : begins) {
+            if (!tensor.path.starts_with(begin)) continue;
+            names.push_back(tensor_name(tensor.path));
+            if (names.back().starts_with(trial.location)) paths.push_back(tensor.path);
+        }
+    if (paths.empty()) fail_location(trial, names);
     return paths;
+}
+
+// What a row of kind trial draws from.
+struct Draw {
+    std::vector<StateTensor> tensors;
+    base::NamedTensors state;
+    base::SiteRequest request = {};
+    base::FlipRequest flips = {};
+    std::vector<std::size_t> eligible = {};
+    double bits = 0.0;
+};
+
+// Throws Error as check_alteration() does.
+Draw draw_of(Model& model, const base::Trial& trial)
+{
+    const std::vector<StateTensor> tensors = sorted_state(model);
+    Draw draw{.tensors = tensors, .state = named(tensors)};
+    draw.request.flips = static_cast<std::uint64_t>(trial.count);
+    draw.request.locations = locations_of(trial, draw.state);
+    if (!trial.bits.empty()) draw.flips.bits = base::parse_bits("bits", trial.bits);
+    draw.eligible = base::eligible(draw.state, draw.request);
+    std::uint64_t numbers = 0;
+    for (const std::size_t place : draw.eligible) {
+        const base::NamedTensor& tensor = draw.state.tensors[place];
+        const int most = tensor.format.bits() - 1;
+        if (draw.flips.bits && draw.flips.bits->last > most)
+            base::fail("bits ", trial.bits, ": ", tensor.path, " is of type ", base::format_name(tensor.format),
+                       ", which has bits 0 to ", most);
+        draw.bits +=
+            static_cast<double>(tensor.elements) * static_cast<double>(base::allowed_bits(tensor, draw.flips).size());
+        numbers += tensor.elements;
+    }
+    if (draw.request.flips > numbers)
+        base::fail("count ", trial.count, ": there are only ", numbers, " numbers that may be altered");
+    return draw;
 }
 
 void append(std::string& words, const std::string& word, char separator)
@@ -104,6 +179,16 @@ DrawnAlteration described(const base::NamedTensors& state, const std::vector<bas
     return drawn;
 }
 
+StateTensor last_parameters(Model& model)
+{
+    const std::vector<std::string> names = model.gradient_names();
+    if (names.empty()) base::fail("a positive trial needs a model with parameters");
+    const std::string path = "model/" + names.back();
+    for (const StateTensor& tensor : model.state())
+        if (tensor.path == path && tensor.type == ElementType::float32) return tensor;
+    base::fail("a positive trial needs numbers of 32 bits in ", path);
+}
+
 template <class Number>
 void add_numbers(StateNumbers& all, std::span<const std::byte> bytes)
 {
@@ -119,51 +204,49 @@ void add_numbers(StateNumbers& all, std::span<const std::byte> bytes)
 
 }  // namespace
 
+bool alters(const base::Trial& trial, int rank)
+{
+    return trial.rank == "all" || trial.rank == std::to_string(rank);
+}
+
 DrawnAlteration alter_state(Model& model, const base::Trial& trial)
 {
-    const std::vector<StateTensor> tensors = sorted_state(model);
-    const base::NamedTensors state = named(tensors);
-    base::SiteRequest request;
-    request.flips = static_cast<std::uint64_t>(trial.count);
-    request.locations = locations_of(trial, state);
-    base::FlipRequest flips;
-    if (!trial.bits.empty()) flips.bits = base::parse_bits("bits", trial.bits);
-
+    const Draw draw = draw_of(model, trial);
     base::Random random = base::random_stream(trial.seed, 0);
-    const std::vector<std::size_t> eligible = base::eligible(state, request);
-    std::vector<base::Site> sites = base::draw_sites(state, eligible, request, flips, random);
+    std::vector<base::Site> sites = base::draw_sites(draw.state, draw.eligible, draw.request, draw.flips, random);
     std::vector<base::NumberBits> before;
     for (const base::Site& site : sites) {
-        const base::NumberFormat& format = state.tensors[site.tensor].format;
-        const std::byte* const at = place_of(tensors[site.tensor], format, site.index);
+        const base::NumberFormat& format = draw.state.tensors[site.tensor].format;
+        const std::byte* const at = place_of(draw.tensors[site.tensor], format, site.index);
         before.push_back({site.tensor, site.index, base::load_bits(format, at)});
     }
-    for (const base::NumberBits& number : base::altered(state, sites, before, flips, random)) {
-        const base::NumberFormat& format = state.tensors[number.tensor].format;
-        base::store_bits(format, number.bits, place_of(tensors[number.tensor], format, number.index));
+    for (const base::NumberBits& number : base::altered(draw.state, sites, before, draw.flips, random)) {
+        const base::NumberFormat& format = draw.state.tensors[number.tensor].format;
+        base::store_bits(format, number.bits, place_of(draw.tensors[number.tensor], format, number.index));
     }
     model.restored();
-
-    DrawnAlteration drawn = described(state, sites);
-    for (const std::size_t tensor : eligible)
-        drawn.drawn_from += static_cast<double>(state.tensors[tensor].elements) *
-                            static_cast<double>(base::allowed_bits(state.tensors[tensor], flips).size());
+    DrawnAlteration drawn = described(draw.state, sites);
+    drawn.drawn_from = draw.bits;
     return drawn;
+}
+
+void check_alteration(Model& model, const base::Trial& trial)
+{
+    static_cast<void>(draw_of(model, trial));
 }
 
 DrawnAlteration put_nan(Model& model)
 {
-    const std::vector<std::string> names = model.gradient_names();
-    if (names.empty()) base::fail("a positive trial needs a model with parameters");
-    const std::string path = "model/" + names.back();
-    for (const StateTensor& tensor : model.state()) {
-        if (tensor.path != path || tensor.type != ElementType::float32) continue;
-        const std::uint64_t nan = base::nearest_bits(base::float32, std::numeric_limits<double>::quiet_NaN());
-        base::store_bits(base::float32, nan, tensor.bytes.data());
-        model.restored();
-        return {.path = path, .bits = {}, .index = "0"};
-    }
-    base::fail("a positive trial needs numbers of 32 bits in ", path);
+    const StateTensor tensor = last_parameters(model);
+    const std::uint64_t nan = base::nearest_bits(base::float32, std::numeric_limits<double>::quiet_NaN());
+    base::store_bits(base::float32, nan, tensor.bytes.data());
+    model.restored();
+    return {.path = tensor.path, .bits = {}, .index = "0"};
+}
+
+void check_positive(Model& model)
+{
+    static_cast<void>(last_parameters(model));
 }
 
 StateNumbers numbers_of(Model& model)

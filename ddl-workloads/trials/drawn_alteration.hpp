@@ -9,6 +9,9 @@
 
 namespace ddl {
 
+// Does the trial alter that rank?
+bool alters(const base::Trial& trial, int rank);
+
 struct DrawnAlteration {
     std::string path = {};    // of the tensors altered, once each, base::path_separator between
     std::string bits = {};    // that flipped in any of them, from the left
@@ -16,11 +19,17 @@ struct DrawnAlteration {
     double drawn_from = 0.0;  // bits that might have flipped
 };
 
-// Flips bits as a row of kind trial says. Throws Error if there is no such tensor, or too few numbers.
+// Flips bits as a row of kind trial says. Throws Error as check_alteration() does.
 DrawnAlteration alter_state(Model& model, const base::Trial& trial);
 
-// The first number of the model's last tensor of parameters becomes NaN.
+// Throws Error if the model has no such tensor, not as many bits in a number, or too few numbers: names what it has.
+void check_alteration(Model& model, const base::Trial& trial);
+
+// The first number of the model's last tensor of parameters becomes NaN. Throws Error as check_positive() does.
 DrawnAlteration put_nan(Model& model);
+
+// Throws Error if the model has no parameters of 32 bits.
+void check_positive(Model& model);
 
 // Of all floating-point numbers of the state.
 struct StateNumbers {

@@ -31,11 +31,6 @@ std::string look_text(std::int64_t steps, double accuracy)
     return base::join(steps, ":", std::string{digits.data(), end});
 }
 
-bool is_mine(const base::Trial& trial, int rank)
-{
-    return trial.rank == "all" || trial.rank == std::to_string(rank);
-}
-
 }  // namespace
 
 // What one rank knows of a trial's end.
@@ -51,21 +46,7 @@ struct TrialLoop::OfRank {
 TrialLoop::TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, const std::filesystem::path& directory)
     : parts_{std::move(parts)}, trials_{trials}
 {
-    for (const base::Trial& trial : trials_) check(trial);
     if (parts_.exchanges.rank() == 0) outcomes_.emplace(directory, trials_, parts_.strategy_name);
-}
-
-void TrialLoop::check(const base::Trial& trial) const
-{
-    if (trial.step < parts_.first_step)
-        base::fail_usage("--trials: trial ", trial.name, " alters step ", trial.step, ", and the training begins at ",
-                         parts_.first_step);
-    static_cast<void>(parse_trial_guard(trial.guard));
-    if (trial.kind == base::trial_kind::stored)
-        static_cast<void>(StoredWeights{parts_.model, base::weight_memory(trial.store, trial.detect, trial.rate),
-                                        trial.location, trial.seed, 0});
-    if (trial.rank != "all" && base::parse<int>(trial.rank) >= parts_.exchanges.size())
-        base::fail_usage("--trials: trial ", trial.name, " alters rank ", trial.rank, " of ", parts_.exchanges.size());
 }
 
 void TrialLoop::run()
@@ -175,7 +156,7 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
     guarded.trial = number_of(trial);
     TrialGuards guards{parse_trial_guard(trial.guard), guarded, trial.step};
     std::optional<StoredWeights> stored;
-    if (is_mine(trial, parts_.exchanges.rank())) alter(trial, mine, stored);
+    if (alters(trial, parts_.exchanges.rank())) alter(trial, mine, stored);
     StoredWeights* const read_each = trial.reads == base::stored::each && stored ? &*stored : nullptr;
     std::unique_ptr<Loader> loader = trial.steps > 0 ? parts_.load(trial.step) : nullptr;
     std::int64_t looked = -1;

@@ -43,7 +43,7 @@ struct TrialParts {
 
 class TrialLoop {
  public:
-    // Rank 0 opens outcomes.csv there. Throws Error, UsageError for trials that this training cannot make.
+    // Of trials that check_trials() lets pass. Rank 0 opens outcomes.csv there. Throws Error.
     TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, const std::filesystem::path& directory);
 
     // Collective. Trains once, undisturbed, then makes the trials that outcomes.csv lacks. Ends between two trials
@@ -57,7 +57,6 @@ class TrialLoop {
  private:
     struct OfRank;
 
-    void check(const base::Trial& trial) const;
     void train_undisturbed();
     std::string all_state_checksums();
     std::optional<double> guess();

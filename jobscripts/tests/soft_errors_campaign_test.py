@@ -77,6 +77,21 @@ def rows(file):
         return list(csv.DictReader(table))
 
 
+def what_the_model_lacks(scratch):
+    """Ends the campaign before anything is trained."""
+    for number, (changed, why) in enumerate((("locations = layers.head, layer4", "begins with 'layer4'; there are layers.head.0"),
+                                             ("bits = 1, 32", "which has bits 0 to 31"))):
+        name = changed.split(" ", maxsplit=1)[0]
+        kept = "\n".join(line for line in SPEC.splitlines() if not line.startswith(name))
+        (scratch / "typo.ini").write_text(f"{kept}\n{changed}\n", encoding="utf-8")
+        campaign = scratch / f"typo-{number}"
+        crosstalk("plan", scratch / "typo.ini", "-o", campaign)
+        done = subprocess.run([BIN / "crosstalk", "campaign", "run", campaign], capture_output=True, text=True,
+                              timeout=300, check=False, env=ENVIRONMENT)
+        assert done.returncode == 2 and why in done.stderr and len(done.stderr.splitlines()) == 1, done
+        assert not (campaign / "seed-1").exists() and not (campaign / "ddp/train").exists(), "something was trained"
+
+
 def main():
     listed = subprocess.run([BIN / "ddl-train", "--list"], capture_output=True, text=True, check=True).stdout
     if "mlp" not in listed:
@@ -84,6 +99,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="soft-errors-campaign.") as name:
         scratch = pathlib.Path(name)
+        what_the_model_lacks(scratch)
         (scratch / "spec.ini").write_text(SPEC, encoding="utf-8")
         campaign = scratch / "campaign"
         crosstalk("plan", scratch / "spec.ini", "-o", campaign)

@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "base/system/stop.hpp"
 #include "base/system/waiting.hpp"
+#include "base/words.hpp"
 #include "jobscripts/campaign/progress.hpp"
 #include "jobscripts/campaign/trials/trial_names.hpp"
 #include "jobscripts/campaign/trials/trial_plan.hpp"
@@ -19,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -115,6 +117,26 @@ bool make_all(const TrialSpec& spec, const fs::path& directory, const std::strin
     return true;
 }
 
+// Throws UsageError, with ddl-train's line, if the trials name a tensor, a bit or a rank that the training lacks.
+// Trials that have begun were checked then.
+void check_trials(const TrialSpec& spec, const fs::path& directory, const std::string& strategy)
+{
+    const fs::path out = directory / strategy;
+    if (fs::exists(out / base::part::train)) return;
+    TrialWords words = training_of(spec, strategy);
+    for (const std::string& word : {std::string{"--trials"}, (directory / base::file::trials).string(),
+                                    std::string{"--check"}, std::string{"--out"}, out.string()})
+        words.push_back(word);
+    const Answer answer = answer_of(words, Errors::in_the_text);
+    if (answer.code == base::exit_fine) return;
+    constexpr const char* begin = "ddl-train: ";
+    std::istringstream lines{answer.text};
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with(begin))
+            base::fail_usage("these trials cannot be made: ", line.substr(std::string_view{begin}.size()));
+    base::fail("ddl-train --check failed with exit code ", answer.code, ": ", base::join_words(words, " "));
+}
+
 // While it lives no other process makes the campaign's trials; none if another one does. A file system without locks
 // goes without.
 std::optional<base::Descriptor> lock_of(const fs::path& directory)
@@ -145,6 +167,7 @@ int run_trials(const fs::path& directory)
     const std::size_t trials = base::read_trials(directory / base::file::trials).size();
     base::stop_on_signals();
     prepare_for_mpi();
+    for (const std::string& strategy : spec.strategies) check_trials(spec, directory, strategy);
     const EndsWhatWasStarted guard;
     for (int number = 1; number <= spec.seeds; ++number)
         if (!train_seed(spec, directory, number)) {
