@@ -5,6 +5,7 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -142,11 +143,12 @@ std::vector<ProjectedRow> projected(const MeasuredTimes& measured, const std::ve
             const std::vector<ProjectedStep> steps =
                 is_quiet ? quiet : steps_of(treated, groups, with_errors, count, ranks_per_node);
             row.at = steps.front();
-            row.step_ms = jackknife(steps, [&](std::size_t i) { return steps[i].step_ms; }).mean();
+            row.step_ms = row.at.step_ms;
+            row.log_step = jackknife(steps, [&](std::size_t i) { return std::log(steps[i].step_ms); }).mean();
             if (is_quiet) continue;
-            row.slowdown_percent = jackknife(steps, [&](std::size_t i) {
-                                       return 100.0 * (steps[i].step_ms / quiet[i].step_ms - 1.0);
-                                   }).mean();
+            row.slowdown_percent = 100.0 * (row.step_ms / quiet.front().step_ms - 1.0);
+            const auto log_slowdown = [&](std::size_t i) { return std::log(steps[i].step_ms / quiet[i].step_ms); };
+            row.log_slowdown = jackknife(steps, log_slowdown).mean();
             if (!with_errors) continue;
             const Mean own = jackknife(steps, [&](std::size_t i) { return steps[i].own_ms - quiet[i].own_ms; }).mean();
             if (own.p_value() <= 0.05) row.amplification = (row.at.step_ms - quiet.front().step_ms) / own.value;
@@ -158,16 +160,15 @@ std::vector<ProjectedRow> projected(const MeasuredTimes& measured, const std::ve
 std::optional<Interval> step_interval(const ProjectedRow& row, double confidence)
 {
     if (!row.no_interval.empty()) return std::nullopt;
-    const Interval interval = row.step_ms.interval(confidence);
-    return Interval{std::max(0.0, interval.low), interval.high};
+    const Interval logarithms = row.log_step.interval(confidence);
+    return Interval{std::exp(logarithms.low), std::exp(logarithms.high)};
 }
 
 std::optional<Interval> slowdown_interval(const ProjectedRow& row, double confidence)
 {
-    constexpr double all_percent = -100.0;
     if (!row.slowdown_percent || !row.no_interval.empty()) return std::nullopt;
-    const Interval interval = row.slowdown_percent->interval(confidence);
-    return Interval{std::max(all_percent, interval.low), interval.high};
+    const Interval logarithms = row.log_slowdown.interval(confidence);
+    return Interval{100.0 * std::expm1(logarithms.low), 100.0 * std::expm1(logarithms.high)};
 }
 
 }  // namespace analysis

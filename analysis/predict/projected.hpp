@@ -14,14 +14,16 @@ struct ProjectedRow {
     std::string treatment;
     int ranks = 0;
     ProjectedStep at;
-    Mean step_ms;                          // a time: see step_interval()
-    std::optional<Mean> slowdown_percent;  // against quiet on as many ranks
+    double step_ms = 0.0;
+    Mean log_step;                           // of step_ms, so that no interval holds a negative time
+    std::optional<double> slowdown_percent;  // against quiet on as many ranks
+    Mean log_slowdown;                       // of the step over the quiet one
     // Slowdown of the step over the slowdown of a rank's own work, in ms; none where that is not told from nothing.
     std::optional<double> amplification;
     std::string no_interval = {};  // why; empty: errors are known
 };
 
-// No time is negative, and no slowdown is more than all: intervals of few blocks end there. None without errors.
+// From intervals of the logarithms. None without errors.
 std::optional<Interval> step_interval(const ProjectedRow& row, double confidence);
 std::optional<Interval> slowdown_interval(const ProjectedRow& row, double confidence);
 

@@ -32,11 +32,6 @@ std::optional<double> high_of(const std::optional<Interval>& interval)
     return interval ? std::optional{interval->high} : std::nullopt;
 }
 
-std::optional<double> value_of(const std::optional<Mean>& mean)
-{
-    return mean ? std::optional{mean->value} : std::nullopt;
-}
-
 std::string amount(const std::string& unit, double level)
 {
     if (level <= 0.0) return "0";
@@ -118,9 +113,9 @@ void print(std::ostream& out, const Projection& projection)
     for (const ProjectedRow& row : projection.rows) {
         const std::optional<Interval> step = step_interval(row, shown_confidence);
         const std::optional<Interval> slowdown = slowdown_interval(row, shown_confidence);
-        lines.push_back({row.treatment, std::to_string(row.ranks), ms(row.step_ms.value),
+        lines.push_back({row.treatment, std::to_string(row.ranks), ms(row.step_ms),
                          step ? ms(step->low) + " to " + ms(step->high) : "none",
-                         row.slowdown_percent ? signed_percent(row.slowdown_percent->value) : "",
+                         row.slowdown_percent ? signed_percent(*row.slowdown_percent) : "",
                          slowdown               ? range(*slowdown)
                          : row.slowdown_percent ? "none"
                                                 : "",
@@ -176,8 +171,8 @@ void write_csv(const std::filesystem::path& file, const Projection& projection)
     for (const ProjectedRow& row : projection.rows) {
         const std::optional<Interval> step = step_interval(row, shown_confidence);
         const std::optional<Interval> slowdown = slowdown_interval(row, shown_confidence);
-        table.row(row.treatment, row.ranks, std::min(row.ranks, projection.ranks_per_node), row.step_ms.value,
-                  cell(low_of(step)), cell(high_of(step)), cell(value_of(row.slowdown_percent)), cell(low_of(slowdown)),
+        table.row(row.treatment, row.ranks, std::min(row.ranks, projection.ranks_per_node), row.step_ms,
+                  cell(low_of(step)), cell(high_of(step)), cell(row.slowdown_percent), cell(low_of(slowdown)),
                   cell(high_of(slowdown)), cell(row.amplification), row.at.own_ms, row.at.slack_ms,
                   row.at.absorbed_percent, row.at.tail_shape, row.at.beyond_data ? 1 : 0);
     }
