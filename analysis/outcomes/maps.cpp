@@ -107,6 +107,11 @@ std::string weighting(const ClassShare& share)
     return share.is_weighted ? ", weighted by bits" : "";
 }
 
+std::string interval_text(const ClassShare& share)
+{
+    return share.trials == 1 ? "no interval of one trial" : range(share.percent_interval);
+}
+
 std::vector<MapRow> bit_map(const OutcomeReport& report)
 {
     return map_of(
@@ -146,8 +151,9 @@ std::string bars(const std::vector<MapRow>& rows, const std::string& title)
         body += text_at(left - 6, y, label(row), "end");
         body += base::join("<rect x='", left, "' y='", y - 11, "' width='", along(row.ruined.percent),
                            "' height='12' fill='#0072b2'/>\n");
-        body += base::join("<line x1='", left + along(interval.low), "' x2='", left + along(interval.high), "' y1='",
-                           y - 5, "' y2='", y - 5, "' stroke='currentColor'/>\n");
+        if (row.ruined.trials > 1)
+            body += base::join("<line x1='", left + along(interval.low), "' x2='", left + along(interval.high),
+                               "' y1='", y - 5, "' y2='", y - 5, "' stroke='currentColor'/>\n");
         body += text_at(left + bar_width + 6, y, share_text(row.ruined));
         y += row_height;
     }

@@ -25,6 +25,9 @@ std::string label(const MapRow& row);
 // ", weighted by bits" where a share is not its count by its trials.
 std::string weighting(const ClassShare& share);
 
+// "0.6 to 15.5 %"; of a single trial why there is none.
+std::string interval_text(const ClassShare& share);
+
 std::vector<MapRow> bit_map(const OutcomeReport& report);
 std::vector<MapRow> layer_map(const OutcomeReport& report);
 std::vector<MapRow> layer_step_map(const OutcomeReport& report);

@@ -192,7 +192,7 @@ std::string class_table(const OutcomeReport& report)
     for (const ClassShare& one : in_front(report))
         rows.push_back({words(one.strategy), words(altered(one)), words(one.what), number(base::join(one.trials)),
                         number(base::join(one.count)), number(fixed(one.percent, 2) + " %" + weighting(one)),
-                        number(range(one.percent_interval))});
+                        number(interval_text(one))});
     return dense(table({"strategy", "target", "class", "trials", "count", "share", "95 % interval"}, rows));
 }
 
@@ -216,8 +216,8 @@ std::string guard_table(const OutcomeReport& report)
     std::vector<std::vector<Cell>> rows;
     for (const GuardRow& one : report.guards)
         rows.push_back({words(one.guard), number(base::join(one.ruined.trials)), number(base::join(one.ruined.count)),
-                        number(range(one.caught.percent_interval) + weighting(one.caught)), number(latency_text(one)),
-                        number(range(one.false_alarms.percent_interval)), number(cost_text(one, report.noise)),
+                        number(interval_text(one.caught) + weighting(one.caught)), number(latency_text(one)),
+                        number(interval_text(one.false_alarms)), number(cost_text(one, report.noise)),
                         words(one.worth)});
     return "<h2>Guards</h2>\n" +
            dense(table({"guard", "trials", "ruined", "caught", "latency, steps", "false alarms", "cost", "worth it"},
@@ -257,7 +257,7 @@ std::string worst_of(const std::vector<MapRow>& rows, const char* what)
     return "<li>" +
            escape(base::join("Worst ", what, ": ", label(*worst), " (", worst->strategy, ", ", worst->target, "), ",
                              worst->ruined.count, " of ", worst->ruined.trials, " trials ruined, ",
-                             fixed(worst->ruined.percent, 2), " % (", range(worst->ruined.percent_interval), ")",
+                             fixed(worst->ruined.percent, 2), " % (", interval_text(worst->ruined), ")",
                              weighting(worst->ruined))) +
            "</li>\n";
 }
@@ -269,7 +269,7 @@ std::string answer_of(const OutcomeReport& report)
         if (one.count > 0)
             list += "<li>" +
                     escape(base::join(one.strategy, ", ", altered(one), ": ", one.what, " ", fixed(one.percent, 2),
-                                      " % (", range(one.percent_interval), ")", weighting(one), "; ", one.count, " of ",
+                                      " % (", interval_text(one), ")", weighting(one), "; ", one.count, " of ",
                                       one.trials, " trials")) +
                     "</li>\n";
     list += worst_of(bit_map(report), "bit") + worst_of(layer_map(report), "layer");

@@ -336,6 +336,17 @@ TEST_CASE("a weighted share says so beside its count, one that is not does not")
     CHECK(base::CsvTable{scratch / "equal/classes.csv"}.get<int>(0, "weighted") == 0);
 }
 
+TEST_CASE("one trial has no interval on the page")
+{
+    const testing::Scratch scratch;
+    const auto report = analysis::outcome_report({run_of({ended(0.5, "0:0.8")})}, band(),
+                                                 analysis::ProportionInterval::wilson, std::nullopt);
+    analysis::write_outcomes(scratch / "report", report);
+    const std::string page = base::read_whole(scratch / "report/index.html");
+    CHECK(page.find("(no interval of one trial)") != std::string::npos);
+    CHECK(analysis::bars(analysis::bit_map(report), "bits").find("<line") == std::string::npos);
+}
+
 TEST_CASE("what a guard repairs says nothing of what a flip does")
 {
     analysis::TrialRun run = run_of({ended(0.5, "0:0.8"), ended(0.5, "0:0.8"), ended(0.95, "0:0.8")});
