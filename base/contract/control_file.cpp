@@ -51,11 +51,12 @@ ControlRequest request(const ControlPage& page, std::int64_t now_ns)
     return static_cast<ControlRequest>(page.request.load(std::memory_order_relaxed));
 }
 
-ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_step_ns,
-                                     std::int64_t delay_ns)
+ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
+                                     bool this_is_controlled, std::int64_t delay_ns)
 {
-    const std::int64_t ends_ns = now_ns + 2 * last_step_ns + control_settle_ns + delay_ns;
-    const bool fits = last_step_ns != 0 && ends_ns <= page.slot_end_ns.load(std::memory_order_relaxed);
+    const std::int64_t control_ns = control_settle_ns + delay_ns;
+    const std::int64_t ends_ns = now_ns + 2 * last_plain_ns + (this_is_controlled ? 2 : 1) * control_ns;
+    const bool fits = last_plain_ns != 0 && ends_ns <= page.slot_end_ns.load(std::memory_order_relaxed);
     return fits ? request(page, now_ns) : ControlRequest::none;
 }
 

@@ -58,10 +58,11 @@ constexpr std::int64_t control_settle_ns = 2'000'000;
 constexpr std::size_t control_first_quiet_step = 3;  // those before warm up
 constexpr std::size_t control_quiet_steps = 7;
 
-// What is asked of the step after the one that begins now. Nothing of one that would not end before its slot does,
-// judged by the last step's time (0: not known yet).
-ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_step_ns,
-                                     std::int64_t delay_ns);
+// What is asked of the step after the one that begins now. None if that step would not end before its slot does, judged
+// by the last step's time without its control (0: not known yet) and by whether this step is controlled. A sham counts
+// as long as a delay, so that both have the same steps of their slots.
+ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
+                                     bool this_is_controlled, std::int64_t delay_ns);
 
 // What training does at each cut: tells the phase and when it began, and wakes those who sleep on it, if any.
 void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns);

@@ -108,3 +108,25 @@ TEST_CASE("what is asked of a step ends with its time")
     CHECK(request(control.page(), 9) == ControlRequest::sham);
     CHECK(request(control.page(), 10) == ControlRequest::none);
 }
+
+TEST_CASE("a step is controlled if it ends within its slot, a sham only where a delay would")
+{
+    constexpr std::int64_t step_ns = 20'000'000;
+    constexpr std::int64_t delay_ns = 3'000'000;
+    constexpr std::int64_t control_ns = control_settle_ns + delay_ns;
+    const testing::Scratch scratch;
+    ControlFile control = ControlFile::open(scratch.path(), "node1");
+    ControlPage& page = control.page();
+    page.on_until_ns = 1'000'000'000;
+    page.slot_end_ns = 100'000'000;
+    for (const ControlRequest kind : {ControlRequest::delay, ControlRequest::sham}) {
+        page.request = static_cast<std::uint32_t>(kind);
+        const std::int64_t after_plain_step = 100'000'000 - 2 * step_ns - control_ns;
+        CHECK(request_for_next_step(page, after_plain_step, step_ns, false, delay_ns) == kind);
+        CHECK(request_for_next_step(page, after_plain_step + 1, step_ns, false, delay_ns) == ControlRequest::none);
+        const std::int64_t after_controlled_step = after_plain_step - control_ns;
+        CHECK(request_for_next_step(page, after_controlled_step, step_ns, true, delay_ns) == kind);
+        CHECK(request_for_next_step(page, after_controlled_step + 1, step_ns, true, delay_ns) == ControlRequest::none);
+        CHECK(request_for_next_step(page, 0, 0, false, delay_ns) == ControlRequest::none);  // no step is known yet
+    }
+}

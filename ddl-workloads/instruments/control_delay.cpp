@@ -9,12 +9,15 @@ ControlDelay::ControlDelay(base::Nanoseconds delay, base::ControlPage* page, Exc
 {
 }
 
-base::ControlRequest ControlDelay::wish(std::int64_t last_step_ns)
+base::ControlRequest ControlDelay::request_for_next_step(const StepTimes& last)
 {
     if (page_ == nullptr) return base::ControlRequest::none;
     page_->acknowledged.fetch_add(1, std::memory_order_relaxed);
     if (exchanges_.rank() != 0) return base::ControlRequest::none;
-    return base::request_for_next_step(*page_, base::now_ns(), last_step_ns, delay_ns_);
+    const bool this_is_controlled = requested_ != base::ControlRequest::none;
+    requested_ =
+        base::request_for_next_step(*page_, base::now_ns(), last.without_control_ns(), this_is_controlled, delay_ns_);
+    return requested_;
 }
 
 void ControlDelay::obey(base::ControlRequest agreed, PhaseClock& clock)

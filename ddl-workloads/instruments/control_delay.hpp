@@ -15,18 +15,19 @@ class ControlDelay {
     // page: this node's, null on all but its first rank. Rank 0's decides for the job.
     ControlDelay(base::Nanoseconds delay, base::ControlPage* page, ExchangeThread& exchanges);
 
-    // At the begin of every step: what rank 0 wants all ranks to do in the next one, none on other ranks. A step that
-    // would not end before its slot does is left alone, judged by the last step's time (0: not known yet).
-    base::ControlRequest wish(std::int64_t last_step_ns);
+    // At the begin of every step: what rank 0 wants all ranks to do in the next one, none on other ranks. None, too, if
+    // that step would not end before its slot does, judged by the last step (without times: not known yet).
+    base::ControlRequest request_for_next_step(const StepTimes& last);
 
-    // In a step that rank 0 wished it for: barrier, a short rest, on rank 0 the delay if it is one, barrier. The delay
-    // is rank 0's phase control_delay, everything else control_settle.
+    // In a step that rank 0 requested it for: barrier, a short rest, on rank 0 the delay if it is one, barrier. The
+    // delay is rank 0's phase control_delay, everything else control_settle.
     void obey(base::ControlRequest agreed, PhaseClock& clock);
 
  private:
     std::int64_t delay_ns_;
     base::ControlPage* page_;
     ExchangeThread& exchanges_;
+    base::ControlRequest requested_ = base::ControlRequest::none;  // rank 0: for the step that begins now
 };
 
 }  // namespace ddl

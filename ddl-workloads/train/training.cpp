@@ -151,7 +151,7 @@ void Training::take_step(std::uint64_t step)
     news_.wish = std::max(ends_->wish(accuracy_), guards_->stops() ? Stop::guard : Stop::no);
     news_.replicas = guards_->news();
     if (checkpointer_) news_.checkpoint = checkpointer_->news();
-    if (control_delay_) news_.control = control_delay_->wish(news_.last.end_ns - news_.last.begin_ns);
+    if (control_delay_) news_.control = control_delay_->request_for_next_step(news_.last);
     const std::vector<StepNews> news = exchange_->next(news_);
     if (checkpointer_) checkpointer_->hear(checkpoint_news(news));
     ends_->hear(news);

@@ -65,16 +65,17 @@ void AgreedControl::at_begin(std::uint64_t step, training::PhaseClock& clock)
     const auto request = static_cast<base::ControlRequest>(wished & ((1U << request_bits) - 1));
     if (rank_ == 0) {
         page_.acknowledged.fetch_add(1, std::memory_order_relaxed);
-        const auto next = static_cast<std::uint64_t>(wish(base::now_ns()));
+        const bool controlled = for_this_step && request != base::ControlRequest::none;
+        const auto next = static_cast<std::uint64_t>(request_for_next_step(base::now_ns(), controlled));
         wish_for(step + 1).store((step + 2) << request_bits | next, std::memory_order_release);
     }
     if (for_this_step) obey(request, clock);
 }
 
-base::ControlRequest AgreedControl::wish(std::int64_t now_ns) const
+base::ControlRequest AgreedControl::request_for_next_step(std::int64_t now_ns, bool this_is_controlled) const
 {
     if (delay_ns_ == 0) return base::ControlRequest::none;
-    return base::request_for_next_step(page_, now_ns, last_step_ns_, delay_ns_);
+    return base::request_for_next_step(page_, now_ns, last_plain_ns_, this_is_controlled, delay_ns_);
 }
 
 bool AgreedControl::barrier()
@@ -116,9 +117,9 @@ void AgreedControl::obey(base::ControlRequest wished, training::PhaseClock& cloc
 
 void AgreedControl::at_end(const training::StepTimes& times)
 {
-    last_step_ns_ = times.end_ns - times.begin_ns;
+    last_plain_ns_ = times.without_control_ns();
     if (share_ == 0.0 || delay_ns_ != 0 || times.step < base::control_first_quiet_step) return;
-    quiet_ns_.push_back(last_step_ns_);
+    quiet_ns_.push_back(last_plain_ns_);
     if (quiet_ns_.size() < base::control_quiet_steps) return;
     std::sort(quiet_ns_.begin(), quiet_ns_.end());
     delay_ns_ = std::llround(share_ * static_cast<double>(quiet_ns_[quiet_ns_.size() / 2]));

@@ -32,8 +32,8 @@ class AgreedControl {
 
     static void make(const std::filesystem::path& file);
 
-    // Right after the step has begun on this rank: does what rank 0 wished for it, as ddl-train does. Rank 0 then
-    // wishes for the next one.
+    // Right after the step has begun on this rank: does what rank 0 requested for it, as ddl-train does. Before
+    // that, rank 0 requests what the next step is to do.
     void at_begin(std::uint64_t step, training::PhaseClock& clock);
 
     // What the step was; from the first ones rank 0 learns how long a quiet step takes.
@@ -42,7 +42,7 @@ class AgreedControl {
     std::int64_t delay_ns() const { return delay_ns_; }  // 0: not known yet
 
  private:
-    base::ControlRequest wish(std::int64_t now_ns) const;
+    base::ControlRequest request_for_next_step(std::int64_t now_ns, bool this_is_controlled) const;
     bool barrier();
     void obey(base::ControlRequest wished, training::PhaseClock& clock);
 
@@ -53,7 +53,7 @@ class AgreedControl {
     std::uint64_t barriers_ = 0;
     double share_ = 0.0;  // of a quiet step; 0: the delay is a time
     std::int64_t delay_ns_ = 0;
-    std::int64_t last_step_ns_ = 0;
+    std::int64_t last_plain_ns_ = 0;
     std::vector<std::int64_t> quiet_ns_;
 };
 

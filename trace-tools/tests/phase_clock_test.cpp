@@ -55,6 +55,17 @@ TEST_CASE("a phase that is entered twice counts twice")
     CHECK(sum(times) == 50);
 }
 
+TEST_CASE("a step without its control is the training's own time")
+{
+    Clock c;
+    c.clock.begin_step(0, 0);
+    c.clock.enter(Phase::control_settle, 10);
+    c.clock.enter(Phase::control_delay, 30);
+    c.clock.enter(Phase::control_settle, 60);
+    c.clock.enter(Phase::forward, 100);
+    CHECK(c.clock.end_step(250).without_control_ns() == 160);
+}
+
 TEST_CASE("a step without any phase is all other")
 {
     Clock c;

@@ -34,6 +34,11 @@ std::int64_t StepTimes::of(Phase phase) const
     return phase_ns[column(phase)];
 }
 
+std::int64_t StepTimes::without_control_ns() const
+{
+    return end_ns - begin_ns - of(Phase::control_delay) - of(Phase::control_settle);
+}
+
 PhaseClock::PhaseClock(otf2::Recorder& recorder, otf2::LocationRecorder& location, base::ControlPage* page)
     : location_{location},
       page_{page},

@@ -35,6 +35,7 @@ struct StepTimes {
 
     std::int64_t& of(Phase phase);
     std::int64_t of(Phase phase) const;
+    std::int64_t without_control_ns() const;  // less control_delay and control_settle
 };
 
 // Is told of the cuts, on the thread that makes them.
