@@ -49,10 +49,17 @@ static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 // What is asked now.
 ControlRequest request(const ControlPage& page, std::int64_t now_ns);
 
-// How long a step that does as asked rests first, be there a delay or not. Ranks leave the barrier one after the other,
-// and threads of theirs have work left: a delay would hide that work and so cost less than it lasts (ranks that share a
-// core: 3.7 % instead of 4.9 %).
-constexpr std::int64_t control_settle_ns = 2'000'000;
+// A controlled step rests before the place of the delay, with or without a delay. After a short rest the delay would
+// change the rest of the step: work left from the step before hides in it (ranks that share a core: a delay of 4.9 %
+// cost 3.7 %), and a core that pauses for 6 ms computes more slowly afterwards than one that pauses for 2 ms
+// (results/seal/control-delay.md). Both have happened within 8 ms, so they are the same with and without a delay.
+constexpr std::int64_t control_rest_ns = 8'000'000;
+
+// It rests after that place as well, counted from the end of the delay. Rank 0 meets the other ranks within this rest:
+// how late they see the end of the delay depends on how long they have waited, and must not lengthen the step.
+constexpr std::int64_t control_rest_after_ns = 2'000'000;
+
+constexpr std::int64_t control_settle_ns = control_rest_ns + control_rest_after_ns;
 
 // A known delay may be a share of a quiet step: of the median of these steps of rank 0, which noise has to leave alone.
 constexpr std::size_t control_first_quiet_step = 3;  // those before warm up

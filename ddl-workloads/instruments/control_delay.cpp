@@ -1,6 +1,7 @@
 #include "ddl-workloads/instruments/control_delay.hpp"
 
-#include "base/system/waiting.hpp"
+#include "base/system/clock.hpp"
+#include "trace-tools/training/known_delay.hpp"
 
 namespace ddl {
 
@@ -20,21 +21,13 @@ base::ControlRequest ControlDelay::request_for_next_step(const StepTimes& last)
     return requested_;
 }
 
-void ControlDelay::obey(base::ControlRequest agreed, PhaseClock& clock)
+void ControlDelay::make(base::ControlRequest agreed, PhaseClock& clock)
 {
     if (agreed == base::ControlRequest::none) return;
-    clock.enter(Phase::control_settle);
-    exchanges_.barrier().get();
-    if (exchanges_.rank() == 0) {
-        base::sleep_through(base::now_ns() + base::control_settle_ns);
-        if (agreed == base::ControlRequest::delay) {
-            clock.enter(Phase::control_delay);
-            base::sleep_through(base::now_ns() + delay_ns_);
-            clock.enter(Phase::control_settle);
-        }
-    }
-    exchanges_.barrier().get();
-    clock.leave();
+    training::make_known_delay(agreed, delay_ns_, exchanges_.rank(), clock, [this] {
+        exchanges_.barrier().get();
+        return true;
+    });
     if (page_ != nullptr) page_->controlled.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -157,7 +157,7 @@ void Training::take_step(std::uint64_t step)
     ends_->hear(news);
     hear(news);
     const bool at_once = std::exchange(step_follows_at_once_, true);
-    if (control_delay_ && !news.empty() && at_once) control_delay_->obey(news.front().control, clock);
+    if (control_delay_ && !news.empty() && at_once) control_delay_->make(news.front().control, clock);
 
     alterer_->before_step(step);
     went_back();

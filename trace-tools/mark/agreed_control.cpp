@@ -6,6 +6,7 @@
 #include "base/system/mapped_page.hpp"
 #include "base/system/waiting.hpp"
 #include "base/units.hpp"
+#include "trace-tools/training/known_delay.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +70,7 @@ void AgreedControl::at_begin(std::uint64_t step, training::PhaseClock& clock)
         const auto next = static_cast<std::uint64_t>(request_for_next_step(base::now_ns(), controlled));
         wish_for(step + 1).store((step + 2) << request_bits | next, std::memory_order_release);
     }
-    if (for_this_step) obey(request, clock);
+    if (for_this_step) make_delay(request, clock);
 }
 
 base::ControlRequest AgreedControl::request_for_next_step(std::int64_t now_ns, bool this_is_controlled) const
@@ -96,22 +97,10 @@ bool AgreedControl::barrier()
     return true;
 }
 
-void AgreedControl::obey(base::ControlRequest wished, training::PhaseClock& clock)
+void AgreedControl::make_delay(base::ControlRequest request, training::PhaseClock& clock)
 {
-    using training::Phase;
-    if (wished == base::ControlRequest::none) return;
-    clock.enter(Phase::control_settle);
-    bool together = barrier();
-    if (together && rank_ == 0) {
-        base::sleep_through(base::now_ns() + base::control_settle_ns);
-        if (wished == base::ControlRequest::delay) {
-            clock.enter(Phase::control_delay);
-            base::sleep_through(base::now_ns() + delay_ns_);
-            clock.enter(Phase::control_settle);
-        }
-    }
-    together = together && barrier();
-    clock.leave();
+    if (request == base::ControlRequest::none) return;
+    const bool together = training::make_known_delay(request, delay_ns_, rank_, clock, [this] { return barrier(); });
     if (together && rank_ == 0) page_.controlled.fetch_add(1, std::memory_order_relaxed);
 }
 

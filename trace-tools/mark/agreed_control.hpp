@@ -32,8 +32,8 @@ class AgreedControl {
 
     static void make(const std::filesystem::path& file);
 
-    // Right after the step has begun on this rank: does what rank 0 requested for it, as ddl-train does. Before
-    // that, rank 0 requests what the next step is to do.
+    // Right after the step has begun on this rank: rank 0 requests what the next step is to make, then all ranks make
+    // what it requested for this one, as ddl-train does.
     void at_begin(std::uint64_t step, training::PhaseClock& clock);
 
     // What the step was; from the first ones rank 0 learns how long a quiet step takes.
@@ -44,7 +44,7 @@ class AgreedControl {
  private:
     base::ControlRequest request_for_next_step(std::int64_t now_ns, bool this_is_controlled) const;
     bool barrier();
-    void obey(base::ControlRequest wished, training::PhaseClock& clock);
+    void make_delay(base::ControlRequest request, training::PhaseClock& clock);
 
     RankPage* shared_;
     base::ControlPage& page_;

@@ -211,7 +211,8 @@ TEST_CASE("all ranks make the delay that is asked for, which rank 0 takes, betwe
     for (std::size_t step = 0; step < 20; ++step) {
         CHECK((zero[step].phase_ns.at("control_delay") >= 5'000'000) == (step >= 2));
         CHECK(one[step].phase_ns.at("control_delay") == 0);
-        CHECK((one[step].phase_ns.at("control_settle") >= 7'000'000) == (step >= 2));  // rest and delay of rank 0
+        const std::int64_t rank0_waits_ns = base::control_settle_ns + 5'000'000;  // rests and delay
+        CHECK((one[step].phase_ns.at("control_settle") >= rank0_waits_ns) == (step >= 2));
     }
 }
 
@@ -226,7 +227,8 @@ TEST_CASE("a delay may be a share of a quiet step, and a sham has none")
     REQUIRE(rows.size() == 16);
     for (std::size_t step = 0; step < 16; ++step) {
         CHECK(rows[step].phase_ns.at("control_delay") == 0);
-        CHECK((rows[step].phase_ns.at("control_settle") >= 2'000'000) == (step >= 11));  // steps 3 to 9 are quiet
+        CHECK((rows[step].phase_ns.at("control_settle") >= base::control_settle_ns) ==
+              (step >= 11));  // steps 3 to 9 are quiet
     }
     otf2::Reader reader{run / "train/trace/traces.otf2"};
     const std::int64_t delay_ns = std::stoll(reader.archive().property("crosstalk::control_delay_ns").value_or("0"));

@@ -11,6 +11,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 
@@ -27,6 +29,18 @@ std::map<int, std::int64_t> steps_with(const std::filesystem::path& out, const s
     for (std::size_t row = 0; row < rows.rows(); ++row)
         if (rows.get<std::int64_t>(row, phase + "_ns") > 0) ++steps[rows.get<int>(row, "rank")];
     return steps;
+}
+
+// Of rank 0's controlled steps.
+std::int64_t shortest_settle_ns(const std::filesystem::path& out)
+{
+    const base::CsvTable rows{out / "train/steps.csv"};
+    std::int64_t shortest = INT64_MAX;
+    for (std::size_t row = 0; row < rows.rows(); ++row)
+        if (const auto settle = rows.get<std::int64_t>(row, "control_settle_ns");
+            settle > 0 && rows.get<int>(row, "rank") == 0)
+            shortest = std::min(shortest, settle);
+    return shortest;
 }
 
 }  // namespace
@@ -47,6 +61,7 @@ TEST_CASE("a delay is made by rank 0 in every step but those before the first ne
     const base::CsvTable rows{scratch / "run/train/steps.csv"};
     for (std::size_t row = 0; row < rows.rows(); ++row)
         if (const auto delay = rows.get<std::int64_t>(row, "control_delay_ns"); delay > 0) CHECK(delay >= 3'000'000);
+    CHECK(shortest_settle_ns(scratch / "run") >= base::control_settle_ns);
 }
 
 TEST_CASE("a sham has the barriers of a delay and no delay")
@@ -60,6 +75,7 @@ TEST_CASE("a sham has the barriers of a delay and no delay")
     CHECK(control.page().controlled == 4);
     CHECK(steps_with(scratch / "run", "control_delay") == std::map<int, std::int64_t>{{0, 0}, {1, 0}});
     CHECK(steps_with(scratch / "run", "control_settle") == std::map<int, std::int64_t>{{0, 4}, {1, 4}});
+    CHECK(shortest_settle_ns(scratch / "run") >= base::control_settle_ns);
 }
 
 TEST_CASE("a step that is not asked to, or would end after the slot, has nothing of the control")

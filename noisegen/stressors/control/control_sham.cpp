@@ -6,7 +6,7 @@ namespace noisegen {
 extern const StressorCard control_sham{
     .name = "control.sham",
     .summary =
-        "asks the training for the barriers and the rest of control.delay without a delay: what that is measured "
+        "asks the training for the barriers and the rests of control.delay without a delay: what that is measured "
         "against",
     .role = base::Role::sham,
     .cpus = StressorCard::Cpus::none,
