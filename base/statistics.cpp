@@ -1,6 +1,7 @@
 #include "base/statistics.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
@@ -23,13 +24,57 @@ double sequence_p(double t, double count)
     return std::min(1.0, std::sqrt(grown + 1.0) * std::exp(-t * t * grown / (2.0 * (grown + 1.0))));
 }
 
+Interval own_interval(const Mean& mean, double confidence)
+{
+    const auto half = [&](double error) {
+        return mean.looked_at ? sequence_half_width(error, mean.degrees_of_freedom + 1.0, confidence)
+                              : t_quantile(confidence, mean.degrees_of_freedom) * error;
+    };
+    const double symmetric = half(mean.standard_error);
+    const RareEvents& more = mean.more;
+    const RareEvents& fewer = mean.fewer;
+    if (more.largest <= 0.0 && fewer.largest <= 0.0) return {mean.value - symmetric, mean.value + symmetric};
+    const double of_events = more.variance + fewer.variance;
+    const double steady = half(std::sqrt(std::max(0.0, mean.standard_error * mean.standard_error - of_events)));
+    const Interval above = more.interval(confidence);
+    const Interval below = fewer.interval(confidence);
+    double low = std::hypot(steady, more.sum - above.low, below.high - fewer.sum);
+    double high = std::hypot(steady, above.high - more.sum, fewer.sum - below.low);
+    if (mean.looked_at) {
+        low = std::max(low, symmetric);
+        high = std::max(high, symmetric);
+    }
+    return {mean.value - low, mean.value + high};
+}
+
 }  // namespace
+
+void RareEvents::add(const RareEvents& other)
+{
+    sum += other.sum;
+    variance += other.variance;
+    largest = std::max(largest, other.largest);
+}
+
+Interval RareEvents::interval(double confidence) const
+{
+    const double outside = (1.0 - confidence) / 2.0;
+    const auto quantile = [](double mean, double spread, double share) {
+        if (mean <= 0.0 || spread <= 0.0) return 0.0;
+        return spread / (2.0 * mean) *
+               boost::math::quantile(boost::math::chi_squared{2.0 * mean * mean / spread}, share);
+    };
+    return {quantile(sum, variance, outside), quantile(sum + largest, variance + largest * largest, 1.0 - outside)};
+}
 
 Interval Mean::interval(double confidence) const
 {
-    const double half = looked_at ? sequence_half_width(standard_error, degrees_of_freedom + 1.0, confidence)
-                                  : t_quantile(confidence, degrees_of_freedom) * standard_error;
-    return {value - half, value + half};
+    const Interval own = own_interval(*this, confidence);
+    if (!or_else.any) return own;
+    const Interval other = own_interval(
+        {or_else.value, or_else.standard_error, degrees_of_freedom, looked_at, or_else.more, or_else.fewer},
+        confidence);
+    return {std::min(own.low, other.low), std::max(own.high, other.high)};
 }
 
 double Mean::p_value() const

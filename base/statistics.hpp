@@ -16,15 +16,41 @@ struct Interval {
     double half_width() const { return (high - low) / 2.0; }
 };
 
+// A weighted sum of rare, independent events (a compound Poisson sum): their weights' sum, the sum's variance (at least
+// the sum of squared weights), and the largest weight that an event could have had.
+struct RareEvents {
+    double sum = 0.0;
+    double variance = 0.0;
+    double largest = 0.0;
+
+    void add(const RareEvents& other);
+    // Of the expected sum: the gamma interval of Fay and Feuer (1997), which covers well with few events, or none.
+    Interval interval(double confidence) const;
+};
+
 // Mean of independent values (blocks, runs) with its standard error. Needs two values or more.
 struct Mean {
     double value = 0.0;
     double standard_error = 0.0;
     double degrees_of_freedom = 0.0;
     bool looked_at = false;  // while it grew, so that it may have been ended at a look: see sequence_half_width()
+    RareEvents more{};       // rare events that are part of the value and of the standard error: `more` added to it,
+    RareEvents fewer{};      // `fewer` taken from it
 
-    Interval interval(double confidence) const;  // from Student's t, or valid at all looks; 0.95 for 95 %
-    double p_value() const;                      // two-sided, of a true mean of zero; likewise
+    // Another estimate that the data do not rule out: the interval spans that one's, too.
+    struct Alternative {
+        bool any = false;
+        double value = 0.0;
+        double standard_error = 0.0;
+        RareEvents more{};
+        RareEvents fewer{};
+    };
+    Alternative or_else{};
+
+    // From Student's t, or valid at all looks; 0.95 for 95 %. With rare events not symmetric: the distances of the
+    // value, of `more` and of `fewer` from their own bounds add up in squares (MOVER; Zou and Donner 2008).
+    Interval interval(double confidence) const;
+    double p_value() const;  // two-sided, of a true mean of zero; likewise
 };
 Mean mean_of(std::span<const double> values);
 
