@@ -48,7 +48,7 @@ class Analyse : public base::Command {
             base::fail_usage("analyse of several runs needs --out (interference analyse --help)");
         const fs::path report = out_.empty() ? fs::path{directories_.front()} / base::part::report : fs::path{out_};
         if (fs::exists(report)) base::fail_taken(report);
-        const analysis::Given given{steps_, options.given("warmup")};
+        const analysis::Given given{steps_, options.given("warmup"), options.given("budget")};
         return designed_report(analysis::runs_in(directories_, settings_, given), report, settings_);
     }
 
@@ -127,8 +127,10 @@ class SoFar : public base::Command {
 
     int run() override
     {
-        check(settings_);
         if (!fs::is_directory(directory_)) base::fail("there is no directory ", directory_);
+        if (!options.given("budget"))
+            settings_.budget_text = analysis::recorded_budget(directory_).value_or(settings_.budget_text);
+        check(settings_);
         settings_.looked = until_ == base::until_decided;
         const analysis::SoFar found = so_far(analysis::read_so_far(directory_), settings_);
         if (json_)

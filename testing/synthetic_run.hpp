@@ -129,6 +129,29 @@ inline std::vector<const SyntheticNoise*> noise_at(const SyntheticRun& run, cons
     return on;
 }
 
+// When work that begins at `begin_ns` is done: `work_ns` on a quiet machine, `slowdown` times as long while these
+// noises are on.
+template <class Slowdown>
+std::int64_t end_of_work(const SyntheticRun& run, const std::vector<PlannedSlot>& slots, std::int64_t begin_ns,
+                         std::int64_t work_ns, const Slowdown& slowdown)
+{
+    double time = static_cast<double>(begin_ns);
+    double left = static_cast<double>(work_ns);
+    std::int64_t border = begin_ns;
+    for (const PlannedSlot& slot : slots) {
+        if (slot.end_ns <= border) continue;
+        for (const std::int64_t until : {slot.begin_ns, slot.end_ns}) {
+            if (until <= border) continue;
+            const double times = slowdown(noise_at(run, slots, border));
+            if (time + left * times <= static_cast<double>(until)) return std::llround(time + left * times);
+            left -= (static_cast<double>(until) - time) / times;
+            time = static_cast<double>(until);
+            border = until;
+        }
+    }
+    return std::llround(time + left);
+}
+
 // A rank's GPU: what is launched on a thread runs on one of two streams.
 class SyntheticGpu {
  public:
@@ -204,18 +227,24 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
             };
             const auto ns = [&](double share) { return static_cast<std::int64_t>(share * run.step_ms * 1e6); };
             main.enter(recorder.region("step"), time, {{step_number, step}});
-            const std::vector<const SyntheticNoise*> all_on = detail::noise_at(run, slots, time);
-            const auto extra = [&](const char* slowed, int rank) {
+            using Noises = std::vector<const SyntheticNoise*>;
+            const auto extra = [&](const Noises& all_on, const std::string& slowed, int rank) {
                 double percent = all_on.size() > 1 && slowed == run.interaction_phase ? run.interaction_percent : 0.0;
                 for (const SyntheticNoise* on : all_on)
                     if (on->phase == slowed && (on->rank < 0 || on->rank == rank)) percent += on->percent;
                 return percent / 100.0;
             };
+            // Only what lies in a noise's slot is slowed by it: a phase that takes `share` of a quiet step in the mean.
+            const auto done = [&](const char* slowed, int rank, std::int64_t begin, double share, double jitter = 0.0) {
+                return detail::end_of_work(run, slots, begin, ns(share + jitter),
+                                           [&](const Noises& on) { return 1.0 + extra(on, slowed, rank) / share; });
+            };
+            const Noises all_on = detail::noise_at(run, slots, time);
             const bool settles = run.connected && std::any_of(all_on.begin(), all_on.end(), [](const auto* on) {
                                      return base::acts_on_whole_steps(on->role);
                                  });
             const std::int64_t settled = settles ? ns(run.settle_percent / 100.0) : 0;
-            const std::int64_t delay = run.connected ? settled + ns(extra("control_delay", 0)) : 0;
+            const std::int64_t delay = run.connected ? settled + ns(extra(all_on, "control_delay", 0)) : 0;
             const auto hidden = static_cast<std::int64_t>(run.absorbed * static_cast<double>(delay - settled));
             if (gpu && hidden > 0) {
                 gpu->launch(main, time, time);
@@ -227,12 +256,12 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
             std::vector<std::int64_t> ready;
             for (int rank = 0; rank < run.ranks; ++rank) {
                 const double jitter = run.deviation * (2.0 * base::draw_unit(random) - 1.0) * std::sqrt(3.0);
-                loaded.push_back(time + delay - hidden + ns(0.05 + extra("load", rank)));
-                ready.push_back(loaded.back() + ns(0.75 + jitter + extra("backward", rank)));
+                loaded.push_back(done("load", rank, time + delay - hidden, 0.05));
+                ready.push_back(done("backward", rank, loaded.back(), 0.75, jitter));
             }
             const auto self = static_cast<std::size_t>(mine);
             const std::int64_t all_ready = *std::max_element(ready.begin(), ready.end());
-            const std::int64_t exchanged = all_ready + ns(0.10 + extra("transfer", mine));
+            const std::int64_t exchanged = done("transfer", mine, all_ready, 0.10);
             phase("load", time + delay, loaded[self]);
             if (gpu) {
                 const std::int64_t begins = ready[self] - ns(0.7);

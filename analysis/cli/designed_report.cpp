@@ -66,8 +66,10 @@ Report report_of(const RunFiles& files)
     read_gpus(report, files, training.choice);
     report.analysis = analyse(report.run, report.rules);
     report.verdict = verdict(report.run, report.analysis, joined.promises_broken,
-                             {settings.budget.value, settings.confidence.fraction(), settings.looked});
+                             {settings.budget.value, settings.confidence.fraction(), settings.looked,
+                              late_slots(report), what_noise_lacked(report)});
     add_further(report);
+    report.time = time_table(report.run, report.analysis);
     report.node_hour_cost = settings.node_hour_cost;
     add_harvest(report, settings.empty_node);
     report.limits = limits(report);

@@ -31,7 +31,6 @@ void take_back_verdicts(Report& report)
     verdict.observed = true;
     verdict.trustworthy = false;
     verdict.reasons = confounders(report.run, report.analysis);
-    verdict.too_short.clear();
     for (FactorVerdict& factor : verdict.factors) {
         factor.verdict = base::verdict_word::observed;
         factor.forecast.reset();

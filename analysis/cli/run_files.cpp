@@ -47,6 +47,7 @@ void take_record(RunFiles& files, std::string& steps, const fs::path& directory,
     const Json json = base::read_json(record);
     files.settings.looked = json.value("until", std::string{}) == base::until_decided;
     const Json reading = json.value("reading", Json::object());
+    if (!given.budget) files.settings.budget_text = recorded_budget(directory).value_or(files.settings.budget_text);
     if (!given.warm_up) files.settings.warm_up_text = reading.value("warmup", files.settings.warm_up_text);
     if (files.settings.clock_offset.empty()) files.settings.clock_offset = reading.value("clock_offset", std::string{});
     const otf2::StepChoice& chosen = files.settings.steps;
@@ -109,6 +110,15 @@ void name_by_place(std::vector<RunParts>& runs)
 }
 
 }  // namespace
+
+std::optional<std::string> recorded_budget(const fs::path& directory)
+{
+    const fs::path record = directory / base::file::request;
+    if (!fs::exists(record)) return std::nullopt;
+    const Json json = base::read_json(record);
+    const auto budget = json.find("budget");
+    return budget != json.end() && budget->is_string() ? std::optional{budget->get<std::string>()} : std::nullopt;
+}
 
 std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const Settings& settings, const Given& given)
 {

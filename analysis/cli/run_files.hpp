@@ -5,6 +5,7 @@
 #include "analysis/report/report.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,11 @@ using RunParts = std::vector<RunFiles>;
 struct Given {
     std::string steps;  // the training's steps instead of those in DIR/train
     bool warm_up = false;
+    bool budget = false;
 };
+
+// The budget that `crosstalk run` was given for the run in that directory.
+std::optional<std::string> recorded_budget(const std::filesystem::path& directory);
 
 // Of each directory its run, with DIR/part-2, DIR/part-3, ..; of a directory that holds none itself DIR/run-1,
 // DIR/run-2, ... Throws Error where there is none.

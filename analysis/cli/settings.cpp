@@ -13,8 +13,7 @@ namespace analysis {
 
 namespace {
 
-const std::vector<std::string> failing{base::verdict_word::unsafe, base::verdict_word::undecided,
-                                       base::verdict_word::untrusted};
+const std::vector<std::string>& failing = base::verdict_word::failing;
 
 // A number without its % is one of percent; one that is too small for that is a share: 0.9 is 90 %.
 base::Percent percent(const char* option, const std::string& text, double least_percent)
@@ -80,8 +79,8 @@ void add_settings(base::Options& options, Settings& settings)
     options.add("seed", settings.seed, "of the re-randomisation test", "NUMBER");
     options.add("clock-offset", settings.clock_offset,
                 "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
-    options.add("fail-on", settings.fail_on, "exit code 1 for a report that is any of: unsafe, undecided, untrusted",
-                "LIST");
+    options.add("fail-on", settings.fail_on,
+                "exit code 1 for a report that is any of: unsafe, undecided, insensitive, untrusted", "LIST");
     options.add("empty-node", settings.empty_node,
                 "a run of the same noise on the empty node, or its noise.csv: the report says what share of that speed "
                 "the noise had beside the training",
@@ -130,10 +129,13 @@ std::string failure(const Verdict& verdict, const std::string& fail_on)
         return std::find(words.begin(), words.end(), word) != words.end();
     };
     if (!verdict.trustworthy && asked(base::verdict_word::untrusted)) return "the run is not trustworthy";
-    for (const char* judged : {base::verdict_word::unsafe, base::verdict_word::undecided})
-        for (const FactorVerdict& factor : verdict.factors)
-            if (factor.verdict == judged && asked(judged))
+    for (const char* judged :
+         {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::insensitive})
+        for (const FactorVerdict& factor : verdict.factors) {
+            const bool insensitive = factor.verdict == base::verdict_word::insensitive;
+            if (factor.verdict == judged && (asked(judged) || (insensitive && asked(base::verdict_word::undecided))))
                 return base::factor_name(factor.factor, factor.level) + " is " + judged;
+        }
     return "";
 }
 

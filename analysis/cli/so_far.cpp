@@ -23,13 +23,13 @@ std::string shown(const FactorVerdict& factor, bool looked)
            (looked ? " " + factor.verdict : std::string{});
 }
 
-struct Estimate {
+struct EstimateSoFar {
     int blocks = 0;
     Verdict verdict;
 };
 
 // None where there is no interval yet: a treatment that was never on, fewer than two blocks that hold all.
-std::optional<Estimate> estimate(const RunSoFar& so_far, const Settings& settings)
+std::optional<EstimateSoFar> estimate(const RunSoFar& so_far, const Settings& settings)
 try {
     DesignedRun run;
     run.steps = so_far.steps;
@@ -41,8 +41,9 @@ try {
                       .by_rank = false,
                       .looked = settings.looked};
     const Analysis analysis = analyse(run, rules);
-    return Estimate{analysis.blocks, verdict(run, analysis, {},
-                                             {settings.budget.value, settings.confidence.fraction(), settings.looked})};
+    return EstimateSoFar{
+        analysis.blocks,
+        verdict(run, analysis, {}, {settings.budget.value, settings.confidence.fraction(), settings.looked})};
 } catch (const base::Error&) {
     return std::nullopt;
 }
@@ -55,7 +56,7 @@ SoFar so_far(const RunSoFar& run, const Settings& settings)
     const RankSteps& rank = run.steps.ranks.front();
     const double seconds = static_cast<double>(rank.end_ns.back() - rank.begin_ns.front()) / 1e9;
     const std::string head = base::join(std::lround(seconds), " s, ", count(run.steps.numbers.size(), "step"), ": ");
-    const std::optional<Estimate> found = estimate(run, settings);
+    const std::optional<EstimateSoFar> found = estimate(run, settings);
     if (!found || found->verdict.factors.empty())
         return {head + (run.slots.empty() ? "no noise yet" : "no interval yet, it takes two blocks")};
     std::vector<std::string> effects;

@@ -96,7 +96,7 @@ std::string advice(const std::string& stressor, Mechanism mechanism, const std::
         return "Idle cores may go to such jobs: same partition with OverSubscribe=NO under select/cons_tres and "
                "CR_Core (whole cores to each job), the training not --exclusive, ConstrainCores=yes so that jobs stay "
                "on their cores.";
-    if (verdict == base::verdict_word::undecided) return "None yet: measure longer first.";
+    if (verdict != base::verdict_word::unsafe) return "None yet: measure longer first.";
     return limit(stressor, mechanism);
 }
 

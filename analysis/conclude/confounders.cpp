@@ -78,8 +78,8 @@ Trend trend(const DesignedRun& run, const Analysis& analysis, const Observed& no
     double noisy = 0.0;
     double noisy_x = 0.0;
     for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
-        if (analysis.exposures.left_out[i] != LeftOut::no || analysis.exposures.ranks.front()[i].empty()) continue;
-        const std::size_t slot = analysis.exposures.ranks.front()[i].front().slot;
+        if (analysis.exposures.left_out[i] != LeftOut::no || is_set_aside(analysis, run.plan, i)) continue;
+        const auto slot = static_cast<std::size_t>(analysis.exposures.slot[i]);
         const double at = (static_cast<double>(rank.begin_ns[i]) - begin) / length;
         if (std::binary_search(noise.slots.begin(), noise.slots.end(), slot)) {
             noisy += 1.0;

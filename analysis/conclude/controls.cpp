@@ -3,6 +3,7 @@
 #include "base/contract/phases.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace analysis {
 
@@ -33,15 +34,21 @@ double mean_stopped_ms(const DesignedRun& run, std::size_t step)
     return sum_ms / static_cast<double>(run.stopped.size());
 }
 
-// Used steps of rank 0 that lie wholly under the treatment.
-base::LongColumn<std::size_t> steps_under(const DesignedRun& run, const Analysis& analysis, std::size_t treatment)
+// The truth of a control: the effect on a time that was recorded in each step, by the same estimator as the effect on
+// the step.
+std::optional<double> true_percent(const DesignedRun& run, const Analysis& analysis, const Assigned& control,
+                                   const std::function<double(std::size_t step)>& recorded_ms)
 {
-    base::LongColumn<std::size_t> steps;
-    for (std::size_t i = 0; i < run.steps.numbers.size(); ++i)
-        if (analysis.exposures.left_out[i] == LeftOut::no &&
-            wholly_under(analysis.exposures.ranks.front()[i], run.plan, treatment))
-            steps.push_back(i);
-    return steps;
+    const Measures step_ms = measures_of(run.steps).only(1);
+    const Measures both{run.steps.numbers.size(), 2, [&](std::size_t step, std::span<double> values) {
+                            values[0] = step_ms.first(step);
+                            if (values.size() > 1) values[1] = recorded_ms(step);
+                        }};
+    const Series series = job_series(run, analysis, both, {"step", "recorded"});
+    const StepsOf steps = steps_of(run, analysis);
+    const std::vector<Effect> all = effects(series, steps, fit(series, steps), {.count = 0});
+    const Effect* recorded = find(all, control.factor, control.level, Kind::alone, "recorded");
+    return recorded == nullptr ? std::nullopt : std::optional{recorded->percent.value};
 }
 
 }  // namespace
@@ -53,28 +60,20 @@ std::optional<double> true_delay_percent(const DesignedRun& run, const Analysis&
     const std::optional<std::size_t> delayed = treatment_of(run.plan, control);
     if (phase == run.steps.phases.end() || !delayed) return std::nullopt;
     const auto column = static_cast<Eigen::Index>(phase - run.steps.phases.begin());
-    const base::LongColumn<std::size_t> steps = steps_under(run, analysis, *delayed);
-    double sum_ms = 0.0;
-    for (const std::size_t i : steps) sum_ms += run.steps.ranks.front().phase_ms(static_cast<Eigen::Index>(i), column);
-    if (sum_ms == 0.0) return std::nullopt;
-    return 100.0 * sum_ms / static_cast<double>(steps.size()) / analysis.quiet_step_ms;
+    const LongTable& phase_ms = run.steps.ranks.front().phase_ms;
+    const auto delayed_ms = [&](std::size_t step) { return phase_ms(static_cast<Eigen::Index>(step), column); };
+    bool any = false;
+    for (std::size_t i = 0; i < run.steps.numbers.size() && !any; ++i)
+        any = analysis.exposures.left_out[i] == LeftOut::no &&
+              analysis::treatment_of(analysis.exposures, run.plan, i) == *delayed && delayed_ms(i) > 0.0;
+    return any ? true_percent(run, analysis, control, delayed_ms) : std::nullopt;
 }
 
 std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis& analysis, const Assigned& control)
 {
     const std::optional<std::size_t> paused = treatment_of(run.plan, control);
     if (!paused || !stopped_under(run, *paused)) return std::nullopt;
-    const Measures step_ms = measures_of(run.steps).only(1);
-    const Measures with_stopped{run.steps.numbers.size(), 2, [&](std::size_t step, std::span<double> values) {
-                                    values[0] = step_ms.first(step);
-                                    if (values.size() > 1) values[1] = mean_stopped_ms(run, step);
-                                }};
-    const Series series{all_ranks, &analysis.exposures.job, with_stopped, {"step", "stopped"}};
-    const base::LongColumn<int> block = used_blocks(analysis.exposures);
-    const Fit fitted = fit(*series.overlaps, block, with_stopped, run.plan);
-    const std::vector<Effect> all = effects(series, block, fitted, run.plan, {.count = 0});
-    const Effect* stopped = find(all, control.factor, control.level, Kind::alone, "stopped");
-    return stopped == nullptr ? std::nullopt : std::optional{stopped->percent.value};
+    return true_percent(run, analysis, control, [&](std::size_t step) { return mean_stopped_ms(run, step); });
 }
 
 }  // namespace analysis

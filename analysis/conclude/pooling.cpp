@@ -49,15 +49,23 @@ std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs, E
     std::vector<PooledEffect> all;
     for (const Effect& first : runs.front().front().analysis->*effects) {
         std::int64_t steps = 0;
+        bool lacks = false;
         const auto found = over_runs(runs, [&](const AnalysedPart& part) -> const Mean* {
             const Effect* own =
                 find(part.analysis->*effects, first.factor, first.level, first.kind, first.phase, first.rank);
             steps += own == nullptr ? 0 : own->steps;
+            lacks = lacks || (own != nullptr && own->lacks_a_stratum);
             return own == nullptr ? nullptr : &own->percent;
         });
         if (!found) continue;
+        const auto worst = over_runs(runs, [&](const AnalysedPart& part) {
+            return &find(part.analysis->*effects, first.factor, first.level, first.kind, first.phase, first.rank)
+                        ->at_worst;
+        });
         PooledEffect& pooled = all.emplace_back(PooledEffect{first, found->all.runs, found->parts, found->all.between});
         pooled.effect.percent = found->all.mean;
+        pooled.effect.at_worst = worst->all.mean;
+        pooled.effect.lacks_a_stratum = lacks;
         pooled.effect.steps = steps;
         pooled.effect.p = found->all.mean.p_value();
         pooled.p_alike = p_alike(runs.size() > 1 ? found->all.runs : found->parts);
@@ -103,15 +111,13 @@ void distrust_all(Verdict& verdict, const std::string& reason)
     verdict.reasons.push_back(reason);
 }
 
-// What a part lacks, or shows against itself, no other part makes good; that it is short, others do.
+// A reason against one part is a reason against all: other parts cannot remove it.
 void take_reasons(Verdict& verdict, const std::vector<AnalysedRun>& runs)
 {
     for (const AnalysedRun& run : runs)
         for (const AnalysedPart& part : run) {
-            const std::vector<std::string>& short_of = part.verdict->too_short;
-            for (const std::string& reason : part.verdict->reasons)
-                if (std::find(short_of.begin(), short_of.end(), reason) == short_of.end())
-                    distrust_all(verdict, part.name + ": " + reason);
+            for (const std::string& reason : part.verdict->reasons) distrust_all(verdict, part.name + ": " + reason);
+            verdict.lacked.insert(part.verdict->lacked.begin(), part.verdict->lacked.end());
             verdict.covered = verdict.covered && part.verdict->covered;
             verdict.run_minutes += part.verdict->run_minutes;
         }
@@ -148,15 +154,12 @@ std::optional<Control> pooled_control(const std::vector<AnalysedRun>& runs, Cont
     return control;
 }
 
+// A control that single runs are too short to find may be found over all.
 void judge_control(Verdict& verdict, const std::string& name, std::optional<Control>& control)
 {
     if (!control || !control->judged || !control->connected) return;
-    if (!off_by_more_than(*control, verdict.budget_percent)) return;
-    control->holds = false;
-    distrust_all(verdict, base::join("over all, the ", name,
-                                     " is off by more than the budget: too short or too noisy "
-                                     "for this budget"));
-    verdict.too_short.push_back(verdict.reasons.back());
+    look_for(*control);
+    if (!control->found) verdict.insensitive.push_back(base::join("over all, the ", name, " was not found"));
 }
 
 void pool_controls(Verdict& verdict, const std::vector<AnalysedRun>& runs)
@@ -165,9 +168,10 @@ void pool_controls(Verdict& verdict, const std::vector<AnalysedRun>& runs)
     verdict.delay = pooled_control(runs, &Verdict::delay, verdict.confidence);
     verdict.sham = pooled_control(runs, &Verdict::sham, verdict.confidence);
     verdict.pause = pooled_control(runs, &Verdict::pause, verdict.confidence);
-    judge_control(verdict, "placebo", verdict.placebo);
     judge_control(verdict, "control delay", verdict.delay);
     judge_control(verdict, "control pause", verdict.pause);
+    if (!verdict.delay && !(verdict.pause && verdict.pause->judged))
+        verdict.insensitive.emplace_back("there is no positive control in every run");
 }
 
 const FactorVerdict* own_verdict(const AnalysedPart& part, const Effect& effect)
@@ -222,9 +226,10 @@ FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledRun
     judged.confidence = confidence;
     judged.interval = pooled.effect.percent.interval(confidence);
     judged.p_holm = pooled.effect.p_holm;
-    judged.verdict = judge(judged.interval, verdict.budget_percent);
+    judged.at_worst = pooled.effect.at_worst.interval(confidence);
+    judge(judged, pooled.effect, verdict);
     if (verdict.looked && blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
-    if (judged.verdict == base::verdict_word::undecided)
+    if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
         judged.forecast =
             forecast(pooled.effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes,
                      pooled.between ? least_runs_to_forecast : least_blocks_to_forecast);

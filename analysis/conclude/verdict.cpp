@@ -69,18 +69,12 @@ void distrust(Verdict& verdict, const std::string& reason)
 
 void check_control(Verdict& verdict, const std::string& name, Control& control, const std::string& truth)
 {
-    const bool contradicted = contradicts(control);
-    control.holds = !contradicted && !off_by_more_than(control, verdict.budget_percent);
+    control.holds = !contradicts(control);
     if (control.holds) return;
-    if (contradicted) {
-        const Interval wide = control.percent.interval(distrust_confidence);
-        return distrust(verdict, base::join("the ", name, " came out as ", percent(control.percent.value), ", ", truth,
-                                            " lies outside its 99.9 % interval (", percent(wide.low), " to ",
-                                            percent(wide.high), ")"));
-    }
-    distrust(verdict, base::join("the ", name, " is off by ", percent(control.percent.value - control.true_percent),
-                                 ", more than the budget: the run is too short or too noisy for this budget"));
-    verdict.too_short.push_back(verdict.reasons.back());
+    const Interval wide = control.percent.interval(distrust_confidence);
+    distrust(verdict,
+             base::join("the ", name, " came out as ", percent(control.percent.value), ", ", truth,
+                        " lies outside its 99.9 % interval (", percent(wide.low), " to ", percent(wide.high), ")"));
 }
 
 void check_placebo(Verdict& verdict, const Analysis& analysis)
@@ -110,7 +104,14 @@ void check_against_truth(Verdict& verdict, const std::string& name, Control& con
         return distrust(verdict, base::join("the ", name, " was not connected: ", if_not));
     }
     control.true_percent = *truth;
-    if (control.judged) check_control(verdict, name, control, base::join(what_it_is, " of ", percent(*truth)));
+    if (!control.judged) return;
+    check_control(verdict, name, control, base::join(what_it_is, " of ", percent(*truth)));
+    look_for(control);
+    if (!control.found)
+        verdict.insensitive.push_back(base::join(
+            "the ", name, " of ", percent(*truth),
+            control.interval.low > 0.0 ? " came out as " : " was not found: ", percent(control.percent.value), " (",
+            percent(control.interval.low), " to ", percent(control.interval.high), ")"));
 }
 
 void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
@@ -147,6 +148,8 @@ void check_pause(Verdict& verdict, const DesignedRun& run, const Analysis& analy
 
 void check_positive_control(Verdict& verdict)
 {
+    if (!verdict.delay && !(verdict.pause && verdict.pause->judged))
+        verdict.insensitive.emplace_back("there is no positive control: nothing shows that a slowdown would be found");
     if (verdict.delay || (verdict.pause && verdict.pause->judged)) return;
     if (verdict.pause)
         return distrust(verdict,
@@ -169,9 +172,10 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.confidence = confidence;
     judged.interval = effect.percent.interval(confidence);
     judged.p_holm = effect.p_holm;
-    judged.verdict = judge(judged.interval, verdict.budget_percent);
+    judged.at_worst = effect.at_worst.interval(confidence);
+    judge(judged, effect, verdict);
     if (verdict.looked && analysis.blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
-    if (judged.verdict == base::verdict_word::undecided)
+    if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
         judged.forecast = forecast(effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes);
     judged.cause = cause_of(run, analysis, effect, verdict.confidence);
     judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause.mechanism, judged.verdict)
@@ -216,22 +220,55 @@ std::vector<const Effect*> judged_effects(const Analysis& analysis)
     return judged;
 }
 
+void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
+{
+    const double budget = verdict.budget_percent;
+    const auto say = [&](const char* word, std::string why) {
+        factor.verdict = word;
+        factor.why = std::move(why);
+    };
+    const double half = factor.interval.half_width();
+    if (factor.interval.low > budget) return say(base::verdict_word::unsafe, "");
+    if (half > budget)
+        return say(base::verdict_word::insensitive,
+                   base::join("its interval is ± ", percent(half), " wide, more than the budget"));
+    if (factor.interval.high >= budget) return say(base::verdict_word::undecided, "the interval holds the budget");
+    if (!verdict.insensitive.empty()) return say(base::verdict_word::insensitive, verdict.insensitive.front());
+    if (const auto lacked = verdict.lacked.find({factor.factor, factor.level}); lacked != verdict.lacked.end())
+        return say(base::verdict_word::insensitive, lacked->second);
+    if (effect.lacks_a_stratum)
+        return say(base::verdict_word::insensitive,
+                   "long steps recur in this training, and none of them began beside this noise or in quiet");
+    if (factor.at_worst.high >= budget)
+        return say(factor.at_worst.high - effect.at_worst.value > budget ? base::verdict_word::insensitive
+                                                                         : base::verdict_word::undecided,
+                   base::join("with outliers, and with what may be left in the next slots, it may cost up to ",
+                              percent(factor.at_worst.high)));
+    if (factor.interval.high < 0.0)
+        return say(base::verdict_word::undecided,
+                   "steps are faster beside it than without, which noise should not do: look for what else it changes "
+                   "(clock frequency, who runs where)");
+    if (!verdict.trustworthy) return say(base::verdict_word::untrusted, "the run is not trustworthy");
+    say(base::verdict_word::safe, "");
+}
+
 bool decided(const Verdict& verdict)
 {
-    return std::none_of(verdict.factors.begin(), verdict.factors.end(),
-                        [](const FactorVerdict& factor) { return factor.verdict == base::verdict_word::undecided; });
+    return std::all_of(verdict.factors.begin(), verdict.factors.end(), [](const FactorVerdict& factor) {
+        return factor.verdict == base::verdict_word::safe || factor.verdict == base::verdict_word::unsafe;
+    });
+}
+
+void look_for(Control& control)
+{
+    const Interval& seen = control.interval;
+    control.found = seen.low > 0.0 && seen.low <= control.true_percent && control.least_true_percent() <= seen.high;
 }
 
 bool contradicts(const Control& control)
 {
     const Interval wide = control.percent.interval(distrust_confidence);
     return !(wide.low <= control.true_percent && control.least_true_percent() <= wide.high);
-}
-
-bool off_by_more_than(const Control& control, double budget_percent)
-{
-    const double nearest = std::clamp(control.percent.value, control.least_true_percent(), control.true_percent);
-    return std::abs(control.percent.value - nearest) > budget_percent;
 }
 
 Absorbed absorbed_of(const Control& delay)
@@ -246,6 +283,8 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     Verdict verdict;
     verdict.budget_percent = rules.budget_percent;
     verdict.confidence = rules.confidence;
+    verdict.insensitive = rules.insensitive;
+    verdict.lacked = rules.lacked;
     verdict.quiet_step_ms = analysis.quiet_step_ms;
     const RankSteps& rank = run.steps.ranks.front();
     verdict.run_minutes = static_cast<double>(rank.end_ns.back() - rank.begin_ns.front()) / 60e9;

@@ -6,8 +6,10 @@
 #include "analysis/estimate/analyse.hpp"
 #include "base/contract/verdict_words.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace analysis {
@@ -17,6 +19,7 @@ struct Control {
     Interval interval;  // at the confidence of the report
     double true_percent = 0.0;
     bool holds = true;      // false: a reason for distrust
+    bool found = true;      // of a delay or pause: its interval leaves out zero and holds the truth
     bool connected = true;  // false: the training did nothing of it, so there is no truth
     bool judged = true;     // false: shown only
     // Of a delay of the host: share in which GPUs computed. So much of it at most may be absorbed by work that was
@@ -30,9 +33,11 @@ struct FactorVerdict {
     std::string level;
     std::string stressor;
     Kind kind = Kind::alone;
-    std::string verdict;  // safe, unsafe, undecided
+    std::string verdict;  // safe, unsafe, undecided, insensitive, untrusted
+    std::string why;      // it is not safe, of a noise that is not unsafe either
     double percent = 0.0;
     Interval interval;
+    Interval at_worst;         // see Effect::at_worst
     double confidence = 0.95;  // of the interval
     double p_holm = 1.0;
     std::optional<Forecast> forecast;  // of an undecided one with enough blocks
@@ -44,6 +49,9 @@ struct VerdictRules {
     double budget_percent = 1.0;
     double confidence = 0.95;
     bool looked = false;  // the run may have been ended at a look: all verdicts together then have this confidence
+    // Why nothing can be called safe, and why a noise, by factor and level, cannot: from the records of the noise.
+    std::vector<std::string> insensitive{};
+    std::map<std::pair<std::string, std::string>, std::string> lacked{};
 };
 
 // Before that the spread of the blocks is known too badly for intervals that hold at all looks.
@@ -52,10 +60,11 @@ constexpr int blocks_before_first_look = 10;
 struct Verdict {
     bool observed = false;  // nobody designed the noise: nothing is judged, the reasons say what could confound
     bool trustworthy = true;
-    bool covered = true;                 // noise was on each node, during 90 % of the training's time after its
-                                         // warm-up, and really ran in 90 % of the time in which it was assigned
-    std::vector<std::string> reasons;    // why not trustworthy
-    std::vector<std::string> too_short;  // those of the reasons that more blocks may take away
+    bool covered = true;                   // noise was on each node, during 90 % of the training's time after its
+                                           // warm-up, and really ran in 90 % of the time in which it was assigned
+    std::vector<std::string> reasons;      // why not trustworthy
+    std::vector<std::string> insensitive;  // why the run could not have seen any slowdown
+    std::map<std::pair<std::string, std::string>, std::string> lacked;  // as VerdictRules::lacked
     double budget_percent = 1.0;
     double confidence = 0.95;
     double confidence_each = 0.95;  // the highest of a verdict's interval: more than that where the run ended at a look
@@ -83,7 +92,13 @@ std::vector<double> confidences(const std::vector<Mean>& effects, const VerdictR
 // The effects that get a verdict: of treatments, each by the kind it is judged by.
 std::vector<const Effect*> judged_effects(const Analysis& analysis);
 
-// Does every judged noise have a verdict other than undecided?
+// The word for an effect, and why. Unsafe needs no more than an interval above the budget. Safe needs a trustworthy run
+// that found its positive control, an interval whose half width is at most the budget, steps of each stratum beside the
+// noise, and an upper bound below the budget also with accidents and carry-over. An interval below zero is not safe
+// either: noise should not speed a training up.
+void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict);
+
+// Is every judged noise safe or unsafe?
 bool decided(const Verdict& verdict);
 
 // How much of a delay of the host is not in the step, in percent of the delay, with its interval. Needs a truth above
@@ -95,10 +110,12 @@ struct Absorbed {
 };
 Absorbed absorbed_of(const Control& delay);
 
-// At 99.9 %: does the control's interval leave out its truth? Is it off by more than the budget? Of a delay that may be
-// absorbed the truth is all from the least that must be seen up to the delay.
+// At 99.9 %: does the control's interval leave out its truth? Of a delay that may be absorbed the truth is all from the
+// least that must be seen up to the delay.
 bool contradicts(const Control& control);
-bool off_by_more_than(const Control& control, double budget_percent);
+
+// Has the run found the slowdown that the control is known to be? Sets `found`.
+void look_for(Control& control);
 
 using base::judge;
 

@@ -1,24 +1,23 @@
 #include "analysis/estimate/analyse.hpp"
 
+#include "base/columns/long_order.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace analysis {
 
 namespace {
 
-// That a noise has more outliers than quiet. At 95 % accidents that fall so by chance would bias effects by 0.05
-// points.
-constexpr double confidence_of_outliers = 0.99;
-
 // Re-randomisation gives p-values of a run whose length was fixed.
 void hold_at_all_looks(std::vector<Effect>& effects)
 {
     for (Effect& effect : effects) {
         effect.percent.looked_at = true;
+        effect.at_worst.looked_at = true;
         effect.p = effect.percent.p_value();
     }
 }
@@ -78,7 +77,7 @@ std::int64_t longest_block_ns(const DesignedRun& run)
 }
 
 // Says which of training and noise was too short, and how long it has to be at least.
-[[noreturn]] void fail_for_blocks(const DesignedRun& run, std::size_t complete, std::int64_t warm_up_steps)
+[[noreturn]] void fail_for_blocks(const DesignedRun& run, int whole, std::int64_t warm_up_steps)
 {
     const RankSteps& rank = run.steps.ranks.front();
     const std::vector<Slot>& slots = run.slots.front();
@@ -99,90 +98,63 @@ std::int64_t longest_block_ns(const DesignedRun& run)
     if (noise < needed)
         base::fail("noise ended after ", std::lround(noise), " s; its schedule needs at least ", needed,
                    " s for two blocks that hold every treatment");
-    base::fail("of ", run.plan.blocks, run.plan.blocks == 1 ? " block " : " blocks ", complete,
-               complete == 1 ? " holds" : " hold",
-               " steps under every treatment, and an interval needs two: take longer slots");
+    base::fail("of ", run.plan.blocks, run.plan.blocks == 1 ? " block " : " blocks ", whole,
+               whole == 1 ? " holds" : " hold", " every treatment within the training, and an interval needs two");
 }
 
-// The rate of outliers by treatment is their indicator's least-squares mean; a factor's excess over quiet is tested as
-// effects are.
-std::vector<OutlierRate> outlier_rates(const DesignedRun& run, const Measures& step_ms, const Draws& draws,
-                                       const Analysis& result)
+// Throws Error for steps as long as slots: each is a mixture of all treatments, from which no effect can be estimated.
+void check_slots(const DesignedRun& run, const Exposures& exposures)
 {
-    const Exposures& exposures = result.exposures;
-    const Outliers& outliers = result.outliers;
-    const base::LongColumn<int> block = used_blocks(exposures, true);
-    std::vector<double> slow_ms(run.plan.treatments.size(), 0.0);
-    std::vector<double> all_ms(run.plan.treatments.size(), 0.0);
-    for (std::size_t i = 0; i < block.size(); ++i) {
-        if (block[i] < 0) continue;
-        const std::size_t treatment = main_treatment(exposures.job[i], run.plan);
-        all_ms[treatment] += step_ms.first(i);
-        if (outliers.slow[i]) slow_ms[treatment] += step_ms.first(i);
-    }
-    const Measures indicated{block.size(), 2, [&](std::size_t step, std::span<double> values) {
-                                 values[0] = step_ms.first(step);
-                                 if (values.size() > 1) values[1] = outliers.slow[step] ? 100.0 : 0.0;
-                             }};
-    const auto rate = [&](std::size_t t, std::string factor, std::string level, double p) {
-        const double steps = static_cast<double>(std::max<std::size_t>(1, outliers.used[t]));
-        return OutlierRate{std::move(factor), std::move(level), 100.0 * static_cast<double>(outliers.of[t]) / steps,
-                           all_ms[t] > 0.0 ? 100.0 * slow_ms[t] / all_ms[t] : 0.0, p};
-    };
-    std::vector<OutlierRate> rates{rate(0, "quiet", "", 1.0)};
-    const Fit fitted = fit(exposures.job, block, indicated, run.plan);
-    if (fitted.blocks.size() < 2) return rates;
-    const Series series{all_ranks, &exposures.job, indicated, {"step", "outliers"}};
-    for (const Effect& effect : effects(series, block, fitted, run.plan, draws)) {
-        if (effect.phase != "outliers" || effect.kind != Kind::alone) continue;
-        const Treatment treatment{{{effect.factor, effect.level, effect.stressor, effect.role}}};
-        const auto found = std::find(run.plan.treatments.begin(), run.plan.treatments.end(), treatment);
-        rates.push_back(
-            rate(static_cast<std::size_t>(found - run.plan.treatments.begin()), effect.factor, effect.level, effect.p));
-        rates.back().more_than_quiet =
-            effect.role == base::Role::treatment && effect.percent.interval(confidence_of_outliers).low > 0.0;
-    }
-    return rates;
+    constexpr double least_steps = 2.0;  // in the median slot without noise
+    std::vector<double> quiet;
+    base::LongColumn<double> steps;
+    const std::vector<Slot>& slots = run.slots.front();
+    for (std::size_t s = 0; s < slots.size(); ++s)
+        if (run.plan.treatment_of[s] == 0) quiet.push_back(seconds(slots[s].end_ns - slots[s].begin_ns));
+    const RankSteps& rank = run.steps.ranks.front();
+    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
+        if (exposures.left_out[i] == LeftOut::no) steps.push_back(seconds(rank.end_ns[i] - rank.begin_ns[i]));
+    if (steps.empty() || quiet.empty()) return;
+    const double step = base::median(steps);
+    const double slot = base::median(quiet);
+    if (slot < least_steps * step)
+        base::fail("a step takes ", std::lround(1000.0 * step), " ms and a slot ", std::lround(1000.0 * slot),
+                   " ms: a slot must hold two steps, better ten: take longer slots (slot=", std::ceil(10.0 * step),
+                   "s in the schedule)");
 }
 
-// What the step costs by all of its steps, and by all but outliers. The estimate is one of both, by a cut that a single
-// step can cross.
-void add_both_ways(const DesignedRun& run, const Measures& job, Analysis& result)
+// The effect on the step with all accidents, and with none.
+void add_both_ways(const Series& series, const StepsOf& steps, const Fit& fit, Analysis& result)
 {
-    const Outliers& outliers = result.outliers;
-    std::vector<Effect> estimate;
-    for (const Effect& effect : result.effects)
-        if (effect.phase == "step" && effect.rank == all_ranks) estimate.push_back(effect);
-    std::vector<Effect> other = estimate;
-    if (outliers.count() > 0) {
-        base::LongColumn<int> block = used_blocks(result.exposures, true);
-        for (std::size_t i = 0; i < block.size(); ++i)
-            if (outliers.slow[i] && !outliers.set_aside) block[i] = -1;
-        const Series series{all_ranks, &result.exposures.job, job.only(1), {"step"}};
-        const Fit fitted = fit(result.exposures.job, block, series.measures, run.plan);
-        if (fitted.blocks.size() < 2) return;
-        other = effects(series, block, fitted, run.plan, {.count = 0});
-    }
-    for (auto [way, with] : {std::pair{&estimate, !outliers.set_aside}, {&other, outliers.set_aside}})
-        for (Effect& effect : *way) {
-            effect.phase = with ? step_with_outliers : step_without_outliers;
-            result.extra_effects.push_back(std::move(effect));
+    for (const Effect& estimate : effects(series, steps, fit, {.count = 0})) {
+        if (estimate.phase != "step") continue;
+        for (const Contrast& contrast : contrasts(steps.plan)) {
+            if (contrast.factor != estimate.factor || contrast.level != estimate.level ||
+                contrast.kind != estimate.kind)
+                continue;
+            for (const bool with : {true, false}) {
+                Effect& effect = result.extra_effects.emplace_back(estimate);
+                effect.phase = with ? step_with_outliers : step_without_outliers;
+                effect.percent = percent_of_quiet(fit, combination(fit, contrast.weights, steps.lasting), 0, with);
+                effect.p = effect.percent.p_value();
+            }
         }
+    }
 }
 
 // Of a rank's step its parts and its own work, region by region. They get no p-values: an interval says if they are
 // there.
-void add_work_effects(const DesignedRun& run, std::size_t rank, const base::LongColumn<int>& block, Analysis& result)
+void add_work_effects(const DesignedRun& run, std::size_t rank, const StepsOf& steps, Analysis& result)
 {
     const RankWork& work = run.work.ranks[rank];
-    const RankSteps& steps = run.steps.ranks[rank];
-    Series series{steps.rank, &result.exposures.ranks[rank], {}, {"step"}};
-    series.measures = with_columns(with_columns(measures_of(steps).only(1), work.parts_ms), work.own_ms);
-    series.names.insert(series.names.end(), part_names.begin(), part_names.end());
-    series.names.insert(series.names.end(), run.work.regions.begin(), run.work.regions.end());
-    const Fit fitted = fit(*series.overlaps, block, series.measures, run.plan);
+    std::vector<std::string> names{"step"};
+    names.insert(names.end(), part_names.begin(), part_names.end());
+    names.insert(names.end(), run.work.regions.begin(), run.work.regions.end());
+    const Series series = rank_series(
+        run, result, rank,
+        with_columns(with_columns(measures_of(run.steps.ranks[rank]).only(1), work.parts_ms), work.own_ms), names);
     std::size_t next = 0;
-    for (Effect& effect : effects(series, block, fitted, run.plan, {.count = 0})) {
+    for (Effect& effect : effects(series, steps, fit(series, steps), {.count = 0})) {
         const std::size_t at = next++ % series.names.size();
         if (at == 0) continue;
         (at <= part_count ? result.part_effects : result.own_effects).push_back(std::move(effect));
@@ -190,116 +162,114 @@ void add_work_effects(const DesignedRun& run, std::size_t rank, const base::Long
 }
 
 // Of what GPUs did, as of the extra measures; they do not add to what Holm's correction is over.
-void add_gpu_effects(const DesignedRun& run, const Measures& job, const base::LongColumn<int>& block,
-                     const Draws& draws, Analysis& result)
+void add_gpu_effects(const DesignedRun& run, const Measures& job, const StepsOf& steps, const Draws& draws,
+                     Analysis& result)
 {
     if (!run.gpu.known()) return;
-    Series series{all_ranks, &result.exposures.job, with_columns(job.only(1), run.gpu.ms), {"step"}};
-    series.names.insert(series.names.end(), run.gpu.names.begin(), run.gpu.names.end());
-    const Fit fitted = fit(result.exposures.job, block, series.measures, run.plan);
-    for (Effect& effect : effects(series, block, fitted, run.plan, draws))
+    std::vector<std::string> names{"step"};
+    names.insert(names.end(), run.gpu.names.begin(), run.gpu.names.end());
+    const Series series = job_series(run, result, with_columns(job.only(1), run.gpu.ms), names);
+    for (Effect& effect : effects(series, steps, fit(series, steps), draws))
         if (effect.phase != "step") result.gpu_effects.push_back(std::move(effect));
 }
 
-// All effects from the steps that have a block.
-Fit estimate(const DesignedRun& run, const Measures& job, const base::LongColumn<int>& block, const Rules& rules,
-             Analysis& result)
+void add_effects(const DesignedRun& run, const Series& job, const Fit& job_fit, const StepsOf& steps,
+                 const Rules& rules, Analysis& result)
 {
-    Series series{all_ranks, &result.exposures.job, job, measure_names(run.steps)};
-    if (!run.extra_names.empty()) {
-        series.names.insert(series.names.end(), run.extra_names.begin(), run.extra_names.end());
-        series.measures = with_columns(job, run.extra_ms);
-    }
-    Fit job_fit = fit(result.exposures.job, block, series.measures, run.plan);
-    if (job_fit.blocks.size() < 2) fail_for_blocks(run, job_fit.blocks.size(), rules.exposure.warm_up_steps);
-    for (Effect& effect : effects(series, block, job_fit, run.plan, rules.draws)) {
+    for (Effect& effect : effects(job, steps, job_fit, rules.draws)) {
         const bool extra =
             std::find(run.extra_names.begin(), run.extra_names.end(), effect.phase) != run.extra_names.end();
         (extra ? result.extra_effects : result.effects).push_back(std::move(effect));
     }
-    add_gpu_effects(run, job, block, rules.draws, result);
     for (std::size_t r = 0; rules.by_rank && r < run.steps.ranks.size(); ++r) {
-        const RankSteps& rank = run.steps.ranks[r];
-        const Series own{rank.rank, &result.exposures.ranks[r], measures_of(rank), measure_names(run.steps)};
-        const Fit own_fit = fit(result.exposures.ranks[r], block, own.measures, run.plan);
-        for (Effect& effect : effects(own, block, own_fit, run.plan, rules.draws))
+        const Series own = rank_series(run, result, r, measures_of(run.steps.ranks[r]), measure_names(run.steps));
+        for (Effect& effect : effects(own, steps, fit(own, steps), rules.draws))
             result.effects.push_back(std::move(effect));
-        if (run.work.known()) add_work_effects(run, r, block, result);
+        if (run.work.known()) add_work_effects(run, r, steps, result);
     }
-    return job_fit;
 }
 
-// Do the noise's outliers cost more than the estimate without them allows?
-bool costs_more_with_outliers(const std::vector<Effect>& both_ways, const OutlierRate& rate)
+std::vector<Assigned> lasting_noises(const std::vector<CarryOver>& all, bool surely)
 {
-    const Effect* with = find(both_ways, rate.factor, rate.level, Kind::alone, step_with_outliers);
-    const Effect* without = find(both_ways, rate.factor, rate.level, Kind::alone, step_without_outliers);
-    return with != nullptr && without != nullptr && with->percent.value > without->percent.interval(0.95).high;
+    std::vector<Assigned> lasting;
+    for (const CarryOver& one : all)
+        if (surely ? one.surely : one.counted) lasting.push_back({one.factor, one.level, one.stressor, one.role});
+    return lasting;
 }
 
-bool is_of(const Effect& effect, const OutlierRate& rate)
+std::function<double(std::size_t)> regular_share(const Analysis& analysis)
 {
-    if (effect.kind != Kind::interaction) return effect.factor == rate.factor && effect.level == rate.level;
-    return effect.factor.starts_with(rate.factor + "*") || effect.factor.ends_with("*" + rate.factor);
-}
-
-// Where a noise has more outliers than quiet, they are its effect, and no accident: what it costs is estimated with all
-// outliers. Of controls nothing is estimated so: a placebo's are accidents.
-void count_outliers_of_noise(const DesignedRun& run, const Measures& job, const Rules& rules, Analysis& result)
-{
-    if (!result.outliers.set_aside) return;
-    std::vector<OutlierRate> counted;
-    for (OutlierRate& rate : result.outlier_rates) {
-        rate.counted = rate.more_than_quiet && costs_more_with_outliers(result.extra_effects, rate);
-        if (rate.counted) counted.push_back(rate);
-    }
-    if (counted.empty()) return;
-    Analysis with;
-    with.exposures = result.exposures;
-    estimate(run, job, used_blocks(result.exposures, true), rules, with);
-    const auto take = [&](std::vector<Effect>& effects, std::vector<Effect>& of_all_steps) {
-        for (std::size_t i = 0; i < of_all_steps.size(); ++i)
-            if (std::any_of(counted.begin(), counted.end(),
-                            [&](const OutlierRate& rate) { return is_of(effects[i], rate); }))
-                effects[i] = std::move(of_all_steps[i]);
-    };
-    take(result.effects, with.effects);
-    take(result.part_effects, with.part_effects);
-    take(result.own_effects, with.own_effects);
-    take(result.extra_effects, with.extra_effects);
-    take(result.gpu_effects, with.gpu_effects);
+    return [&regular = analysis.long_steps.regular](std::size_t step) { return regular[step]; };
 }
 
 }  // namespace
+
+StepsOf steps_of(const DesignedRun& run, const Analysis& analysis)
+{
+    return {run.plan,
+            analysis.exposures,
+            analysis.long_steps,
+            used_blocks(analysis.exposures),
+            lasting_noises(analysis.carry_over, false),
+            lasting_noises(analysis.carry_over, true)};
+}
+
+Series job_series(const DesignedRun& run, const Analysis& analysis, const Measures& measures,
+                  std::vector<std::string> names)
+{
+    std::vector<StepOverlaps> ranks;
+    for (std::size_t r = 0; r < run.steps.ranks.size(); ++r)
+        ranks.push_back(
+            shared_among(analysis.exposures, run.steps.ranks[r], run.slots[r], run.plan, regular_share(analysis)));
+    return {all_ranks, mean_over(std::move(ranks)), measures, std::move(names)};
+}
+
+Series rank_series(const DesignedRun& run, const Analysis& analysis, std::size_t rank, const Measures& measures,
+                   std::vector<std::string> names)
+{
+    const RankSteps& steps = run.steps.ranks[rank];
+    return {steps.rank, shared_among(analysis.exposures, steps, run.slots[rank], run.plan, regular_share(analysis)),
+            measures, std::move(names)};
+}
 
 Analysis analyse(const DesignedRun& run, const Rules& rules)
 {
     Analysis result;
     result.exposures = expose(run.steps, run.slots, run.plan, rules.exposure);
     result.covered_share = covered_share(run, result.exposures);
-
-    const Measures job = measures_of(run.steps);
-    base::LongColumn<int> block = used_blocks(result.exposures);
-    if (std::all_of(block.begin(), block.end(), [](int b) { return b < 0; }))
+    result.blocks = result.exposures.blocks;
+    result.dropped_blocks = run.plan.blocks - result.blocks;
+    const std::vector<LeftOut>& left_out = result.exposures.left_out;
+    const auto is_out = [](LeftOut reason) { return reason == LeftOut::warm_up || reason == LeftOut::not_covered; };
+    if (std::all_of(left_out.begin(), left_out.end(), is_out))
         base::fail("no step of the training after its warm-up (", rules.exposure.warm_up_steps,
                    " steps) was covered by the noise");
-    result.outliers = find_outliers(job, result.exposures.job, block, run.plan,
-                                    [&](std::size_t step) { return most_stopped_ms(run, step); });
-    if (result.outliers.set_aside)
-        for (std::size_t i = 0; i < block.size(); ++i)
-            if (result.outliers.slow[i]) result.exposures.left_out[i] = LeftOut::outlier;
-    block = used_blocks(result.exposures);
+    if (result.blocks < 2) fail_for_blocks(run, result.blocks, rules.exposure.warm_up_steps);
+    check_slots(run, result.exposures);
 
-    const Fit job_fit = estimate(run, job, block, rules, result);
-    for (Effect& effect :
-         median_effects({all_ranks, &result.exposures.job, job, measure_names(run.steps)}, block, run.plan))
-        result.extra_effects.push_back(std::move(effect));
-    add_both_ways(run, job, result);
-    result.blocks = static_cast<int>(job_fit.blocks.size());
-    result.dropped_blocks = job_fit.dropped;
-    result.quiet_step_ms = job_fit.quiet_step_ms();
-    result.outlier_rates = outlier_rates(run, job, rules.draws, result);
-    count_outliers_of_noise(run, job, rules, result);
+    const Measures job_ms = measures_of(run.steps);
+    result.long_steps = find_long_steps(run.steps, job_ms, run.slots, result.exposures, run.plan,
+                                        [&](std::size_t step) { return most_stopped_ms(run, step); });
+    result.accident_rates = charge_accidents(job_ms, result.exposures, run.plan, used_blocks(result.exposures),
+                                             result.long_steps, rules.draws.seed);
+    std::vector<std::string> names = measure_names(run.steps);
+    Measures measures = job_ms;
+    if (!run.extra_names.empty()) {
+        names.insert(names.end(), run.extra_names.begin(), run.extra_names.end());
+        measures = with_columns(job_ms, run.extra_ms);
+    }
+    const Series job = job_series(run, result, measures, names);
+    StepsOf steps = steps_of(run, result);
+    const Fit job_fit = fit(job, steps);
+    result.carry_over = carry_over(job, steps, job_fit, rules.draws, rules.looked);
+    steps.lasting = lasting_noises(result.carry_over, false);
+    steps.surely_lasting = lasting_noises(result.carry_over, true);
+    result.quiet_step_ms = quiet_step_ms(job_fit, false);
+
+    add_effects(run, job, job_fit, steps, rules, result);
+    add_gpu_effects(run, job_ms, steps, rules.draws, result);
+    for (Effect& effect : median_effects(job, steps)) result.extra_effects.push_back(std::move(effect));
+    add_both_ways(job, steps, job_fit, result);
     if (rules.looked) {
         hold_at_all_looks(result.effects);
         hold_at_all_looks(result.part_effects);
@@ -309,13 +279,16 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     }
     adjust(result.effects);
 
-    std::vector<bool> complete(static_cast<std::size_t>(run.plan.blocks), false);
-    for (const BlockMeans& kept : job_fit.blocks) complete[static_cast<std::size_t>(kept.block)] = true;
-    for (std::size_t i = 0; i < block.size(); ++i)
-        if (block[i] >= 0 && !complete[static_cast<std::size_t>(block[i])])
-            result.exposures.left_out[i] = LeftOut::block_incomplete;
-    for (const LeftOut reason : result.exposures.left_out) ++result.counts[reason];
+    for (std::size_t i = 0; i < left_out.size(); ++i)
+        ++result
+              .counts[left_out[i] == LeftOut::no && is_set_aside(result, run.plan, i) ? LeftOut::outlier : left_out[i]];
     return result;
+}
+
+bool is_set_aside(const Analysis& analysis, const Experiment& plan, std::size_t step)
+{
+    return analysis.long_steps.kind[step] == LongSteps::accident &&
+           !analysis.long_steps.charged[treatment_of(analysis.exposures, plan, step)];
 }
 
 }  // namespace analysis

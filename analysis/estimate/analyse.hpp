@@ -1,9 +1,12 @@
-// The analysis of one designed run: exposure, outliers, effects. Everything between reading and reporting.
+// The analysis of one designed run: exposure, long steps, carry-over, effects. Everything between reading and
+// reporting.
 #pragma once
 
+#include "analysis/estimate/accidents.hpp"
+#include "analysis/estimate/carry_over.hpp"
 #include "analysis/estimate/effects.hpp"
 #include "analysis/estimate/exposure.hpp"
-#include "analysis/estimate/outliers.hpp"
+#include "analysis/estimate/long_steps.hpp"
 #include "analysis/input/designed_run.hpp"
 
 #include <cstdint>
@@ -20,30 +23,20 @@ struct Rules {
     bool looked = false;  // the run may have been ended at a look: intervals and p-values are to hold at all of them
 };
 
-struct OutlierRate {
-    std::string factor;
-    std::string level;
-    double percent_of_steps = 0.0;
-    double percent_of_time = 0.0;
-    double p = 1.0;                // that it differs from quiet by chance
-    bool more_than_quiet = false;  // of a noise: at 99 %
-    // They are no accident, but the noise's: its effects are estimated with all outliers, those under quiet too.
-    bool counted = false;
-};
-
 struct Analysis {
-    Exposures exposures;  // with outliers and steps of incomplete blocks left out
-    Outliers outliers;
-    int blocks = 0;          // that hold every treatment
-    int dropped_blocks = 0;  // that lack one
+    Exposures exposures;
+    LongSteps long_steps;
+    std::vector<CarryOver> carry_over;
+    int blocks = 0;          // whole ones
+    int dropped_blocks = 0;  // that are cut off by an end of the training, or lack a treatment by the schedule
     double quiet_step_ms = 0.0;
-    std::vector<Effect> effects;             // step and phases, job first, then each rank; p_holm set
-    std::vector<Effect> part_effects;        // of the parts of each rank's step; `phase` is one of part_names
-    std::vector<Effect> own_effects;         // of own work of each rank; `phase` is one of Work::regions
-    std::vector<Effect> extra_effects;       // of the extra measures, of the median step and of the next two; job only
-    std::vector<Effect> gpu_effects;         // of the measures of GPUs; job only
-    std::vector<OutlierRate> outlier_rates;  // quiet first
-    std::map<LeftOut, std::size_t> counts;   // steps by why they were left out; LeftOut::no: used
+    std::vector<Effect> effects;        // step and phases, job first, then each rank; p_holm set
+    std::vector<Effect> part_effects;   // of the parts of each rank's step; `phase` is one of part_names
+    std::vector<Effect> own_effects;    // of own work of each rank; `phase` is one of Work::regions
+    std::vector<Effect> extra_effects;  // of the extra measures, of the median step and of the next two; job only
+    std::vector<Effect> gpu_effects;    // of the measures of GPUs; job only
+    std::vector<AccidentRate> accident_rates;  // quiet first
+    std::map<LeftOut, std::size_t> counts;     // steps by why they, or a part of them, are left out; LeftOut::no: used
     // Of the training's time after warm-up, on the rank with the least. Up to 10 s in which noise had not begun do not
     // count: it is started beside the training, and may measure its step first.
     double covered_share = 0.0;
@@ -52,7 +45,19 @@ struct Analysis {
 inline constexpr const char* step_with_outliers = "step with outliers";
 inline constexpr const char* step_without_outliers = "step without outliers";
 
-// Throws Error if the run allows no estimate: no step covered, or fewer than two complete blocks.
+// Throws Error if the run allows no estimate: no step covered, fewer than two whole blocks, or steps too long for
+// slots.
 Analysis analyse(const DesignedRun& run, const Rules& rules);
+
+// Is the step an accident whose time beyond that of ordinary steps is in no effect?
+bool is_set_aside(const Analysis& analysis, const Experiment& plan, std::size_t step);
+
+// The steps that the analysis used, and the job's series of them: what every estimate is made from. They refer to run
+// and analysis.
+StepsOf steps_of(const DesignedRun& run, const Analysis& analysis);
+Series job_series(const DesignedRun& run, const Analysis& analysis, const Measures& measures,
+                  std::vector<std::string> names);
+Series rank_series(const DesignedRun& run, const Analysis& analysis, std::size_t rank, const Measures& measures,
+                   std::vector<std::string> names);
 
 }  // namespace analysis

@@ -10,19 +10,14 @@ namespace analysis {
 
 namespace {
 
-std::int64_t steps_under(const Contrast& contrast, const StepOverlaps& overlaps, const base::LongColumn<int>& block,
-                         const Experiment& plan)
+std::int64_t steps_under(const Contrast& contrast, const StepsOf& steps)
 {
-    std::int64_t steps = 0;
-    for (std::size_t i = 0; i < block.size(); ++i)
-        if (block[i] >= 0 && contrast.weights[static_cast<Eigen::Index>(main_treatment(overlaps[i], plan))] > 0.0)
-            ++steps;
-    return steps;
-}
-
-Eigen::VectorXd only_quiet(const Experiment& plan)
-{
-    return Eigen::VectorXd::Unit(static_cast<Eigen::Index>(plan.treatments.size()), 0);
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < steps.block.size(); ++i)
+        if (steps.block[i] >= 0 &&
+            contrast.weights[static_cast<Eigen::Index>(treatment_of(steps.exposures, steps.plan, i))] > 0.0)
+            ++count;
+    return count;
 }
 
 Effect effect_of(const Contrast& contrast, const std::string& phase, int rank)
@@ -38,84 +33,99 @@ Effect effect_of(const Contrast& contrast, const std::string& phase, int rank)
     return effect;
 }
 
-void check_blocks(std::size_t complete, int planned)
-{
-    if (complete < 2)
-        base::fail("of ", planned, " blocks ", complete, complete == 1 ? " holds" : " hold",
-                   " every treatment, and an interval needs two");
-}
-
 // Medians of the steps of a block that are wholly under each treatment; empty if a treatment has none.
-Eigen::MatrixXd block_medians(const StepsByBlock& steps, int block, const Series& series, const Experiment& plan)
+Eigen::VectorXd block_medians(const StepsByBlock& by_block, int block, const Series& series, const StepsOf& steps)
 {
-    std::vector<base::LongColumn<double>> times(plan.treatments.size());
-    steps.each(block, [&](std::size_t step) {
-        const Overlaps overlaps = (*series.overlaps)[step];
-        const std::size_t treatment = main_treatment(overlaps, plan);
-        if (wholly_under(overlaps, plan, treatment)) times[treatment].push_back(series.measures.first(step));
+    std::vector<base::LongColumn<double>> times(steps.plan.treatments.size());
+    by_block.each(block, [&](std::size_t step) {
+        if (wholly_under_its_own(steps.exposures, steps.plan, step))
+            times[treatment_of(steps.exposures, steps.plan, step)].push_back(series.measures.first(step));
     });
-    Eigen::MatrixXd medians(static_cast<Eigen::Index>(times.size()), 1);
+    Eigen::VectorXd medians(static_cast<Eigen::Index>(times.size()));
     for (std::size_t t = 0; t < times.size(); ++t) {
         if (times[t].empty()) return {};
-        medians(static_cast<Eigen::Index>(t), 0) = base::median(times[t]);
+        medians[static_cast<Eigen::Index>(t)] = base::median(times[t]);
     }
     return medians;
 }
 
 }  // namespace
 
-Eigen::VectorXd percent_influence(const Pooled& difference, const Pooled& quiet)
+bool accidents_count(const Eigen::VectorXd& weights, const LongSteps& steps)
 {
-    const double ratio = difference.value / quiet.value;
-    return 100.0 / quiet.value * (difference.influence - ratio * quiet.influence);
+    for (std::size_t t = 0; t < steps.charged.size(); ++t)
+        if (steps.charged[t] && weights[static_cast<Eigen::Index>(t)] != 0.0) return true;
+    return false;
 }
 
-Mean percent_of(const Pooled& difference, const Pooled& quiet)
+Mean estimated_percent(const Fit& fit, const Eigen::VectorXd& weights, Eigen::Index measure, const StepsOf& steps)
 {
-    const Mean residual = mean_of(percent_influence(difference, quiet));
-    return {100.0 * difference.value / quiet.value, residual.standard_error, residual.degrees_of_freedom};
+    const LongSteps& long_steps = steps.long_steps;
+    const bool with_accidents = accidents_count(weights, long_steps);
+    bool surely = false;
+    for (std::size_t t = 0; t < long_steps.surely.size(); ++t)
+        surely = surely || (long_steps.surely[t] && weights[static_cast<Eigen::Index>(t)] != 0.0);
+    Mean sure = percent_of_quiet(fit, combination(fit, weights, steps.surely_lasting), measure, surely);
+    if (with_accidents == surely && steps.lasting.size() == steps.surely_lasting.size()) return sure;
+    const Mean all = percent_of_quiet(fit, combination(fit, weights, steps.lasting), measure, with_accidents);
+    sure.or_else = {true, all.value, all.standard_error, all.more, all.fewer};
+    return sure;
 }
 
-std::vector<Effect> effects(const Series& series, const base::LongColumn<int>& block, const Fit& fit,
-                            const Experiment& plan, const Draws& draws)
+Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights)
 {
-    check_blocks(fit.blocks.size(), plan.blocks);
-    const Pooled quiet_step = pooled(fit.blocks, only_quiet(plan), 0);
+    return percent_of_quiet(fit, with_carry_over(fit, weights), 0, true);
+}
+
+std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws)
+{
+    if (fit.blocks.size() < 2) base::fail("an interval needs two blocks of the schedule that hold every treatment");
     std::vector<Effect> all;
-    for (const Contrast& contrast : contrasts(plan)) {
-        const bool exchange = plan.randomised() && !contrast.exchangeable.empty() && draws.count > 0;
+    for (const Contrast& contrast : contrasts(steps.plan)) {
+        const bool with_accidents = accidents_count(contrast.weights, steps.long_steps);
+        const bool lasts = combination(fit, contrast.weights, steps.surely_lasting).carried.size() > 0;
+        const bool exchange = steps.plan.randomised() && !contrast.exchangeable.empty() && draws.count > 0;
         const Eigen::VectorXd p =
-            exchange ? rerandomised_p(contrast, fit, *series.overlaps, block, series.measures, plan, draws)
-                     : Eigen::VectorXd{};
-        const Smallest smallest = exchange ? smallest_p(contrast, fit, plan, draws) : Smallest{};
-        const std::int64_t steps = steps_under(contrast, *series.overlaps, block, plan);
+            exchange ? rerandomised_p(contrast, fit, series, steps, with_accidents, draws) : Eigen::VectorXd{};
+        const Smallest smallest = exchange ? smallest_p(contrast, fit, steps.plan, draws) : Smallest{};
+        const std::int64_t count = steps_under(contrast, steps);
         for (std::size_t m = 0; m < series.names.size(); ++m) {
             const auto measure = static_cast<Eigen::Index>(m);
             Effect& effect = all.emplace_back(effect_of(contrast, series.names[m], series.rank));
-            effect.percent = percent_of(pooled(fit.blocks, contrast.weights, measure), quiet_step);
-            effect.p = exchange ? p[measure] : effect.percent.p_value();
+            effect.percent = estimated_percent(fit, contrast.weights, measure, steps);
+            effect.at_worst = m == 0 ? percent_at_worst(fit, contrast.weights) : effect.percent;
+            effect.lacks_a_stratum = estimate(fit, contrast.weights, measure, false).lacks_a_stratum;
+            effect.p = exchange && !lasts ? p[measure] : effect.percent.p_value();
             effect.smallest_p = smallest;
-            effect.steps = steps;
+            effect.steps = count;
         }
     }
     return all;
 }
 
-std::vector<Effect> median_effects(const Series& series, const base::LongColumn<int>& block, const Experiment& plan)
+std::vector<Effect> median_effects(const Series& series, const StepsOf& steps)
 {
-    const StepsByBlock steps{block, plan.blocks};
-    std::vector<BlockMeans> blocks;
-    for (int b = 0; b < plan.blocks; ++b) {
-        const Eigen::MatrixXd medians = block_medians(steps, b, series, plan);
-        if (medians.size() > 0) blocks.push_back({b, medians, Eigen::VectorXd::Ones(medians.rows())});
-    }
+    const StepsByBlock by_block{steps.block, steps.plan.blocks};
+    const auto treatments = static_cast<Eigen::Index>(steps.plan.treatments.size());
+    std::vector<Eigen::VectorXd> blocks;
+    for (int b = 0; b < steps.plan.blocks; ++b)
+        if (Eigen::VectorXd medians = block_medians(by_block, b, series, steps); medians.size() > 0)
+            blocks.push_back(std::move(medians));
     std::vector<Effect> all;
     if (blocks.size() < 2) return all;
-    for (const Contrast& contrast : contrasts(plan)) {
+    Eigen::VectorXd mean = Eigen::VectorXd::Zero(treatments);
+    for (const Eigen::VectorXd& medians : blocks) mean += medians / static_cast<double>(blocks.size());
+    for (const Contrast& contrast : contrasts(steps.plan)) {
+        const double ratio = contrast.weights.dot(mean) / mean[0];
+        Eigen::VectorXd influence(static_cast<Eigen::Index>(blocks.size()));
+        for (std::size_t b = 0; b < blocks.size(); ++b)
+            influence[static_cast<Eigen::Index>(b)] =
+                100.0 / mean[0] * (contrast.weights.dot(blocks[b] - mean) - ratio * (blocks[b][0] - mean[0]));
         Effect& effect = all.emplace_back(effect_of(contrast, "median step", series.rank));
-        effect.percent = percent_of(pooled(blocks, contrast.weights, 0), pooled(blocks, only_quiet(plan), 0));
+        effect.percent = mean_of(influence);
+        effect.percent.value = 100.0 * ratio;
         effect.p = effect.percent.p_value();
-        effect.steps = steps_under(contrast, *series.overlaps, block, plan);
+        effect.steps = steps_under(contrast, steps);
     }
     return all;
 }

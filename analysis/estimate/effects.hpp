@@ -5,7 +5,6 @@
 #include "analysis/estimate/estimator.hpp"
 #include "analysis/estimate/exposure.hpp"
 #include "analysis/estimate/inference.hpp"
-#include "analysis/estimate/outliers.hpp"
 #include "analysis/estimate/rerandomise.hpp"
 
 #include <cstdint>
@@ -24,35 +23,34 @@ struct Effect {
     std::string phase;  // a phase, "step", or another measure's name
     int rank = all_ranks;
     Kind kind = Kind::alone;
-    Mean percent;            // of the rank's quiet mean step
+    Mean percent;  // of the rank's quiet mean step
+    // The job's step with accidents and carry-over, whether they count in `percent` or not: a noise is acquitted only
+    // by this interval. For other measures as `percent`.
+    Mean at_worst;
+    bool lacks_a_stratum = false;  // no step of some stratum began under it: what noise does to those is unknown
     double p = 1.0;          // re-randomisation, or t test where the order was not random or labels cannot be exchanged
     double p_holm = 1.0;     // over factors x phases of the same rank
     Smallest smallest_p{};   // that the test could have given
     std::int64_t steps = 0;  // used, and mostly under a treatment with the factor
 };
 
-// One rank's times, or the job's.
-struct Series {
-    int rank = all_ranks;
-    const StepOverlaps* overlaps = nullptr;
-    Measures measures;  // of each step, by names
-    std::vector<std::string> names;
-};
+// Do accidents count in a contrast with these weights? If they are charged to any of its treatments.
+bool accidents_count(const Eigen::VectorXd& weights, const LongSteps& steps);
 
-// A difference of means as percent of the quiet mean. Both share the blocks' drift, so the spread is that of
-// difference - ratio x quiet, not of the difference by itself (the usual standard error of a ratio).
-Mean percent_of(const Pooled& difference, const Pooled& quiet);
-// [block]: what the block moves it by, times the number of blocks.
-Eigen::VectorXd percent_influence(const Pooled& difference, const Pooled& quiet);
+// The estimate that all tables rest on, in percent of the quiet mean step: with the accidents that are charged to its
+// treatments, and with what its noises leave in the next slot, if they last. Where either is not beyond doubt it is
+// left out of the estimate, and the interval spans that of the estimate with it.
+Mean estimated_percent(const Fit& fit, const Eigen::VectorXd& weights, Eigen::Index measure, const StepsOf& steps);
+// With accidents and carry-over, whether they count or not.
+Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights);
 
-// names[0] is the step; block[i] < 0: step i is not used. Measures are linear in the steps' times with the same work
-// shares: where phases add up to the step, so do their effects. Throws Error with fewer than two complete blocks.
-std::vector<Effect> effects(const Series& series, const base::LongColumn<int>& block, const Fit& fit,
-                            const Experiment& plan, const Draws& draws);
+// names[0] is the step. Measures are linear in the steps' times with the same work shares: where phases add up to the
+// step, so do their effects. Throws Error with fewer than two blocks.
+std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws);
 
 // How much slower the median step is: medians of wholly covered steps per block, otherwise as effects(). The phase is
 // "median step".
-std::vector<Effect> median_effects(const Series& series, const base::LongColumn<int>& block, const Experiment& plan);
+std::vector<Effect> median_effects(const Series& series, const StepsOf& steps);
 
 // Sets p_holm: over all effects of each rank.
 void adjust(std::vector<Effect>& effects);

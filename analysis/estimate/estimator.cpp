@@ -1,123 +1,390 @@
 #include "analysis/estimate/estimator.hpp"
 
+#include "base/error.hpp"
+
 #include <algorithm>
+#include <cmath>
 
 namespace analysis {
 
 namespace {
 
-constexpr int rounds = 3;
-
-Eigen::MatrixXd solve_means(const Eigen::MatrixXd& shares, const Eigen::MatrixXd& measures, const Eigen::VectorXd& work)
-{
-    if (shares.rows() < shares.cols() || work.minCoeff() < least_work_of_block) return {};
-    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver{shares};
-    if (solver.rank() < shares.cols()) return {};
-    return solver.solve(measures);
-}
-
-// Rows of a block: those that came last, and under them what those before were reduced to.
-struct Rows {
-    Eigen::MatrixXd shares;
-    Eigen::MatrixXd measures;
-    Eigen::VectorXd work;
-
-    void add(const Eigen::MatrixXd& more_shares, const Eigen::MatrixXd& more_measures)
-    {
-        const Eigen::VectorXd more_work = more_shares.colwise().sum();
-        if (work.size() == 0) {
-            shares = more_shares;
-            measures = more_measures;
-            work = more_work;
-            return;
-        }
-        reduce();
-        Eigen::MatrixXd all_shares(shares.rows() + more_shares.rows(), shares.cols());
-        all_shares << shares, more_shares;
-        shares = std::move(all_shares);
-        Eigen::MatrixXd all_measures(measures.rows() + more_measures.rows(), measures.cols());
-        all_measures << measures, more_measures;
-        measures = std::move(all_measures);
-        work += more_work;
-    }
-
- private:
-    void reduce()
-    {
-        const Eigen::Index treatments = shares.cols();
-        const Eigen::HouseholderQR<Eigen::MatrixXd> factors{shares};
-        measures.applyOnTheLeft(factors.householderQ().adjoint());
-        measures = Eigen::MatrixXd{measures.topRows(treatments)};
-        shares = factors.matrixQR().topRows(treatments).triangularView<Eigen::Upper>();
-    }
-};
+constexpr int rounds = 4;  // of work shares: three suffice from 0 to 100 %
 
 // The work shares of steps, or their time shares before any mean is known.
 struct Shares {
-    const StepOverlaps& overlaps;
+    const StepOverlaps& shares;
     const Experiment& plan;
     Eigen::VectorXd mean_ms{};
 
     Eigen::MatrixXd of(const std::vector<Eigen::Index>& steps) const
     {
-        const Eigen::MatrixXd time = time_shares(overlaps, steps, plan.treatment_of, plan.treatments.size());
+        const Eigen::MatrixXd time = time_shares(shares, steps, plan.treatment_of, plan.treatments.size());
         return mean_ms.size() == 0 ? time : work_shares(time, mean_ms);
     }
 };
 
-std::vector<BlockMeans> fit_blocks(const Shares& shares, const Measures& measures, Eigen::Index count,
-                                   const StepsByBlock& steps)
+void add_normal_equations(Fit& fit, const Shares& shares, const Measures& measures, Eigen::Index count,
+                          const StepsByBlock& steps, const LongSteps& long_steps)
 {
-    std::vector<BlockMeans> blocks;
+    const auto treatments = static_cast<Eigen::Index>(shares.plan.treatments.size());
+    fit.blocks.clear();
+    fit.work = Eigen::VectorXd::Zero(treatments);
     for (int b = 0; b < shares.plan.blocks; ++b) {
-        Rows rows;
-        steps.each_chunk(
-            b, [&](const std::vector<Eigen::Index>& some) { rows.add(shares.of(some), measures.of(some, count)); });
-        const Eigen::MatrixXd means = solve_means(rows.shares, rows.measures, rows.work);
-        if (means.size() > 0) blocks.push_back({b, means, rows.work});
+        BlockSums sums{b,
+                       Eigen::MatrixXd::Zero(treatments, treatments),
+                       Eigen::MatrixXd::Zero(treatments, count),
+                       Eigen::MatrixXd::Zero(treatments, count),
+                       {}};
+        bool any = false;
+        steps.each_chunk(b, [&](const std::vector<Eigen::Index>& some) {
+            const Eigen::MatrixXd work = shares.of(some);
+            fit.work += work.colwise().sum().transpose();
+            Eigen::VectorXd weight(work.rows());
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                const auto step = static_cast<std::size_t>(some[i]);
+                weight[static_cast<Eigen::Index>(i)] =
+                    long_steps.kind[step] == LongSteps::ordinary ? weight_of(shares.shares[step], shares.plan) : 0.0;
+            }
+            sums.gram += work.transpose() * weight.asDiagonal() * work;
+            sums.time += work.transpose() * weight.asDiagonal() * measures.of(some, count);
+            any = true;
+        });
+        if (any) fit.blocks.push_back(std::move(sums));
     }
-    return blocks;
 }
 
-Eigen::VectorXd mean_steps(const std::vector<BlockMeans>& blocks)
+// Means by treatment; none where the steps do not separate the treatments.
+std::optional<Eigen::MatrixXd> solve(const Eigen::MatrixXd& gram, const Eigen::MatrixXd& time)
 {
-    const Eigen::Index treatments = blocks.front().mean_ms.rows();
-    Eigen::VectorXd means(treatments);
-    for (Eigen::Index t = 0; t < treatments; ++t)
-        means[t] = pooled(blocks, Eigen::VectorXd::Unit(treatments, t), 0).value;
+    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver;
+    solver.setThreshold(1e-9);
+    solver.compute(gram);
+    if (solver.rank() < gram.cols()) return std::nullopt;
+    return solver.solve(time);
+}
+
+void solve(Fit& fit, const Experiment& plan)
+{
+    if (fit.blocks.empty()) base::fail("no step of the training was covered by whole blocks of the noise");
+    Eigen::MatrixXd gram = fit.blocks.front().gram;
+    Eigen::MatrixXd time = fit.blocks.front().time;
+    for (std::size_t b = 1; b < fit.blocks.size(); ++b) {
+        gram += fit.blocks[b].gram;
+        time += fit.blocks[b].time;
+    }
+    const std::optional<Eigen::MatrixXd> means = solve(gram, time);
+    if (!means) {
+        Eigen::Index least = 0;
+        fit.work.minCoeff(&least);
+        base::fail("no step under '", plan.treatments[static_cast<std::size_t>(least)].name(),
+                   "' can be told from steps under the other treatments: take longer slots");
+    }
+    fit.mean_ms = *means;
+    const auto count = static_cast<double>(fit.blocks.size());
+    for (BlockSums& block : fit.blocks) {
+        const auto without = solve(Eigen::MatrixXd{gram - block.gram}, Eigen::MatrixXd{time - block.time});
+        block.influence = without ? Eigen::MatrixXd{(count - 1.0) * (fit.mean_ms - *without)}
+                                  : Eigen::MatrixXd{count * solve(gram, block.time - block.gram * fit.mean_ms).value()};
+    }
+}
+
+std::vector<Assigned> noises_of(const Experiment& plan)
+{
+    std::vector<Assigned> all;
+    for (const Treatment& treatment : plan.treatments)
+        for (const Assigned& on : treatment.on)
+            if (on.role == base::Role::treatment && std::find(all.begin(), all.end(), on) == all.end())
+                all.push_back(on);
+    return all;
+}
+
+// The columns of least squares with carry-over: treatments but quiet, and the noises of the slot before.
+class LastingColumns {
+ public:
+    LastingColumns(const Experiment& plan, std::vector<Assigned> noises) : plan_{plan}, noises_{std::move(noises)}
+    {
+        of_treatment_ = Eigen::MatrixXd::Zero(treatments(), carried());
+        for (std::size_t t = 0; t < plan.treatments.size(); ++t)
+            for (const Assigned& on : plan.treatments[t].on)
+                if (const auto noise = std::find(noises_.begin(), noises_.end(), on); noise != noises_.end())
+                    of_treatment_(static_cast<Eigen::Index>(t), noise - noises_.begin()) = 1.0;
+    }
+
+    Eigen::Index treatments() const { return static_cast<Eigen::Index>(plan_.treatments.size()); }
+    Eigen::Index carried() const { return static_cast<Eigen::Index>(noises_.size()); }
+    Eigen::Index count() const { return treatments() - 1 + carried(); }
+    const std::vector<Assigned>& noises() const { return noises_; }
+    const Eigen::MatrixXd& of_treatment() const { return of_treatment_; }
+
+    // Mean step of a slot, from means by treatment after a slot without noise and, under them, what noises leave.
+    Eigen::VectorXd pace_of_slots(const Eigen::VectorXd& means) const
+    {
+        const auto slots = static_cast<Eigen::Index>(plan_.treatment_of.size());
+        Eigen::VectorXd pace(slots);
+        for (Eigen::Index s = 0; s < slots; ++s) {
+            const auto slot = static_cast<std::size_t>(s);
+            pace[s] = means[static_cast<Eigen::Index>(plan_.treatment_of[slot])];
+            if (slot > 0) pace[s] += of_treatment_.row(before(slot)).dot(means.tail(carried()));
+        }
+        return pace.cwiseMax(pace.maxCoeff() * 1e-3);
+    }
+
+    Eigen::VectorXd of(const Overlaps& shares, const Eigen::VectorXd& pace) const
+    {
+        Eigen::VectorXd row = Eigen::VectorXd::Zero(count());
+        double sum = 0.0;
+        for (const Overlap& overlap : shares) {
+            const auto treatment = static_cast<Eigen::Index>(treatment_of(overlap, plan_.treatment_of));
+            const double work = overlap.share / pace[static_cast<Eigen::Index>(overlap.slot)];
+            sum += work;
+            if (treatment > 0) row[treatment - 1] += work;
+            if (overlap.slot > 0) row.tail(carried()) += work * of_treatment_.row(before(overlap.slot)).transpose();
+        }
+        return row / sum;
+    }
+
+ private:
+    Eigen::Index before(std::size_t slot) const { return static_cast<Eigen::Index>(plan_.treatment_of[slot - 1]); }
+
+    const Experiment& plan_;
+    std::vector<Assigned> noises_;
+    Eigen::MatrixXd of_treatment_;
+};
+
+struct LastingSums {
+    double steps = 0.0;
+    Eigen::VectorXd columns;   // sums
+    Eigen::RowVectorXd time;   // of each measure
+    Eigen::MatrixXd squares;   // of the columns around their means in the block
+    Eigen::MatrixXd products;  // of columns and measures likewise
+
+    void add(const LastingSums& other, double sign)
+    {
+        steps += sign * other.steps;
+        columns += sign * other.columns;
+        time += sign * other.time;
+        squares += sign * other.squares;
+        products += sign * other.products;
+    }
+};
+
+LastingSums no_sums(const LastingColumns& columns, Eigen::Index measures)
+{
+    return {0.0, Eigen::VectorXd::Zero(columns.count()), Eigen::RowVectorXd::Zero(measures),
+            Eigen::MatrixXd::Zero(columns.count(), columns.count()), Eigen::MatrixXd::Zero(columns.count(), measures)};
+}
+
+// Means by treatment after a slot without noise, and under them what noises leave; none if the slots do not tell.
+std::optional<Eigen::MatrixXd> solve(const LastingSums& all, const LastingColumns& columns)
+{
+    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver;
+    solver.setThreshold(1e-9);
+    solver.compute(all.squares);
+    if (solver.rank() < all.squares.cols()) return std::nullopt;
+    const Eigen::MatrixXd found = solver.solve(all.products);
+    const Eigen::RowVectorXd quiet = (all.time - all.columns.transpose() * found) / all.steps;
+    Eigen::MatrixXd means(columns.treatments() + columns.carried(), found.cols());
+    means.row(0) = quiet;
+    means.middleRows(1, columns.treatments() - 1) = found.topRows(columns.treatments() - 1).rowwise() + quiet;
+    means.bottomRows(columns.carried()) = found.bottomRows(columns.carried());
     return means;
+}
+
+LastingSums sums_of_block(int block, const LastingColumns& columns, const Eigen::VectorXd& pace, const Series& series,
+                          const StepsOf& of)
+{
+    const Eigen::Index measures = series.measures.cols();
+    LastingSums sums = no_sums(columns, measures);
+    Eigen::RowVectorXd values(measures);
+    StepsByBlock{of.block, of.plan.blocks}.each(block, [&](std::size_t i) {
+        if (of.long_steps.kind[i] != LongSteps::ordinary) return;
+        const Overlaps shares = series.shares[i];
+        const double weight = weight_of(shares, of.plan);
+        const Eigen::VectorXd row = columns.of(shares, pace);
+        series.measures.fill(i, {values.data(), static_cast<std::size_t>(measures)});
+        sums.steps += weight;
+        sums.columns += weight * row;
+        sums.time += weight * values;
+        sums.squares += weight * row * row.transpose();
+        sums.products += weight * row * values;
+    });
+    if (sums.steps == 0.0) return sums;
+    sums.squares -= sums.columns * sums.columns.transpose() / sums.steps;
+    sums.products -= sums.columns * sums.time / sums.steps;
+    return sums;
+}
+
+std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of)
+{
+    const LastingColumns columns{of.plan, noises_of(of.plan)};
+    if (columns.carried() == 0 || fit.blocks.size() < 3) return std::nullopt;
+    Eigen::VectorXd means(columns.treatments() + columns.carried());
+    means << fit.mean_ms.col(0), Eigen::VectorXd::Zero(columns.carried());
+    std::vector<LastingSums> blocks;
+    LastingSums all = no_sums(columns, series.measures.cols());
+    std::optional<Eigen::MatrixXd> solved;
+    // Twice: what a noise leaves changes how a step's work is shared among slots.
+    for (int round = 0; round < 2; ++round) {
+        blocks.clear();
+        all = no_sums(columns, series.measures.cols());
+        const Eigen::VectorXd pace = columns.pace_of_slots(means);
+        for (const BlockSums& kept : fit.blocks)
+            all.add(blocks.emplace_back(sums_of_block(kept.block, columns, pace, series, of)), 1.0);
+        solved = solve(all, columns);
+        if (!solved) return std::nullopt;
+        means = solved->col(0);
+    }
+    Lasting found{columns.noises(),
+                  columns.of_treatment(),
+                  solved->topRows(columns.treatments()),
+                  solved->bottomRows(columns.carried()),
+                  {}};
+    for (const LastingSums& sums : blocks) {
+        all.add(sums, -1.0);
+        const std::optional<Eigen::MatrixXd> without = solve(all, columns);
+        all.add(sums, 1.0);
+        if (!without) return std::nullopt;
+        found.influence.emplace_back((static_cast<double>(blocks.size()) - 1.0) * (*solved - *without));
+    }
+    return found;
+}
+
+// The measures of an ordinary step with these shares.
+Eigen::RowVectorXd ordinary_step(const Overlaps& shares, const Eigen::MatrixXd& mean_ms, const Experiment& plan)
+{
+    Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(mean_ms.cols());
+    double sum = 0.0;
+    for (const Overlap& overlap : shares) {
+        const auto treatment = static_cast<Eigen::Index>(treatment_of(overlap, plan.treatment_of));
+        const double work = overlap.share / mean_ms(treatment, 0);
+        mean += work * mean_ms.row(treatment);
+        sum += work;
+    }
+    return mean / sum;
+}
+
+// Adds the time of long steps beyond an ordinary step, for each measure: it falls on the phases that are long.
+void add_long_steps(Fit& fit, const Series& series, const StepsOf& of)
+{
+    const LongSteps& steps = of.long_steps;
+    const Eigen::Index treatments = fit.treatments();
+    const Eigen::Index measures = fit.mean_ms.cols();
+    for (const StepStratum& stratum : steps.strata)
+        fit.strata.push_back({stratum.share, Eigen::VectorXd::Zero(treatments),
+                              Eigen::MatrixXd::Zero(treatments, measures),
+                              Eigen::MatrixXd::Zero(treatments, measures)});
+    fit.accidents = Eigen::MatrixXd::Zero(treatments, measures);
+    fit.accident_squares = fit.accidents;
+    fit.largest_accident = Eigen::VectorXd::Zero(treatments);
+    std::vector<BlockSums*> by_block(static_cast<std::size_t>(of.plan.blocks), nullptr);
+    for (BlockSums& sums : fit.blocks) by_block[static_cast<std::size_t>(sums.block)] = &sums;
+    Eigen::RowVectorXd values(measures);
+    for (std::size_t i = 0; i < of.block.size(); ++i) {
+        if (of.block[i] < 0 || steps.kind[i] == LongSteps::ordinary) continue;
+        series.measures.fill(i, {values.data(), static_cast<std::size_t>(measures)});
+        const Eigen::RowVectorXd beyond = values - ordinary_step(series.shares[i], fit.mean_ms, of.plan);
+        const auto under = static_cast<Eigen::Index>(treatment_of(of.exposures, of.plan, i));
+        if (steps.kind[i] == LongSteps::accident) {
+            by_block[static_cast<std::size_t>(of.block[i])]->accidents.row(under) += beyond;
+            fit.accident_squares.row(under) += beyond.cwiseAbs2();
+            fit.largest_accident[under] = std::max(fit.largest_accident[under], beyond[0]);
+        } else {
+            StratumSums& stratum = fit.strata[static_cast<std::size_t>(steps.kind[i])];
+            stratum.count[under] += 1.0;
+            stratum.sum.row(under) += beyond;
+            stratum.squares.row(under) += beyond.cwiseAbs2();
+        }
+    }
+    double without_noise = 0.0;
+    for (Eigen::Index t = 0; t < treatments; ++t)
+        if (is_without_noise(of.plan.treatments[static_cast<std::size_t>(t)]))
+            without_noise = std::max(without_noise, fit.largest_accident[t]);
+    fit.largest_accident = fit.largest_accident.cwiseMax(without_noise);
+    const auto blocks = static_cast<double>(fit.blocks.size());
+    Eigen::MatrixXd squares = fit.accidents;
+    for (const BlockSums& sums : fit.blocks) {
+        fit.accidents += sums.accidents;
+        squares += sums.accidents.cwiseAbs2();
+    }
+    if (blocks < 2.0) return;
+    const Eigen::MatrixXd over_blocks = (squares - fit.accidents.cwiseAbs2() / blocks) * (blocks / (blocks - 1.0));
+    fit.accident_squares = fit.accident_squares.cwiseMax(over_blocks);
+}
+
+// A stratum's mean by treatment and its variance. A treatment with few of its steps has at least the spread of all.
+struct StratumMean {
+    Eigen::VectorXd mean;      // [treatment]
+    Eigen::VectorXd variance;  // of the mean
+    double degrees_of_freedom = 1.0;
+};
+
+StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure)
+{
+    const Eigen::Index treatments = stratum.count.size();
+    StratumMean found{Eigen::VectorXd::Zero(treatments), Eigen::VectorXd::Zero(treatments)};
+    Eigen::VectorXd squares = Eigen::VectorXd::Zero(treatments);
+    double all_squares = 0.0;
+    double degrees = 0.0;
+    for (Eigen::Index t = 0; t < treatments; ++t) {
+        const double count = stratum.count[t];
+        if (count == 0.0) continue;
+        found.mean[t] = stratum.sum(t, measure) / count;
+        squares[t] = std::max(0.0, stratum.squares(t, measure) - count * found.mean[t] * found.mean[t]);
+        all_squares += squares[t];
+        degrees += count - 1.0;
+    }
+    found.degrees_of_freedom = std::max(1.0, degrees);
+    const double of_all = all_squares / found.degrees_of_freedom;
+    for (Eigen::Index t = 0; t < treatments; ++t) {
+        const double count = stratum.count[t];
+        if (count == 0.0) continue;
+        const double own = count > 1.0 ? squares[t] / (count - 1.0) : 0.0;
+        found.variance[t] = std::max(own, of_all) / count;
+    }
+    return found;
+}
+
+// In ms by treatment: accidents' time for each step's worth of work.
+Eigen::VectorXd accident_means(const Fit& fit, Eigen::Index measure)
+{
+    return fit.accidents.col(measure).cwiseQuotient(fit.work);
+}
+
+// By treatment: the weights of a contrast of the step itself less its ratio to quiet, which is what its spread is of.
+Eigen::VectorXd around_ratio(const Eigen::VectorXd& weights, double ratio)
+{
+    Eigen::VectorXd around = weights;
+    around[0] -= ratio;
+    return around;
+}
+
+Eigen::VectorXd only_quiet(const Fit& fit)
+{
+    return Eigen::VectorXd::Unit(fit.treatments(), 0);
 }
 
 }  // namespace
 
-Pooled pooled(const std::vector<BlockMeans>& blocks, const Eigen::VectorXd& weights, Eigen::Index measure)
-{
-    const auto count = static_cast<double>(blocks.size());
-    Eigen::VectorXd work = Eigen::VectorXd::Zero(weights.size());
-    Eigen::VectorXd time = work;
-    for (const BlockMeans& block : blocks) {
-        work += block.work;
-        time += block.work.cwiseProduct(block.mean_ms.col(measure));
-    }
-    const Eigen::VectorXd means = time.cwiseQuotient(work);
-    Pooled pooled{weights.dot(means), Eigen::VectorXd(static_cast<Eigen::Index>(blocks.size()))};
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-        const Eigen::VectorXd share = blocks[b].work.cwiseQuotient(work) * count;
-        pooled.influence[static_cast<Eigen::Index>(b)] =
-            weights.dot(share.cwiseProduct(blocks[b].mean_ms.col(measure) - means));
-    }
-    return pooled;
-}
-
-Eigen::MatrixXd time_shares(const StepOverlaps& overlaps, std::span<const Eigen::Index> steps,
+Eigen::MatrixXd time_shares(const StepOverlaps& shares, std::span<const Eigen::Index> steps,
                             std::span<const std::size_t> labels, std::size_t treatments)
 {
     const auto count = static_cast<Eigen::Index>(steps.size());
-    Eigen::MatrixXd shares = Eigen::MatrixXd::Zero(count, static_cast<Eigen::Index>(treatments));
+    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(count, static_cast<Eigen::Index>(treatments));
     for (Eigen::Index i = 0; i < count; ++i)
-        for (const Overlap& overlap : overlaps[static_cast<std::size_t>(steps[static_cast<std::size_t>(i)])])
-            shares(i, static_cast<Eigen::Index>(labels[overlap.slot])) += overlap.share;
-    return shares;
+        for (const Overlap& overlap : shares[static_cast<std::size_t>(steps[static_cast<std::size_t>(i)])])
+            all(i, static_cast<Eigen::Index>(treatment_of(overlap, labels))) += overlap.share;
+    return all;
+}
+
+double weight_of(const Overlaps& shares, const Experiment& plan)
+{
+    constexpr double straddling = 0.25;
+    const std::size_t first = treatment_of(shares.front(), plan.treatment_of);
+    return std::all_of(shares.begin(), shares.end(),
+                       [&](const Overlap& overlap) { return treatment_of(overlap, plan.treatment_of) == first; })
+               ? 1.0
+               : straddling;
 }
 
 Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::VectorXd& mean_ms)
@@ -130,9 +397,111 @@ Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::Vec
     return work;
 }
 
-Eigen::MatrixXd block_means(const Eigen::MatrixXd& shares, const Eigen::MatrixXd& measures)
+Combination combination(const Fit& fit, const Eigen::VectorXd& weights, const std::vector<Assigned>& lasting)
 {
-    return solve_means(shares, measures, shares.colwise().sum());
+    if (!fit.lasting || lasting.empty()) return weights;
+    Combination all = with_carry_over(fit, weights);
+    for (std::size_t n = 0; n < fit.lasting->noises.size(); ++n)
+        if (std::find(lasting.begin(), lasting.end(), fit.lasting->noises[n]) == lasting.end())
+            all.carried[static_cast<Eigen::Index>(n)] = 0.0;
+    return all;
+}
+
+Combination with_carry_over(const Fit& fit, const Eigen::VectorXd& weights)
+{
+    if (!fit.lasting) return weights;
+    return {weights, fit.lasting->of_treatment.transpose() * weights};
+}
+
+Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents)
+{
+    const Eigen::VectorXd& of = weights.treatments;
+    Estimate found;
+    found.influence.resize(static_cast<Eigen::Index>(fit.blocks.size()));
+    if (weights.carried.size() > 0) {
+        const Lasting& lasting = *fit.lasting;
+        found.value = of.dot(lasting.mean_ms.col(measure)) + weights.carried.dot(lasting.carried_ms.col(measure));
+        Eigen::VectorXd both(of.size() + weights.carried.size());
+        both << of, weights.carried;
+        for (std::size_t b = 0; b < fit.blocks.size(); ++b)
+            found.influence[static_cast<Eigen::Index>(b)] = both.dot(lasting.influence[b].col(measure));
+    } else {
+        found.value = of.dot(fit.mean_ms.col(measure));
+        for (std::size_t b = 0; b < fit.blocks.size(); ++b)
+            found.influence[static_cast<Eigen::Index>(b)] = of.dot(fit.blocks[b].influence.col(measure));
+    }
+    double spread = 0.0;
+    for (const StratumSums& stratum : fit.strata) {
+        bool lacks = false;
+        for (Eigen::Index t = 0; t < of.size(); ++t) lacks = lacks || (of[t] != 0.0 && stratum.count[t] == 0.0);
+        found.lacks_a_stratum = found.lacks_a_stratum || lacks;
+        if (lacks) continue;
+        const StratumMean mean = mean_of(stratum, measure);
+        found.value += stratum.share * of.dot(mean.mean);
+        const double variance = stratum.share * stratum.share * of.cwiseAbs2().dot(mean.variance);
+        found.variance += variance;
+        spread += variance * variance / mean.degrees_of_freedom;
+    }
+    if (spread > 0.0) found.degrees_of_freedom = found.variance * found.variance / spread;
+    if (with_accidents) found.value += of.dot(accident_means(fit, measure));
+    return found;
+}
+
+double quiet_step_ms(const Fit& fit, bool with_accidents)
+{
+    return estimate(fit, only_quiet(fit), 0, with_accidents).value;
+}
+
+Mean percent_of_quiet(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents)
+{
+    const Estimate difference = estimate(fit, weights, measure, with_accidents);
+    const Estimate quiet = estimate(fit, weights.only(only_quiet(fit)), 0, with_accidents);
+    const double ratio = difference.value / quiet.value;
+    const double to_percent = 100.0 / quiet.value;
+    const Mean blocks = mean_of(Eigen::VectorXd{to_percent * (difference.influence - ratio * quiet.influence)});
+    const bool of_step = measure == 0;
+    const Eigen::VectorXd around = of_step ? around_ratio(weights.treatments, ratio) : weights.treatments;
+    const Estimate strata = of_step ? estimate(fit, around, 0, with_accidents) : difference;
+    double of_blocks = blocks.standard_error * blocks.standard_error;
+    const double of_strata =
+        to_percent * to_percent * (strata.variance + (of_step ? 0.0 : ratio * ratio * quiet.variance));
+    Mean percent{100.0 * ratio, std::sqrt(of_blocks + of_strata), blocks.degrees_of_freedom};
+    if (of_strata > 0.0) {
+        // Welch and Satterthwaite
+        const double all = of_blocks + of_strata;
+        percent.degrees_of_freedom = all * all /
+                                     (of_blocks * of_blocks / blocks.degrees_of_freedom +
+                                      of_strata * of_strata / std::max(1.0, strata.degrees_of_freedom));
+    }
+    if (!with_accidents) return percent;
+    double of_accidents = 0.0;
+    for (Eigen::Index t = 0; t < around.size(); ++t) {
+        const double scale = to_percent * around[t] / fit.work[t];
+        of_accidents += scale * scale * fit.accident_squares(t, measure);
+        if (!of_step || around[t] == 0.0) continue;
+        base::RareEvents& events = scale > 0.0 ? percent.more : percent.fewer;
+        events.add({std::abs(scale) * fit.accidents(t, 0), scale * scale * fit.accident_squares(t, 0),
+                    std::abs(scale) * fit.largest_accident[t]});
+    }
+    percent.standard_error = std::sqrt(percent.standard_error * percent.standard_error + of_accidents);
+    return percent;
+}
+
+Eigen::VectorXd percent_influence(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents)
+{
+    const Estimate difference = estimate(fit, weights, measure, with_accidents);
+    const Estimate quiet = estimate(fit, weights.only(only_quiet(fit)), 0, with_accidents);
+    const double ratio = difference.value / quiet.value;
+    Eigen::VectorXd all = difference.influence - ratio * quiet.influence;
+    if (with_accidents) {
+        const Eigen::VectorXd around =
+            around_ratio(weights.treatments, measure == 0 ? ratio : 0.0).cwiseQuotient(fit.work);
+        const auto count = static_cast<double>(fit.blocks.size());
+        const double mean = around.dot(fit.accidents.col(measure)) / count;
+        for (std::size_t b = 0; b < fit.blocks.size(); ++b)
+            all[static_cast<Eigen::Index>(b)] += count * (around.dot(fit.blocks[b].accidents.col(measure)) - mean);
+    }
+    return 100.0 / quiet.value * all;
 }
 
 StepsByBlock::StepsByBlock(const base::LongColumn<int>& block, int blocks)
@@ -146,21 +515,21 @@ StepsByBlock::StepsByBlock(const base::LongColumn<int>& block, int blocks)
     }
 }
 
-Fit fit(const StepOverlaps& overlaps, const base::LongColumn<int>& block, const Measures& measures,
-        const Experiment& plan)
+Fit fit(const Series& series, const StepsOf& steps)
 {
-    const StepsByBlock steps{block, plan.blocks};
-    Fit fit;
-    Shares shares{overlaps, plan};
+    const StepsByBlock by_block{steps.block, steps.plan.blocks};
+    Fit found;
+    Shares shares{series.shares, steps.plan};
     for (int round = 0; round < rounds; ++round) {
-        const std::vector<BlockMeans> rough = fit_blocks(shares, measures, 1, steps);
-        if (rough.empty()) break;
-        fit.mean_ms = mean_steps(rough);
-        shares.mean_ms = fit.mean_ms;
+        const bool last = round + 1 == rounds;
+        add_normal_equations(found, shares, series.measures, last ? series.measures.cols() : 1, by_block,
+                             steps.long_steps);
+        solve(found, steps.plan);
+        shares.mean_ms = found.mean_ms.col(0);
     }
-    fit.blocks = fit_blocks(shares, measures, measures.cols(), steps);
-    fit.dropped = plan.blocks - static_cast<int>(fit.blocks.size());
-    return fit;
+    add_long_steps(found, series, steps);
+    if (steps.plan.randomised()) found.lasting = lasting_of(found, series, steps);
+    return found;
 }
 
 }  // namespace analysis

@@ -1,62 +1,144 @@
-// The estimator: per block, least squares of step time on the work shares of the treatments.
+// The estimator: least squares of step time on the work shares of the treatments, and what long steps cost beyond that.
 #pragma once
 
 #include "analysis/estimate/exposure.hpp"
+#include "analysis/estimate/inference.hpp"
+#include "analysis/estimate/long_steps.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
 
 #include <Eigen/Dense>
 
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace analysis {
 
+// One rank's times, or the job's.
+struct Series {
+    int rank = -1;
+    StepOverlaps shares;  // of the ordinary part of each step: see shared_among()
+    Measures measures;    // of each step, by names; the step itself is the first
+    std::vector<std::string> names;
+};
+
+// The steps of a run as the estimator sees them. What it refers to must outlive it.
+struct StepsOf {
+    const Experiment& plan;
+    const Exposures& exposures;
+    const LongSteps& long_steps;
+    base::LongColumn<int> block;      // [step]; -1: not used
+    std::vector<Assigned> lasting{};  // noises of which something is left in the next slot: it is part of their effect
+    std::vector<Assigned> surely_lasting{};  // those of which that is beyond doubt
+};
+
 // Of these steps, x treatments. labels[slot] is the treatment of a slot.
-Eigen::MatrixXd time_shares(const StepOverlaps& overlaps, std::span<const Eigen::Index> steps,
+Eigen::MatrixXd time_shares(const StepOverlaps& shares, std::span<const Eigen::Index> steps,
                             std::span<const std::size_t> labels, std::size_t treatments);
 
 // w_k = (x_k / m_k) / sum_j (x_j / m_j): the share of a step's work done under treatment k, where x is time and m the
 // treatment's mean step. With time shares alone a true 100 % comes out as 98 %: docs/statistics.md, rule 3.
 Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::VectorXd& mean_ms);
 
-// One block's means by treatment, from a means model without intercept.
-struct BlockMeans {
+// How much a step counts in least squares: one that straddles treatments a quarter. Where in a step a noise acts is not
+// known (at its end, in the time between steps), so the work shares of a straddling step are an assumption: with full
+// weight a slowdown of 16.7 % between steps came out 0.14 points too low, without them intervals are a tenth wider.
+double weight_of(const Overlaps& shares, const Experiment& plan);
+
+// A block's part of the normal equations, and the time of its accidents.
+struct BlockSums {
     int block = 0;
-    Eigen::MatrixXd mean_ms;  // treatments x measures
-    Eigen::VectorXd work;     // [treatment]: steps' worth of work that the means rest on
+    Eigen::MatrixXd gram;       // treatments x treatments: products of work shares
+    Eigen::MatrixXd time;       // treatments x measures: products of work shares and measures; of ordinary steps
+    Eigen::MatrixXd accidents;  // treatments x measures: beyond an ordinary step, by where the step begins
+    // Treatments x measures: what the block moves the means by, times the number of blocks; by the delete-a-block
+    // jackknife, whose variance is not too small with few blocks.
+    Eigen::MatrixXd influence;
 };
 
-// A weighted sum of treatments' means over all blocks, each block's mean counting by its work.
-//
-// Why by work: a slot lasts a fixed time, so when steps happen to be slow fewer of them fit in. The plain average over
-// blocks of time / steps is then too large, the more the fewer steps a block holds; quiet has more slots in a block
-// than a factor, and the difference would show as an effect (0.07 points with a step noise of 6 % and an
-// autocorrelation of 0.5; 0.6 points with 15 % and 0.8). Total time / total work has no such bias.
-struct Pooled {
-    double value = 0.0;         // ms
-    Eigen::VectorXd influence;  // [block]: what the block moves the value by, times the number of blocks; sums to zero
+// The time of a stratum's steps beyond an ordinary step, by where they begin.
+struct StratumSums {
+    double share = 0.0;       // of all used steps
+    Eigen::VectorXd count;    // [treatment]
+    Eigen::MatrixXd sum;      // treatments x measures
+    Eigen::MatrixXd squares;  // likewise
 };
-Pooled pooled(const std::vector<BlockMeans>& blocks, const Eigen::VectorXd& weights, Eigen::Index measure);
 
+// Means that let the noise of a slot last into the next one: least squares of step time on the slot's treatment and on
+// the noises of the slot before (first-order carry-over, additive, as in a crossover trial: Jones and Kenward, Design
+// and Analysis of Cross-Over Trials), with a mean of its own for each block, which takes the drift.
+struct Lasting {
+    std::vector<Assigned> noises;
+    Eigen::MatrixXd of_treatment;            // treatments x noises: 1 where the treatment has the noise
+    Eigen::MatrixXd mean_ms;                 // treatments x measures: of ordinary steps, after a slot without noise
+    Eigen::MatrixXd carried_ms;              // noises x measures: how much longer a step is in the slot after it
+    std::vector<Eigen::MatrixXd> influence;  // [block]: of both, one above the other; by the delete-a-block jackknife
+};
+
+// A run's means. Nothing of the used steps is left out: ordinary steps, what strata take beyond them and accidents add
+// up to their time.
 struct Fit {
-    std::vector<BlockMeans> blocks;
-    int dropped = 0;          // blocks that lack a treatment
-    Eigen::VectorXd mean_ms;  // treatments: their mean step, which made the work shares
-
-    double quiet_step_ms() const { return pooled(blocks, Eigen::VectorXd::Unit(mean_ms.size(), 0), 0).value; }
+    std::vector<BlockSums> blocks;  // with used steps
+    Eigen::MatrixXd mean_ms;        // treatments x measures: of ordinary steps
+    Eigen::VectorXd work;           // [treatment]: steps' worth of work
+    std::vector<StratumSums> strata;
+    Eigen::MatrixXd accidents;         // treatments x measures: their time
+    Eigen::MatrixXd accident_squares;  // likewise: the larger of its variance as Poisson events, and over blocks
+    Eigen::VectorXd largest_accident;  // [treatment]: of the step, that it had or could have had, for steps without
+                                       // noise have such
+    std::optional<Lasting> lasting;    // none if the order of slots does not separate it from effects
+    Eigen::Index treatments() const { return mean_ms.rows(); }
 };
 
-// measures: the step itself is the first. block[i] < 0: step i is not used. A block with more than most_rows steps is
-// solved some rows at a time: rows are reduced to the triangle of their QR factorisation, which takes their place among
-// the next ones. As exact, but not the same to the last bit.
-Fit fit(const StepOverlaps& overlaps, const base::LongColumn<int>& block, const Measures& measures,
-        const Experiment& plan);
-inline constexpr std::size_t most_rows = 16384;
-inline constexpr double least_work_of_block = 0.5;  // a block lacks a treatment that had less in all its steps
+// A weighted sum of treatments, and of what noises leave in the slot after them: if given, means are those of Lasting.
+struct Combination {
+    Eigen::VectorXd treatments;
+    Eigen::VectorXd carried{};  // [noise], or empty
 
-// Rows of one block only, for given shares; empty if the block lacks a treatment.
-Eigen::MatrixXd block_means(const Eigen::MatrixXd& shares, const Eigen::MatrixXd& measures);
+    Combination(Eigen::VectorXd of_treatments) : treatments{std::move(of_treatments)} {}
+    Combination(Eigen::VectorXd of_treatments, Eigen::VectorXd of_carried)
+        : treatments{std::move(of_treatments)}, carried{std::move(of_carried)}
+    {
+    }
+    Combination only(Eigen::VectorXd of_treatments) const
+    {
+        return {std::move(of_treatments), Eigen::VectorXd::Zero(carried.size())};
+    }
+};
+
+// With what the noises of these treatments leave in the next slot, for they would run all the time: of the noises that
+// last, or of all. Once one lasts, the means after a slot without noise serve for every contrast: plain means hold its
+// remains. Nothing is added where the order of slots does not separate it from effects.
+Combination combination(const Fit& fit, const Eigen::VectorXd& weights, const std::vector<Assigned>& lasting);
+Combination with_carry_over(const Fit& fit, const Eigen::VectorXd& weights);
+
+// A measure under such a sum, in ms.
+struct Estimate {
+    double value = 0.0;
+    Eigen::VectorXd influence;        // [block]: of ordinary steps; sums to zero, nearly
+    double variance = 0.0;            // of the strata
+    double degrees_of_freedom = 0.0;  // of that
+    bool lacks_a_stratum = false;     // a treatment with weight began none of its steps, so that it does not count
+};
+Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents);
+
+// A contrast in percent of the quiet mean step; both share the blocks' drift, so the spread is that of difference -
+// ratio x quiet, not of the difference by itself (the usual standard error of a ratio).
+Mean percent_of_quiet(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents);
+// [block]: what the block moves it by, times the number of blocks; strata not included.
+Eigen::VectorXd percent_influence(const Fit& fit, const Combination& weights, Eigen::Index measure,
+                                  bool with_accidents);
+
+double quiet_step_ms(const Fit& fit, bool with_accidents);
+
+// Throws Error where a treatment has no step at all.
+//
+// One means model over all blocks, without intercept. Each block holds each treatment, so drift cancels. A slot lasts a
+// fixed time, so when steps happen to be slow fewer of them fit in: means are total time by total work, not averages
+// over blocks.
+Fit fit(const Series& series, const StepsOf& steps);
 
 // The steps of each block, in order.
 class StepsByBlock {
@@ -71,7 +153,7 @@ class StepsByBlock {
         for (std::size_t i = first; i < until; ++i)
             if (block_[i] == block) with_step(i);
     }
-    // At most most_rows at once; at least once, then of no step.
+    // At most most_rows at once.
     template <class Do>
     void each_chunk(int block, const Do& with_steps) const
     {
@@ -83,8 +165,9 @@ class StepsByBlock {
             }
             steps.push_back(static_cast<Eigen::Index>(step));
         });
-        with_steps(steps);
+        if (!steps.empty()) with_steps(steps);
     }
+    static constexpr std::size_t most_rows = 16384;
 
  private:
     const base::LongColumn<int>& block_;

@@ -4,10 +4,17 @@
 #include "base/contract/roles.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 
 namespace analysis {
+
+namespace {
+
+constexpr double share_rounding = 1e-6;  // shares are quotients of integers below 2^53
+
+}  // namespace
 
 Overlaps exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Slot> slots)
 {
@@ -61,37 +68,17 @@ std::string text(LeftOut reason)
 
 namespace {
 
-constexpr double whole = 1.0 - 1e-6;  // shares are quotients of integers below 2^53
-
-double covered(const Overlaps& overlaps)
-{
-    double sum = 0.0;
-    for (const Overlap& overlap : overlaps) sum += overlap.share;
-    return sum;
-}
-
 bool acts_on_whole_steps(const Treatment& treatment)
 {
     return std::any_of(treatment.on.begin(), treatment.on.end(),
                        [](const Assigned& on) { return base::acts_on_whole_steps(on.role); });
 }
 
-// Which steps did what such a control asks for, and for which treatments any step wholly under them did.
-struct Obeyed {
-    std::vector<bool> steps;
-    std::vector<bool> treatments;
-};
-
-bool at_control_border(const Overlaps& overlaps, const Experiment& plan, const Obeyed& obeyed, std::size_t step)
+int slot_at(std::int64_t at_ns, std::span<const Slot> slots)
 {
-    bool right = false;  // wholly under such a control, and did what it asks for if any step did
-    bool wrong = false;
-    std::map<std::size_t, double> shares;  // by treatment
-    for (const Overlap& overlap : overlaps) shares[plan.treatment_of[overlap.slot]] += overlap.share;
-    for (const auto& [treatment, share] : shares)
-        if (acts_on_whole_steps(plan.treatments[treatment]))
-            (share >= whole && (obeyed.steps[step] || !obeyed.treatments[treatment]) ? right : wrong) = true;
-    return wrong || (obeyed.steps[step] && !right);
+    const auto slot =
+        std::partition_point(slots.begin(), slots.end(), [&](const Slot& c) { return c.end_ns <= at_ns; });
+    return slot == slots.end() || slot->begin_ns > at_ns ? no_slot : static_cast<int>(slot - slots.begin());
 }
 
 // By step: did any rank settle for a control?
@@ -108,50 +95,90 @@ std::vector<bool> touched_by_a_control(const StepTable& steps)
     return touched;
 }
 
-Obeyed obeyed_by(const StepTable& steps, const std::vector<StepOverlaps>& ranks, const Experiment& plan)
-{
-    Obeyed obeyed{touched_by_a_control(steps), std::vector<bool>(plan.treatments.size(), false)};
-    for (std::size_t i = 0; i < obeyed.steps.size(); ++i) {
-        if (!obeyed.steps[i]) continue;
-        for (const StepOverlaps& rank : ranks) {
-            const Overlaps overlaps = rank[i];
-            if (covered(overlaps) >= whole && wholly_under(overlaps, plan, plan.treatment_of[overlaps.front().slot]))
-                obeyed.treatments[plan.treatment_of[overlaps.front().slot]] = true;
-        }
+// Where each step begins, and what it did there that a control asks for.
+class Begins {
+ public:
+    Begins(const StepTable& steps, std::span<const std::vector<Slot>> slots, const Experiment& plan)
+        : steps_{steps}, slots_{slots}, plan_{plan}, touched_{touched_by_a_control(steps)}
+    {
+        for (const Treatment& treatment : plan.treatments) controls_.push_back(acts_on_whole_steps(treatment));
+        obeyed_.assign(controls_.size(), false);
+        for (std::size_t i = 0; i < touched_.size(); ++i)
+            if (const int control = touched_[i] ? in_a_control(i) : no_slot; control != no_slot)
+                obeyed_[treatment(control)] = true;
     }
-    return obeyed;
-}
 
-bool in_guard(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const Slot> slots, base::Nanoseconds guard)
-{
-    return !overlaps.empty() && begin_ns - slots[overlaps.front().slot].begin_ns < guard.count();
-}
+    int slot(std::size_t step) const
+    {
+        const int control = touched_[step] ? in_a_control(step) : no_slot;
+        return control == no_slot ? slot(0, step) : control;
+    }
 
-LeftOut judge(std::int64_t begin_ns, const Overlaps& overlaps, std::span<const Slot> slots, const Experiment& plan,
-              const ExposureRules& rules, const Obeyed& obeyed, std::size_t step)
+    LeftOut left_out(std::size_t step, const ExposureRules& rules) const
+    {
+        if (static_cast<std::int64_t>(step) < rules.warm_up_steps) return LeftOut::warm_up;
+        for (std::size_t r = 0; r < steps_.ranks.size(); ++r)
+            if (slot(r, step) == no_slot) return LeftOut::not_covered;
+        for (std::size_t r = 0; r < steps_.ranks.size(); ++r) {
+            const Slot& begun_in = slots_[r][static_cast<std::size_t>(slot(r, step))];
+            if (steps_.ranks[r].begin_ns[step] - begun_in.begin_ns < rules.guard.count()) return LeftOut::guard;
+        }
+        const int control = in_a_control(step);
+        const bool belongs = touched_[step] ? control != no_slot : control == no_slot || !obeyed_[treatment(control)];
+        return belongs ? LeftOut::no : LeftOut::control_border;
+    }
+
+ private:
+    int slot(std::size_t rank, std::size_t step) const
+    {
+        return slot_at(steps_.ranks[rank].begin_ns[step], slots_[rank]);
+    }
+    std::size_t treatment(int slot) const { return plan_.treatment_of[static_cast<std::size_t>(slot)]; }
+
+    // The slot of such a control in which any rank begins the step.
+    int in_a_control(std::size_t step) const
+    {
+        for (std::size_t r = 0; r < steps_.ranks.size(); ++r)
+            if (const int begun_in = slot(r, step); begun_in != no_slot && controls_[treatment(begun_in)])
+                return begun_in;
+        return no_slot;
+    }
+
+    const StepTable& steps_;
+    std::span<const std::vector<Slot>> slots_;
+    const Experiment& plan_;
+    std::vector<bool> touched_;
+    std::vector<bool> controls_;  // [treatment]
+    std::vector<bool> obeyed_;    // [treatment]: did any step what it asks for?
+};
+
+// [block]: has every treatment a slot of which at least half lies within the training after its warm-up?
+std::vector<bool> whole_blocks(const RankSteps& rank, std::span<const Slot> slots, const Experiment& plan,
+                               std::int64_t warm_up_steps)
 {
-    if (covered(overlaps) < whole) return LeftOut::not_covered;
-    if (in_guard(begin_ns, overlaps, slots, rules.guard)) return LeftOut::guard;
-    if (at_control_border(overlaps, plan, obeyed, step)) return LeftOut::control_border;
-    return LeftOut::no;
+    const auto warm = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(warm_up_steps, 0, static_cast<std::int64_t>(rank.begin_ns.size()) - 1));
+    const Stretch training{rank.begin_ns[warm], rank.end_ns.back()};
+    std::vector<std::vector<bool>> has(static_cast<std::size_t>(plan.blocks),
+                                       std::vector<bool>(plan.treatments.size(), false));
+    for (std::size_t s = 0; s < slots.size(); ++s)
+        if (2 * overlap_ns(slots[s].begin_ns, slots[s].end_ns, {&training, 1}) >= slots[s].end_ns - slots[s].begin_ns)
+            has[static_cast<std::size_t>(plan.block_of[s])][plan.treatment_of[s]] = true;
+    std::vector<bool> whole;
+    for (const std::vector<bool>& treatments : has)
+        whole.push_back(std::find(treatments.begin(), treatments.end(), false) == treatments.end());
+    return whole;
 }
 
 Overlaps mean_over_ranks(const std::vector<StepOverlaps>& ranks, std::size_t step)
 {
-    if (ranks.size() == 1) return ranks.front()[step];
-    std::map<std::size_t, double> sums;
+    std::map<std::pair<std::size_t, bool>, double> sums;
     for (const StepOverlaps& rank : ranks)
-        for (const Overlap& overlap : rank[step]) sums[overlap.slot] += overlap.share;
+        for (const Overlap& overlap : rank[step]) sums[{overlap.slot, overlap.as_quiet}] += overlap.share;
     Overlaps mean;
-    for (const auto& [slot, sum] : sums) mean.push_back({slot, sum / static_cast<double>(ranks.size())});
+    for (const auto& [slot, sum] : sums)
+        mean.push_back({slot.first, sum / static_cast<double>(ranks.size()), slot.second});
     return mean;
-}
-
-int block_of(const Overlaps& overlaps, const Experiment& plan)
-{
-    const auto most = std::max_element(overlaps.begin(), overlaps.end(),
-                                       [](const Overlap& a, const Overlap& b) { return a.share < b.share; });
-    return most == overlaps.end() ? -1 : plan.block_of[most->slot];
 }
 
 StepOverlaps overlaps_of(const RankSteps& rank, const std::vector<Slot>& slots)
@@ -172,34 +199,81 @@ StepOverlaps::StepOverlaps(std::vector<Overlaps> all)
 Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slots, const Experiment& plan,
                  const ExposureRules& rules)
 {
-    const std::size_t count = steps.numbers.size();
     Exposures exposures;
-    exposures.left_out.assign(count, LeftOut::no);
     for (std::size_t r = 0; r < steps.ranks.size(); ++r)
         exposures.ranks.push_back(overlaps_of(steps.ranks[r], slots[r]));
-    const Obeyed obeyed = obeyed_by(steps, exposures.ranks, plan);
-    for (std::size_t r = 0; r < steps.ranks.size(); ++r)
-        for (std::size_t i = 0; i < count; ++i) {
-            const LeftOut reason =
-                static_cast<std::int64_t>(i) < rules.warm_up_steps
-                    ? LeftOut::warm_up
-                    : judge(steps.ranks[r].begin_ns[i], exposures.ranks[r][i], slots[r], plan, rules, obeyed, i);
-            if (exposures.left_out[i] == LeftOut::no) exposures.left_out[i] = reason;
-        }
-    exposures.job = {count, [ranks = exposures.ranks](std::size_t step) { return mean_over_ranks(ranks, step); }};
-    for (std::size_t i = 0; i < count; ++i) exposures.block.push_back(block_of(exposures.job[i], plan));
+    exposures.job = mean_over(exposures.ranks);
+    const Begins begins{steps, slots, plan};
+    const std::vector<bool> whole = whole_blocks(steps.ranks.front(), slots.front(), plan, rules.warm_up_steps);
+    exposures.blocks = static_cast<int>(std::count(whole.begin(), whole.end(), true));
+    for (std::size_t i = 0; i < steps.numbers.size(); ++i) {
+        const int slot = begins.slot(i);
+        const int block = slot == no_slot ? -1 : plan.block_of[static_cast<std::size_t>(slot)];
+        LeftOut reason = begins.left_out(i, rules);
+        if (reason == LeftOut::no && !whole[static_cast<std::size_t>(block)]) reason = LeftOut::block_incomplete;
+        exposures.slot.push_back(slot);
+        exposures.block.push_back(block);
+        exposures.left_out.push_back(reason);
+    }
     return exposures;
 }
 
-base::LongColumn<int> used_blocks(const Exposures& exposures, bool with_outliers)
+StepOverlaps shared_among(const Exposures& exposures, const RankSteps& rank, const std::vector<Slot>& slots,
+                          const Experiment& plan, std::function<double(std::size_t step)> share)
+{
+    struct Kept {
+        std::vector<Slot> slots;
+        std::vector<bool> is_control;
+        std::function<double(std::size_t)> share;
+    };
+    std::vector<bool> is_control;
+    for (const std::size_t treatment : plan.treatment_of)
+        is_control.push_back(acts_on_whole_steps(plan.treatments[treatment]));
+    const auto kept = std::make_shared<const Kept>(Kept{slots, std::move(is_control), std::move(share)});
+    return {rank.begin_ns.size(), [kept, &rank, &begun_in = exposures.slot](std::size_t step) -> Overlaps {
+                if (begun_in[step] == no_slot) return {};
+                const auto own = static_cast<std::size_t>(begun_in[step]);
+                if (kept->is_control[own]) return {{own, 1.0}};
+                const std::int64_t begin_ns = rank.begin_ns[step];
+                const auto length = static_cast<double>(rank.end_ns[step] - begin_ns);
+                const std::int64_t end_ns = begin_ns + std::llround(kept->share(step) * length);
+                Overlaps shared = exposure(begin_ns, end_ns, kept->slots);
+                double left = 1.0;
+                for (Overlap& overlap : shared) {
+                    overlap.as_quiet = kept->is_control[overlap.slot];
+                    left -= overlap.share;
+                }
+                if (left > share_rounding) shared.push_back({own, left});
+                return shared;
+            }};
+}
+
+StepOverlaps mean_over(std::vector<StepOverlaps> ranks)
+{
+    if (ranks.size() == 1) return std::move(ranks.front());
+    const std::size_t steps = ranks.front().size();
+    return {steps, [ranks = std::move(ranks)](std::size_t step) { return mean_over_ranks(ranks, step); }};
+}
+
+base::LongColumn<int> used_blocks(const Exposures& exposures)
 {
     base::LongColumn<int> block;
-    for (std::size_t i = 0; i < exposures.block.size(); ++i) {
-        const LeftOut reason = exposures.left_out[i];
-        const bool left_out = reason != LeftOut::no && !(with_outliers && reason == LeftOut::outlier);
-        block.push_back(left_out ? -1 : exposures.block[i]);
-    }
+    for (std::size_t i = 0; i < exposures.block.size(); ++i)
+        block.push_back(exposures.left_out[i] == LeftOut::no ? exposures.block[i] : -1);
     return block;
+}
+
+std::size_t treatment_of(const Exposures& exposures, const Experiment& plan, std::size_t step)
+{
+    return plan.treatment_of[static_cast<std::size_t>(exposures.slot[step])];
+}
+
+bool wholly_under_its_own(const Exposures& exposures, const Experiment& plan, std::size_t step)
+{
+    const Overlaps overlaps = exposures.job[step];
+    double covered = 0.0;
+    for (const Overlap& overlap : overlaps) covered += overlap.share;
+    return covered >= 1.0 - share_rounding && wholly_under(overlaps, plan, treatment_of(exposures, plan, step));
 }
 
 }  // namespace analysis

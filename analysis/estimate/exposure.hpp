@@ -16,7 +16,8 @@ namespace analysis {
 // A step's share of time in one slot.
 struct Overlap {
     std::size_t slot = 0;
-    double share = 0.0;  // 0 to 1
+    double share = 0.0;     // 0 to 1
+    bool as_quiet = false;  // a part of a step in a control's slot that the control does not act on
 };
 
 // In order of slots; the shares of a step add up to one unless slots leave a part of it uncovered.
@@ -46,7 +47,9 @@ double exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Slot
 // Does no part of the step lie under another treatment?
 bool wholly_under(const Overlaps& overlaps, const Experiment& plan, std::size_t treatment);
 
-// Why a step takes no part in the estimate.
+// Why a step, or a part of its time, takes no part in the estimate. Each reason is decided by when the step begins, by
+// the schedule and by the training's length, never by how long the step takes; but `outlier`, for which see
+// long_steps.hpp.
 enum class LeftOut : std::uint8_t { no, warm_up, not_covered, guard, control_border, outlier, block_incomplete };
 std::string text(LeftOut reason);  // empty for no
 
@@ -55,22 +58,49 @@ struct ExposureRules {
     base::Nanoseconds guard{0};       // steps that begin so soon after a slot's begin are left out
 };
 
+constexpr int no_slot = -1;
+
 struct Exposures {
     std::vector<StepOverlaps> ranks;  // [rank][step]
     StepOverlaps job;                 // [step], the mean over ranks
-    base::LongColumn<int> block;      // [step], of the slot with the largest share; -1 if none
+    base::LongColumn<int> slot;       // [step], in which it begins on the first rank; no_slot if none
+    base::LongColumn<int> block;      // [step], of that slot; -1 if none
     std::vector<LeftOut> left_out;    // [step], the same for all ranks
+    int blocks = 0;                   // whole ones: those in which every treatment has a slot within the training
 };
 
 // slots[r]: the job's slot table with times on the clock of rank r's node. The steps must outlive the exposures.
-// A step that straddles a slot is kept (dropping it would select against long steps), with two exceptions: where slots
-// do not cover it, and where it straddles a border of a slot of control.delay or control.sham, or did what they ask for
-// outside of such a slot (phase control_settle), or did nothing of it inside one: they act on whole steps, so a share
-// of time says nothing about them. A treatment that no step obeyed keeps its steps: it was not connected.
+//
+// A step belongs to the slot in which it begins. A step that reaches into the next slots is kept, however long it is:
+// dropping it would select against long steps. Steps that begin in a slot of control.delay or control.sham and did not
+// what these ask for (phase control_settle), or did it elsewhere, are left out: near the end of its slot a control asks
+// for nothing. If no step obeyed a control, all steps that begin in its slots count as under it: it was not connected.
 Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slots, const Experiment& plan,
                  const ExposureRules& rules);
 
-// [step]: its block, -1 for steps that are not used; with outliers as well, if wanted.
-base::LongColumn<int> used_blocks(const Exposures& exposures, bool with_outliers = false);
+// The slots among which a step's time is shared by the estimator, if only the first `share` of its time is. A control
+// acts on whole steps: a step that begins in its slot counts as wholly in it, and what another step does in a control's
+// slot counts as done in quiet, for no noise is on there. Time that no slot covers counts as in the slot in which the
+// step begins.
+StepOverlaps shared_among(const Exposures& exposures, const RankSteps& rank, const std::vector<Slot>& slots,
+                          const Experiment& plan, std::function<double(std::size_t step)> share);
+
+// The treatment that a part of a step counts as.
+inline std::size_t treatment_of(const Overlap& overlap, std::span<const std::size_t> by_slot)
+{
+    return overlap.as_quiet ? 0 : by_slot[overlap.slot];
+}
+
+// [step]: the mean over ranks, which a job's step is.
+StepOverlaps mean_over(std::vector<StepOverlaps> ranks);
+
+// [step]: its block, -1 for steps that are not used.
+base::LongColumn<int> used_blocks(const Exposures& exposures);
+
+// The treatment of the slot in which a used step begins.
+std::size_t treatment_of(const Exposures& exposures, const Experiment& plan, std::size_t step);
+
+// Was the step wholly under the treatment of the slot in which it begins?
+bool wholly_under_its_own(const Exposures& exposures, const Experiment& plan, std::size_t step);
 
 }  // namespace analysis

@@ -5,8 +5,6 @@
 #include "trace-tools/otf2/read/confined.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <set>
 
 namespace analysis {
 
@@ -85,174 +83,112 @@ std::vector<Labels> orders(const std::vector<Exchangeable>& groups, const Labels
     return all;
 }
 
-// A step's work shares by slot, with one mean for treatments that the null hypothesis holds equal: no exchange changes
-// them.
-class SlotWork {
- public:
-    SlotWork(const Contrast& contrast, const Eigen::VectorXd& mean_ms, const StepOverlaps& overlaps,
-             const Experiment& plan)
-        : pooled_ms_{mean_ms}, overlaps_{overlaps}, plan_{plan}
-    {
-        for (const auto& [with, without] : contrast.exchangeable) {
-            const auto a = static_cast<Eigen::Index>(with);
-            const auto b = static_cast<Eigen::Index>(without);
-            pooled_ms_[a] = pooled_ms_[b] = (mean_ms[a] + mean_ms[b]) / 2.0;
-        }
-    }
-
-    Overlaps of(std::size_t step) const
-    {
-        Overlaps work = overlaps_[step];
-        double sum = 0.0;
-        for (Overlap& overlap : work) {
-            overlap.share /= pooled_ms_[static_cast<Eigen::Index>(plan_.treatment_of[overlap.slot])];
-            sum += overlap.share;
-        }
-        for (Overlap& overlap : work) overlap.share /= sum;
-        return work;
-    }
-
- private:
-    Eigen::VectorXd pooled_ms_;
-    const StepOverlaps& overlaps_;
-    const Experiment& plan_;
+// The means by treatment and measure, equal for treatments that the null hypothesis holds equal.
+struct NullMeans {
+    Eigen::MatrixXd regular;              // as Fit::mean_ms
+    std::vector<Eigen::MatrixXd> strata;  // [stratum]: of what is beyond
+    Eigen::MatrixXd accidents;            // for each step's worth of work
 };
 
-// A block's means by treatment for labels of its slots; empty if they cannot be had.
-using MeansBy = std::function<Eigen::MatrixXd(const Labels& labels)>;
-
-// From the block's steps, all of which are in memory.
-MeansBy means_of_steps(const SlotWork& work, const std::vector<Eigen::Index>& steps, const Measures& measures,
-                       std::size_t treatments)
+NullMeans null_means(const Contrast& contrast, const Fit& fit)
 {
-    std::vector<Overlaps> here;
-    std::vector<Eigen::Index> places;
-    for (const Eigen::Index step : steps) {
-        places.push_back(static_cast<Eigen::Index>(here.size()));
-        here.push_back(work.of(static_cast<std::size_t>(step)));
+    NullMeans means{fit.mean_ms, {}, fit.work.cwiseInverse().asDiagonal() * fit.accidents};
+    for (const StratumSums& stratum : fit.strata)
+        means.strata.emplace_back(stratum.count.cwiseMax(1.0).cwiseInverse().asDiagonal() * stratum.sum);
+    const auto make_equal = [](Eigen::MatrixXd& rows, Eigen::Index a, Eigen::Index b, double weight_a,
+                               double weight_b) {
+        if (weight_a + weight_b <= 0.0) return;
+        const Eigen::RowVectorXd mean = (weight_a * rows.row(a) + weight_b * rows.row(b)) / (weight_a + weight_b);
+        rows.row(a) = mean;
+        rows.row(b) = mean;
+    };
+    for (const auto& [with, without] : contrast.exchangeable) {
+        const auto a = static_cast<Eigen::Index>(with);
+        const auto b = static_cast<Eigen::Index>(without);
+        make_equal(means.regular, a, b, fit.work[a], fit.work[b]);
+        make_equal(means.accidents, a, b, fit.work[a], fit.work[b]);
+        for (std::size_t s = 0; s < means.strata.size(); ++s)
+            make_equal(means.strata[s], a, b, fit.strata[s].count[a], fit.strata[s].count[b]);
     }
-    return [here = StepOverlaps{std::move(here)}, places = std::move(places),
-            values = measures.of(steps, measures.cols()), treatments](const Labels& labels) {
-        return block_means(time_shares(here, places, labels, treatments), values);
+    return means;
+}
+
+// By slot, slots x measures: what its steps took beyond the null hypothesis.
+Eigen::MatrixXd scores_by_slot(const NullMeans& means, const Series& series, const StepsOf& steps, bool with_accidents)
+{
+    const Experiment& plan = steps.plan;
+    const LongSteps& long_steps = steps.long_steps;
+    const Eigen::Index measures = series.measures.cols();
+    Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(plan.treatment_of.size()), measures);
+    Eigen::RowVectorXd values(measures);
+    const auto treatment = [&](const Overlap& overlap) {
+        return static_cast<Eigen::Index>(treatment_of(overlap, plan.treatment_of));
     };
-}
-
-// The normal equations of a block's steps by slot, from which those by treatment follow for any labels of the slots.
-struct SlotSums {
-    std::vector<std::size_t> slots;  // that its steps lie in
-    Eigen::MatrixXd squares;         // slots x slots: sums of products of work shares
-    Eigen::MatrixXd products;        // slots x measures: of work shares and measures
-    Eigen::VectorXd work;            // [slot]
-    std::size_t steps = 0;
-};
-
-SlotSums sums_by_slot(const SlotWork& work, const StepsByBlock& steps, int block, const Measures& measures)
-{
-    SlotSums sums;
-    std::set<std::size_t> slots;
-    steps.each(block, [&](std::size_t step) {
-        for (const Overlap& overlap : work.of(step)) slots.insert(overlap.slot);
-        ++sums.steps;
-    });
-    sums.slots.assign(slots.begin(), slots.end());
-    const auto count = static_cast<Eigen::Index>(slots.size());
-    sums.squares = Eigen::MatrixXd::Zero(count, count);
-    sums.products = Eigen::MatrixXd::Zero(count, measures.cols());
-    sums.work = Eigen::VectorXd::Zero(count);
-    Eigen::RowVectorXd values(measures.cols());
-    steps.each(block, [&](std::size_t step) {
-        measures.fill(step, {values.data(), static_cast<std::size_t>(values.size())});
-        const Overlaps shares = work.of(step);
-        const auto place = [&](const Overlap& overlap) {
-            return std::lower_bound(sums.slots.begin(), sums.slots.end(), overlap.slot) - sums.slots.begin();
-        };
-        for (const Overlap& a : shares) {
-            const Eigen::Index at = place(a);
-            for (const Overlap& b : shares) sums.squares(at, place(b)) += a.share * b.share;
-            sums.products.row(at) += a.share * values;
-            sums.work[at] += a.share;
-        }
-    });
-    return sums;
-}
-
-// As means_of_steps(), up to rounding.
-Eigen::MatrixXd means_by(const Labels& labels, const SlotSums& sums, std::size_t treatments)
-{
-    constexpr double dependent = 1e-10;  // a smaller share of the largest pivot
-    const auto count = static_cast<Eigen::Index>(treatments);
-    Eigen::MatrixXd under = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(sums.slots.size()), count);
-    for (std::size_t s = 0; s < sums.slots.size(); ++s)
-        under(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(labels[sums.slots[s]])) = 1.0;
-    if (sums.steps < treatments || (under.transpose() * sums.work).minCoeff() < least_work_of_block) return {};
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver;
-    solver.setThreshold(dependent);
-    solver.compute(under.transpose() * sums.squares * under);
-    if (solver.rank() < count) return {};
-    return solver.solve(under.transpose() * sums.products);
-}
-
-MeansBy means_of_block(const SlotWork& work, const StepsByBlock& steps, int block, const Measures& measures,
-                       std::size_t treatments)
-{
-    constexpr std::size_t most_steps = 4096;  // that are worth keeping for up to 256 orders
-    std::vector<Eigen::Index> some;
-    std::size_t count = 0;
-    steps.each(block, [&](std::size_t step) {
-        if (++count <= most_steps) some.push_back(static_cast<Eigen::Index>(step));
-    });
-    if (count <= most_steps) return means_of_steps(work, some, measures, treatments);
-    return [sums = sums_by_slot(work, steps, block, measures), treatments](const Labels& labels) {
-        return means_by(labels, sums, treatments);
-    };
-}
-
-// A block's effects, orders x measures; the first row is as assigned.
-Eigen::MatrixXd effects_by_order(const Contrast& contrast, const std::vector<Labels>& orders, const MeansBy& means_by,
-                                 Eigen::Index measures)
-{
-    Eigen::MatrixXd effects(static_cast<Eigen::Index>(orders.size()), measures);
-    Eigen::Index rows = 0;
-    for (const Labels& labels : orders) {
+    for (std::size_t i = 0; i < steps.block.size(); ++i) {
+        if (steps.block[i] < 0) continue;
         otf2::getting_on();
-        const Eigen::MatrixXd means = means_by(labels);
-        if (means.size() > 0) effects.row(rows++) = contrast.weights.transpose() * means;
+        series.measures.fill(i, {values.data(), static_cast<std::size_t>(measures)});
+        Overlaps work = series.shares[i];
+        double sum = 0.0;
+        for (Overlap& overlap : work) sum += overlap.share /= means.regular(treatment(overlap), 0);
+        Eigen::RowVectorXd beyond_null = values;
+        for (Overlap& overlap : work) {
+            overlap.share /= sum;
+            beyond_null -= overlap.share * means.regular.row(treatment(overlap));
+            if (with_accidents && !overlap.as_quiet)
+                scores.row(static_cast<Eigen::Index>(overlap.slot)) -=
+                    overlap.share * means.accidents.row(treatment(overlap));
+        }
+        const std::int8_t kind = long_steps.kind[i];
+        if (kind == LongSteps::ordinary) {
+            beyond_null *= weight_of(work, plan);
+            for (const Overlap& overlap : work)
+                if (!overlap.as_quiet)
+                    scores.row(static_cast<Eigen::Index>(overlap.slot)) += overlap.share * beyond_null;
+            continue;
+        }
+        if (kind == LongSteps::accident && !with_accidents) continue;
+        const auto slot = static_cast<std::size_t>(steps.exposures.slot[i]);
+        if (kind != LongSteps::accident)
+            beyond_null -= means.strata[static_cast<std::size_t>(kind)].row(treatment({slot, 1.0}));
+        scores.row(static_cast<Eigen::Index>(slot)) += beyond_null;
     }
-    effects.conservativeResize(rows, Eigen::NoChange);
-    return effects;
+    return scores;
 }
 
 }  // namespace
 
-Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const StepOverlaps& overlaps,
-                               const base::LongColumn<int>& block, const Measures& measures, const Experiment& plan,
-                               const Draws& draws)
+Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const Series& series, const StepsOf& steps,
+                               bool with_accidents, const Draws& draws)
 {
-    if (draws.count == 0) return Eigen::VectorXd::Ones(measures.cols());
+    const Eigen::Index measures = series.measures.cols();
+    if (draws.count == 0) return Eigen::VectorXd::Ones(measures);
     base::Random random{draws.seed};
-    const SlotWork work{contrast, fit.mean_ms, overlaps, plan};
-    const StepsByBlock steps{block, plan.blocks};
-    std::vector<Eigen::MatrixXd> blocks;
-    for (const BlockMeans& kept : fit.blocks) {
-        const std::vector<Labels> possible =
-            orders(exchangeable(contrast, kept.block, plan), plan.treatment_of, random);
-        // Transposed: a draw reads one column.
-        Eigen::MatrixXd effects =
-            effects_by_order(contrast, possible,
-                             means_of_block(work, steps, kept.block, measures, plan.treatments.size()), measures.cols())
-                .transpose();
-        if (effects.cols() > 0) blocks.push_back(std::move(effects));
+    const Eigen::MatrixXd scores = scores_by_slot(null_means(contrast, fit), series, steps, with_accidents);
+    const Eigen::VectorXd by_work = contrast.weights.cwiseQuotient(fit.work);
+    std::vector<Eigen::MatrixXd> blocks;  // measures x orders: a draw reads one column
+    for (const BlockSums& kept : fit.blocks) {
+        otf2::getting_on();
+        const std::vector<Exchangeable> groups = exchangeable(contrast, kept.block, steps.plan);
+        const std::vector<Labels> possible = orders(groups, steps.plan.treatment_of, random);
+        Eigen::MatrixXd& sums =
+            blocks.emplace_back(Eigen::MatrixXd::Zero(measures, static_cast<Eigen::Index>(possible.size())));
+        for (std::size_t order = 0; order < possible.size(); ++order)
+            for (const Exchangeable& group : groups)
+                for (const std::size_t slot : group.slots)
+                    sums.col(static_cast<Eigen::Index>(order)) +=
+                        by_work[static_cast<Eigen::Index>(possible[order][slot])] *
+                        scores.row(static_cast<Eigen::Index>(slot)).transpose();
     }
-    if (blocks.empty()) return Eigen::VectorXd::Ones(measures.cols());
 
-    Eigen::ArrayXd sum(measures.cols());
+    Eigen::ArrayXd sum(measures);
     const auto statistic = [&](const auto& order_of) -> Eigen::ArrayXd {
         sum.setZero();
-        for (const Eigen::MatrixXd& effects : blocks) sum += effects.col(order_of(effects.cols())).array();
+        for (const Eigen::MatrixXd& sums : blocks) sum += sums.col(order_of(sums.cols())).array();
         return sum.abs();
     };
     const Eigen::ArrayXd assigned = statistic([](Eigen::Index) { return Eigen::Index{0}; });
-    Eigen::ArrayXd as_large = Eigen::ArrayXd::Ones(measures.cols());  // the order as drawn is one of the possible
+    Eigen::ArrayXd as_large = Eigen::ArrayXd::Ones(measures);  // the order as drawn is one of the possible
     for (int draw = 0; draw < draws.count; ++draw) {
         base::end_if_stopped();
         const Eigen::ArrayXd drawn = statistic([&](Eigen::Index orders) {
@@ -266,7 +202,7 @@ Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const S
 Smallest smallest_p(const Contrast& contrast, const Fit& fit, const Experiment& plan, const Draws& draws)
 {
     Smallest smallest{1.0 / (draws.count + 1.0), 1.0};
-    for (const BlockMeans& kept : fit.blocks)
+    for (const BlockSums& kept : fit.blocks)
         for (const Exchangeable& group : exchangeable(contrast, kept.block, plan))
             if (!group.slots.empty()) smallest.by_blocks /= orders_of(group);
     return smallest;

@@ -17,12 +17,11 @@ struct Draws {
 };
 
 // p-value of a contrast for each measure, two-sided. Within each block the labels of treatments that would be equal
-// under the null hypothesis are exchanged as the design could have drawn them; the statistic is the size of the blocks'
-// effects summed up, each block counting alike. Exact up to the number of draws, and it holds one factor's null
-// hypothesis whatever the others do. Labels that an exchange would make inestimable are not drawn.
-Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const StepOverlaps& overlaps,
-                               const base::LongColumn<int>& block, const Measures& measures, const Experiment& plan,
-                               const Draws& draws);
+// under the null hypothesis are exchanged as the design could have drawn them. The statistic is the time that the slots
+// took beyond what the null hypothesis expects of their steps, per step, with against without. It holds one factor's
+// null hypothesis whatever the others do.
+Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const Series& series, const StepsOf& steps,
+                               bool with_accidents, const Draws& draws);
 
 // The smallest p-value that the test can give; zero where nothing limits it.
 struct Smallest {

@@ -168,6 +168,7 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
     joined.run.steps.phases = training.steps.phases;
     joined.run.steps.numbers = training.steps.numbers;
     joined.run.steps.incomplete = training.steps.incomplete;
+    joined.run.steps.between_share = training.steps.between_share;
     joined.run.work.regions = training.work.regions;
     copy_extras(training, joined.run.steps.ranks.size(), joined.run);
     joined.run.plan = experiment(noise.front().design, joined.run.slots.front());

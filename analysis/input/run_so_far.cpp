@@ -1,5 +1,6 @@
 #include "analysis/input/run_so_far.hpp"
 
+#include "analysis/input/cycles.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/roles.hpp"
 #include "base/contract/run_directory.hpp"
@@ -139,6 +140,7 @@ try {
     const fs::path train = directory / base::part::train;
     if (!fs::exists(train / base::file::steps)) return so_far;
     so_far.steps = read_steps(train / base::file::steps);
+    measure_cycles(so_far.steps);
     const std::optional<fs::path> noise = noise_part(directory / base::part::noise, host_of(train));
     if (!noise || !fs::exists(*noise / base::file::noise_record)) return so_far;
     const nlohmann::ordered_json record = base::read_json(*noise / base::file::noise_record);

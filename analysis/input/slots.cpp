@@ -200,4 +200,11 @@ Experiment experiment(Design design, std::span<const Slot> slots)
     return plan;
 }
 
+bool is_without_noise(const Treatment& treatment)
+{
+    return std::none_of(treatment.on.begin(), treatment.on.end(), [](const Assigned& on) {
+        return on.role == base::Role::treatment || on.role == base::Role::pause;
+    });
+}
+
 }  // namespace analysis

@@ -49,6 +49,9 @@ struct Treatment {
     std::string name() const;  // "quiet", "mem", "mem[rate=4GiB/s]+net"
 };
 
+// Quiet, placebo, control.delay and control.sham: beside steps under them nothing runs.
+bool is_without_noise(const Treatment& treatment);
+
 // The plan behind the slots, without times: equal on all nodes of the job.
 struct Experiment {
     Design design = Design::sequence;

@@ -27,6 +27,7 @@ struct StepTable {
     base::LongColumn<std::int64_t> numbers;  // the step's own number, from 0
     std::vector<RankSteps> ranks;
     std::size_t incomplete = 0;  // other steps, which not all ranks did
+    double between_share = 0.0;  // of the time: between steps, before measure_cycles() made it a part of them
 };
 
 // Numbers of each step, made when they are asked for: of all steps at once they may be more than memory holds.

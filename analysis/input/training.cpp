@@ -1,5 +1,6 @@
 #include "analysis/input/training.hpp"
 
+#include "analysis/input/cycles.hpp"
 #include "analysis/input/step_file.hpp"
 #include "analysis/input/step_work/numbered_rows.hpp"
 #include "analysis/input/step_work/work_reader.hpp"
@@ -165,6 +166,7 @@ Training read_training(const std::filesystem::path& file, const otf2::StepChoice
         if (phase == "step") phase = "step (region)";  // the whole step is a measure of that name
     if (training.steps.numbers.empty())
         base::fail(file.string(), " holds no step that all ", training.steps.ranks.size(), " ranks completed");
+    measure_cycles(training.steps);
     return training;
 }
 

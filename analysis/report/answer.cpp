@@ -42,8 +42,13 @@ std::string truth_of(const std::optional<Control>& control)
 
 std::string measured(const Report& report)
 {
+    constexpr double much = 0.05;
+    const double between = report.run.steps.between_share;
     return join(count(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
-                fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", report.verdict.budget_percent, " %");
+                fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", report.verdict.budget_percent, " %",
+                between > much ? join("; steps cover only ", fixed(100.0 * (1.0 - between), 1),
+                                      " % of the time: measured from the begin of a step to the begin of the next")
+                               : std::string{});
 }
 
 std::string headline(const Report& report)
@@ -52,7 +57,8 @@ std::string headline(const Report& report)
     if (verdict.observed) return "Observed, not designed: no verdict";
     if (!verdict.trustworthy) return "No answer: this run is not trustworthy";
     std::vector<std::string> parts;
-    for (const char* word : {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::safe}) {
+    for (const char* word : {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::insensitive,
+                             base::verdict_word::safe}) {
         const std::vector<std::string> noises = judged_as(verdict, word);
         if (noises.empty()) continue;
         const bool few = noises.size() <= most_named;
@@ -101,6 +107,8 @@ std::vector<Answer> answers(const Verdict& verdict)
     add(base::verdict_word::unsafe, "Keep ", " away: it costs more than " + budget,
         " away: they cost more than " + budget);
     add(base::verdict_word::undecided, "On ", " this run does not decide.", " this run does not decide.");
+    const std::string cannot = " this run cannot answer: it could not have seen " + budget;
+    add(base::verdict_word::insensitive, "For ", cannot, cannot);
     return all;
 }
 
@@ -108,11 +116,16 @@ std::string slowdown_note(const Report& report)
 {
     std::string what = metric_named("slowdown").summary;
     what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(what.front())));
-    return join("Slowdown: ", what, " In percent of a quiet step (", fixed(report.verdict.quiet_step_ms, 2),
-                " ms), with its ", 100.0 * report.verdict.confidence, " % interval. ",
-                "Safe: the whole interval is below the budget. Unsafe: all of it is above. Undecided: neither. ",
-                any_tried(report.verdict) ? "Settings that were tried here are said to be; others were not."
-                                          : "Settings are what acts on such noise; this run did not try them.");
+    return join(
+        "Slowdown: ", what, " In percent of a quiet step (", fixed(report.verdict.quiet_step_ms, 2), " ms), with its ",
+        100.0 * report.verdict.confidence, " % interval. ",
+        report.verdict.trustworthy
+            ? "Safe: the whole interval is below the budget, and would be with outliers and with what may be left in the "
+              "next slots. Unsafe: all of it is above. Undecided: neither. Insensitive: the run could not have seen an "
+              "effect of the budget. "
+            : "",
+        any_tried(report.verdict) ? "Settings that were tried here are said to be; others were not."
+                                  : "Settings are what acts on such noise; this run did not try them.");
 }
 
 std::optional<Again> again(const Report& report)

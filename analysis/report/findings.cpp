@@ -27,8 +27,10 @@ Check check_of(const std::string& name, const std::optional<Control>& control, c
                const std::string& meaning)
 {
     if (!control) return {false, name, "not in the schedule", meaning};
-    return {control->holds, name, signed_percent(control->percent.value) + ", true value " + truth,
-            meaning + " Interval " + range(control->interval) + "."};
+    const bool seen = !control->judged || !control->connected || control->found;
+    return {control->holds && seen, name, signed_percent(control->percent.value) + ", true value " + truth,
+            meaning + " Interval " + range(control->interval) +
+                (seen ? "." : ": too wide to tell it from nothing, or beside it. This run is not sensitive.")};
 }
 
 std::string cost_of_sham(const Verdict& verdict)
@@ -61,18 +63,20 @@ std::size_t count_of(const Analysis& analysis, LeftOut reason)
 
 Check check_of_outliers(const Analysis& analysis)
 {
-    const std::string found = join(analysis.outliers.count(), " of ", count(steps_looked_at(analysis), "step"));
-    std::vector<std::string> counted;
-    for (const OutlierRate& rate : analysis.outlier_rates)
-        if (rate.counted) counted.push_back(base::factor_name(rate.factor, rate.level));
-    if (!counted.empty())
+    const std::string found = join(analysis.long_steps.count(), " of ", count(steps_looked_at(analysis), "step"));
+    if (!analysis.long_steps.rare)
         return {false, "Outliers", found,
-                join("Set aside, but for the effects of ", base::join_words(counted, ", "),
-                     ", which has more of them than quiet.")};
-    if (analysis.outliers.set_aside)
-        return {true, "Outliers", found, "Set aside from the estimate and reported below."};
-    return {false, "Outliers", found,
-            "Too many under one noise for accidents, so they stay in the estimate; intervals are wider."};
+                "Too many under one noise for accidents, so they stay in the estimate; intervals are wider."};
+    std::vector<std::string> charged;
+    for (const AccidentRate& rate : analysis.accident_rates)
+        if (rate.charged) charged.push_back(base::factor_name(rate.factor, rate.level));
+    if (!charged.empty())
+        return {false, "Outliers", found,
+                join("Their excess time counts in the effects of ", base::join_words(charged, ", "),
+                     ", beside which they take more of it than without noise. Of other noises it is set aside.")};
+    return {
+        true, "Outliers", found,
+        "No noise has more of them than chance explains. Their excess time is set aside; with it intervals are wider."};
 }
 
 // A row for each effect on the job's step; in a factorial its kind stands in a column of its own.
@@ -157,7 +161,7 @@ NoiseTable effects_by_rank(const Report& report)
 }
 
 // Empty where the effect with outliers and that without are the same against the budget.
-std::string where_outliers_decide(const Report& report, const OutlierRate& rate)
+std::string where_outliers_decide(const Report& report, const AccidentRate& rate)
 {
     const auto percent_of = [&](const char* measure) {
         const Effect* effect = find(report.analysis.extra_effects, rate.factor, rate.level, Kind::alone, measure);
@@ -177,7 +181,7 @@ NoiseTable outliers(const Report& report)
         .head = {"Noise", "outliers, share of steps", "share of time", "p against quiet", "effect on the median step"},
         .rows = {},
         .note = "A verdict uses the mean step, because that is throughput."};
-    for (const OutlierRate& rate : report.analysis.outlier_rates) {
+    for (const AccidentRate& rate : report.analysis.accident_rates) {
         const Effect* median = find(report.analysis.extra_effects, rate.factor, rate.level, Kind::alone, "median step");
         const std::string effect = median == nullptr
                                        ? ""
@@ -191,6 +195,38 @@ NoiseTable outliers(const Report& report)
                                {rate.factor == "quiet" ? "" : p_value(rate.p), ""},
                                {effect, ""}}});
         table.note += where_outliers_decide(report, rate);
+    }
+    return table;
+}
+
+// The time of all ranks by treatment: nothing of it vanishes.
+NoiseTable time_by_treatment(const Report& report)
+{
+    std::vector<std::string> reasons{"used"};
+    std::vector<std::string> treatments;
+    std::map<std::pair<std::string, std::string>, double> seconds;
+    for (const TimeRow& row : report.time) {
+        if (std::find(reasons.begin(), reasons.end(), row.reason) == reasons.end()) reasons.push_back(row.reason);
+        if (std::find(treatments.begin(), treatments.end(), row.treatment) == treatments.end())
+            treatments.push_back(row.treatment);
+        seconds[{row.treatment, row.reason}] += static_cast<double>(row.ns) / 1e9;
+    }
+    NoiseTable table{
+        .title = "Where the training's time is",
+        .head = {"Step begins under"},
+        .rows = {},
+        .note =
+            "Seconds of all ranks, by the treatment in whose slot a step begins, and why they are not in the "
+            "estimate: each nanosecond once (time.csv). Outliers: what they took beyond ordinary steps; "
+            "under a noise to which they are charged they are used."};
+    for (const std::string& reason : reasons) table.head.push_back(reason);
+    for (const std::string& treatment : treatments) {
+        NoiseTable::Row row{.factor = treatment.empty() ? "no slot" : treatment, .level = "", .kind = "", .cells = {}};
+        for (const std::string& reason : reasons) {
+            const auto found = seconds.find({treatment, reason});
+            row.cells.push_back({found == seconds.end() ? "–" : fixed(found->second, 2), ""});
+        }
+        table.rows.push_back(std::move(row));
     }
     return table;
 }
@@ -271,7 +307,7 @@ std::vector<Check> checks(const Report& report)
 
 std::size_t steps_looked_at(const Analysis& analysis)
 {
-    return count_of(analysis, LeftOut::no) + (analysis.outliers.set_aside ? analysis.outliers.count() : 0);
+    return count_of(analysis, LeftOut::no) + count_of(analysis, LeftOut::outlier);
 }
 
 std::string steps_used(const Analysis& analysis)
@@ -292,6 +328,7 @@ std::vector<NoiseTable> noise_tables(const Report& report)
     if (const auto all = decompositions(report); !all.empty()) tables.push_back(table_of(all));
     if (ranks > 1 && ranks <= most_ranks) tables.push_back(effects_by_rank(report));
     tables.push_back(outliers(report));
+    if (!report.time.empty()) tables.push_back(time_by_treatment(report));
     const std::vector<NoiseTable> of_waits = wait_tables(report);
     tables.insert(tables.end(), of_waits.begin(), of_waits.end());
     const std::vector<NoiseTable> of_gpus = gpu_tables(report);

@@ -130,24 +130,36 @@ void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
 
 void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
 {
-    const std::vector<OutlierRate>& rates = report.analysis.outlier_rates;
-    for (const OutlierRate& rate : rates)
-        if (rate.counted)
+    const std::vector<AccidentRate>& rates = report.analysis.accident_rates;
+    for (const AccidentRate& rate : rates)
+        if (rate.charged)
             limits.push_back(join(fixed(rate.percent_of_steps, 2), " % of the steps beside ",
                                   base::factor_name(rate.factor, rate.level), " are outliers, of quiet ones ",
                                   fixed(rates.front().percent_of_steps, 2),
                                   " %: they are its effect and count in it, where others' are set aside"));
 }
 
-double worst_lateness_s(const Json& noise)
-{
-    return number_in(object_in(noise, "lateness_ns"), "worst").value_or(0.0) / 1e9;
-}
-
 double slot_s(const Report& report)
 {
     const Slot& slot = report.run.slots.front().front();
     return static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9;
+}
+
+void add_carry_over(std::vector<std::string>& limits, const Report& report)
+{
+    for (const CarryOver& left : report.analysis.carry_over)
+        if (left.counted)
+            limits.push_back(join(base::factor_name(left.factor, left.level),
+                                  " lasts: ", signed_percent(left.percent.value),
+                                  " is left in the slot after it. It is part of its slowdown, for a neighbour runs all "
+                                  "the time; longer slots (",
+                                  fixed(2.0 * slot_s(report), 2), " s: crosstalk run --slot ",
+                                  fixed(2.0 * slot_s(report), 2), "s) would hold more of it"));
+}
+
+double worst_lateness_s(const Json& noise)
+{
+    return number_in(object_in(noise, "lateness_ns"), "worst").value_or(0.0) / 1e9;
 }
 
 std::string lateness_text(const Report& report, const Json& noise)
@@ -157,6 +169,41 @@ std::string lateness_text(const Report& report, const Json& noise)
 }
 
 }  // namespace
+
+std::vector<std::string> late_slots(const Report& report)
+{
+    constexpr double late = 0.1;  // of a slot
+    std::vector<std::string> reasons;
+    for (const Record* record : noise_records(report)) {
+        const double p99_s = number_in(object_in(record->json, "lateness_ns"), "p99").value_or(0.0) / 1e9;
+        if (p99_s > late * slot_s(report))
+            reasons.push_back(join("one slot in a hundred on ", word(record->json, "host"), " began more than ",
+                                   fixed(1000.0 * p99_s, 0), " ms late, a tenth of its length or more"));
+    }
+    return reasons;
+}
+
+std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(const Report& report)
+{
+    constexpr double enough = 0.9;
+    std::map<std::pair<std::string, std::string>, std::string> lacked;
+    for (const Record* record : noise_records(report)) {
+        const std::string host = word(record->json, "host");
+        for (const Json& level : list_in(record->json, "factor_levels")) {
+            const std::pair key{word(level, "factor"), word(level, "level")};
+            const double on_s = number_in(level, "on_s").value_or(0.0) * number_in(level, "cpus").value_or(0.0);
+            const double reached = number_in(level, "reached").value_or(1.0);
+            const double taken = on_s > 0.0 ? number_in(level, "waited_s").value_or(0.0) / on_s : 0.0;
+            if (!flag_in(level, "rate_reached", true) && reached < enough)
+                lacked[key] =
+                    join("it did only ", std::lround(100.0 * reached), " % of what it was asked for on ", host);
+            else if (!flag_in(record->json, "shared_on_purpose") && taken > 1.0 - enough)
+                lacked[key] =
+                    join("others had its CPU on ", host, " for ", std::lround(100.0 * taken), " % of its time");
+        }
+    }
+    return lacked;
+}
 
 std::vector<std::string> noise_stood_still(const Report& report)
 {
@@ -192,6 +239,7 @@ std::vector<std::string> limits(const Report& report)
                              ": it stood still, and some slots were not what they are taken for");
     }
     add_counted_outliers(limits, report);
+    add_carry_over(limits, report);
     if (report.run.steps.incomplete > 1)  // the last one of a training may be
         limits.push_back(join(report.run.steps.incomplete, " steps are left out: not all ranks have them"));
     if (report.analysis.blocks < least_blocks_to_forecast)

@@ -3,10 +3,18 @@
 
 #include "analysis/report/report.hpp"
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace analysis {
+
+// From the noise's records, why nothing can be called safe: slots that began late. And by factor and level why that
+// noise cannot: it did less than 90 % of what it was asked for, or others had its CPU for more than a tenth of its
+// time.
+std::vector<std::string> late_slots(const Report& report);
+std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(const Report& report);
 
 // A sentence each: ranks that share a core, a virtual machine, noise on few of the cores or on the training's own, late
 // noise, few blocks, an order that was not random. What no record holds is not known, and not said.

@@ -5,6 +5,7 @@
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/secondary/secondary.hpp"
+#include "analysis/estimate/time_table.hpp"
 #include "analysis/input/waits/mpi_waits.hpp"
 
 #include <nlohmann/json.hpp>
@@ -52,14 +53,21 @@ struct Report {
     std::vector<std::string> notes;
     std::vector<std::string> limits;    // see limits.hpp
     nlohmann::ordered_json own_record;  // of this program
+    std::vector<TimeRow> time;          // of one run
     std::optional<MpiWaits> waits;      // none where the training's archive has no MPI calls, or is a table
 };
+
+// Why the step, or the time in which it is longer than ordinary steps, is left out.
+LeftOut reason_of(const Report& report, std::size_t step);
 
 // Factors (labels, controls included) in order of appearance.
 std::vector<std::string> factor_names(const Experiment& plan);
 
-// How narrow an undecided factor's interval is, and what more would make of it: "150 s gave ± 2.30 points; a new run of
-// 14 min would give ± 0.75".
+// Has the factor no answer, though the run can be trusted? Undecided or insensitive.
+bool is_open(const FactorVerdict& factor);
+
+// Why such a factor has no answer, and what would help: "the interval holds the budget; 150 s gave ± 2.30 points; a new
+// run of 14 min would give ± 0.75".
 std::string outlook(const Report& report, const FactorVerdict& factor);
 
 // The longest of the forecasts, which serves all undecided factors; empty if there is none.

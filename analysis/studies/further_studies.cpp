@@ -1,6 +1,6 @@
 #include "analysis/studies/further_studies.hpp"
 
-#include "analysis/estimate/secondary/carry_over.hpp"
+#include "analysis/estimate/carry_over.hpp"
 #include "analysis/estimate/secondary/response.hpp"
 #include "base/error.hpp"
 
@@ -98,7 +98,7 @@ void study_of_carry_over(std::ostream& out, const Study& study)
         for (int repetition = 0; repetition < study.repetitions; ++repetition) {
             const DesignedRun run = designed_run(simulate(what, random));
             const Analysis analysis = analyse(run, {.draws = {.count = 0}, .by_rank = false});
-            for (const CarryOver& found : carry_over(run, analysis, false)) {
+            for (const CarryOver& found : analysis.carry_over) {
                 const auto f = static_cast<std::size_t>(found.factor.back() - '0');
                 const double truth = mean_left_percent(left[f], fading_s, what);
                 sum[f] += found.percent.value;

@@ -52,7 +52,7 @@ TEST_CASE("a step without length is under nothing")
     CHECK(analysis::exposure(50, 50, slots).empty());
 }
 
-TEST_CASE("warm-up and guard and uncovered steps are left out and say why")
+TEST_CASE("steps of the warm-up, of the guard and that begin in no slot are left out and say why")
 {
     const std::vector<Slot> slots{{0, 100, 200, {memory}}, {0, 200, 300, {}}};
     const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
@@ -60,24 +60,52 @@ TEST_CASE("warm-up and guard and uncovered steps are left out and say why")
     for (std::size_t i = 0; i < steps.numbers.size(); ++i) steps.numbers[i] += 60;  // as of a training that was resumed
     const analysis::Exposures exposures = analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan,
                                                            {.warm_up_steps = 1, .guard = base::Nanoseconds{10}});
-    const std::vector<LeftOut> expected{LeftOut::warm_up, LeftOut::not_covered, LeftOut::guard,      LeftOut::no,
-                                        LeftOut::no,      LeftOut::no,          LeftOut::not_covered};
+    const std::vector<LeftOut> expected{LeftOut::warm_up, LeftOut::not_covered, LeftOut::guard, LeftOut::no,
+                                        LeftOut::no,      LeftOut::no,          LeftOut::no};
     CHECK(exposures.left_out == expected);
-    CHECK(exposures.block[3] == 0);
+    CHECK(exposures.slot == base::LongColumn<int>{analysis::no_slot, analysis::no_slot, 0, 0, 0, 1, 1});
+    CHECK(exposures.block == base::LongColumn<int>{-1, -1, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("a step that straddles the control delay is left out because the delay falls on whole steps")
+TEST_CASE("a step belongs to the slot in which it begins, however far it reaches into the next ones")
+{
+    const std::vector<Slot> slots{{0, 0, 100, {}}, {0, 100, 200, {memory}}, {1, 200, 300, {}}, {1, 300, 400, {memory}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
+    analysis::StepTable steps = steps_at({0, 50, 99, 320, 360}, 20);
+    steps.ranks[0].end_ns[2] = 320;  // over two whole slots
+    const analysis::Exposures exposures =
+        analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
+    CHECK(exposures.left_out == std::vector(5, LeftOut::no));
+    CHECK(exposures.slot == base::LongColumn<int>{0, 0, 0, 3, 3});
+    CHECK(exposures.blocks == 2);
+    CHECK(analysis::used_blocks(exposures) == base::LongColumn<int>{0, 0, 0, 1, 1});
+}
+
+TEST_CASE("steps that reach over the border of a control's slot are kept")
 {
     const std::vector<Slot> slots{{0, 0, 100, {}}, {0, 100, 200, {delay}}, {0, 200, 300, {memory}}};
     const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
-    const analysis::Exposures exposures = analysis::expose(
-        steps_at({50, 90, 150, 190, 250}, 20), std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
-    const std::vector<LeftOut> expected{LeftOut::no, LeftOut::control_border, LeftOut::no, LeftOut::control_border,
-                                        LeftOut::no};
-    CHECK(exposures.left_out == expected);
+    analysis::StepTable steps = steps_at({50, 90, 150, 190, 250}, 20);
+    steps.phases = {"control_settle"};
+    Eigen::MatrixXd phase_ms = Eigen::MatrixXd::Zero(5, 1);
+    phase_ms.col(0) << 0.0, 0.0, 2.0, 2.0, 0.0;
+    steps.ranks[0].phase_ms = phase_ms;
+    const analysis::Exposures exposures =
+        analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
+    CHECK(exposures.left_out == std::vector(5, LeftOut::no));
+    CHECK(exposures.slot == base::LongColumn<int>{0, 0, 1, 1, 2});
+    // A control acts on whole steps; in its slot nothing is done to the steps of others.
+    const analysis::StepOverlaps shares =
+        analysis::shared_among(exposures, steps.ranks[0], slots, plan, [](std::size_t) { return 1.0; });
+    REQUIRE(shares[1].size() == 2);
+    CHECK(shares[1][1].slot == 1);
+    CHECK(shares[1][1].as_quiet);
+    REQUIRE(shares[3].size() == 1);
+    CHECK(shares[3][0].slot == 1);
+    CHECK(shares[3][0].share == 1.0);
 }
 
-TEST_CASE("a step between the slots of two controls is left out, and one that a control touched outside of its slot")
+TEST_CASE("a step that a control touched outside of its slots is left out")
 {
     const std::vector<Slot> slots{
         {0, 0, 100, {delay}}, {0, 100, 200, {sham}}, {0, 200, 300, {memory}}, {0, 300, 400, {}}};
@@ -89,9 +117,31 @@ TEST_CASE("a step between the slots of two controls is left out, and one that a 
     steps.ranks[0].phase_ms = phase_ms;
     const analysis::Exposures exposures =
         analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
-    const std::vector<LeftOut> expected{LeftOut::no, LeftOut::control_border, LeftOut::no,
-                                        LeftOut::no, LeftOut::control_border, LeftOut::no};
+    const std::vector<LeftOut> expected{LeftOut::no, LeftOut::no, LeftOut::no, LeftOut::no, LeftOut::control_border,
+                                        LeftOut::no};
     CHECK(exposures.left_out == expected);
+    CHECK(exposures.slot == base::LongColumn<int>{0, 0, 1, 2, 2, 3});
+}
+
+TEST_CASE("a block is whole by time: also if no step began in a slot that a long step covered")
+{
+    const std::vector<Slot> slots{{0, 0, 100, {}}, {0, 100, 200, {memory}}, {1, 200, 300, {memory}}, {1, 300, 400, {}}};
+    const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
+    analysis::StepTable steps = steps_at({0, 50, 310, 330}, 20);
+    steps.ranks[0].end_ns[1] = 310;
+    const auto exposed = [&](std::int64_t warm_up) {
+        return analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = warm_up});
+    };
+    // The training ends at 350: half of the last slot is within it.
+    CHECK(exposed(0).blocks == 2);
+    CHECK(exposed(0).left_out == std::vector(4, LeftOut::no));
+    steps.ranks[0].end_ns[3] = 349;
+    CHECK(exposed(0).blocks == 1);
+    CHECK(exposed(0).left_out ==
+          std::vector{LeftOut::no, LeftOut::no, LeftOut::block_incomplete, LeftOut::block_incomplete});
+    // After a warm-up of one step it begins at 50.
+    CHECK(exposed(1).blocks == 1);
+    CHECK(exposed(2).blocks == 0);
 }
 
 TEST_CASE("a whole step that obeyed no control is left out of a slot in which others did, and kept where none did")

@@ -10,8 +10,10 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 using analysis::testing::SyntheticRun;
 namespace fs = std::filesystem;
@@ -22,13 +24,12 @@ using testing::verdict_in;
 
 namespace {
 
-// Steps of two ranks; returns the file's name.
+// Steps of two ranks, each as soon as the last one has ended; returns the file's name.
 std::string table_of_steps(const fs::path& file, int step_ns)
 {
     base::CsvWriter table{file, {"rank", "step", "begin_ns", "end_ns", "backward_ns"}};
     for (int step = 0; step < 60; ++step)
-        for (int rank = 0; rank < 2; ++rank)
-            table.row(rank, step, step * 30'000'000, step * 30'000'000 + step_ns, 12'000'000);
+        for (int rank = 0; rank < 2; ++rank) table.row(rank, step, step * step_ns, (step + 1) * step_ns, 12'000'000);
     return file.string();
 }
 
@@ -310,7 +311,17 @@ TEST_CASE("steps can be the visits of a region, or last from one to the next")
         return nlohmann::json::parse(base::read_whole(scratch / out / "verdict.json"))["quiet_step_ms"].get<double>();
     };
     CHECK(step_ms("between") == doctest::Approx(20.0).epsilon(0.05));
-    CHECK(step_ms("visits") == doctest::Approx(10.0).epsilon(0.05));
+    CHECK(step_ms("visits") == doctest::Approx(20.0).epsilon(0.05));  // from visit to visit
+
+    // Half of the time lies between two visits, and nothing that noise does.
+    const base::CsvTable of_visits{scratch / "visits/effects.csv"};
+    std::map<std::string, double> percent;
+    for (std::size_t row = 0; row < of_visits.rows(); ++row)
+        if (of_visits.text(row, "factor") == "mem" && of_visits.text(row, "rank") == "all")
+            percent[of_visits.text(row, "phase")] = of_visits.get<double>(row, "effect_percent");
+    REQUIRE(percent.contains("between_steps"));
+    CHECK(percent["step"] == doctest::Approx(10.0).epsilon(0.05));
+    CHECK(std::abs(percent["between_steps"]) < 0.5);
 
     // Inside a step that lasts from one visit of the region `step` to the next, that region is a phase.
     const base::CsvTable effects{scratch / "between/effects.csv"};

@@ -10,7 +10,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <regex>
 #include <set>
+#include <string>
+#include <vector>
 
 using analysis::testing::SyntheticRun;
 namespace fs = std::filesystem;
@@ -213,6 +217,61 @@ TEST_CASE("a training too short for the schedule is told how long it has to be")
     const testing::Outcome noise = analyse(scratch / "noise");
     CHECK(noise.status == 1);
     CHECK(noise.err.find("noise ended after 4 s") != std::string::npos);
+}
+
+TEST_CASE("a report that is not trustworthy says of no noise that it is safe")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.noise[0] = {"idle", "memory.stream", "", 0.0, -1};
+    run.run_s = 30.0;
+    analysis::testing::write_run(scratch / "trusted", run);
+    REQUIRE(analyse(scratch / "trusted").status == 0);
+    CHECK(verdict_in(scratch / "trusted")["factors"]["idle"]["verdict"] == "safe");
+
+    run.connected = false;
+    analysis::testing::write_run(scratch / "run", run);
+    const testing::Outcome outcome = analyse(scratch / "run");
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.out.starts_with("NOT TRUSTWORTHY"));
+    CHECK(verdict_in(scratch / "run")["factors"]["idle"]["verdict"] != "safe");
+    const std::regex safe{R"(\bsafe\b)", std::regex::icase};
+    const auto around = [&](const std::string& text) {
+        std::smatch match;
+        if (!std::regex_search(text, match, safe)) return std::string{};
+        const auto at = static_cast<std::size_t>(match.position());
+        return text.substr(at < 60 ? 0 : at - 60, 120);
+    };
+    CHECK(around(outcome.out).empty());
+    for (const char* file : {"verdict.json", "summary.json", "verdicts.csv", "index.html"}) {
+        std::string text = base::read_whole(scratch / "run/report" / file);
+        if (file == std::string{"index.html"}) text.erase(0, text.find("</head>"));
+        CHECK_MESSAGE(around(text).empty(), file, ": ", around(text));
+    }
+}
+
+TEST_CASE("the table of time adds up to the training from the first slot on, for each rank")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    REQUIRE(analyse(scratch / "run").status == 0);
+    const base::CsvTable time{scratch / "run/report/time.csv"};
+    CHECK(time.columns() ==
+          std::vector<std::string>{"rank", "treatment", "reason", "steps", "seconds", "share_percent"});
+    std::map<int, double> seconds;
+    std::map<int, double> percent;
+    for (std::size_t row = 0; row < time.rows(); ++row) {
+        seconds[time.get<int>(row, "rank")] += time.get<double>(row, "seconds");
+        percent[time.get<int>(row, "rank")] += time.get<double>(row, "share_percent");
+    }
+    REQUIRE(seconds.size() == 2);
+    for (const auto& [rank, sum] : seconds) {
+        CHECK(sum ==
+              doctest::Approx(11.5).epsilon(0.003));  // 12 s, the first 0.5 s without slots; the last step is over
+        CHECK(percent[rank] == doctest::Approx(100.0).epsilon(1e-6));
+    }
+    const base::CsvTable outliers{scratch / "run/report/outliers.csv"};
+    CHECK(outliers.columns().back() == "unmet_one_in");
 }
 
 TEST_CASE("noise that ends early is exit code 3 and not trustworthy")

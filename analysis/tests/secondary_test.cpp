@@ -1,12 +1,14 @@
 // Response curves, carry-over, tails and power, of runs without chance whose answers are counted by hand.
 #include "analysis/conclude/forecast.hpp"
-#include "analysis/estimate/secondary/carry_over.hpp"
+#include "analysis/estimate/carry_over.hpp"
 #include "analysis/estimate/secondary/response.hpp"
 #include "analysis/estimate/secondary/tails.hpp"
+#include "base/random.hpp"
 
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -142,16 +144,67 @@ TEST_CASE("what a noise leaves in the next slot is told from what it costs in it
         planned.push_back({static_cast<int>(s / 3), {}});
         if (!order[s].empty()) planned.back().on = {at_level(order[s], "")};
     }
-    const analysis::DesignedRun run = exact_run(planned, [&](std::size_t s, int) {
-        return 10.0 + (order[s] == "b" ? 1.0 : 0.0) + (s > 0 && order[s - 1] == "a" ? 0.3 : 0.0);
+    // Steps are 2 % shorter and longer by turns, which no slot's mean notices: steps of one length have no spread to
+    // tell what is left from accidents.
+    const analysis::DesignedRun run = exact_run(planned, [&](std::size_t s, int step) {
+        return (10.0 + (order[s] == "b" ? 1.0 : 0.0) + (s > 0 && order[s - 1] == "a" ? 0.3 : 0.0)) *
+               (step % 2 == 0 ? 0.98 : 1.02);
     });
-    const std::vector<analysis::CarryOver> found = analysis::carry_over(run, analysed(run), false);
+    const analysis::Analysis analysis = analysed(run);
+    const std::vector<analysis::CarryOver>& found = analysis.carry_over;
     REQUIRE(found.size() == 2);
     CHECK(found[0].factor == "a");
     CHECK(found[0].percent.value == doctest::Approx(3.0));
     CHECK(found[0].percent.standard_error == doctest::Approx(0.0));
     CHECK(found[0].steps == 8 * steps_of_slot);
     CHECK(found[1].percent.value == doctest::Approx(0.0));
+    // What is left counts as the noise's effect: of a noise that is on all the time, every slot follows one with it.
+    CHECK(found[0].counted);
+    const auto effect = [&](const char* factor) {
+        return analysis::find(analysis.effects, factor, "", analysis::Kind::alone, "step")->percent.value;
+    };
+    CHECK(effect("a") == doctest::Approx(3.0));
+    // Nor does it count as any other's: b comes after a more often or less than quiet does.
+    CHECK(effect("b") == doctest::Approx(10.0));
+}
+
+TEST_CASE("what is left of a noise is counted only where chance does not explain it, at all levels of its factor then")
+{
+    const auto level = [](const char* text) { return std::string{"rate="} + text; };
+    // Each level leaves as many percent of a step after itself; steps vary by up to 1 % without that.
+    const auto found = [&](double left) {
+        base::Random random{4};
+        std::vector<PlannedSlot> planned;
+        std::vector<double> ms;
+        for (int block = 0; block < 12; ++block) {
+            std::vector<int> order{0, 0, 1, 2};
+            base::shuffle(random, std::span{order});
+            for (const int treatment : order) {
+                planned.push_back({block, {}});
+                if (treatment > 0) planned.back().on = {at_level("a", level(treatment == 1 ? "1GiB/s" : "2GiB/s"))};
+            }
+        }
+        return analysed(exact_run(planned, [&](std::size_t s, int) {
+            const bool after = s > 0 && !planned[s - 1].on.empty();
+            return 10.0 + 0.1 * (2.0 * base::draw_unit(random) - 1.0) + (after ? left / 10.0 : 0.0);
+        }));
+    };
+    const analysis::Analysis nothing = found(0.0);
+    REQUIRE(nothing.carry_over.size() == 2);
+    for (const analysis::CarryOver& one : nothing.carry_over) CHECK_FALSE(one.counted);
+    // Of the larger one each step is longer than any without it: that is no accident.
+    for (const double left : {2.0, 15.0}) {
+        CAPTURE(left);
+        const analysis::Analysis some = found(left);
+        REQUIRE(some.carry_over.size() == 2);
+        for (const analysis::CarryOver& one : some.carry_over) {
+            CHECK(one.counted);
+            CHECK(one.p_holm <= 0.05);
+            CHECK(one.percent.value == doctest::Approx(left).epsilon(0.1));
+            CHECK(analysis::find(some.effects, "a", one.level, analysis::Kind::alone, "step")->percent.value ==
+                  doctest::Approx(left).epsilon(0.1));
+        }
+    }
 }
 
 TEST_CASE("a fixed order does not tell carry-over from effects")
@@ -162,7 +215,7 @@ TEST_CASE("a fixed order does not tell carry-over from effects")
         if (s % 2 == 1) planned.back().on = {at_level("a", "")};
     }
     const analysis::DesignedRun run = exact_run(planned, [](std::size_t s, int) { return s % 2 == 1 ? 11.0 : 10.0; });
-    CHECK(analysis::carry_over(run, analysed(run), false).empty());
+    CHECK(analysed(run).carry_over.empty());
 }
 
 TEST_CASE("tails and variability of steps of which one in ten is longer")
@@ -172,8 +225,10 @@ TEST_CASE("tails and variability of steps of which one in ten is longer")
         planned.push_back({s / 2, {}});
         if (s % 2 == 1) planned.back().on = {at_level("a", "")};
     }
-    const analysis::DesignedRun run =
-        exact_run(planned, [](std::size_t s, int step) { return s % 2 == 1 && step % 10 == 9 ? 12.0 : 10.0; });
+    // At another place in each slot: what recurs with a period is no tail.
+    const analysis::DesignedRun run = exact_run(planned, [](std::size_t s, int step) {
+        return s % 2 == 1 && step % 10 == static_cast<int>((s * s + 3) % 10) ? 12.0 : 10.0;
+    });
     const std::vector<analysis::Effect> tails = analysis::tail_effects(run, analysed(run), 1);
     const auto of = [&](const char* name) { return analysis::find(tails, "a", "", analysis::Kind::alone, name); };
     REQUIRE(of("p95 step") != nullptr);
@@ -182,6 +237,27 @@ TEST_CASE("tails and variability of steps of which one in ten is longer")
     CHECK(of("p99 step") == nullptr);                                        // of 120 steps one is beyond it
     CHECK(of("standard deviation")->percent.value == doctest::Approx(6.0));  // 20 % x sqrt(0.1 x 0.9)
     CHECK(of("coefficient of variation")->percent.value == doctest::Approx(100.0 * 0.6 / 10.2));
+}
+
+TEST_CASE("checkpoints are no part of tails and variability")
+{
+    std::vector<PlannedSlot> planned;
+    for (int s = 0; s < 12; ++s) {
+        planned.push_back({s / 2, {}});
+        if (s % 2 == 1) planned.back().on = {at_level("a", "")};
+    }
+    // Each ninth step saves, for twice as long under noise.
+    int number = 0;
+    const analysis::DesignedRun run = exact_run(planned, [&](std::size_t s, int) {
+        return number++ % 9 != 4 ? 10.0 : s % 2 == 1 ? 30.0 : 20.0;
+    });
+    const analysis::Analysis analysis = analysed(run);
+    REQUIRE(analysis.long_steps.strata.size() == 1);
+    CHECK(analysis.long_steps.strata[0].period == 9);
+    for (const analysis::Effect& tail : analysis::tail_effects(run, analysis, 1)) {
+        CAPTURE(tail.phase);
+        CHECK(tail.percent.value == doctest::Approx(0.0));
+    }
 }
 
 TEST_CASE("the effect that four runs of five find")

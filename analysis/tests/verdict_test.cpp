@@ -11,12 +11,78 @@
 
 using analysis::Mean;
 
-TEST_CASE("safe below the budget and unsafe above it and else undecided")
+TEST_CASE("an interval by itself is safe below the budget and unsafe above it and else undecided")
 {
     CHECK(analysis::judge({-0.5, 0.9}, 1.0) == "safe");
     CHECK(analysis::judge({1.1, 3.0}, 1.0) == "unsafe");
     CHECK(analysis::judge({0.9, 1.1}, 1.0) == "undecided");
     CHECK(analysis::judge({-3.0, 3.0}, 1.0) == "undecided");
+}
+
+namespace {
+
+// The word for a noise whose interval is this, in a run whose controls hold; `alter` makes it another run.
+template <class Alter>
+std::string word_for(analysis::Interval interval, const Alter& alter)
+{
+    analysis::Verdict verdict;
+    analysis::Effect effect;
+    analysis::FactorVerdict factor;
+    factor.interval = factor.at_worst = interval;
+    effect.percent.value = effect.at_worst.value = (interval.low + interval.high) / 2.0;
+    alter(verdict, effect, factor);
+    analysis::judge(factor, effect, verdict);
+    CHECK(factor.why.empty() == (factor.verdict == "safe" || factor.verdict == "unsafe"));
+    return factor.verdict;
+}
+
+std::string word_for(analysis::Interval interval)
+{
+    return word_for(interval, [](auto&...) {});
+}
+
+}  // namespace
+
+TEST_CASE("a noise is safe below the budget, unsafe above it, insensitive if its interval is wider than that")
+{
+    CHECK(word_for({-0.5, 0.9}) == "safe");
+    CHECK(word_for({1.1, 3.0}) == "unsafe");
+    CHECK(word_for({1.1, 30.0}) == "unsafe");
+    CHECK(word_for({0.9, 1.1}) == "undecided");
+    CHECK(word_for({-0.9, 1.0}) == "undecided");
+    CHECK(word_for({-3.0, 3.0}) == "insensitive");
+    CHECK(word_for({-2.2, -0.1}) == "insensitive");
+    CHECK(word_for({-1.8, -0.1}) == "undecided");  // no noise makes steps faster
+    CHECK(word_for({-0.5, 3.0}, [](analysis::Verdict& verdict, auto&, auto&) { verdict.budget_percent = 2.0; }) ==
+          "undecided");
+}
+
+TEST_CASE("a run that is not trustworthy, or saw no known slowdown, acquits no noise but accuses all the same")
+{
+    const auto untrusted = [](analysis::Verdict& verdict, auto&, auto&) { verdict.trustworthy = false; };
+    CHECK(word_for({-0.5, 0.9}, untrusted) == "untrusted");
+    CHECK(word_for({1.1, 3.0}, untrusted) == "unsafe");
+    CHECK(word_for({0.9, 1.1}, untrusted) == "undecided");
+    const auto blind = [](analysis::Verdict& verdict, auto&, auto&) { verdict.insensitive = {"no delay was found"}; };
+    CHECK(word_for({-0.5, 0.9}, blind) == "insensitive");
+    CHECK(word_for({1.1, 3.0}, blind) == "unsafe");
+    CHECK(word_for({0.9, 1.1}, blind) == "undecided");
+}
+
+TEST_CASE("a noise is acquitted only by what it costs with accidents and with what is left in the next slots")
+{
+    const auto at_worst = [](double value, double high) {
+        return [=](auto&, analysis::Effect& effect, analysis::FactorVerdict& factor) {
+            effect.at_worst.value = value;
+            factor.at_worst = {0.0, high};
+        };
+    };
+    CHECK(word_for({-0.5, 0.9}, at_worst(0.3, 0.9)) == "safe");
+    CHECK(word_for({-0.5, 0.9}, at_worst(0.3, 1.2)) == "undecided");    // 0.9 beyond its value
+    CHECK(word_for({-0.5, 0.9}, at_worst(0.3, 1.4)) == "insensitive");  // 1.1 beyond it
+    CHECK(word_for({1.1, 3.0}, at_worst(0.3, 1.4)) == "unsafe");
+    CHECK(word_for({-0.5, 0.9}, [](auto&, analysis::Effect& effect, auto&) { effect.lacks_a_stratum = true; }) ==
+          "insensitive");
 }
 
 TEST_CASE("of a run that ends at a look what is decided leaves its share of error to the others")
@@ -201,6 +267,46 @@ TEST_CASE("a run whose controls hold is trustworthy")
     CHECK(verdict.factors[0].setting == analysis::advice("memory.stream", analysis::Mechanism::compute, "unsafe"));
 }
 
+TEST_CASE("what would be safe in a run that is not trustworthy is untrusted, and what is unsafe is that there too")
+{
+    const auto word = [](double mem, const std::vector<std::string>& broken) {
+        const analysis::Verdict verdict = verdict_of(made({.mem = mem}), broken);
+        REQUIRE(verdict.factors.size() == 1);
+        return verdict.factors[0].verdict;
+    };
+    CHECK(word(100.3, {}) == "safe");
+    CHECK(word(100.3, {"noise came late"}) == "untrusted");
+    CHECK(word(110.0, {"noise came late"}) == "unsafe");
+}
+
+TEST_CASE("a run that did not find its control delay is insensitive: it acquits no noise")
+{
+    // A delay of 0.01 %, where slots differ by up to 0.06 %: its interval holds both the truth and zero.
+    const analysis::Verdict blind = verdict_of(made({.mem = 100.3, .delayed = 103.0, .recorded_delay = 0.01}));
+    CHECK(blind.trustworthy);
+    REQUIRE(blind.delay);
+    CHECK(blind.delay->holds);
+    CHECK_FALSE(blind.delay->found);
+    REQUIRE(blind.insensitive.size() == 1);
+    CHECK(blind.insensitive[0].find("the control delay of 0.01 % was not found") != std::string::npos);
+    CHECK(blind.factors.at(0).verdict == "insensitive");
+    CHECK(blind.factors.at(0).why == blind.insensitive[0]);
+    CHECK_FALSE(analysis::decided(blind));
+    // What is unsafe is seen without it.
+    CHECK(verdict_of(made({.delayed = 103.0, .recorded_delay = 0.01})).factors.at(0).verdict == "unsafe");
+    CHECK(verdict_of(made({.mem = 100.3})).insensitive.empty());
+}
+
+TEST_CASE("whether a run can be trusted does not depend on the budget")
+{
+    const Made run = made({.placebo = 102.0});
+    for (const double budget : {0.1, 1.0, 50.0}) {
+        const analysis::Verdict verdict = analysis::verdict(run.run, run.analysis, {}, {.budget_percent = budget});
+        CHECK_FALSE(verdict.trustworthy);
+        CHECK(verdict.reasons == verdict_of(run).reasons);
+    }
+}
+
 TEST_CASE("a placebo with an effect is distrusted")
 {
     const analysis::Verdict verdict = verdict_of(made({.placebo = 102.0}));
@@ -229,6 +335,8 @@ TEST_CASE("a schedule without controls proves nothing")
     CHECK(says(verdict, "no placebo"));
     CHECK(says(verdict, "neither control.delay nor control.pause"));
     CHECK(verdict.covered);
+    REQUIRE(verdict.insensitive.size() == 1);
+    CHECK(verdict.insensitive[0].find("no positive control") != std::string::npos);
 }
 
 TEST_CASE("a broken promise of the noise is distrusted")
@@ -276,7 +384,7 @@ TEST_CASE("steps that a pause made far longer than the others are no outliers")
 {
     // 4 of 120 steps of 100 ms are stopped for 60 ms: 2 % of a step in the mean.
     const Made run = made({.paused = 100.0, .stopped_once = 60.0});
-    CHECK(run.analysis.outliers.count() == 0);
+    CHECK(run.analysis.long_steps.count() == 0);
     const analysis::Verdict verdict = verdict_of(run);
     REQUIRE(verdict.pause);
     CHECK(verdict.pause->percent.value == doctest::Approx(2.0).epsilon(0.01));
@@ -293,7 +401,7 @@ TEST_CASE("an accident in a step that was stopped is an outlier all the same")
     const auto outliers_if_longer_by = [&](std::int64_t ns) {
         analysis::DesignedRun longer = run.run;
         longer.steps.ranks.front().end_ns[hit] += ns;
-        return analysis::analyse(longer, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 0}}).outliers.count();
+        return analysis::analyse(longer, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 0}}).long_steps.count();
     };
     CHECK(outliers_if_longer_by(50'000'000) == 0);  // what a stop leaves behind
     CHECK(outliers_if_longer_by(200'000'000) == 1);

@@ -46,7 +46,12 @@ class Basis {
     }
 
     const CurveRules& rules() const { return rules_; }
-    Mean effect(const Weights& weights) const { return together(weights).mean; }
+    Mean effect(const Weights& weights) const { return together(weights, false).mean; }
+    // The highest that the effect can be: with all that the run cannot tell to be chance. See Effect::at_worst.
+    double highest(const Weights& weights) const
+    {
+        return std::max(interval(effect(weights)).high, interval(together(weights, true).mean).high);
+    }
     Interval interval(const Mean& percent) const { return percent.interval(rules_.confidence); }
 
     // [block, of several runs: run]: what it moves the effect by, times their number.
@@ -58,26 +63,31 @@ class Basis {
  private:
     struct OfPart {
         Fit fitted;
-        Pooled quiet;
+        StepsOf steps;
     };
 
     static OfPart of_part(const DesignedRun& run, const Analysis& analysis)
     {
-        OfPart part{
-            fit(analysis.exposures.job, used_blocks(analysis.exposures), measures_of(run.steps).only(1), run.plan), {}};
-        const auto treatments = static_cast<Eigen::Index>(run.plan.treatments.size());
-        part.quiet = pooled(part.fitted.blocks, Eigen::VectorXd::Unit(treatments, 0), 0);
-        return part;
+        const Series job = job_series(run, analysis, measures_of(run.steps).only(1), {"step"});
+        StepsOf steps = steps_of(run, analysis);
+        Fit fitted = fit(job, steps);
+        return {std::move(fitted), std::move(steps)};
     }
 
-    TakenTogether together(const Weights& weights) const
+    static Mean effect_of(const OfPart& part, const Eigen::VectorXd& weights, bool at_worst)
+    {
+        return at_worst ? percent_at_worst(part.fitted, weights)
+                        : estimated_percent(part.fitted, weights, 0, part.steps);
+    }
+
+    TakenTogether together(const Weights& weights, bool at_worst) const
     {
         std::vector<std::vector<Mean>> effects;
         auto of_part = weights.begin();
         for (const std::vector<OfPart>& parts : runs_) {
             effects.emplace_back();
             for (const OfPart& part : parts) {
-                effects.back().push_back(percent_of(pooled(part.fitted.blocks, *of_part++, 0), part.quiet));
+                effects.back().push_back(effect_of(part, *of_part++, at_worst));
                 effects.back().back().looked_at = rules_.looked;
             }
         }
@@ -94,7 +104,9 @@ class Basis {
         for (std::size_t p = 0; p < runs_.front().size(); ++p) {
             const OfPart& part = runs_.front()[p];
             const double share = blocks_.front()[p] / all_blocks;
-            const Eigen::VectorXd own = percent_influence(pooled(part.fitted.blocks, weights[p], 0), part.quiet);
+            const Eigen::VectorXd own =
+                percent_influence(part.fitted, combination(part.fitted, weights[p], part.steps.lasting), 0,
+                                  accidents_count(weights[p], part.steps.long_steps));
             all.conservativeResize(all.size() + own.size());
             all.tail(own.size()) = own * (share * std::sqrt(scale(all_blocks) / scale(blocks_.front()[p])));
         }
@@ -104,7 +116,7 @@ class Basis {
     // As the squares in Hartung and Knapp's variance.
     Eigen::VectorXd influence_of_runs(const Weights& weights) const
     {
-        const TakenTogether effect = together(weights);
+        const TakenTogether effect = together(weights, false);
         Eigen::VectorXd all(static_cast<Eigen::Index>(effect.runs.size()));
         for (std::size_t r = 0; r < effect.runs.size(); ++r)
             all[static_cast<Eigen::Index>(r)] =
@@ -230,8 +242,9 @@ DoseEstimate tolerated_dose(const std::vector<Knot>& knots, const ResponseCurve&
             const double share = static_cast<double>(part) / parts_of_a_segment;
             const Knot& next = knots[last ? k : k + 1];
             const double dose = knots[k].dose + share * (next.dose - knots[k].dose);
-            const Interval effect = basis.interval(basis.effect(mixed(knots[k].weights, share, next.weights)));
-            safe_so_far = safe_so_far && effect.high < budget;
+            const Weights weights = mixed(knots[k].weights, share, next.weights);
+            const Interval effect = basis.interval(basis.effect(weights));
+            safe_so_far = safe_so_far && basis.highest(weights) < budget;
             if (safe_so_far) tolerated.low = dose;
             if (effect.low <= budget)
                 tolerated.high.reset();

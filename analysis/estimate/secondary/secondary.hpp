@@ -1,7 +1,7 @@
 // What a run tells beside the effect on the mean step, which decides.
 #pragma once
 
-#include "analysis/estimate/secondary/carry_over.hpp"
+#include "analysis/estimate/carry_over.hpp"
 #include "analysis/estimate/secondary/response.hpp"
 
 #include <vector>

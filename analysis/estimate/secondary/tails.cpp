@@ -36,12 +36,12 @@ std::vector<double> quiet_around(const Fit& fitted, int blocks)
 {
     std::vector<double> own(static_cast<std::size_t>(blocks), 0.0);
     std::vector<double> work = own;
-    for (const BlockMeans& block : fitted.blocks) {
-        own[static_cast<std::size_t>(block.block)] = block.mean_ms(0, 0) * block.work[0];
-        work[static_cast<std::size_t>(block.block)] = block.work[0];
+    for (const BlockSums& block : fitted.blocks) {
+        own[static_cast<std::size_t>(block.block)] = block.time(0, 0);
+        work[static_cast<std::size_t>(block.block)] = block.gram(0, 0);
     }
     std::vector<double> around(own.size(), 0.0);
-    for (const BlockMeans& block : fitted.blocks) {
+    for (const BlockSums& block : fitted.blocks) {
         double time = 0.0;
         double steps = 0.0;
         for (int b = std::max(0, block.block - neighbours_of_block);
@@ -49,7 +49,7 @@ std::vector<double> quiet_around(const Fit& fitted, int blocks)
             time += own[static_cast<std::size_t>(b)];
             steps += work[static_cast<std::size_t>(b)];
         }
-        around[static_cast<std::size_t>(block.block)] = time / steps;
+        around[static_cast<std::size_t>(block.block)] = steps > 0.0 ? time / steps : 0.0;
     }
     return around;
 }
@@ -61,14 +61,13 @@ std::vector<Sample> samples_of(const DesignedRun& run, const Analysis& analysis,
     for (std::size_t b = 0; b < fitted.blocks.size(); ++b) place[static_cast<std::size_t>(fitted.blocks[b].block)] = b;
     std::vector<Sample> samples(run.plan.treatments.size());
     for (Sample& sample : samples) sample.moments.resize(fitted.blocks.size());
-    const base::LongColumn<int> used = used_blocks(analysis.exposures, true);
+    const base::LongColumn<int> used = used_blocks(analysis.exposures);
     const Measures step_ms = measures_of(run.steps);
     for (std::size_t i = 0; i < used.size(); ++i) {
         const auto block = static_cast<std::size_t>(used[i]);
         if (used[i] < 0 || quiet[block] <= 0.0) continue;
-        const Overlaps overlaps = analysis.exposures.job[i];
-        const std::size_t treatment = main_treatment(overlaps, run.plan);
-        if (!wholly_under(overlaps, run.plan, treatment)) continue;
+        if (analysis.long_steps.kind[i] >= 0) continue;
+        const std::size_t treatment = treatment_of(analysis.exposures, run.plan, i);
         const double step = step_ms.first(i) / quiet[block];
         samples[treatment].descending.push_back({step, place[block]});
         std::array<double, 3>& moments = samples[treatment].moments[place[block]];
@@ -129,7 +128,7 @@ bool has_tail(const std::vector<Sample>& samples, std::size_t tail)
 std::vector<Effect> tail_effects(const DesignedRun& run, const Analysis& analysis, std::uint64_t seed, int draws)
 {
     const Fit fitted =
-        fit(analysis.exposures.job, used_blocks(analysis.exposures), measures_of(run.steps).only(1), run.plan);
+        fit(job_series(run, analysis, measures_of(run.steps).only(1), {"step"}), steps_of(run, analysis));
     const std::vector<Sample> samples = samples_of(run, analysis, fitted);
     const std::size_t blocks = fitted.blocks.size();
     const bool enough =

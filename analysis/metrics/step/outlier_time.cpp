@@ -12,7 +12,7 @@ extern const MetricCard outlier_time{
     .reading = "What the slowdown leaves out: add it to judge throughput with stalls.",
     .better = Better::less,
     .from = "residuals of the steps, block by block",
-    .source = "docs/statistics.md, outliers",
+    .source = "docs/statistics.md, long steps",
     .places = {{"outliers.csv", "percent_of_time"}},
 };
 

@@ -12,7 +12,7 @@ extern const MetricCard outliers{
     .reading = "Not in the slowdown, unless too many for accidents. More than in quiet: the noise causes stalls.",
     .better = Better::less,
     .from = "residuals of the steps, block by block",
-    .source = "docs/statistics.md, outliers",
+    .source = "docs/statistics.md, long steps",
     .places = {{"outliers.csv", "percent_of_steps"}},
 };
 

@@ -10,7 +10,7 @@ extern const MetricCard slowdown{
     .unit = "percent of the quiet mean step",
     .summary = "How much longer a step takes while the noise is on.",
     .formula = "100 x (step under the noise / quiet step - 1), steps as total time over total work of all blocks",
-    .reading = "Compare its whole interval with the budget: all below is safe, all above is unsafe.",
+    .reading = "Compare its whole interval with the budget, not the estimate alone.",
     .better = Better::less,
     .from = "steps and slots of the run, block by block",
     .source = "docs/statistics.md, the estimator",

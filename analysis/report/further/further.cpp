@@ -45,7 +45,7 @@ void add_further(Report& report)
 {
     const std::uint64_t seed = report.rules.draws.seed;
     add_curves(report, {{{&report.run, &report.analysis}}});
-    report.secondary.carry_over = carry_over(report.run, report.analysis, report.rules.looked);
+    report.secondary.carry_over = report.analysis.carry_over;
     for (Effect& effect : tail_effects(report.run, report.analysis, seed))
         report.analysis.extra_effects.push_back(std::move(effect));
 }

@@ -15,8 +15,6 @@ namespace {
 
 using base::join;
 
-constexpr double significant_carry_over = 0.05;
-
 // As the levels were written.
 base::Prefixes prefixes_of(const ResponseCurve& curve)
 {
@@ -59,9 +57,11 @@ std::string break_part(const ResponseCurve& curve)
 
 std::string curve_sentence(const ResponseCurve& curve, const Verdict& verdict)
 {
-    return join(verdict.trustworthy ? "" : "If this run were trustworthy: ", curve.factor, " is ",
-                safe_part(curve, verdict.confidence), "; ", budget_part(curve), "; ", break_part(curve),
-                ". Levels are ", curve.achieved ? "what was achieved." : "what was asked for.");
+    const bool may_say = verdict.trustworthy && verdict.insensitive.empty();
+    return join(may_say ? join(curve.factor, " is ", safe_part(curve, verdict.confidence))
+                        : join("What ", curve.factor, " may do without harm, this run does not say"),
+                "; ", budget_part(curve), "; ", break_part(curve), ". Levels are ",
+                curve.achieved ? "what was achieved." : "what was asked for.");
 }
 
 std::string carry_over_sentence(const std::vector<CarryOver>& all, double confidence)
@@ -69,9 +69,8 @@ std::string carry_over_sentence(const std::vector<CarryOver>& all, double confid
     std::vector<std::string> left;
     const CarryOver* most = nullptr;
     for (const CarryOver& one : all) {
-        if (one.role != base::Role::treatment) continue;
         const Interval interval = one.percent.interval(confidence);
-        if (one.p_holm <= significant_carry_over)
+        if (one.counted)
             left.push_back(join(base::factor_name(one.factor, one.level), " ", signed_percent(one.percent.value), " (",
                                 range(interval), ")"));
         if (most == nullptr || interval.high > most->percent.interval(confidence).high) most = &one;
@@ -82,7 +81,34 @@ std::string carry_over_sentence(const std::vector<CarryOver>& all, double confid
                     signed_percent(most->percent.interval(confidence).high), " is left, of ",
                     base::factor_name(most->factor, most->level), ".");
     return join("Of a noise something is left in the slot after it: ", base::join_words(left, ", "),
-                ". Longer slots would hold less of it.");
+                ". It is part of the noise's slowdown. Longer slots would hold more of it.");
+}
+
+// How rare a stall the run would have met, and how much outliers that are set aside may still cost.
+std::vector<std::string> stall_sentences(const Report& report)
+{
+    std::vector<std::string> met;
+    std::vector<std::string> open;
+    for (const FactorVerdict& factor : report.verdict.factors) {
+        const std::string name = base::factor_name(factor.factor, factor.level);
+        for (const AccidentRate& rate : report.analysis.accident_rates) {
+            if (rate.factor != factor.factor || rate.level != factor.level || rate.charged) continue;
+            if (rate.unmet_one_in > 0.0)
+                met.push_back(join(name, " one in ", fixed(rate.unmet_one_in, 0), " steps"));
+            else
+                open.push_back(join(name, " up to ", signed_percent(factor.at_worst.high)));
+        }
+    }
+    std::vector<std::string> all;
+    if (!met.empty())
+        all.push_back(join("A stall that is rarer than this may have been missed, for no step was an outlier: ",
+                           base::join_words(met, ", "), "."));
+    if (!open.empty())
+        all.push_back(
+            join("With the outliers that are set aside, and with what may be left in the next slot, the "
+                 "slowdown may be: ",
+                 base::join_words(open, ", "), "."));
+    return all;
 }
 
 std::string power_sentence(const Report& report)
@@ -132,13 +158,12 @@ NoiseTable carry_over_table(const Report& report)
                          "How much longer a step is if this noise was on in the slot before, whatever is on now: "
                          "percent of the quiet step. p after Holm's correction."};
     for (const CarryOver& one : report.secondary.carry_over)
-        table.rows.push_back(
-            {one.factor,
-             one.level,
-             "",
-             {{fixed(one.percent.value, 2), fixed(one.percent.interval(report.verdict.confidence).half_width(), 2),
-               one.p_holm <= significant_carry_over},
-              {p_value(one.p_holm), ""}}});
+        table.rows.push_back({one.factor,
+                              one.level,
+                              "",
+                              {{fixed(one.percent.value, 2),
+                                fixed(one.percent.interval(report.verdict.confidence).half_width(), 2), one.counted},
+                               {p_value(one.p_holm), ""}}});
     return table;
 }
 
@@ -166,6 +191,7 @@ std::vector<std::string> further_sentences(const Report& report)
 {
     std::vector<std::string> all = curve_sentences(report);
     all.push_back(carry_over_sentence(report.secondary.carry_over, report.verdict.confidence));
+    for (std::string& sentence : stall_sentences(report)) all.push_back(std::move(sentence));
     all.push_back(power_sentence(report));
     std::erase(all, "");
     return all;

@@ -83,7 +83,7 @@ Interval step_range(const Report& report)
     base::LongColumn<double> used;
     const RankSteps& rank = report.run.steps.ranks.front();
     for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
-        if (report.analysis.exposures.left_out[i] == LeftOut::no)
+        if (reason_of(report, i) == LeftOut::no)
             used.push_back(static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]) / 1e6);
     const auto quantile = [&](double q) {
         return base::nth_value(used, 0, used.size(),
@@ -123,7 +123,7 @@ void write_timeline_data(const std::filesystem::path& folder, const Report& repo
     for (std::size_t i = 0; i < rank.begin_ns.size(); i += every_so_many(rank.begin_ns.size())) {
         const std::int64_t middle = rank.begin_ns[i] + (rank.end_ns[i] - rank.begin_ns[i]) / 2;
         steps.row(fixed(axis.at(middle), 4), fixed(static_cast<double>(rank.end_ns[i] - rank.begin_ns[i]) / 1e6, 4),
-                  state_of(report.analysis.exposures.left_out[i]));
+                  state_of(reason_of(report, i)));
     }
 }
 

@@ -118,8 +118,8 @@ std::vector<Quantity> quantities()
         {"quiet step (ms)", [](const Report& r) { return std::optional{r.verdict.quiet_step_ms}; }},
         {"outliers (% of steps)",
          [](const Report& r) {
-             const auto steps = static_cast<double>(std::max<std::size_t>(1, r.analysis.outliers.slow.size()));
-             return std::optional{100.0 * static_cast<double>(r.analysis.outliers.count()) / steps};
+             const auto steps = static_cast<double>(std::max<std::size_t>(1, r.analysis.long_steps.kind.size()));
+             return std::optional{100.0 * static_cast<double>(r.analysis.long_steps.count()) / steps};
          },
          1.0},
     };

@@ -140,9 +140,10 @@ void add_part(Report& all, const Report& part)
     all.analysis.dropped_blocks += part.analysis.dropped_blocks;
     all.analysis.covered_share = std::min(all.analysis.covered_share, part.analysis.covered_share);
     for (const auto& [reason, count] : part.analysis.counts) all.analysis.counts[reason] += count;
-    all.analysis.outliers.set_aside = all.analysis.outliers.set_aside && part.analysis.outliers.set_aside;
-    const std::vector<std::size_t>& of = part.analysis.outliers.of;
-    all.analysis.outliers.of.insert(all.analysis.outliers.of.end(), of.begin(), of.end());
+    all.analysis.long_steps.rare = all.analysis.long_steps.rare && part.analysis.long_steps.rare;
+    const std::vector<std::size_t>& accidents = part.analysis.long_steps.accidents;
+    all.analysis.long_steps.accidents.insert(all.analysis.long_steps.accidents.end(), accidents.begin(),
+                                             accidents.end());
     add_new(all.notes, part.notes);
     add_new(all.limits, part.limits);
     all.records.insert(all.records.end(), part.records.begin(), part.records.end());

@@ -43,11 +43,11 @@ void write_exposure(const std::filesystem::path& file, const Report& report)
     const Exposures& exposures = report.analysis.exposures;
     for (std::size_t r = 0; r < report.run.steps.ranks.size(); ++r) {
         for (std::size_t i = 0; i < report.run.steps.numbers.size(); ++i) {
-            const LeftOut reason = exposures.left_out[i];
+            const LeftOut reason = reason_of(report, i);
             std::vector<std::string> cells{std::to_string(report.run.steps.ranks[r].rank),
                                            std::to_string(report.run.steps.numbers[i]),
                                            exposures.block[i] < 0 ? "" : std::to_string(exposures.block[i]),
-                                           reason == LeftOut::no ? "1" : "0", text(reason)};
+                                           exposures.left_out[i] == LeftOut::no ? "1" : "0", text(reason)};
             std::vector<double> shares(factors.size(), 0.0);
             for (const Overlap& overlap : exposures.ranks[r][i])
                 for (const Assigned& on : report.run.plan.treatments[report.run.plan.treatment_of[overlap.slot]].on)
@@ -115,12 +115,15 @@ void write_measures(const std::filesystem::path& file, const Report& report)
     }
 }
 
-// factor,level,percent_of_steps,percent_of_time,p,counted
+// factor,level,percent_of_steps,percent_of_time,p,counted,excess_percent,unmet_one_in
 void write_outliers(const std::filesystem::path& file, const Report& report)
 {
-    base::CsvWriter table{file, {"factor", "level", "percent_of_steps", "percent_of_time", "p", "counted"}};
-    for (const OutlierRate& rate : report.analysis.outlier_rates)
-        table.row(rate.factor, rate.level, rate.percent_of_steps, rate.percent_of_time, rate.p, rate.counted ? 1 : 0);
+    base::CsvWriter table{
+        file,
+        {"factor", "level", "percent_of_steps", "percent_of_time", "p", "counted", "excess_percent", "unmet_one_in"}};
+    for (const AccidentRate& rate : report.analysis.accident_rates)
+        table.row(rate.factor, rate.level, rate.percent_of_steps, rate.percent_of_time, rate.p, rate.charged ? 1 : 0,
+                  rate.excess_percent, rate.unmet_one_in);
 }
 
 // What each noise process says it did: host,factor,level,stressor,slots,bytes_per_s,operations_per_s
@@ -139,11 +142,24 @@ void write_decomposition(const std::filesystem::path& file, const Report& report
     decomposition_tables()[which].write(file, decompositions(report));
 }
 
+void write_time(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{file, {"rank", "treatment", "reason", "steps", "seconds", "share_percent"}};
+    const std::vector<TimeRow>& rows = report.time;
+    for (const TimeRow& row : rows) {
+        std::int64_t of_rank_ns = 0;
+        for (const TimeRow& other : rows) of_rank_ns += other.rank == row.rank ? other.ns : 0;
+        table.row(row.rank, row.treatment, row.reason, row.steps, fixed(static_cast<double>(row.ns) / 1e9, 9),
+                  fixed(100.0 * static_cast<double>(row.ns) / static_cast<double>(of_rank_ns), 6));
+    }
+}
+
 constexpr Table all[] = {
     {base::file::verdicts, write_verdicts},
     {base::file::effects, write_effects},
     {"measures.csv", write_measures},
     {"outliers.csv", write_outliers},
+    {"time.csv", write_time},
     {"factor_levels.csv", write_factor_levels},
     {"exposure.csv", write_exposure},
     {"response.csv", write_response},

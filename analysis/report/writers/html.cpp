@@ -16,7 +16,6 @@
 #include "analysis/report/writers/node_drawing.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
-#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
@@ -196,7 +195,9 @@ std::string banner(const Verdict& verdict)
             R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
 {}, and the noise was there when it should be.</div>
 )",
-            {hidden ? "of the host cost what work that GPUs had queued did not hide" : "measured as what it was"});
+            {hidden                        ? "of the host cost what work that GPUs had queued did not hide"
+             : verdict.insensitive.empty() ? "measured as what it was"
+                                           : "measured as what it was or as nothing, for this run is not sensitive"});
     if (verdict.observed)
         return fill(
             R"(<div class="banner bad"><h2>Observed, not designed: no verdict</h2>What could confound:<ul>{}</ul></div>
@@ -212,8 +213,7 @@ std::string verdict_section(const Report& report, const std::string& scope)
     std::vector<std::vector<Cell>> rows;
     for (const FactorVerdict& factor : report.verdict.factors) {
         std::string state = fill(R"(<span class="badge {}">{}</span>)", {factor.verdict, factor.verdict});
-        if (factor.verdict == base::verdict_word::undecided)
-            state += fill(R"(<div class="small outlook">{}</div>)", {escape(outlook(report, factor))});
+        if (is_open(factor)) state += fill(R"(<div class="small outlook">{}</div>)", {escape(outlook(report, factor))});
         const std::string slowdown = fill(R"(<span class="big">{}</span><div class="small">{}</div>)",
                                           {signed_percent(factor.percent), range(factor.interval)});
         rows.push_back({{coloured_name(report, factor.factor, factor.level), ""},

@@ -44,7 +44,7 @@ td.key { color: var(--quiet); white-space: nowrap; width: 1%; padding-right: 22p
 .badge { display: inline-block; border-radius: 999px; padding: 1px 11px; font-weight: 600; font-size: 13.5px; white-space: nowrap; }
 .safe { color: var(--safe); background: var(--safe-ground); }
 .unsafe { color: var(--unsafe); background: var(--unsafe-ground); }
-.undecided { color: var(--open); background: var(--open-ground); }
+.undecided, .insensitive, .untrusted { color: var(--open); background: var(--open-ground); }
 .dot { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin-right: 8px; }
 .big { font-size: 19px; font-weight: 650; white-space: nowrap; }
 .small { color: var(--quiet); font-size: 13px; max-width: none; }

@@ -67,12 +67,14 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["low_percent"] = factor.interval.low;
     json["high_percent"] = factor.interval.high;
     json["minutes_missing"] = nullptr;
-    if (factor.verdict != base::verdict_word::undecided) json["minutes_missing"] = 0.0;
+    if (!is_open(factor)) json["minutes_missing"] = 0.0;
     if (factor.forecast) json["minutes_missing"] = factor.forecast->minutes;
     json["cause"] = factor.cause.sentence;
     json["phase"] = factor.cause.phase;
     json["mechanism"] = text(factor.cause.mechanism);
     json["half_width_percent"] = factor.interval.half_width();
+    json["why"] = factor.why;
+    json["at_worst_percent"] = factor.at_worst.high;
     json["forecast"] = factor.forecast ? forecast_json(report, *factor.forecast) : nullptr;
     json["stressor"] = factor.stressor;
     json["level"] = factor.level;
@@ -85,7 +87,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["confidence_percent"] = 100.0 * factor.confidence;
     if (const Effect* median = find(analysis.extra_effects, factor.factor, factor.level, factor.kind, "median step"))
         json["median_effect_percent"] = median->percent.value;
-    for (const OutlierRate& rate : analysis.outlier_rates) {
+    for (const AccidentRate& rate : analysis.accident_rates) {
         if (rate.factor != factor.factor || rate.level != factor.level) continue;
         json["outliers_percent_of_steps"] = rate.percent_of_steps;
         json["outliers_p"] = rate.p;
@@ -99,9 +101,9 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
 bool more_harmful(const FactorVerdict& a, const FactorVerdict& b)
 {
     const auto harm = [](const FactorVerdict& factor) {
-        return std::pair{factor.verdict == base::verdict_word::unsafe      ? 2
-                         : factor.verdict == base::verdict_word::undecided ? 1
-                                                                           : 0,
+        return std::pair{factor.verdict == base::verdict_word::unsafe ? 2
+                         : factor.verdict != base::verdict_word::safe ? 1
+                                                                      : 0,
                          factor.interval.high};
     };
     return harm(a) > harm(b);
@@ -149,13 +151,14 @@ Json identity_json(const Identity& identity)
 Json outliers_json(const Analysis& analysis)
 {
     Json json = Json::array();
-    for (const OutlierRate& rate : analysis.outlier_rates)
+    for (const AccidentRate& rate : analysis.accident_rates)
         json.push_back({{"factor", rate.factor},
                         {"level", rate.level},
                         {"percent_of_steps", rate.percent_of_steps},
                         {"percent_of_time", rate.percent_of_time},
                         {"p", rate.p},
-                        {"counted", rate.counted}});
+                        {"excess_percent", rate.excess_percent},
+                        {"counted", rate.charged}});
     return json;
 }
 
@@ -239,7 +242,7 @@ Json verdict_json(const Report& report)
     json["order_randomised"] = report.run.plan.randomised();
     json["blocks"] = analysis.blocks;
     json["blocks_dropped"] = analysis.dropped_blocks;
-    json["outliers_set_aside"] = analysis.outliers.set_aside;
+    json["outliers_set_aside"] = analysis.long_steps.rare;
     Json steps = Json::object();
     for (const auto& [reason, count] : analysis.counts) steps[reason == LeftOut::no ? "used" : text(reason)] = count;
     if (report.run.steps.incomplete > 0) steps["not of all ranks"] = report.run.steps.incomplete;
@@ -249,7 +252,7 @@ Json verdict_json(const Report& report)
     json["identity"] = identity_json(identity(report));
     json["run_seconds"] = 60.0 * verdict.run_minutes;
     json["outliers"] = outliers_json(analysis);
-    json["outliers_found"] = analysis.outliers.count();
+    json["outliers_found"] = analysis.long_steps.count();
     json["outliers_looked_at"] = steps_looked_at(analysis);
     const Slot& slot = report.run.slots.front().front();
     json["slot_seconds"] = static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9;

@@ -5,7 +5,6 @@
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/contract/factor_name.hpp"
-#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -57,7 +56,7 @@ void write_noises(std::ostream& out, const Report& report)
                            join("Budget ", report.verdict.budget_percent, " %"), "Most in", "Setting to act on"},
                           rows);
     for (const FactorVerdict& factor : report.verdict.factors)
-        if (factor.verdict == base::verdict_word::undecided)
+        if (is_open(factor))
             out << "\n"
                 << plain_markdown(join(base::factor_name(factor.factor, factor.level), ": ", outlook(report, factor)))
                 << "\n";

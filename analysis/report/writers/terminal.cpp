@@ -8,7 +8,6 @@
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/contract/factor_name.hpp"
-#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
@@ -51,7 +50,7 @@ void print(std::ostream& out, const Report& report)
         << ": quiet step " << fixed(verdict.quiet_step_ms, 2) << " ms, "
         << count(static_cast<std::size_t>(report.analysis.blocks), "block") << ", "
         << count(report.analysis.counts.at(LeftOut::no), "step") << " used, "
-        << count(report.analysis.outliers.count(), "outlier") << ", noise covered "
+        << count(report.analysis.long_steps.count(), "outlier") << ", noise covered "
         << fixed(100.0 * report.analysis.covered_share, 1) << " % of the training after warm-up\n";
     out << "  " << text(identity(report)) << "\n";
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
@@ -81,8 +80,7 @@ void print(std::ostream& out, const Report& report)
             << padded(range(factor.interval), 22) << padded(factor.verdict, 14)
             << (factor.cause.phase.empty() ? "-" : factor.cause.phase) << "\n";
     for (const FactorVerdict& factor : verdict.factors)
-        if (factor.verdict == base::verdict_word::undecided)
-            out << name_of(factor) << ": " << outlook(report, factor) << "\n";
+        if (is_open(factor)) out << name_of(factor) << ": " << outlook(report, factor) << "\n";
     for (const std::string& sentence : harvest_sentences(report)) out << base::printable(sentence) << "\n";
     for (const std::string& sentence : curve_sentences(report)) out << base::printable(sentence) << "\n";
     for (const FactorVerdict& factor : verdict.factors)

@@ -79,7 +79,8 @@ TEST_CASE("each number that the page shows is in verdict.json or a table")
     const fs::path report = write_report(scratch / "run");
     std::vector<double> known{1000.0 / 1e9};  // bytes per second are shown as GB/s
     add_numbers(known, nlohmann::json::parse(base::read_whole(report / "verdict.json")));
-    for (const char* name : {"effects.csv", "measures.csv", "outliers.csv", "factor_levels.csv", "verdicts.csv"})
+    for (const char* name :
+         {"effects.csv", "measures.csv", "outliers.csv", "time.csv", "factor_levels.csv", "verdicts.csv"})
         add_table(known, base::CsvTable{report / name});
     std::string page = base::read_whole(report / "index.html");
     page.erase(0, page.find("</head>"));
