@@ -43,8 +43,7 @@ void check_budget(const std::string& text)
 
 void check_fail_on(const std::string& words)
 {
-    const std::vector<std::string> known{base::verdict_word::unsafe, base::verdict_word::undecided,
-                                         base::verdict_word::untrusted};
+    const std::vector<std::string>& known = base::verdict_word::failing;
     for (const std::string& word : base::split(words, ','))
         if (std::find(known.begin(), known.end(), word) == known.end())
             base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, known));
@@ -125,7 +124,7 @@ class RunCommand : public base::Command {
         options.group("The result");
         options.add("budget", request_.budget, "slowdown of a step that is still affordable", "PERCENT");
         options.add("fail-on", request_.fail_on,
-                    "exit code 1 for a report that is any of: unsafe, undecided, untrusted", "LIST");
+                    "exit code 1 for a report that is any of: unsafe, undecided, insensitive, untrusted", "LIST");
         options.add("export-markdown", markdown_, "the verdicts as a table of Markdown", "FILE");
         options.add("export-json", json_, "verdict.json of the report", "FILE");
         options.add("export-csv", csv_, "effects.csv of the report", "FILE");

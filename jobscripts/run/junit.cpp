@@ -52,10 +52,11 @@ std::string junit(const Verdict& verdict)
     std::size_t skipped = 0;
     for (const auto& [name, factor] : verdict.at("factors").items()) {
         const auto word = factor.at("verdict").get<std::string>();
-        const std::string outcome = word == "unsafe" ? "failure" : word == "undecided" ? "skipped" : "";
+        const std::string outcome = word == "unsafe" ? "failure" : word == "safe" ? "" : "skipped";
         failures += outcome == "failure" ? 1 : 0;
         skipped += outcome == "skipped" ? 1 : 0;
-        cases += test_case(base::join(name, " is safe"), outcome, base::join(word, ": ", effect(factor)));
+        cases +=
+            test_case(base::join(name, " stays within the budget"), outcome, base::join(word, ": ", effect(factor)));
     }
     std::string reasons;
     for (const Verdict& reason : verdict.at("reasons"))

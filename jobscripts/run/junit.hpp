@@ -7,8 +7,8 @@
 
 namespace crosstalk {
 
-// One test for each factor: unsafe fails, undecided is skipped. And one that the run can be trusted, which fails with
-// the reasons. Takes verdict.json.
+// One test for each factor: unsafe fails, a noise without an answer is skipped. And one that the run can be trusted,
+// which fails with the reasons. Takes verdict.json.
 std::string junit(const nlohmann::ordered_json& verdict);
 
 // One test, that there is a report, which ended in an error: so that nobody takes the file of an earlier run for this

@@ -15,9 +15,9 @@ TEST_CASE("JUnit: an unsafe noise fails, an undecided one is skipped, a run that
     CHECK(crosstalk::junit(verdict) == R"(<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
  <testsuite name="crosstalk" tests="4" failures="2" errors="0" skipped="1">
-  <testcase classname="crosstalk" name="a is safe"/>
-  <testcase classname="crosstalk" name="b&amp;c is safe"><failure message="unsafe: slowdown of a step 7.50 %, 95 % interval 5.00 % to 10.00 %"/></testcase>
-  <testcase classname="crosstalk" name="d is safe"><skipped message="undecided: slowdown of a step 0.90 %, 95 % interval -1.00 % to 2.80 %"/></testcase>
+  <testcase classname="crosstalk" name="a stays within the budget"/>
+  <testcase classname="crosstalk" name="b&amp;c stays within the budget"><failure message="unsafe: slowdown of a step 7.50 %, 95 % interval 5.00 % to 10.00 %"/></testcase>
+  <testcase classname="crosstalk" name="d stays within the budget"><skipped message="undecided: slowdown of a step 0.90 %, 95 % interval -1.00 % to 2.80 %"/></testcase>
   <testcase classname="crosstalk" name="the run can be trusted"><failure message="the &lt;placebo&gt; is off; short"/></testcase>
  </testsuite>
 </testsuites>

@@ -12,7 +12,7 @@ mapfile -t cores < <(allowed_cores)
 ((${#cores[@]} >= 2)) || skip "needs two cores"
 schedule='rotation(cpu.spin, placebo, control.pause; slot=500ms)'
 has_verdict() {
-    check "noise has a verdict" grep -Eq '^cpu.spin .*(safe|unsafe|undecided)' "$scratch/out"
+    check "noise has a verdict" grep -Eq '^cpu.spin .*(safe|unsafe|undecided|insensitive|untrusted)' "$scratch/out"
     check "the pauses were found" grep -Eq 'control pause .*true value [1-9]' "$scratch/out"
 }
 # all_steps TABLE JOB: the program printed how many there were.
