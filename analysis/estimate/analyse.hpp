@@ -2,11 +2,11 @@
 // reporting.
 #pragma once
 
-#include "analysis/estimate/accidents.hpp"
+#include "analysis/estimate/assigned/accidents.hpp"
+#include "analysis/estimate/assigned/exposure.hpp"
+#include "analysis/estimate/assigned/long_steps.hpp"
 #include "analysis/estimate/carry_over.hpp"
 #include "analysis/estimate/effects.hpp"
-#include "analysis/estimate/exposure.hpp"
-#include "analysis/estimate/long_steps.hpp"
 #include "analysis/input/designed_run.hpp"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Effects: what each factor costs the step, each phase and each rank, with intervals over blocks.
 #pragma once
 
+#include "analysis/estimate/assigned/exposure.hpp"
 #include "analysis/estimate/contrasts.hpp"
 #include "analysis/estimate/estimator.hpp"
-#include "analysis/estimate/exposure.hpp"
 #include "analysis/estimate/inference.hpp"
 #include "analysis/estimate/rerandomise.hpp"
 

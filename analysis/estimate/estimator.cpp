@@ -1,5 +1,6 @@
 #include "analysis/estimate/estimator.hpp"
 
+#include "analysis/estimate/lasting.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -87,167 +88,6 @@ void solve(Fit& fit, const Experiment& plan)
         block.influence = without ? Eigen::MatrixXd{(count - 1.0) * (fit.mean_ms - *without)}
                                   : Eigen::MatrixXd{count * solve(gram, block.time - block.gram * fit.mean_ms).value()};
     }
-}
-
-std::vector<Assigned> noises_of(const Experiment& plan)
-{
-    std::vector<Assigned> all;
-    for (const Treatment& treatment : plan.treatments)
-        for (const Assigned& on : treatment.on)
-            if (on.role == base::Role::treatment && std::find(all.begin(), all.end(), on) == all.end())
-                all.push_back(on);
-    return all;
-}
-
-// The columns of least squares with carry-over: treatments but quiet, and the noises of the slot before.
-class LastingColumns {
- public:
-    LastingColumns(const Experiment& plan, std::vector<Assigned> noises) : plan_{plan}, noises_{std::move(noises)}
-    {
-        of_treatment_ = Eigen::MatrixXd::Zero(treatments(), carried());
-        for (std::size_t t = 0; t < plan.treatments.size(); ++t)
-            for (const Assigned& on : plan.treatments[t].on)
-                if (const auto noise = std::find(noises_.begin(), noises_.end(), on); noise != noises_.end())
-                    of_treatment_(static_cast<Eigen::Index>(t), noise - noises_.begin()) = 1.0;
-    }
-
-    Eigen::Index treatments() const { return static_cast<Eigen::Index>(plan_.treatments.size()); }
-    Eigen::Index carried() const { return static_cast<Eigen::Index>(noises_.size()); }
-    Eigen::Index count() const { return treatments() - 1 + carried(); }
-    const std::vector<Assigned>& noises() const { return noises_; }
-    const Eigen::MatrixXd& of_treatment() const { return of_treatment_; }
-
-    // Mean step of a slot, from means by treatment after a slot without noise and, under them, what noises leave.
-    Eigen::VectorXd pace_of_slots(const Eigen::VectorXd& means) const
-    {
-        const auto slots = static_cast<Eigen::Index>(plan_.treatment_of.size());
-        Eigen::VectorXd pace(slots);
-        for (Eigen::Index s = 0; s < slots; ++s) {
-            const auto slot = static_cast<std::size_t>(s);
-            pace[s] = means[static_cast<Eigen::Index>(plan_.treatment_of[slot])];
-            if (slot > 0) pace[s] += of_treatment_.row(before(slot)).dot(means.tail(carried()));
-        }
-        return pace.cwiseMax(pace.maxCoeff() * 1e-3);
-    }
-
-    Eigen::VectorXd of(const Overlaps& shares, const Eigen::VectorXd& pace) const
-    {
-        Eigen::VectorXd row = Eigen::VectorXd::Zero(count());
-        double sum = 0.0;
-        for (const Overlap& overlap : shares) {
-            const auto treatment = static_cast<Eigen::Index>(treatment_of(overlap, plan_.treatment_of));
-            const double work = overlap.share / pace[static_cast<Eigen::Index>(overlap.slot)];
-            sum += work;
-            if (treatment > 0) row[treatment - 1] += work;
-            if (overlap.slot > 0) row.tail(carried()) += work * of_treatment_.row(before(overlap.slot)).transpose();
-        }
-        return row / sum;
-    }
-
- private:
-    Eigen::Index before(std::size_t slot) const { return static_cast<Eigen::Index>(plan_.treatment_of[slot - 1]); }
-
-    const Experiment& plan_;
-    std::vector<Assigned> noises_;
-    Eigen::MatrixXd of_treatment_;
-};
-
-struct LastingSums {
-    double steps = 0.0;
-    Eigen::VectorXd columns;   // sums
-    Eigen::RowVectorXd time;   // of each measure
-    Eigen::MatrixXd squares;   // of the columns around their means in the block
-    Eigen::MatrixXd products;  // of columns and measures likewise
-
-    void add(const LastingSums& other, double sign)
-    {
-        steps += sign * other.steps;
-        columns += sign * other.columns;
-        time += sign * other.time;
-        squares += sign * other.squares;
-        products += sign * other.products;
-    }
-};
-
-LastingSums no_sums(const LastingColumns& columns, Eigen::Index measures)
-{
-    return {0.0, Eigen::VectorXd::Zero(columns.count()), Eigen::RowVectorXd::Zero(measures),
-            Eigen::MatrixXd::Zero(columns.count(), columns.count()), Eigen::MatrixXd::Zero(columns.count(), measures)};
-}
-
-// Means by treatment after a slot without noise, and under them what noises leave; none if the slots do not tell.
-std::optional<Eigen::MatrixXd> solve(const LastingSums& all, const LastingColumns& columns)
-{
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver;
-    solver.setThreshold(1e-9);
-    solver.compute(all.squares);
-    if (solver.rank() < all.squares.cols()) return std::nullopt;
-    const Eigen::MatrixXd found = solver.solve(all.products);
-    const Eigen::RowVectorXd quiet = (all.time - all.columns.transpose() * found) / all.steps;
-    Eigen::MatrixXd means(columns.treatments() + columns.carried(), found.cols());
-    means.row(0) = quiet;
-    means.middleRows(1, columns.treatments() - 1) = found.topRows(columns.treatments() - 1).rowwise() + quiet;
-    means.bottomRows(columns.carried()) = found.bottomRows(columns.carried());
-    return means;
-}
-
-LastingSums sums_of_block(int block, const LastingColumns& columns, const Eigen::VectorXd& pace, const Series& series,
-                          const StepsOf& of)
-{
-    const Eigen::Index measures = series.measures.cols();
-    LastingSums sums = no_sums(columns, measures);
-    Eigen::RowVectorXd values(measures);
-    StepsByBlock{of.block, of.plan.blocks}.each(block, [&](std::size_t i) {
-        if (of.long_steps.kind[i] != LongSteps::ordinary) return;
-        const Overlaps shares = series.shares[i];
-        const double weight = weight_of(shares, of.plan);
-        const Eigen::VectorXd row = columns.of(shares, pace);
-        series.measures.fill(i, {values.data(), static_cast<std::size_t>(measures)});
-        sums.steps += weight;
-        sums.columns += weight * row;
-        sums.time += weight * values;
-        sums.squares += weight * row * row.transpose();
-        sums.products += weight * row * values;
-    });
-    if (sums.steps == 0.0) return sums;
-    sums.squares -= sums.columns * sums.columns.transpose() / sums.steps;
-    sums.products -= sums.columns * sums.time / sums.steps;
-    return sums;
-}
-
-std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of)
-{
-    const LastingColumns columns{of.plan, noises_of(of.plan)};
-    if (columns.carried() == 0 || fit.blocks.size() < 3) return std::nullopt;
-    Eigen::VectorXd means(columns.treatments() + columns.carried());
-    means << fit.mean_ms.col(0), Eigen::VectorXd::Zero(columns.carried());
-    std::vector<LastingSums> blocks;
-    LastingSums all = no_sums(columns, series.measures.cols());
-    std::optional<Eigen::MatrixXd> solved;
-    // Twice: what a noise leaves changes how a step's work is shared among slots.
-    for (int round = 0; round < 2; ++round) {
-        blocks.clear();
-        all = no_sums(columns, series.measures.cols());
-        const Eigen::VectorXd pace = columns.pace_of_slots(means);
-        for (const BlockSums& kept : fit.blocks)
-            all.add(blocks.emplace_back(sums_of_block(kept.block, columns, pace, series, of)), 1.0);
-        solved = solve(all, columns);
-        if (!solved) return std::nullopt;
-        means = solved->col(0);
-    }
-    Lasting found{columns.noises(),
-                  columns.of_treatment(),
-                  solved->topRows(columns.treatments()),
-                  solved->bottomRows(columns.carried()),
-                  {}};
-    for (const LastingSums& sums : blocks) {
-        all.add(sums, -1.0);
-        const std::optional<Eigen::MatrixXd> without = solve(all, columns);
-        all.add(sums, 1.0);
-        if (!without) return std::nullopt;
-        found.influence.emplace_back((static_cast<double>(blocks.size()) - 1.0) * (*solved - *without));
-    }
-    return found;
 }
 
 // The measures of an ordinary step with these shares.
@@ -502,17 +342,6 @@ Eigen::VectorXd percent_influence(const Fit& fit, const Combination& weights, Ei
             all[static_cast<Eigen::Index>(b)] += count * (around.dot(fit.blocks[b].accidents.col(measure)) - mean);
     }
     return 100.0 / quiet.value * all;
-}
-
-StepsByBlock::StepsByBlock(const base::LongColumn<int>& block, int blocks)
-    : block_{block}, spans_(static_cast<std::size_t>(blocks), {block.size(), 0})
-{
-    for (std::size_t i = 0; i < block.size(); ++i) {
-        if (block[i] < 0) continue;
-        auto& [first, until] = spans_[static_cast<std::size_t>(block[i])];
-        first = std::min(first, i);
-        until = i + 1;
-    }
 }
 
 Fit fit(const Series& series, const StepsOf& steps)

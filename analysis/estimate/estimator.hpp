@@ -1,10 +1,9 @@
 // The estimator: least squares of step time on the work shares of the treatments, and what long steps cost beyond that.
 #pragma once
 
-#include "analysis/estimate/exposure.hpp"
+#include "analysis/estimate/assigned/exposure.hpp"
+#include "analysis/estimate/assigned/long_steps.hpp"
 #include "analysis/estimate/inference.hpp"
-#include "analysis/estimate/long_steps.hpp"
-#include "trace-tools/otf2/read/confined.hpp"
 
 #include <Eigen/Dense>
 
@@ -139,39 +138,5 @@ double quiet_step_ms(const Fit& fit, bool with_accidents);
 // fixed time, so when steps happen to be slow fewer of them fit in: means are total time by total work, not averages
 // over blocks.
 Fit fit(const Series& series, const StepsOf& steps);
-
-// The steps of each block, in order.
-class StepsByBlock {
- public:
-    StepsByBlock(const base::LongColumn<int>& block, int blocks);  // which must outlive it; block[i] < 0: in none
-
-    template <class Do>
-    void each(int block, const Do& with_step) const
-    {
-        otf2::getting_on();  // where this is a part of reading
-        const auto [first, until] = spans_[static_cast<std::size_t>(block)];
-        for (std::size_t i = first; i < until; ++i)
-            if (block_[i] == block) with_step(i);
-    }
-    // At most most_rows at once.
-    template <class Do>
-    void each_chunk(int block, const Do& with_steps) const
-    {
-        std::vector<Eigen::Index> steps;
-        each(block, [&](std::size_t step) {
-            if (steps.size() == most_rows) {
-                with_steps(steps);
-                steps.clear();
-            }
-            steps.push_back(static_cast<Eigen::Index>(step));
-        });
-        if (!steps.empty()) with_steps(steps);
-    }
-    static constexpr std::size_t most_rows = 16384;
-
- private:
-    const base::LongColumn<int>& block_;
-    std::vector<std::pair<std::size_t, std::size_t>> spans_;  // from the first step of a block until its last
-};
 
 }  // namespace analysis

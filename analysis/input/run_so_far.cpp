@@ -1,6 +1,5 @@
 #include "analysis/input/run_so_far.hpp"
 
-#include "analysis/input/cycles.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/roles.hpp"
 #include "base/contract/run_directory.hpp"

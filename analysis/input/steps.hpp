@@ -79,4 +79,11 @@ LongTable table_of(const Measures& measures);
 // And the columns of a table, which must outlive them.
 Measures with_columns(const Measures& measures, const LongTable& table);
 
+inline constexpr const char* between_steps = "between_steps";
+
+// Lengthens each step to the begin of the next one of its rank: throughput is lost there as well. The time between is a
+// phase of that name. Where it is less than a thousandth of all, it is added to the phase `other`, if there is one.
+// A step whose successor is missing keeps its end, as does the last one. Sets StepTable::between_share.
+void measure_cycles(StepTable& steps);
+
 }  // namespace analysis

@@ -1,6 +1,5 @@
 #include "analysis/input/training.hpp"
 
-#include "analysis/input/cycles.hpp"
 #include "analysis/input/step_file.hpp"
 #include "analysis/input/step_work/numbered_rows.hpp"
 #include "analysis/input/step_work/work_reader.hpp"

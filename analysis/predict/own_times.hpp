@@ -1,7 +1,7 @@
 // When each rank of a measured training was ready with its own work, under each treatment.
 #pragma once
 
-#include "analysis/estimate/exposure.hpp"
+#include "analysis/estimate/assigned/exposure.hpp"
 #include "analysis/input/join.hpp"
 #include "analysis/predict/projection.hpp"
 

@@ -199,13 +199,14 @@ NoiseTable outliers(const Report& report)
     return table;
 }
 
-// The time of all ranks by treatment: nothing of it vanishes.
+// The time of the first rank by treatment and reason; time.csv has all ranks.
 NoiseTable time_by_treatment(const Report& report)
 {
     std::vector<std::string> reasons{"used"};
     std::vector<std::string> treatments;
     std::map<std::pair<std::string, std::string>, double> seconds;
     for (const TimeRow& row : report.time) {
+        if (row.rank != report.time.front().rank) continue;
         if (std::find(reasons.begin(), reasons.end(), row.reason) == reasons.end()) reasons.push_back(row.reason);
         if (std::find(treatments.begin(), treatments.end(), row.treatment) == treatments.end())
             treatments.push_back(row.treatment);
@@ -216,7 +217,7 @@ NoiseTable time_by_treatment(const Report& report)
         .head = {"Step begins under"},
         .rows = {},
         .note =
-            "Seconds of all ranks, by the treatment in whose slot a step begins, and why they are not in the "
+            "Seconds of the first rank, by the treatment in whose slot a step begins, and why they are not in the "
             "estimate: each nanosecond once (time.csv). Outliers: what they took beyond ordinary steps; "
             "under a noise to which they are charged they are used."};
     for (const std::string& reason : reasons) table.head.push_back(reason);

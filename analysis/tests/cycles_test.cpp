@@ -1,7 +1,6 @@
 // The time between steps: it belongs to the step before, as a phase of its own or in `other`.
-#include "analysis/input/cycles.hpp"
-
 #include "analysis/estimate/analyse.hpp"
+#include "analysis/input/steps.hpp"
 #include "testing/synthetic_steps.hpp"
 
 #include <doctest/doctest.h>

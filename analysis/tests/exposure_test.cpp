@@ -1,5 +1,5 @@
 // Exposure: shares of a step under each treatment, and which steps are left out.
-#include "analysis/estimate/exposure.hpp"
+#include "analysis/estimate/assigned/exposure.hpp"
 
 #include "base/error.hpp"
 

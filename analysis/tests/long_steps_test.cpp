@@ -1,5 +1,5 @@
 // Long steps: checkpoints are strata, accidents are charged to a noise or set aside, and stalls of any length count.
-#include "analysis/estimate/long_steps.hpp"
+#include "analysis/estimate/assigned/long_steps.hpp"
 
 #include "analysis/conclude/verdict.hpp"
 #include "base/error.hpp"

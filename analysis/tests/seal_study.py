@@ -16,10 +16,14 @@ import subprocess
 import sys
 import tempfile
 
-import numpy
-import otf2
-from otf2.enums import LocationGroupType, LocationType, Type
-import _otf2
+try:
+    import numpy
+    import otf2
+    from otf2.enums import LocationGroupType, LocationType, Type
+    import _otf2
+except ImportError as missing:  # Debian has them for its own Python
+    print(f"skipped: {missing} (python3-numpy, python3-otf2)", file=sys.stderr)
+    sys.exit(77)
 
 MS = 1_000_000
 ORIGIN = 5_000_000_000_000  # ns
@@ -177,7 +181,7 @@ def main():
     parser.add_argument("scenario", nargs="*")
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=2)
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     failed = []
     with multiprocessing.Pool(asked.jobs) as pool:
         for name in asked.scenario or SCENARIOS:

@@ -1,4 +1,4 @@
-#include "analysis/estimate/accidents.hpp"
+#include "analysis/estimate/assigned/accidents.hpp"
 
 #include "base/contract/roles.hpp"
 #include "base/random.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/estimate/exposure.hpp"
+#include "analysis/estimate/assigned/exposure.hpp"
 
 #include "base/contract/phases.hpp"
 #include "base/contract/roles.hpp"
@@ -274,6 +274,17 @@ bool wholly_under_its_own(const Exposures& exposures, const Experiment& plan, st
     double covered = 0.0;
     for (const Overlap& overlap : overlaps) covered += overlap.share;
     return covered >= 1.0 - share_rounding && wholly_under(overlaps, plan, treatment_of(exposures, plan, step));
+}
+
+StepsByBlock::StepsByBlock(const base::LongColumn<int>& block, int blocks)
+    : block_{block}, spans_(static_cast<std::size_t>(blocks), {block.size(), 0})
+{
+    for (std::size_t i = 0; i < block.size(); ++i) {
+        if (block[i] < 0) continue;
+        auto& [first, until] = spans_[static_cast<std::size_t>(block[i])];
+        first = std::min(first, i);
+        until = i + 1;
+    }
 }
 
 }  // namespace analysis

@@ -1,7 +1,7 @@
 // Accidents under each noise: their number, their time, and whether that is the noise's doing.
 #pragma once
 
-#include "analysis/estimate/estimator.hpp"
+#include "analysis/estimate/assigned/long_steps.hpp"
 
 #include <cstdint>
 #include <string>

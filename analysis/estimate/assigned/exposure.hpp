@@ -4,11 +4,15 @@
 #include "analysis/input/slots.hpp"
 #include "analysis/input/steps.hpp"
 #include "base/units.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
+
+#include <Eigen/Dense>
 
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace analysis {
@@ -102,5 +106,39 @@ std::size_t treatment_of(const Exposures& exposures, const Experiment& plan, std
 
 // Was the step wholly under the treatment of the slot in which it begins?
 bool wholly_under_its_own(const Exposures& exposures, const Experiment& plan, std::size_t step);
+
+// The steps of each block, in order.
+class StepsByBlock {
+ public:
+    StepsByBlock(const base::LongColumn<int>& block, int blocks);  // which must outlive it; block[i] < 0: in none
+
+    template <class Do>
+    void each(int block, const Do& with_step) const
+    {
+        otf2::getting_on();  // where this is a part of reading
+        const auto [first, until] = spans_[static_cast<std::size_t>(block)];
+        for (std::size_t i = first; i < until; ++i)
+            if (block_[i] == block) with_step(i);
+    }
+    // At most most_rows at once.
+    template <class Do>
+    void each_chunk(int block, const Do& with_steps) const
+    {
+        std::vector<Eigen::Index> steps;
+        each(block, [&](std::size_t step) {
+            if (steps.size() == most_rows) {
+                with_steps(steps);
+                steps.clear();
+            }
+            steps.push_back(static_cast<Eigen::Index>(step));
+        });
+        if (!steps.empty()) with_steps(steps);
+    }
+    static constexpr std::size_t most_rows = 16384;
+
+ private:
+    const base::LongColumn<int>& block_;
+    std::vector<std::pair<std::size_t, std::size_t>> spans_;  // from the first step of a block until its last
+};
 
 }  // namespace analysis

@@ -1,7 +1,7 @@
 // Long steps: those that recur, such as checkpoints, and accidents. How much of each step's time is like other steps'.
 #pragma once
 
-#include "analysis/estimate/exposure.hpp"
+#include "analysis/estimate/assigned/exposure.hpp"
 
 #include <Eigen/Dense>
 

@@ -1,6 +1,5 @@
-#include "analysis/estimate/long_steps.hpp"
+#include "analysis/estimate/assigned/long_steps.hpp"
 
-#include "analysis/estimate/estimator.hpp"
 #include "base/columns/long_order.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/roles.hpp"

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Real jobs whose neighbour harms them where reports used to look away: what the report says beside what the raw step
+# times say by pen and paper. Writes DIR/HOW and DIR/HOW.txt; takes five minutes a job.
+#
+#     results/seal/real.sh DIR [HOW..]      HOW: stall checkpoint load
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+mkdir -p "$1"
+cd "$1"
+shift
+(($# > 0)) || set -- stall checkpoint load
+printf '#!/bin/sh\nexec python3 %q neighbour\n' "$here/victim.py" >neighbour.sh
+chmod +x neighbour.sh
+seconds=${SECONDS_EACH:-300}
+for how in "$@"; do
+    crosstalk run --out "$how" --duration "${seconds}s" --steps "$how.steps.csv" \
+        --schedule "rotation(neighbour=job.run[file=$PWD/neighbour.sh], placebo, control.pause; slot=400ms)" \
+        -- python3 "$here/victim.py" "$how" "$how.steps.csv" "$how.raw.csv" $((seconds + 60)) || true
+    python3 "$here/victim.py" cost "$how.raw.csv" | tee "$how.txt"
+done
