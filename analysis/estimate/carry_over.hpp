@@ -26,9 +26,9 @@ struct CarryOver {
 constexpr double significant_carry_over = 0.05;
 constexpr double sure_carry_over = 0.001;
 
-// Of each noise and level: how much longer steps in a slot are if the noise was on in the slot before, than if that
-// slot was quiet, whatever is on now: see Lasting. Empty where the order of slots does not separate carry-over from
-// effects (a fixed sequence), and with fewer than three blocks.
+// Estimates for each noise and level how much longer steps in a slot are if the noise was on in the slot before, than
+// if that slot was quiet, whatever is on now: see Lasting. Empty where the order of slots does not separate carry-over
+// from effects (a fixed sequence), and with fewer than three blocks.
 //
 // p: within each block the slots' residuals under "nothing is left of this noise" are exchanged (Freedman and Lane
 // 1983).

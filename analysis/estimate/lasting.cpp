@@ -92,7 +92,8 @@ LastingSums no_sums(const LastingColumns& columns, Eigen::Index measures)
             Eigen::MatrixXd::Zero(columns.count(), columns.count()), Eigen::MatrixXd::Zero(columns.count(), measures)};
 }
 
-// Means by treatment after a slot without noise, and under them what noises leave; none if the slots do not tell.
+// Means by treatment after a slot without noise, and below them what noises leave; none if the slots do not separate
+// them.
 std::optional<Eigen::MatrixXd> solve(const LastingSums& all, const LastingColumns& columns)
 {
     Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver;
